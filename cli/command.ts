@@ -79,7 +79,10 @@ export type Command = CommandWords & {
   run(shell: Shell, input: Record<string, unknown>): Promise<void>
 }
 
-/** What a request may use: the API of the credential, the owner to send along, headers of a change made only once. */
+/**
+ * What a request may use: the API of the credential, the owner to send along, headers of a change made only once. A
+ * command of the host alone has the shell and nothing of a server.
+ */
 export type At = Awaited<ReturnType<typeof apiOf>> & {
   shell: Shell
   /** The operator API; read it only in commands for operators. */
@@ -102,9 +105,9 @@ type Does<Given, Found, Data> = {
   /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
   action?(input: Given & Found, shell: Shell): string
   /** What is asked before, instead of the action; or what is added to it, from a blank on. With null nothing is asked. */
-  question?: string | ((input: Given & Found, shell: Shell) => string | null)
-  /** What must be typed to confirm a severe change. */
-  named?(input: Given & Found, shell: Shell): string
+  question?: string | ((input: Given & Found, shell: Shell) => string | null | undefined)
+  /** What must be typed to confirm; null where a yes is enough. */
+  named?(input: Given & Found, shell: Shell): string | null
   request?(at: At, input: Given & Found): Promise<Reply<Data>>
   /** The same where it takes several requests. */
   answer?(at: At, input: Given & Found): Promise<Data>
@@ -226,7 +229,8 @@ function goesOn(shell: Shell, { danger }: Command, { action, question, named }: 
   if (other === null) return true
   const own = `${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`
   const asked = other === undefined || other.startsWith(' ') ? own + (other ?? '') : other
-  if (named) shell.confirmName(asked, named(input, shell))
+  const name = named?.(input, shell) ?? null
+  if (name !== null) shell.confirmName(asked, name)
   else if (danger === 'moderate' || other) shell.confirm(asked)
   return true
 }
@@ -235,20 +239,20 @@ function goesOn(shell: Shell, { danger }: Command, { action, question, named }: 
 const ONE: PageQuery = { limit: 1 }
 
 async function atOf(shell: Shell, { apis }: Command): Promise<At> {
+  const here = { shell, headers: onceHeaders(shell), page: ONE }
+  if (apis.every((api) => api === 'host')) return here as At
   const connection = await shell.connect()
   const own = !apis.includes('operator')
   const tenant = own ? await connection.tenant() : null
   return {
+    ...here,
     ...(await apiOf(shell, { own })),
-    shell,
     get ops() {
       return connection.ops()
     },
     get client() {
       return tenant!.client
     },
-    headers: onceHeaders(shell),
-    page: ONE,
   }
 }
 

@@ -7,7 +7,7 @@ import { deliver, piecesOf } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { eachEntry, feedOf, type PageQuery, pageFlags, pageIn, printPages, sayShown } from '../pages'
+import { eachEntry, feedOf, type PageQuery, pageIn, sayShown } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, duration, flag, optional, text, whole } from '../words'
@@ -112,14 +112,11 @@ export const auditCommands = [
     columns,
     watchable: true,
     args,
-    flags: { ...filters, ...pageFlags },
-    async run(shell, { owner = shell.globals.org, limit, cursor, all, ...given }) {
-      const list = recordOf(shell, owner)
-      const query = wordsOf(shell, given)
-      const page = (input: PageQuery) => list({ ...query, ...input })
-      const paging = { limit, cursor, all }
-      await printPages(shell, paging, { page, columns, empty: 'No matching events.' })
-    },
+    flags: filters,
+    paged: 'items',
+    answer: ({ shell, page }, { owner = shell.globals.org, ...given }) =>
+      recordOf(shell, owner)({ ...wordsOf(shell, given), ...page }),
+    empty: 'No matching events.',
   }),
   command`tail: Print the audit events of an owner as they are recorded
   Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.
@@ -158,10 +155,8 @@ export const auditCommands = [
     apis: ['operator'],
     columns: headColumns,
     args,
-    async run(shell, { owner = shell.globals.org }) {
-      const head = expectData(await (await shell.connect()).ops().audit.head.get({ query: owner ? { owner } : {} }))
-      shell.print.item({ ...head, place: `${head.seq}:${head.hash}` }, headColumns)
-    },
+    request: ({ ops, shell }, { owner = shell.globals.org }) => ops.audit.head.get({ query: owner ? { owner } : {} }),
+    shown: (head) => ({ ...head, place: `${head.seq}:${head.hash}` }),
   }),
   command`actions: Count the audit events of an owner by action
   Lists every action in the chain with its count, the most frequent first.
@@ -171,12 +166,10 @@ export const auditCommands = [
     apis: ['operator'],
     columns: countColumns,
     args,
-    async run(shell, { owner = shell.globals.org }) {
-      const { actions } = expectData(
-        await (await shell.connect()).ops().audit.actions.get({ query: owner ? { owner } : {} }),
-      )
-      shell.print.list(actions, countColumns, 'The record is empty.')
-    },
+    request: ({ ops, shell }, { owner = shell.globals.org }) =>
+      ops.audit.actions.get({ query: owner ? { owner } : {} }),
+    shown: ({ actions }) => actions,
+    empty: 'The record is empty.',
   }),
   command`get: Show one audit event in full
   EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.

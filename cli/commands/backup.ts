@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { CheckedBackup } from '../../src/app/backups'
 import type { ConfigOverrides } from '../../src/app/config'
+import { defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, conflictFailure, expectData, unreadable, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
@@ -69,7 +70,7 @@ const rows = columnsOf`
   encrypted.to FOR list wide, version MADE-BY min, sha256 SHA-256 wide`
 
 /** What nobody sees is not taken for gone. */
-function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): void {
+function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): undefined {
   for (const { path, why } of unreachable) shell.note(`skipped: ${path}. ${why}`)
 }
 
@@ -82,7 +83,6 @@ export const backupCommands = [
   $ backup create --out /backups/monday --json
   $ backup create --out s3://backups/monday --encrypt-to recipients.txt`({
     apis: ['operator'],
-    impact: 'write',
     exits: [5],
     columns,
     flags: {
@@ -90,18 +90,13 @@ export const backupCommands = [
       noArtifacts: flag('only the database, without the files that svc created'),
       encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
     },
-    async run(shell, { out, noArtifacts, encryptTo }) {
-      const encrypt_to = encryptTo && recipientsOf(shell, encryptTo)
-      if (shell.planned(`write a backup to ${out ?? 'backups/ in the data folder'}`)) return
-      const connection = await shell.connect()
-      const body = {
-        ...(out === undefined ? {} : { out: placeOf(shell, out) }),
-        ...(noArtifacts ? { files: false } : {}),
-        ...(encrypt_to ? { encrypt_to } : {}),
-      }
-      shell.print.item(expectData(await connection.ops().backups.post(body)), columns)
-      shell.note('The backup does not include secrets.json. Store a copy of that file somewhere else.')
+    find: async (shell, { encryptTo }) => ({ encrypt_to: encryptTo && recipientsOf(shell, encryptTo) }),
+    action: ({ out }) => `write a backup to ${out ?? 'backups/ in the data folder'}`,
+    request({ ops, shell }, { out, noArtifacts, encrypt_to }) {
+      const place = out === undefined ? undefined : placeOf(shell, out)
+      return ops.backups.post(defined({ out: place, files: noArtifacts ? false : undefined, encrypt_to }))
     },
+    note: () => 'The backup does not include secrets.json. Store a copy of that file somewhere else.',
   }),
   command`list: List the backups that still exist
   Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.
@@ -109,11 +104,10 @@ export const backupCommands = [
     apis: ['operator'],
     columns: rows,
     watchable: true,
-    async run(shell) {
-      const { backups, unreachable } = expectData(await (await shell.connect()).ops().backups.get())
-      shell.print.list(backups, rows, 'There is no backup. Create one: svc-admin backup create')
-      sayLeftOut(shell, unreachable)
-    },
+    request: ({ ops }) => ops.backups.get(),
+    shown: ({ backups }) => backups,
+    empty: 'There is no backup. Create one: svc-admin backup create',
+    note: ({ unreachable }, _, shell) => sayLeftOut(shell, unreachable),
   }),
   command`verify: Check that a backup is complete, without a server
   Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.

@@ -52,25 +52,24 @@ export const cacheCommands = [
   $ cache purge acme --scope org
   $ cache purge think --scope mode --yes
   $ cache purge --scope all`({
-    impact: 'write',
     danger: 'moderate',
     columns: PURGED,
     args: { name: optional('the org or user, the key, or the mode') },
     flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
-    async run(shell, { name, scope }) {
+    async find(shell, { name, scope }) {
       if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
       if ((scope === 'all') !== (name === undefined)) {
         const message = scope === 'all' ? '--scope all takes no NAME.' : `--scope ${scope} needs a NAME.`
         throw usageFailure(message, 'svc-admin cache purge acme --scope org')
       }
-      const connection = await shell.connect()
-      const { entries } = expectData(await connection.ops().cache.get())
+      const { entries } = expectData(await (await shell.connect()).ops().cache.get())
       const what = scope === 'all' ? `all ${entries} cached answers` : `the cached answers of ${scope} ${name}`
-      if (shell.planned(`forget ${what}`)) return
-      if (scope === 'all') shell.confirmName(`Delete ${what}? The next requests will be charged again.`, 'all')
-      else shell.confirm(`Delete ${what}, of ${entries} in all?`)
-      const purged = expectData(await connection.ops().cache.purge.post({ scope, ...(name ? { name } : {}) }))
-      shell.print.item(purged, PURGED)
+      return { scope, entries, what }
     },
+    action: ({ what }) => `forget ${what}`,
+    question: ({ what, scope, entries }) =>
+      `Delete ${what}${scope === 'all' ? '? The next requests will be charged again.' : `, of ${entries} in all?`}`,
+    named: ({ scope }) => (scope === 'all' ? 'all' : null),
+    request: ({ ops }, { scope, name }) => ops.cache.purge.post({ scope, ...(name ? { name } : {}) }),
   }),
 ]

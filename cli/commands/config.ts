@@ -129,10 +129,8 @@ export const configCommands = [
   $ config explain SVC_PORT --json`({
     ...common,
     args: { name: argument(WHICH) },
-    async run(shell, { name }) {
-      shell.print.item(await settingNamed(shell, name), columns)
-      shell.note(OWNER_FILTER)
-    },
+    answer: ({ shell }, { name }) => settingNamed(shell, name),
+    note: () => OWNER_FILTER,
   }),
   command`path: Print the path of the configuration file
   --config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.

@@ -1,3 +1,4 @@
+import { iso } from '../../src/kernel/clock'
 import type { Conversation } from '../../src/skills/conversations/schema'
 import { defined } from '../api'
 import { commandsOf } from '../command'
@@ -134,24 +135,24 @@ export const conversationCommands = [
   $ conversations purge --org acme --before 90d --confirm acme --reason "retention"`({
     apis: ['operator'],
     columns: purgeColumns,
-    impact: 'write',
     danger: 'severe',
     exits: [3],
     flags: { before: duration('TIME', 'only those without a message for this long') },
-    async run(shell, { before }) {
-      const { org } = shell.globals
-      if (!org) throw usageFailure('conversations purge needs an owner.', '--org acme')
+    async find(shell, { before }) {
+      const { org: owner } = shell.globals
+      if (!owner) throw usageFailure('conversations purge needs an owner.', '--org acme')
       if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
       requireReason(shell, 'conversations purge')
-      const input = { owner: org, before: new Date(shell.clock.now() - before).toISOString() }
-      const purge = (await shell.connect()).ops().conversations.purge
+      const input = { owner, before: iso(shell.clock.now() - before) }
+      const { purge } = (await shell.connect()).ops().conversations
       const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
-      const what = `${conversations} conversations of ${org} without a message since ${input.before}`
       shell.note('Conversations stay until you delete them; no setting deletes them.')
-      if (shell.planned(`delete ${what}`)) return
-      shell.confirmName(`Delete ${what}? It cannot be undone.`, org)
-      shell.print.item(expectData(await purge.post(input)), purgeColumns)
+      return { input, what: `${conversations} conversations of ${owner} without a message since ${input.before}` }
     },
+    action: ({ what }) => `delete ${what}`,
+    question: ' It cannot be undone.',
+    named: ({ input }) => input.owner,
+    request: ({ ops }, { input }) => ops.conversations.purge.post(input),
   }),
 ]
 

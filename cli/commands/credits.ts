@@ -57,8 +57,6 @@ export const creditCommands = [
   $ credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json
   $ credits grant acme 20.00 --expires 30d --reason trial
   $ credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"`({
-    impact: 'write',
-    danger: 'moderate',
     columns: grantColumns,
     args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
     flags: {
@@ -66,20 +64,19 @@ export const creditCommands = [
       expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
       checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
     },
-    async run(shell, { owner, amount, note, expires, checkout }) {
-      const reason = requireReason(shell, 'credits grant')
-      const input = checkout ? { checkout } : inputOf(shell, owner, amount)
-      const what =
-        'checkout' in input ? `complete checkout ${checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`
-      if (shell.planned(what)) return
-      const isLarge = 'amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS
-      if (isLarge) shell.confirm(`${what[0]!.toUpperCase()}${what.slice(1)}?`)
-      const end = expires === undefined ? {} : { expires_at: moment(expires, shell.clock.now()) }
-      const body = { ...input, ...end, note: note ?? reason }
-      const made = expectData(await (await shell.connect()).ops().credits.post(body))
-      shell.print.item(made, grantColumns)
-      if (made.already) shell.note(`${made.ref} was already granted. Nothing was added.`)
+    danger: 'moderate',
+    reason: true,
+    find: async (shell, { owner, amount, checkout }) => ({
+      input: checkout ? { checkout } : inputOf(shell, owner, amount),
+    }),
+    action: ({ owner, input }) =>
+      'checkout' in input ? `complete checkout ${input.checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`,
+    question: ({ input }) => ('amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS ? undefined : null),
+    request({ ops, shell }, { input, expires, note = shell.globals.reason! }) {
+      const expires_at = expires && moment(expires, shell.clock.now())
+      return ops.credits.post({ ...input, ...defined({ expires_at }), note })
     },
+    note: ({ already, ref }) => (already ? `${ref} was already granted. Nothing was added.` : undefined),
   }),
   command`adjust: Correct a balance up or down
   The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.
@@ -119,21 +116,20 @@ export const creditCommands = [
   Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.
   $ credits caps acme --daily 50.00
   $ credits caps set ci --daily none --monthly 1000.00`({
-    impact: 'write',
     columns: capColumns,
     args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
     flags: {
       daily: orNone(wholeCents('AMOUNT', 'maximum in one UTC day')),
       monthly: orNone(wholeCents('AMOUNT', 'maximum in one UTC month')),
     },
-    async run(shell, { owner, daily, monthly }) {
-      const wanted = defined({ daily_cap_cents: daily, monthly_cap_cents: monthly })
-      if (!Object.keys(wanted).length)
-        throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
-      if (shell.planned(`set the caps of ${owner}`)) return
-      const reply = await (await shell.connect()).ops().credits.caps.put({ owner, ...wanted })
-      const ofKey = reply.status === 404 ? await capKey(shell, owner, wanted) : null
-      shell.print.item(ofKey ?? expectData(reply), capColumns)
+    action({ owner, daily, monthly }) {
+      if (daily !== undefined || monthly !== undefined) return `set the caps of ${owner}`
+      throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
+    },
+    async answer({ ops, shell }, { owner, daily: daily_cap_cents, monthly: monthly_cap_cents }) {
+      const wanted = defined({ daily_cap_cents, monthly_cap_cents })
+      const reply = await ops.credits.caps.put({ owner, ...wanted })
+      return (reply.status === 404 ? await capKey(shell, owner, wanted) : null) ?? expectData(reply)
     },
   }),
   command`balance: Show an owner's balance, reserved and available credit, and days left
@@ -146,9 +142,7 @@ export const creditCommands = [
     columns: balanceColumns,
     watchable: true,
     args: { owner: optional(WHO) },
-    async run(shell, { owner = shell.globals.org }) {
-      shell.print.item(await balanceOf(shell, owner), balanceColumns)
-    },
+    answer: ({ shell }, { owner = shell.globals.org }) => balanceOf(shell, owner),
   }),
   command`ledger: Show every ledger entry of an owner, with the balance after it
   Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.

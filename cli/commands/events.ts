@@ -60,13 +60,8 @@ export const eventCommands = [
     apis: ['host'],
     columns: types,
     exits: [],
-    async run(shell) {
-      shell.print.list(
-        Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about })),
-        types,
-        'None.',
-      )
-    },
+    answer: async () => Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about })),
+    empty: 'None.',
   }),
   command`publish: Publish an event, and show what it reaches
   The payload is a JSON or YAML file, or stdin with -. Without --org it goes to your active organization, or to you. Your own hooks and workflows get it either way.

@@ -134,20 +134,16 @@ export const tierCommands = [
   Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).
   $ tiers set ci pro --reason "contract signed"
   $ tiers set 3f9a01 free --reason "trial is over" --json`({
-    impact: 'write',
     columns: keyColumns,
     args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
-    async run(shell, { key, tier: word }) {
+    async find(shell, { key, tier: word }) {
       const tier = TIERS.find((one) => one === word)
       if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
       requireReason(shell, 'tiers set')
-      const before = await findKey((await apiOf(shell)).api, key)
-      if (shell.planned(`move key "${before.name}" from ${before.tier} to ${tier}`)) return
-      shell.print.item(
-        expectData(await (await shell.connect()).ops().tiers({ ref: before.id }).put({ tier })),
-        keyColumns,
-      )
-      shell.note(`undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`)
+      return { tier, before: await findKey((await apiOf(shell)).api, key) }
     },
+    action: ({ before, tier }) => `move key "${before.name}" from ${before.tier} to ${tier}`,
+    request: ({ ops }, { before, tier }) => ops.tiers({ ref: before.id }).put({ tier }),
+    note: (_, { before }) => `undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`,
   }),
 ]

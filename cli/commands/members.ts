@@ -140,10 +140,8 @@ export const memberCommands: Command[] = [
       if (shell.planned(`send the invitation ${invitation} again`)) return
       const { invitations } = (await shell.connect()).ops().orgs({ ref })
       const { invitation: sent, url } = expectData(await invitations({ invitation }).resend.post({}))
-      shell.print.item(
-        url ? { ...sent, url } : sent,
-        url ? [...invitationColumns, column('url', 'URL')] : invitationColumns,
-      )
+      const shown = [...invitationColumns, ...(url ? [column('url', 'URL')] : [])]
+      shell.print.item({ ...sent, ...(url ? { url } : {}) }, shown)
     },
   }),
   command`withdraw: Withdraw an invitation

@@ -8,7 +8,7 @@ import { ORG_TYPES } from '../org-words'
 import { columnsOf } from '../output/columns'
 import { everyKey } from '../resource'
 import { openNewFile } from '../secret'
-import { requireReason, type Shell } from '../shell'
+import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, text } from '../words'
 
@@ -26,6 +26,8 @@ const args = { organization: argument('org by id, 6 or more characters of it, sl
 
 /** Encodes a name or slug as one segment of a URL path. */
 export const step = (ref: string): string => encodeURIComponent(ref)
+
+const orgIn = (ops: OpsClient, ref: string) => ops.orgs({ ref: step(ref) })
 
 const command = commandsOf('orgs', { apis: ['operator'], columns: orgColumns })
 
@@ -53,7 +55,7 @@ export const orgCommands = [
     columns: orgDetailColumns,
     watchable: true,
     args,
-    request: ({ ops }, { organization }) => ops.orgs({ ref: step(organization) }).get(),
+    request: ({ ops }, { organization }) => orgIn(ops, organization).get(),
   }),
   command`create: Create an organization with its owner
   The owner is an account of this server. Without --owner it is the account that the first start created. Without --slug the slug comes from the name.
@@ -88,33 +90,28 @@ export const orgCommands = [
       if (named.length) return `change ${named.join(', ')} of ${organization}`
       throw usageFailure('orgs update needs at least one flag.', 'add --name, --slug, --type or --plan-note')
     },
-    request: ({ ops }, { organization, ...change }) => ops.orgs({ ref: step(organization) }).patch(bodyOf(change)),
+    request: ({ ops }, { organization, ...change }) => orgIn(ops, organization).patch(bodyOf(change)),
   }),
   command`delete: Delete an organization and revoke its keys, permanently
   This cannot be undone. First it lists what will be deleted, and asks for the slug. The organization has no members afterwards, and its keys stop with the next request. Open invitations are cancelled, and the slug can be used again. The ledger, the usage and the audit record stay, under the organization's id. --export first writes the organization, its members and its keys to a file, without secrets.
   $ orgs delete acme --reason "contract ended"
   $ orgs delete acme --confirm acme --reason "contract ended" --export acme.json`({
-    impact: 'write',
     danger: 'severe',
     args,
     flags: { export: text('FILE', 'first write the organization to a file that only you can read') },
-    async run(shell, { organization, export: file }) {
-      const reason = requireReason(shell, 'orgs delete')
+    reason: true,
+    async find(shell, { organization }) {
       const { ops } = await shell.connect()
-      const found = expectData(
-        await ops()
-          .orgs({ ref: step(organization) })
-          .get(),
-      )
-      if (shell.planned(`delete organization "${found.name}": ${whatGoes(found)}`)) return
-      shell.confirmName(
-        `Delete organization "${found.name}"? This ends ${whatGoes(found)}. It cannot be undone.`,
-        found.slug,
-      )
-      if (file !== undefined) await exportTo(shell, ops, file, found)
-      shell.print.item(expectData(await ops().orgs({ ref: found.id }).delete()), orgColumns)
-      shell.note(`Deleted organization "${found.name}": ${reason}`)
+      return { found: expectData(await orgIn(ops(), organization).get()) }
     },
+    action: ({ found }) => `delete organization "${found.name}": ${whatGoes(found)}`,
+    question: ({ found }) => `Delete organization "${found.name}"? This ends ${whatGoes(found)}. It cannot be undone.`,
+    named: ({ found }) => found.slug,
+    async request({ ops, shell }, { found, export: file }) {
+      if (file !== undefined) await exportTo(shell, ops, file, found)
+      return orgIn(ops, found.id).delete()
+    },
+    note: (_, { found }, { globals }) => `Deleted organization "${found.name}": ${globals.reason}`,
   }),
 ]
 
@@ -138,9 +135,9 @@ const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
 const counted = (count: number, resource: string): string => `${count} ${resource}${count === 1 ? '' : 's'}`
 
 /** The file is complete before anything is deleted; an existing file stops the command. */
-async function exportTo(shell: Shell, ops: () => OpsClient, file: string, org: Found): Promise<void> {
-  const { members } = expectData(await ops().orgs({ ref: org.id }).members.get())
-  const keys = await everyKey(ops(), { org: org.id })
+async function exportTo(shell: Shell, ops: OpsClient, file: string, org: Found): Promise<void> {
+  const { members } = expectData(await orgIn(ops, org.id).members.get())
+  const keys = await everyKey(ops, { org: org.id })
   const path = fromHere(shell.cwd, file)
   const handle = openNewFile(path, 'Nothing was deleted.', '--export another file')
   writeSync(handle, `${JSON.stringify({ organization: org, members, keys }, null, 2)}\n`)

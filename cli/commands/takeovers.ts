@@ -6,7 +6,7 @@ import { writtenText } from '../files'
 import { formatOf } from '../globals'
 import { type Column, column, columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
-import { eachEntry, type PageQuery, pageFlags, pageIn, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
@@ -101,16 +101,11 @@ export const takeoverCommands = [
     flags: {
       ...ofWidget,
       status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),
-      ...pageFlags,
     },
-    async run(shell, { widget, status, ...paging }) {
-      const only = status ? { takeover_status: status } : {}
-      await printPages(shell, paging, {
-        page: (input) => queueOf(shell, widget, { ...input, status: 'open', ...only }),
-        columns,
-        empty: 'No conversations.',
-      })
-    },
+    paged: 'items',
+    answer: ({ shell, page }, { widget, status: takeover_status }) =>
+      queueOf(shell, widget, { ...page, status: 'open', ...defined({ takeover_status }) }),
+    empty: 'No conversations.',
   }),
   command`watch: Print each change of who answers a conversation
   Runs until you press Ctrl-C. With --bell the terminal rings when a visitor asks for a person. --exec runs a shell command for each change, with SVC_SESSION, SVC_WIDGET, SVC_STATUS, SVC_OPERATOR and SVC_REASON set.
@@ -247,15 +242,14 @@ export const takeoverCommands = [
   $ takeovers note ${SESSION} "Wants a refund."
   $ takeovers note ${SESSION} "Called back" --json`({
     columns: noteColumns,
-    impact: 'write',
     args: { ...args, words: optional('the note for colleagues') },
     flags: ofWidget,
-    async run(shell, { session, words, widget }) {
-      if (shell.planned(`write a note about conversation ${session}`)) return
+    action: ({ session }) => `write a note about conversation ${session}`,
+    async request({ shell }, { session, words, widget }) {
       const content = await writtenText(shell, words, 'note')
-      const { chat } = await chatAt(shell, session, widget)
-      shell.print.item(expectData(await chat.notes.post({ content })).note, noteColumns)
+      return (await chatAt(shell, session, widget)).chat.notes.post({ content })
     },
+    shown: ({ note }) => note,
   }),
   command`handover: Hand your conversation over to a colleague
   TO is a member of the widget’s team, by e-mail address or id. Exits 5 when you have not taken it over.

@@ -41,14 +41,11 @@ const enabling = (verb: 'enable' | 'disable', about: string) =>
   $ workflows ${verb} "Daily news" --json`({
     offline: true,
     columns,
-    impact: 'write',
-    args: { workflow: argument('id or name of the workflow') },
-    async run(shell, { workflow }) {
-      if (shell.planned(`${verb} workflow ${workflow}`)) return
-      const all = await resourceOver(shell, 'workflows')
-      const found = await resolveRuleSet(all as never, workflow, 'workflow')
-      shell.print.item(await all.update(found, { enabled: verb === 'enable' }), columns)
-    },
+    args: { workflow: WORKFLOW },
+    action: ({ workflow }) => `${verb} workflow ${workflow}`,
+    request: async ({ shell }, { workflow }) =>
+      (await workflowOver(shell, workflow)).one.patch({ enabled: verb === 'enable' }),
+    shown: ({ workflow }) => workflow,
   })
 
 const POLL_MS = 1_000
@@ -108,15 +105,14 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
   ${about}
   $ workflows ${word} ${ID} ${RUN_ID}`({
     danger: word === 'approve' ? 'none' : 'moderate',
-    impact: 'write',
     args: { workflow: WORKFLOW, run: RUN },
     flags: { comment: text('TEXT', 'a note for the record') },
-    async run(shell, { workflow, run: runId, comment }) {
-      if (shell.planned(`${word} run ${runId}`)) return
+    action: ({ run: runId }) => `${word} run ${runId}`,
+    async request({ shell }, { workflow, run: runId, comment }) {
       const routes = (await workflowOver(shell, workflow)).one.runs({ runId })
-      const reply = word === 'cancel' ? await routes.cancel.post() : await routes[word].post(comment ? { comment } : {})
-      shell.print.item(expectData(reply).run, runsColumns)
+      return word === 'cancel' ? routes.cancel.post() : routes[word].post(comment ? { comment } : {})
     },
+    shown: ({ run }) => run,
   })
 
 const MARKS = { completed: 'ok  ', failed: 'fail', skipped: 'skip', paused: 'wait' } as const
