@@ -99,7 +99,6 @@ type Does<Given, Found, Data> = {
   run?(shell: Shell, input: Given): Promise<void>
   /** Needs `--reason`. */
   reason?: boolean
-  /** What is looked up before anything is asked or changed. The rest has it in its input, so it is declared first. */
   /** What is looked up before anything is asked or changed; the rest has it in its input. Declared before the rest. */
   find?(shell: Shell, input: Given): Promise<Found>
   /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
@@ -151,8 +150,8 @@ export const commandsOf =
     const { run, reason, find, action, question, named, request, answer, ...printed } = typed
     const { shown, empty, paged, note, secret, fate, ok, ...rest } = printed
     const { impact = action ? 'write' : 'read', apis = shared.apis, args = {}, flags = {} } = rest
-    const asked = { reason, find, action, question, named, request, answer }
-    const does = { ...asked, shown, empty, paged, note, secret, fate, ok } as Doing
+    const before = { reason, find, action, question, named, request, answer }
+    const does = { ...before, shown, empty, paged, note, secret, fate, ok } as Doing
     const exits = [
       ...(rest.exits ?? shared.exits ?? (impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict])),
       ...(apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
@@ -228,10 +227,10 @@ function goesOn(shell: Shell, { danger }: Command, { action, question, named }: 
   const other = typeof question === 'function' ? question(input, shell) : question
   if (other === null) return true
   const own = `${sentence[0]!.toUpperCase()}${sentence.slice(1)}?`
-  const asked = other === undefined || other.startsWith(' ') ? own + (other ?? '') : other
+  const whole = other === undefined || other.startsWith(' ') ? own + (other ?? '') : other
   const name = named?.(input, shell) ?? null
-  if (name !== null) shell.confirmName(asked, name)
-  else if (danger === 'moderate' || other) shell.confirm(asked)
+  if (name !== null) shell.confirmName(whole, name)
+  else if (danger === 'moderate' || other) shell.confirm(whole)
   return true
 }
 

@@ -71,8 +71,8 @@ export const artifactCommands = [
       const { files, bytes } = expectData(
         await (await shell.connect()).ops().artifacts.prune.post({ ...input, count_only: true }),
       )
-      const whose = input.owner ? `, of ${input.owner}` : ''
-      return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${whose}` }
+      const ofOwner = input.owner ? `, of ${input.owner}` : ''
+      return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${ofOwner}` }
     },
     action: ({ what }) => `delete ${what}`,
     question: ({ files }) => (files ? ' It cannot be undone.' : null),

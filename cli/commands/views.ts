@@ -68,7 +68,7 @@ export const testCommands: Command[] = [
       max: wholeCents('CENTS', 'begin no answer once so much was charged; 100 by default'),
     },
     action: ({ models = MODELS }) => `run test cases on ${models.join(', ')}`,
-    request: ({ client, headers }, { ids, tag, models = MODELS, max: most_cents = 100 }) =>
-      client['test-cases'].run.post(defined({ models, most_cents, ids: ids as never, tag }), { headers }),
+    request: ({ client, headers }, { ids, tag, models = MODELS, max = 100 }) =>
+      client['test-cases'].run.post(defined({ models, most_cents: max, ids: ids as never, tag }), { headers }),
   }),
 ]
