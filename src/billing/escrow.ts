@@ -13,12 +13,13 @@ import {
   growHold,
   insertHold,
   lockWallet,
+  markShared,
   openHolds,
   sharedElsewhere,
   unclaim,
   unclaimReturning,
 } from './repository'
-import { type Hold, NEVER, type Reservation, SHARED } from './schema'
+import { type Hold, IDLE, NEVER, type Reservation, SHARED } from './schema'
 
 /** How many calls of the size asked for are claimed at once, and how many the account must have credit for. */
 const CALLS = 8
@@ -26,6 +27,8 @@ const AMPLE = 128
 /** So many calls share a hold at most: then the next one is opened, and this one can be checked as a whole. */
 const MAX_CALLS = 1_000
 const IDLE_MS = 2_000
+/** A call that takes longer is on the record if its process is killed. */
+const TICK_MS = 500
 const REST_MS = 60_000
 /** In a cluster: how long a hold is known to be open after the database said so. A lease lasts several times as long. */
 const SURE_MS = 1_000
@@ -45,6 +48,8 @@ export type Escrow = {
   /** When the database last said that it is open. */
   seenAt: number
   isOver: boolean
+  /** As its row says. */
+  isIdle: boolean
 }
 
 type Deps = {
@@ -70,7 +75,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   const closing = new Set<Promise<unknown>>()
   let wake = (): void => undefined
   let isStopped = false
-  return { freeOf, reserve, ended, abandon, recall, recallAll, recallOthers, start, closeIdle }
+  return { freeOf, reserve, mark, ended, abandon, recall, recallAll, recallOthers, start, closeIdle, markAll }
 
   /** What this process has on hold for no call. */
   function freeOf(owner: OwnerScope): number {
@@ -134,7 +139,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     const ref = `${SHARED}${newRequestId()}`
     const times = { created_at: now, expires_at: NEVER }
     await insertHold(tx, { ref, wallet_id: owner, key_id: null, capped: false, amount: more, node, ...times })
-    const escrow = { ref, owner, free: 0, allocated: 0, calls: 0, usedAt: now, seenAt: 0, isOver: false }
+    const escrow = { ref, owner, free: 0, allocated: 0, calls: 0, usedAt: now, seenAt: 0, isOver: false, isIdle: false }
     const those = owned.get(owner) ?? new Set()
     owned.set(owner, those.add(escrow))
     wake()
@@ -153,6 +158,25 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     escrow.usedAt = createdAt
     if (escrow.calls === MAX_CALLS) finish(escrow)
     return { ref: `${escrow.ref}.${ref}`, owner, keyId, capped: false, amount, createdAt, escrow }
+  }
+
+  /** Has the row of an escrow say whether calls have a part of it. */
+  async function mark(tx: Tx, escrow: Escrow, isIdle: boolean): Promise<void> {
+    if (escrow.isIdle === isIdle) return
+    await markShared(tx, { ref: escrow.ref, until: isIdle ? IDLE : NEVER })
+    tx.afterCommit(() => {
+      escrow.isIdle = isIdle
+    })
+  }
+
+  /** The same of all of them, for calls that began since the last one ended. */
+  async function markAll(): Promise<void> {
+    const all = [...owned.values()].flatMap((those) => [...those])
+    for (const escrow of all.filter(({ isIdle, allocated }) => isIdle !== (allocated === 0)))
+      await store.write(async (tx) => {
+        await lockWallet(tx, escrow.owner)
+        await mark(tx, escrow, escrow.allocated === 0)
+      })
   }
 
   /** A call has ended, and what it did not cost is free again. */
@@ -239,8 +263,13 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   /** Gives back what nobody used for a while; at a stop all of it, of running calls when they end. */
   function start(onError: (name: string, error: unknown) => void): Loop {
-    const idleMs = () => (owned.size ? IDLE_MS : REST_MS)
-    const loop = startLoop({ name: 'escrows', idleMs, clock, onError, tick: async () => closeIdle() })
+    const idleMs = () => (owned.size ? TICK_MS : REST_MS)
+    const tick = async () => {
+      const closed = closeIdle()
+      await markAll()
+      return closed
+    }
+    const loop = startLoop({ name: 'escrows', idleMs, clock, onError, tick })
     wake = loop.wake
     const deafen = live?.hear(RECALL, '*', (heard) => {
       const owner = heard?.id as OwnerScope | undefined
@@ -265,7 +294,11 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 }
 
 type Settling = { hold: Hold; cost: number }
-type SettlingDeps = { clock: Clock; escrows: Pick<Escrows, 'ended' | 'abandon'>; watch: Pick<BalanceWatch, 'charged'> }
+type SettlingDeps = {
+  clock: Clock
+  escrows: Pick<Escrows, 'mark' | 'ended' | 'abandon'>
+  watch: Pick<BalanceWatch, 'charged'>
+}
 
 /** Ends holds and books what the work really cost, each statement once for all calls that end together. */
 export function createSettling({ clock, escrows, watch }: SettlingDeps) {
@@ -275,15 +308,18 @@ export function createSettling({ clock, escrows, watch }: SettlingDeps) {
     const seenAt = clock.monotonic()
     const charges = list.map(({ hold, cost }) => ({ hold, charged: hold.hasEnded ? 0 : chargeOf(hold, cost) }))
     const ended = await endHold.all(tx, charges.map(endingOf))
+    const allocated = new Map<Escrow, number>()
     for (const [at, { hold, charged }] of charges.entries()) {
       const { escrow } = hold
       if (!escrow || hold.hasEnded) continue
+      allocated.set(escrow, (allocated.get(escrow) ?? escrow.allocated) - hold.amount)
       tx.afterCommit(() => {
         if (!ended[at]) return escrows.abandon(hold)
         escrow.seenAt = seenAt
         escrows.ended(hold, charged)
       })
     }
+    for (const [escrow, left] of allocated) await escrows.mark(tx, escrow, left === 0)
     const paid = charges.filter((_, at) => ended[at])
     const left = await unclaimReturning.all(tx, paid.map(freedOf))
     await settleSpends(

@@ -1,8 +1,8 @@
-import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { hasLease, isGone, renewLease } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
 import { command, counted, gathered, insertListed, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
-import { type Hold, NEVER, OF_JOBS, OF_SESSIONS, REVENUE, SHARED } from './schema'
+import { type Hold, IDLE, type NEVER, OF_JOBS, OF_SESSIONS, REVENUE, SHARED } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
 /** Read by primary key. No `limit`: it would cost more than the look-up. */
@@ -142,6 +142,15 @@ export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
   return tx
     .update(t)
     .set({ amount: sql`${t.amount} + ${p.more}` })
+    .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
+})
+
+/** Tells other processes whether a call has a part of a shared hold. */
+export const markShared = counted<{ ref: string; until: typeof NEVER | typeof IDLE }>()((tx, p) => {
+  const t = tx.of(holds)
+  return tx
+    .update(t)
+    .set({ expires_at: sql`${p.until}` })
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
@@ -302,7 +311,7 @@ export async function jobHolds(db: Reader, after: string, limit: number): Promis
 /** An open hold of another process that calls of this owner share. */
 export const sharedElsewhere = query<{ owner: OwnerScope; node: string }>()((db, p) => {
   const t = db.of(holds)
-  const isShared = and(sql`${t.state} = 'open'`, eq(t.expires_at, NEVER), sql`${t.ref} LIKE 'escrow.%'`)
+  const isShared = and(sql`${t.state} = 'open'`, gte(t.expires_at, IDLE), sql`${t.ref} LIKE 'escrow.%'`)
   return db
     .select({ ref: t.ref })
     .from(t)
@@ -325,6 +334,7 @@ const holdFields = (t: typeof holds.sqlite) => ({
   // Of an escrow what it was not charged yet.
   amount: sql<number>`${t.amount} - ${t.settled_amount}`.mapWith(Number),
   createdAt: t.created_at,
+  isIdle: sql<boolean>`${t.expires_at} = ${IDLE}`.mapWith(Boolean),
 })
 
 /** One leg of a movement; returns nothing when this leg had been written before. */

@@ -30,6 +30,8 @@ export const OF_JOBS = 'jobs'
 export const OF_SESSIONS = 'sessions'
 /** The last moment of the year 9999: it sorts after all others. */
 export const NEVER = 253_402_300_799_999
+/** The same of a shared hold of which no call has a part: what a killed process leaves of it interrupts nobody. */
+export const IDLE = NEVER - 1
 
 /** The reference of a hold that many calls share begins with it; theirs begin with its reference. */
 export const SHARED = 'escrow.'
@@ -49,6 +51,8 @@ export type Hold = {
   escrow?: Escrow
   /** Of an escrow: it was charged or freed. */
   hasEnded?: boolean
+  /** As its row says: many calls share it, and none had a part of it. */
+  isIdle?: boolean
 }
 
 /** The rest of a grant that expires. Micro-cents and epoch ms. */

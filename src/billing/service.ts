@@ -354,7 +354,7 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
 }
 
 /**
- * Releases one batch of abandoned holds, each with an audit row (G13): those that their request could not end, those
+ * Releases one batch of abandoned holds, each with an audit row if it was a call's (G13): those that their request could not end, those
  * past their time, and those of processes that have ended.
  */
 export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BATCH): Promise<number> {
@@ -374,6 +374,7 @@ export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BAT
       if (!(await release(tx, hold))) continue
       released += 1
       failpoint('recovery_step')
+      if (hold.isIdle) continue
       const about = { scope: hold.owner, requestId: requestOf(hold.ref), keyId: hold.keyId }
       await audit.recordUnattended(tx, about, {
         action: 'completion.interrupted',

@@ -170,6 +170,45 @@ test('a process that dies leaves a hold, which the next one releases with one ev
   expect(await heldIn(ada)).toBe(0)
   expect(await balanceOf(ada)).toEqual({ balance: 999_970, held: 0, available: 999_970 })
   expect(await verify()).toEqual([])
+  expect(await interruptedOf(ada)).toHaveLength(1)
+})
+
+const interruptedOf = async ({ owner }: Account) =>
+  (await audit.list(store.read, owner, { limit: 100 })).items.filter(
+    ({ action }) => action === 'completion.interrupted',
+  )
+
+test('of a hold that no call had a part of, the next process writes no event', async () => {
+  const [ada, eve, bob] = [await rich(), await rich(), await rich()]
+  const dead = start('idle')
+  for (const of of [ada, eve]) {
+    const both = [(await share(of, 100, dead))!, (await share(of, 100, dead))!]
+    for (const hold of both) await end(hold, 30, dead)
+  }
+  // Released, which writes nothing: the loop of the process tells it.
+  const released = (await share(bob, 100, dead))!
+  await store.write((tx) => dead.release(tx, released))
+  // Begun on a hold that was idle, and so long under way that the loop has told it.
+  expect((await share(eve, 100, dead))!.escrow!.isIdle).toBe(true)
+  await dead.escrows.markAll()
+  await nodeIsGone('idle')
+  expect(await billing.releaseAbandoned()).toBe(3)
+  for (const of of [ada, eve, bob]) expect(await heldIn(of)).toBe(0)
+  const events = await Promise.all([ada, eve, bob].map(interruptedOf))
+  expect(events.map(({ length }) => length)).toEqual([0, 1, 0])
+  expect(await verify()).toEqual([])
+})
+
+test('a call that ends beside another says in the row that one is under way', async () => {
+  const ada = await rich()
+  const dead = start('busy')
+  const first = (await share(ada, 100, dead))!
+  await end(first, 30, dead)
+  const [, second] = [(await share(ada, 100, dead))!, (await share(ada, 100, dead))!]
+  await end(second, 30, dead)
+  await nodeIsGone('busy')
+  expect(await billing.releaseAbandoned()).toBe(1)
+  expect(await interruptedOf(ada)).toHaveLength(1)
 })
 
 test('a process that was taken for dead charges nothing late, and begins another hold', async () => {

@@ -17,7 +17,7 @@ const PAIRS: readonly Pair[] = [
   {
     action: 'completion.interrupted',
     effects:
-      "SELECT substr(ref, instr(ref, '.') + 1) AS id FROM holds WHERE state = 'released' AND id NOT IN (SELECT request_id FROM usage_records)",
+      "SELECT substr(ref, instr(ref, '.') + 1) AS id FROM holds WHERE state = 'released' AND expires_at <> 253402300799998 AND id NOT IN (SELECT request_id FROM usage_records)",
     rows: rowsOf('completion.interrupted', 'request_id'),
   },
   { action: 'key.created', effects: 'SELECT id FROM api_keys', rows: rowsOf('key.created') },
