@@ -17,6 +17,7 @@ export type SharedRoutes = Pick<
   | 'iframes'
   | 'jobs'
   | 'keys'
+  | 'requests'
   | 'skills'
   | 'test-cases'
   | 'usage'

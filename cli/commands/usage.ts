@@ -5,9 +5,10 @@ import { commandsOf, type FlagsGiven } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
+import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { everyKey } from '../resource'
 import type { Shell } from '../shell'
-import { choice, duration, optional, text } from '../words'
+import { choice, duration, optional, text, whole } from '../words'
 
 const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
 
@@ -21,6 +22,12 @@ const filters = {
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
 type Filters = FlagsGiven<typeof filters>
+const callFilters = {
+  status: text('STATUS', 'this status, such as 429, or a family, such as 5xx'),
+  model: text('ID', 'calls that this engine answered'),
+  code: text('CODE', 'calls that ended with this error code'),
+  minMs: whole('MS', 'calls that took at least this long', { min: 0, max: 86_400_000 }),
+}
 
 const totals = columnsOf`
   totals.requests REQUESTS number, totals.prompt_tokens PROMPT-TOKENS number,
@@ -29,6 +36,11 @@ const totals = columnsOf`
   errors.4xx 4XX number, errors.5xx 5XX number, latency_ms.p50 P50-MS number, latency_ms.p95 P95-MS number,
   latency_ms.p99 P99-MS number, balance.balance_cents BALANCE¢ money, spending.daily_used_cents TODAY¢ money,
   spending.monthly_used_cents MONTH¢ money, period.from FROM time, period.to TO time`
+
+const calls = columnsOf`
+  timestamp TIME time, status STATUS number, resolved_mode MODE, model ENGINE min, api_key_name KEY min,
+  prompt_tokens IN number, completion_tokens OUT number, latency_ms MS number, cost_cents COST¢ money, code CODE min,
+  request_id REQUEST keep min`
 
 const parts = columnsOf`name NAME, requests REQUESTS number, cost_cents COST¢ money`
 const BAR = 24
@@ -106,6 +118,21 @@ export const usageCommands = [
       const all = rows.reduce((sum, { requests }) => sum + requests, 0)
       const shown = rows.map((row) => ({ ...row, share: all ? Number((row.requests / all).toFixed(4)) : 0 }))
       shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
+    },
+  }),
+  command`requests: List single calls of an owner, newest first
+  The rows of GET /requests, without what was asked and answered. Without OWNER it lists those of the account that the first start created, or of that account's active org. Over --url it lists what the key in use can see. trace REQ_ID shows one of them in full.
+  $ usage requests acme --status 5xx --since 7d
+  $ usage requests --model svc-1-pro --min-ms 2000 --json`({
+    columns: calls,
+    watchable: true,
+    args: { owner: optional(OWNER_FILTER) },
+    flags: { ...filters, ...callFilters, ...pageFlags },
+    async run(shell, { owner = shell.globals.org, limit, cursor, all, status, model, code, minMs, ...given }) {
+      const { api, ownerFilter } = await apiOf(shell, { owner })
+      const query = defined({ ...wordsOf(shell, given), ...ownerFilter, status, model, code, min_ms: minMs })
+      const page = (paging: PageQuery) => pageIn(api.requests.get({ query: { ...query, ...paging } }), 'requests')
+      await printPages(shell, { limit, cursor, all }, { page, columns: calls, empty: 'No matching calls.' })
     },
   }),
   command`export: Write every call as CSV or JSON lines, newest first

@@ -8,7 +8,7 @@ import { MAX_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
-import { Expiring, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
+import { Expiring, RequestQuery, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
@@ -154,6 +154,11 @@ export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
 
 export const OperatorUsageExportQuery = t.Object({ ...OwnerQuery.properties, ...exportFilters })
 export type OperatorUsageExportQuery = Static<typeof OperatorUsageExportQuery>
+
+const { scope: _requests, ...requestFilters } = RequestQuery.properties
+
+export const OperatorRequestQuery = t.Object({ ...OwnerQuery.properties, ...requestFilters })
+export type OperatorRequestQuery = Static<typeof OperatorRequestQuery>
 
 export const OperatorUsage = t.Object({
   id: t.String({ description: 'org:ID or user:ID' }),

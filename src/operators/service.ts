@@ -28,6 +28,7 @@ import type {
   CachePurged,
   CacheQuestion,
   CacheStats,
+  OperatorRequestQuery,
   OperatorUsage,
   OperatorUsageExportQuery,
   OperatorUsageQuery,
@@ -155,13 +156,19 @@ async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCal
 
 /** Usage of any owner, for operators (dx 2.16). */
 function createUsageVerbs({ store, keys, usageReading }: Deps) {
-  return { show, exportCalls }
+  return { show, requests, exportCalls }
 
   /** The report the owner would get. */
   async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await withKeyOwner(call, input)
     const { scope, name } = await findOwner(store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
+  }
+
+  /** The calls of an owner, newest first, as the owner would get them. */
+  async function requests(call: Call<OperatorCaller>, input: OperatorRequestQuery) {
+    const { owner, ...query } = await withKeyOwner(call, input)
+    return usageReading.requestsOf(call, (await findOwner(store.read, owner)).scope, query)
   }
 
   /** The file the owner would get; the export is recorded in the owner's audit chain. */

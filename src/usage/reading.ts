@@ -94,7 +94,7 @@ export type UsageReading = ReturnType<typeof createUsageReading>
 /** What owners can see of their calls: a report of sums, and an export of the calls themselves (contract 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
-  const single = { reader: store.read, clock }
+  const single = { reader: store.read, clock, namesOf: deps.namesOf }
   return {
     report,
     reportOf,
@@ -110,6 +110,9 @@ export function createUsageReading(deps: Deps) {
     exportOf,
     /** Single calls, newest first; of the last 30 days unless the query says otherwise. */
     requests: async (call: Call, query: RequestQuery) => listRequests(single, call, await seenBy(call, query), query),
+    /** The same of any owner, for operators. */
+    requestsOf: async (call: Call<Caller>, owner: OwnerScope, query: RequestQuery) =>
+      listRequests(single, call, { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }, query),
     countRequests: async (call: Call, query: RequestFilters) =>
       countRequests(single, call, await seenBy(call, query), query),
     /** One call of the last 92 days. */

@@ -1,6 +1,6 @@
 import { and, desc, eq, exists, gt, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import { recurring } from '../jobs'
-import { type Call, keyIdOf, type OwnerScope } from '../kernel/caller'
+import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
@@ -21,6 +21,8 @@ import { type BodyRow, callFields, requestBodies, speedFields, usageRecords, usa
 
 type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
+/** Names of keys, by id. */
+type Names = { namesOf(reader: Reader, group: 'key', ids: readonly string[]): Promise<Map<string, string>> }
 /** What was put on hold under a reference of the ledger, in micro-cents; undefined where that is not known. */
 export type HeldUnder = (reader: Reader, reference: string) => Promise<number | undefined>
 
@@ -41,8 +43,8 @@ const stillSearching = defineError(
  * searches for a fraction of a second. Throws 400 for a cursor of another list.
  */
 export async function listRequests(
-  deps: Deps,
-  call: Call,
+  deps: Deps & Names,
+  call: Call<Caller>,
   { owner, span }: Seen,
   query: RequestQuery,
 ): Promise<Page<RequestRow>> {
@@ -65,7 +67,7 @@ export async function listRequests(
   }
   const page = toPage(rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
   const next = page.next ?? (end > span.from ? encodeCursor({ at: end, id: '0' }) : null)
-  return { items: page.items.map((row) => present(row)), next }
+  return { items: await present(deps, page.items), next }
 }
 
 /** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
@@ -91,7 +93,7 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
  * when too many calls would have to be looked at.
  */
 export async function findRequest(
-  { heldUnder, ...deps }: Deps & { heldUnder: HeldUnder },
+  { heldUnder, ...deps }: Deps & Names & { heldUnder: HeldUnder },
   call: Call,
   { owner, span }: Seen,
   id: string,
@@ -113,8 +115,9 @@ export async function findRequest(
           }
         : { kept: false, until: null }
       const held = row.ledger_ref === null ? undefined : await heldUnder(deps.reader, row.ledger_ref)
+      const [request] = await present(deps, [row])
       return {
-        ...{ object: 'request' as const, request: present(row), steps: stepsOf(row, bodies.tools), ...decidedIn(row) },
+        ...{ object: 'request' as const, request: request!, steps: stepsOf(row, bodies.tools), ...decidedIn(row) },
         money: {
           held_cents: held === undefined ? null : microToCents(held),
           charged_cents: microToCents(row.cost_micro),
@@ -192,30 +195,38 @@ function decidedIn(row: Found) {
   }
 }
 
-const present = (row: Found, outcome = outcomeOf(row)): RequestRow => ({
-  request_id: row.request_id,
-  timestamp: iso(row.at),
-  endpoint: row.endpoint,
-  status: row.status,
-  code: outcome.error_code ?? null,
-  mode: row.mode,
-  resolved_mode: row.resolved_mode,
-  model: row.model,
-  api_key_id: row.api_key_id,
-  user_id: row.user_id,
-  prompt_tokens: row.prompt_tokens,
-  completion_tokens: row.completion_tokens,
-  cost_cents: microToCents(row.cost_micro),
-  cached: row.cached,
-  stream: row.ttft_ms !== null,
-  fallback: row.fallback_used,
-  ttft_ms: row.ttft_ms,
-  latency_ms: row.latency_ms,
-  guardrails: outcome.guardrails?.length ?? 0,
-  tools: outcome.tools_used?.length ?? 0,
-  conversation_id: outcome.conversation_id ?? null,
-  metadata: row.input === null ? null : (JSON.parse(row.input).metadata ?? null),
-})
+async function present({ reader, namesOf }: Deps & Names, rows: readonly Found[]): Promise<RequestRow[]> {
+  const keys = [...new Set(rows.flatMap(({ api_key_id }) => api_key_id ?? []))]
+  const names = await namesOf(reader, 'key', keys)
+  return rows.map((row) => {
+    const outcome = outcomeOf(row)
+    return {
+      request_id: row.request_id,
+      timestamp: iso(row.at),
+      endpoint: row.endpoint,
+      status: row.status,
+      code: outcome.error_code ?? null,
+      mode: row.mode,
+      resolved_mode: row.resolved_mode,
+      model: row.model,
+      api_key_id: row.api_key_id,
+      api_key_name: names.get(row.api_key_id ?? '') ?? null,
+      user_id: row.user_id,
+      prompt_tokens: row.prompt_tokens,
+      completion_tokens: row.completion_tokens,
+      cost_cents: microToCents(row.cost_micro),
+      cached: row.cached,
+      stream: row.ttft_ms !== null,
+      fallback: row.fallback_used,
+      ttft_ms: row.ttft_ms,
+      latency_ms: row.latency_ms,
+      guardrails: outcome.guardrails?.length ?? 0,
+      tools: outcome.tools_used?.length ?? 0,
+      conversation_id: outcome.conversation_id ?? null,
+      metadata: row.input === null ? null : (JSON.parse(row.input).metadata ?? null),
+    }
+  })
+}
 
 /** What the record tells of a call's time: choosing the mode, until the first text, and the rest of the answer. */
 function stepsOf(
@@ -246,7 +257,8 @@ function stepsOf(
 }
 
 /** A key sees only its own calls, whatever it asks for. */
-const seenAs = ({ caller }: Call, query: RequestFilters) => ({ ...query, key_id: keyIdOf(caller) ?? query.key_id })
+const seenAs = ({ caller }: Call<Caller>, query: RequestFilters) =>
+  caller.type === 'key' ? { ...query, key_id: caller.keyId } : query
 
 /** Conditions for the calls that pass the filters. */
 export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | undefined)[] {

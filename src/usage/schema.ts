@@ -305,6 +305,7 @@ export const RequestRow = t.Object(
     resolved_mode: nullable(t.String({ description: 'The mode that answered' })),
     model: nullable(t.String()),
     api_key_id: nullable(t.String({ description: 'null for a call of a session' })),
+    api_key_name: nullable(t.String()),
     user_id: nullable(t.String()),
     prompt_tokens: Count,
     completion_tokens: Count,

@@ -63,6 +63,19 @@ describe('usage show', () => {
   })
 })
 
+describe('usage requests', () => {
+  test('lists the calls its owner would get, page by page, with the names of their keys', async () => {
+    const { requests } = (await ada.send('GET', 'requests')).body
+    expect(requests.map((row: { api_key_name: string }) => row.api_key_name)).toEqual(['test', 'test', 'test'])
+    expect(await json(['usage', 'requests', owner])).toEqual(requests)
+    expect(await json(['usage', 'requests', owner, '--limit', '1', '--all'])).toEqual(requests)
+    expect(await json(['usage', 'requests'], { key: ada.key })).toEqual(requests)
+    expect(await json(['usage', 'requests', owner, '--mode', 'think'])).toEqual([requests[0]])
+    expect(await json(['usage', 'requests', owner, '--status', '5xx'])).toEqual([])
+    expect((await run(['usage', 'requests', 'nobody'])).exitCode).toBe(3)
+  })
+})
+
 describe('usage export', () => {
   test('writes the same file as the API, readable by its owner only, and on the record', async () => {
     const path = join(folder, 'usage.csv')

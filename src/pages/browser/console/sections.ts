@@ -75,7 +75,11 @@ export const SECTIONS: readonly Section[] = [
     letter: 'r',
     permission: 'viewUsage',
     screen: load(() => import('./sections/requests/requests')),
-    operators: { roles: EVERY, all: ofAll('AllRequests'), one: null },
+    operators: {
+      roles: EVERY,
+      all: ofAll('AllRequests'),
+      one: load(() => import('./sections/requests/requests').then((it) => ({ default: it.OwnersRequests }))),
+    },
   },
   {
     id: 'inbox',

@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, Fragment, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button, Choices } from '../ui/controls'
@@ -86,8 +86,6 @@ export type Screen<Row> = {
   isOperators?: boolean
   /** Its filters can be kept under a name. */
   views?: true
-  /** What its cells share, so that not each of them reads it. */
-  around?: ComponentType<{ children: ReactNode }>
   /** What a row is in a gallery, which readers can choose instead of the list. */
   tile?(row: Row): ReactNode
   /** What is above the list; `query` is what the list is read with. */
@@ -98,7 +96,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
   const ofAll = withOwner(screen.columns)
   return function ListScreen() {
     const { section, title, list, idOf, filters = [], empty, detail, tile } = screen
-    const { above: Above, around: Around = Fragment } = screen
+    const { above: Above } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
     const { columns, resize, chooser } = useColumns(
@@ -258,25 +256,23 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
           </div>
         )}
         {!isGallery && rows && rows.length > 0 && (
-          <Around>
-            <Table
-              label={title}
-              columns={columns}
-              rows={rows}
-              idOf={idOf}
-              {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
-              open={open}
-              active={active}
-              sorted={isWhole ? values.sort : undefined}
-              onSort={isWhole ? sort : undefined}
-              onResize={resize}
-              more={{
-                has: pages.hasNextPage,
-                isLoading: pages.isFetchingNextPage,
-                load: () => void pages.fetchNextPage(),
-              }}
-            />
-          </Around>
+          <Table
+            label={title}
+            columns={columns}
+            rows={rows}
+            idOf={idOf}
+            {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
+            open={open}
+            active={active}
+            sorted={isWhole ? values.sort : undefined}
+            onSort={isWhole ? sort : undefined}
+            onResize={resize}
+            more={{
+              has: pages.hasNextPage,
+              isLoading: pages.isFetchingNextPage,
+              load: () => void pages.fetchNextPage(),
+            }}
+          />
         )}
         {create && open === 'new' && may && (
           <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false} isForm>

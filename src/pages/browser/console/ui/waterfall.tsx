@@ -1,4 +1,7 @@
-import { duration } from './format'
+import type { RequestTrace } from '../../../../operators/schema'
+import { Code } from './controls'
+import { Facts } from './facts'
+import { duration, money } from './format'
 
 export type Step = { name: string; at: number; ms: number; isFailed: boolean; facts: string }
 
@@ -21,5 +24,50 @@ export function Waterfall({ steps, total }: { steps: readonly Step[]; total: num
         </li>
       ))}
     </ol>
+  )
+}
+
+/** What operators see of a request that took `total` milliseconds: its steps with their facts, its money, its record. */
+export function Trace({ of: { steps, ledger, audit }, at, total }: { of: RequestTrace; at: string; total: number }) {
+  const begun = Date.parse(at) - total
+  return (
+    <>
+      {steps.length > 0 && (
+        <section aria-labelledby="waterfall">
+          <h3 id="waterfall">Steps</h3>
+          <Waterfall
+            total={total}
+            steps={steps.map(({ name, at: ended, ms, facts }) => ({
+              name,
+              ms,
+              at: Math.max(0, Date.parse(ended) - ms - begun),
+              isFailed: facts.outcome === 'failed' || typeof facts.error === 'string',
+              facts: Object.entries(facts)
+                .filter(([, fact]) => typeof fact === 'string' || typeof fact === 'number')
+                .map(([key, fact]) => `${key} ${fact}`)
+                .slice(0, 4)
+                .join(', '),
+            }))}
+          />
+        </section>
+      )}
+      {ledger.length > 0 && (
+        <section aria-labelledby="ledger">
+          <h3 id="ledger">Ledger</h3>
+          <Facts facts={ledger.map(({ ref, kind, amount_cents }) => [kind, `${money(amount_cents)}, ${ref}`])} />
+        </section>
+      )}
+      {audit.length > 0 && (
+        <section aria-labelledby="recorded">
+          <h3 id="recorded">Audit events</h3>
+          {audit.map(({ id, action, output }) => (
+            <div key={id} className="recorded">
+              {action}
+              <Code text={JSON.stringify(output, null, 2)} label={action} />
+            </div>
+          ))}
+        </section>
+      )}
+    </>
   )
 }

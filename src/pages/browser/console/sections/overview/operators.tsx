@@ -160,7 +160,8 @@ export function OwnersOverview() {
                 </ol>
               </section>
               <p className="faint">
-                <Link href={`/${owner.slug}/audit`}>What was recorded</Link>
+                <Link href={`/${owner.slug}/requests`}>All requests</Link>,{' '}
+                <Link href={`/${owner.slug}/audit`}>what was recorded</Link>
               </p>
             </>
           )

@@ -70,6 +70,9 @@ function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> })
         <Link className="button quiet" href={`/user:${user.id}`}>
           See their account
         </Link>
+        <Link className="button quiet" href={`/user:${user.id}/requests`}>
+          Their requests
+        </Link>
       </div>
       <Actions
         touches={['/users']}
@@ -235,6 +238,9 @@ function OrgBody({ row: org, close }: { row: OperatorOrg & Partial<OrgDetail>; c
       <div className="actions">
         <Link className="button quiet" href={`/org:${org.id}`}>
           See its account
+        </Link>
+        <Link className="button quiet" href={`/org:${org.id}/requests`}>
+          Its requests
         </Link>
       </div>
       <Facts

@@ -11,7 +11,7 @@ import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Ago, duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
-import { Waterfall } from '../../ui/waterfall'
+import { Trace } from '../../ui/waterfall'
 
 /*
  * Lists of all owners at once, from the topics that the dashboard reads too: the newest, with names of owners and keys.
@@ -30,7 +30,7 @@ function RequestBody({ row }: { row: RequestLine }) {
   const trace = useGet<RequestTrace>(`/requests/${row.id}`)
   return (
     <Shown of={trace} docs={DOCS}>
-      {({ steps, ledger, owner, audit }) => (
+      {(found) => (
         <>
           <Facts
             facts={[
@@ -45,9 +45,9 @@ function RequestBody({ row }: { row: RequestLine }) {
               ['Time', <Time key="time" at={row.at} />],
               [
                 'Owner',
-                owner ? (
-                  <Link key="owner" href={`/${owner}`}>
-                    {owner}
+                found.owner ? (
+                  <Link key="owner" href={`/${found.owner}`}>
+                    {found.owner}
                   </Link>
                 ) : (
                   'none'
@@ -57,34 +57,7 @@ function RequestBody({ row }: { row: RequestLine }) {
               ['Took', duration(row.ms)],
             ]}
           />
-          {steps.length > 0 && (
-            <section aria-labelledby="waterfall">
-              <h3 id="waterfall">Steps</h3>
-              <Waterfall
-                total={row.ms}
-                steps={steps.map(({ name, at, ms, facts }) => ({
-                  name,
-                  ms,
-                  at: Math.max(0, Date.parse(at) - ms - (Date.parse(row.at) - row.ms)),
-                  isFailed: facts.outcome === 'failed' || typeof facts.error === 'string',
-                  facts: Object.entries(facts)
-                    .filter(([, fact]) => typeof fact === 'string' || typeof fact === 'number')
-                    .map(([key, fact]) => `${key} ${fact}`)
-                    .slice(0, 4)
-                    .join(', '),
-                }))}
-              />
-            </section>
-          )}
-          {ledger.length > 0 && (
-            <section aria-labelledby="ledger">
-              <h3 id="ledger">Ledger</h3>
-              <Facts facts={ledger.map(({ ref, kind, amount_cents }) => [kind, `${money(amount_cents)}, ${ref}`])} />
-            </section>
-          )}
-          {audit.map(({ id, action, output }) => (
-            <Code key={id} text={JSON.stringify(output, null, 2)} label={action} />
-          ))}
+          <Trace of={found} at={row.at} total={row.ms} />
         </>
       )}
     </Shown>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { AuditEvent } from '../../../../../audit/schema'
+import type { RequestTrace } from '../../../../../operators/schema'
 import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
@@ -9,7 +10,7 @@ import { Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, money, percent, plural, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
-import { Waterfall } from '../../ui/waterfall'
+import { Trace, Waterfall } from '../../ui/waterfall'
 import { Bodies } from './bodies'
 
 export function State({ status }: RequestRow) {
@@ -49,42 +50,6 @@ export function RequestBody({ row }: { row: RequestRow }) {
     to: new Date(when + AROUND_MS).toISOString(),
   })
   const kept = trace.data?.bodies.request
-  const link = (section: string, id: string, text: ReactNode = id) => (
-    <Link key={id} href={`/${owner.slug}/${section}${id}`}>
-      {text}
-    </Link>
-  )
-  const facts: (readonly [string, ReactNode])[] = [
-    ['Status', <State key="status" {...row} />],
-    ...(row.code
-      ? [
-          [
-            'Code',
-            <a key="code" href={`${DOCS}/errors/${row.code}`}>
-              {row.code}
-            </a>,
-          ] as const,
-        ]
-      : []),
-    ['Time', <Time key="time" at={row.timestamp} />],
-    ['Request', <Id key="id" id={row.request_id} />],
-    ['Route', <code key="route">POST {row.endpoint}</code>],
-    ['Key', row.api_key_id ? link('keys/', row.api_key_id) : 'none: called from the console or the terminal'],
-    ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
-    ...(row.conversation_id
-      ? [
-          [
-            'Conversation',
-            link(`requests?conversation_id=${row.conversation_id}`, '', 'all calls of this conversation'),
-          ] as const,
-        ]
-      : []),
-    ...Object.entries(row.metadata ?? {}).map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value)
-      const search = new URLSearchParams({ metadata: `${name}=${text}` })
-      return [`Metadata ${name}`, link(`requests?${search}`, '', text)] as const
-    }),
-  ]
   return (
     <>
       <div className="actions">
@@ -112,7 +77,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
           )}
         </Shown>
       </section>
-      <Facts facts={facts} />
+      <RowFacts {...row} />
       {trace.data && <Why row={row} of={trace.data} />}
       {trace.data && <Money row={row} of={trace.data} />}
       <section aria-labelledby="recorded">
@@ -124,7 +89,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
             ) : (
               found.map((event) => (
                 <div key={event.id} className="recorded">
-                  {link('audit/', event.id, event.action)}
+                  <Link href={`/${owner.slug}/audit/${event.id}`}>{event.action}</Link>
                   <Code
                     text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
                     label={event.action}
@@ -136,6 +101,67 @@ export function RequestBody({ row }: { row: RequestRow }) {
         </Shown>
       </section>
       {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
+    </>
+  )
+}
+
+/** What the row of a request says. */
+function RowFacts(row: RequestRow) {
+  const owner = useOwner()
+  const link = (section: string, id: string, text: ReactNode = id) => (
+    <Link key={id} href={`/${owner.slug}/${section}${id}`}>
+      {text}
+    </Link>
+  )
+  const facts: (readonly [string, ReactNode])[] = [
+    ['Status', <State key="status" {...row} />],
+    ...(row.code
+      ? [
+          [
+            'Code',
+            <a key="code" href={`${DOCS}/errors/${row.code}`}>
+              {row.code}
+            </a>,
+          ] as const,
+        ]
+      : []),
+    ['Time', <Time key="time" at={row.timestamp} />],
+    ['Request', <Id key="id" id={row.request_id} />],
+    ['Route', <code key="route">POST {row.endpoint}</code>],
+    [
+      'Key',
+      row.api_key_id
+        ? link('keys/', row.api_key_id, row.api_key_name ?? row.api_key_id)
+        : 'none: called from the console or the terminal',
+    ],
+    ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
+    ...(row.conversation_id
+      ? [
+          [
+            'Conversation',
+            link(`requests?conversation_id=${row.conversation_id}`, '', 'all calls of this conversation'),
+          ] as const,
+        ]
+      : []),
+    ...Object.entries(row.metadata ?? {}).map(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      const search = new URLSearchParams({ metadata: `${name}=${text}` })
+      return [`Metadata ${name}`, link(`requests?${search}`, '', text)] as const
+    }),
+  ]
+  return <Facts facts={facts} />
+}
+
+/** The request as an operator sees it: what the processes remember of it, and what was recorded. */
+export function TraceBody({ row }: { row: RequestRow }) {
+  const since = new Date(Date.parse(row.timestamp) - AROUND_MS).toISOString()
+  const trace = useGet<RequestTrace>(`/requests/${row.request_id}`, { since })
+  return (
+    <>
+      <RowFacts {...row} />
+      <Shown of={trace} docs={DOCS}>
+        {(found) => <Trace of={found} at={row.timestamp} total={row.latency_ms} />}
+      </Shown>
     </>
   )
 }

@@ -1,43 +1,29 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import type { ModelEntry } from '../../../../../engines/schema'
 import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
-import { defineScreen } from '../../shell/screen'
+import { defineScreen, type Screen } from '../../shell/screen'
 import { useFilters } from '../../ui/filters'
 import { clock, dayOf, duration, money, number, plural, short, Time } from '../../ui/format'
 import { Histogram } from '../../ui/histogram'
-import { RequestBody, State } from './detail'
+import { RequestBody, State, TraceBody } from './detail'
 
 const useKeyNames = () => {
   const keys = useGet<{ keys: { id: string; name: string }[] }>('/keys', { limit: 100 })
   return keys.data?.keys.map(({ id, name }) => [id, name] as const) ?? []
 }
 const useEngines = () => {
-  const { data } = useGet<{ models: ModelEntry[] }>('/models')
+  const { looksAt } = useOwner()
+  const { data } = useGet<{ models: ModelEntry[] }>('/models', {}, { off: looksAt !== undefined })
   return [...new Set(data?.models.map(({ model_id }) => model_id))].map((id) => [id, id] as const)
 }
 const usePeople = () => {
   const { id } = useOwner()
   const team = useGet<{ members: Member[] }>(`/orgs/${id}/members`, {}, { off: id === null })
   return team.data?.members.map(({ user_id, name, email }) => [user_id, name ?? email] as const) ?? []
-}
-
-/** Names of keys by their ids: those of the first page; others are shown by the beginning of their id. */
-const KeyNames = createContext<ReadonlyMap<string, string>>(new Map())
-const Around = ({ children }: { children: ReactNode }) => {
-  const names = useKeyNames()
-  const known = JSON.stringify(names)
-  const byId = useMemo(() => new Map<string, string>(JSON.parse(known)), [known])
-  return <KeyNames value={byId}>{children}</KeyNames>
-}
-
-function KeyName({ api_key_id: id }: RequestRow) {
-  const names = useContext(KeyNames)
-  if (id === null) return <>session</>
-  return <>{names.get(id) ?? short(id)}</>
 }
 
 function Person({ user_id: id }: RequestRow) {
@@ -111,13 +97,9 @@ const isIn = [
 ] as const
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 
-export default defineScreen<RequestRow>({
+const shared = {
   section: 'requests',
   title: 'Requests',
-  list: { path: '/requests', rows: 'requests', live: 'requests' },
-  views: true,
-  above: Activity,
-  around: Around,
   file: { path: '/usage/export', formats: ['csv', 'jsonl'] },
   idOf: ({ request_id }) => request_id,
   columns: [
@@ -145,7 +127,12 @@ export default defineScreen<RequestRow>({
       sort: ({ model }) => model,
       cell: ({ model }) => model ?? '–',
     },
-    { key: 'key', head: 'Key', width: 'minmax(80px, 1fr)', cell: (row) => <KeyName {...row} /> },
+    {
+      key: 'key',
+      head: 'Key',
+      width: 'minmax(80px, 1fr)',
+      cell: ({ api_key_id: id, api_key_name }) => api_key_name ?? (id === null ? 'session' : short(id)),
+    },
     { key: 'person', head: 'Person', width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true },
     {
       key: 'tokens',
@@ -259,10 +246,24 @@ export default defineScreen<RequestRow>({
   -d '{"prompt": "What is 17 * 23?"}'`,
     link: { text: 'Open the playground', section: 'playground' },
   },
+} satisfies Partial<Screen<RequestRow>>
+
+export default defineScreen<RequestRow>({
+  ...shared,
+  list: { path: '/requests', rows: 'requests', live: 'requests' },
+  views: true,
+  above: Activity,
   detail: {
     titleOf: ({ request_id }) => <code>{request_id}</code>,
     path: (id) => `/requests/${id}`,
     member: 'request',
     body: RequestBody,
   },
+})
+
+/** The same list of another owner, for operators. */
+export const OwnersRequests = defineScreen<RequestRow>({
+  ...shared,
+  list: { path: '/requests', rows: 'requests', everyMs: 10_000 },
+  detail: { titleOf: ({ request_id }) => <code>{request_id}</code>, body: TraceBody },
 })
