@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
-import { createOutbound, type OutboundFailure, type Resolve } from '../../src/kernel/outbound'
+import { createOutbound, type OutboundFailure, type Resolve, trustedFetch } from '../../src/kernel/outbound'
 import { isEgressGuarded } from '../../src/kernel/outbound-canary'
 
 const names = new Map([
@@ -130,4 +130,29 @@ test('an answer whose head drips without end is given up when the time is up (J2
   const request = lab.fetchPublic(`http://127.0.0.1:${port}/`, { ...limits, statusOnly: true, timeoutMs: 200 })
   await expect(request).rejects.toMatchObject({ kind: 'timeout' })
   dripping.close()
+})
+
+test('requests to an upstream that begin together leave together, and each gets its own answer', async () => {
+  const send = globalThis.fetch
+  let sent = 0
+  globalThis.fetch = Object.assign(
+    (...given: Parameters<typeof fetch>) => {
+      sent++
+      return send(...given)
+    },
+    { preconnect: send.preconnect },
+  )
+  try {
+    const all = Array.from({ length: 8 }, (_, at) => trustedFetch(server.url.href, { method: 'POST', body: `${at}` }))
+    const lost = trustedFetch(server.url.href, { signal: AbortSignal.abort(new Error('left')) })
+    expect(sent).toBe(1)
+    await expect(lost).rejects.toThrow('left')
+    const bodies = await Promise.all(all.map(async (one) => ((await (await one).json()) as { body: string }).body))
+    expect(bodies).toEqual(['0', '1', '2', '3', '4', '5', '6', '7'])
+    const alone = trustedFetch(server.url.href, {})
+    expect(sent).toBe(10)
+    expect((await alone).status).toBe(200)
+  } finally {
+    globalThis.fetch = send
+  }
 })
