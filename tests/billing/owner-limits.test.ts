@@ -7,7 +7,7 @@ import { outcomes } from './world'
 
 const clock = fakeClock('2026-03-10T12:00:00.000Z')
 const world = await createWorld({ clock })
-const { billing, events } = world.app.container
+const { billing } = world.app.container
 const { store } = world.app
 const CENT = 1_000_000
 const NO_CAPS = { daily: null, monthly: null }
@@ -29,9 +29,10 @@ const spend = async (person: Person, cents: number) => settle(await reserve(pers
 const set = (person: Person, body: object) => person.send('PATCH', 'billing/limits', body)
 
 const low: object[] = []
-events.afterCommit('*', ({ type, data }) => {
-  if (type === 'credits.low') low.push(data)
-})
+for (const { container } of world.nodes)
+  container.events.afterCommit('*', ({ type, data }) => {
+    if (type === 'credits.low') low.push(data)
+  })
 
 describe('caps of an owner', () => {
   test('refuse what would pass them until 00:00 UTC, and until they are raised', async () => {

@@ -103,7 +103,8 @@ describe('every completion leaves its rows', () => {
   test('record and event have the id that the caller got, whatever the form of the answer (contract 14.2)', async () => {
     const bob = await world.person()
     const notices: string[] = []
-    world.app.container.events.afterCommit(completionCreated, ({ data }) => notices.push(data.completion_id))
+    for (const { container } of world.nodes)
+      container.events.afterCommit(completionCreated, ({ data }) => notices.push(data.completion_id))
     const prompt = freshPrompt()
     const request = { messages: [{ role: 'user', content: prompt }] }
     const orders = [
@@ -142,7 +143,7 @@ describe('every completion leaves its rows', () => {
 
   test('and one event that names no words of it', async () => {
     const seen: unknown[] = []
-    world.app.container.events.afterCommit('*', (event) => seen.push(event))
+    for (const { container } of world.nodes) container.events.afterCommit('*', (event) => seen.push(event))
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(SECRET), mode: 'think' })
     expect(seen).toHaveLength(1)
     expect(JSON.stringify(seen)).toContain(body.id)

@@ -120,10 +120,11 @@ describe('in the middle of a batch', () => {
 
 test('a broken file is reported by a webhook of its job', async () => {
   const failedJobs: string[] = []
-  container.events.afterCommit(
-    jobFailed,
-    (event) => void failedJobs.push((event as DomainEvent<{ job_id: string }>).data.job_id),
-  )
+  for (const node of world.nodes)
+    node.container.events.afterCommit(
+      jobFailed,
+      (event) => void failedJobs.push((event as DomainEvent<{ job_id: string }>).data.job_id),
+    )
   const person = await world.person()
   await create(person, [{ custom_id: 'a' }])
   await container.jobs.runDue('batch')

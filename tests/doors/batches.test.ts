@@ -30,7 +30,8 @@ const NOW = clock.now() / 1_000
 const CHAT = '/v1/chat/completions'
 
 const notices: DomainEvent<{ job_id: string }>[] = []
-container.events.afterCommit(jobCompleted, (event) => void notices.push(event as never))
+for (const node of world.nodes)
+  node.container.events.afterCommit(jobCompleted, (event) => void notices.push(event as never))
 
 const clientOf = ({ key }: Person) => new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0 })
 const bodyOf = (content: string) => ({ model: 'svc-1-flash', messages: [{ role: 'user', content }] })

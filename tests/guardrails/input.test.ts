@@ -143,9 +143,10 @@ describe('the input phase (contract 12)', () => {
     const ada = await world.person()
     const policy = await under(ada, [onTerms('input', 'flag', ['lands']), onTerms('input', 'block', ['zeppelin'])])
     const heard: object[] = []
-    world.app.container.events.inTransaction('*', async (_, event) => {
-      if (event.type === 'guardrail.triggered') heard.push(event.data)
-    })
+    for (const { container } of world.nodes)
+      container.events.inTransaction('*', async (_, event) => {
+        if (event.type === 'guardrail.triggered') heard.push(event.data)
+      })
     const { headers } = await ada.send('POST', 'completions', { prompt: 'The Zeppelin lands' })
     const about = { policy_id: policy, api_key_id: ada.keyId, request_id: headers.get('x-request-id') }
     expect(heard).toEqual([

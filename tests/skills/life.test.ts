@@ -55,7 +55,7 @@ describe('the life of a submission', () => {
 
   test('each move is on the record of the author and tells who listens', async () => {
     const heard: string[] = []
-    world.app.container.events.afterCommit('*', ({ type }) => void heard.push(type))
+    for (const { container } of world.nodes) container.events.afterCommit('*', ({ type }) => void heard.push(type))
     const { ada, id, act } = await inState('approved')
     await act('suspend')
     await act('reinstate')

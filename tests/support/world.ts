@@ -62,6 +62,7 @@ export async function createWorld({ config: overrides = {}, clock = systemClock 
   })
   return {
     app,
+    nodes: [app, ...others],
     folder,
     logged,
     clock,

@@ -4,9 +4,9 @@ import { createWorld } from '../../support/world'
 import { createTeam, emailOf, issueInvitation, type Team } from './team'
 
 const world = await createWorld()
-const { audit, events } = world.app.container
+const { audit } = world.app.container
 const heard: DomainEvent[] = []
-events.afterCommit('*', (event) => heard.push(event))
+for (const { container } of world.nodes) container.events.afterCommit('*', (event) => heard.push(event))
 
 const newest = async (scope: `org:${string}` | `user:${string}`) =>
   (await audit.list(world.app.store.read, scope, { limit: 1 })).items[0]

@@ -12,7 +12,8 @@ const clock = fakeClock()
 const world = await createWorld({ clock })
 const { run, walletOf, auditOf } = makingIn(world)
 const notices: { object: string }[] = []
-world.app.container.events.afterCommit(completionCreated, ({ data }) => void notices.push(data))
+for (const { container } of world.nodes)
+  container.events.afterCommit(completionCreated, ({ data }) => void notices.push(data))
 
 const refused = (work: Promise<unknown>) =>
   work.then(

@@ -6,7 +6,7 @@ import { createWorld, operatorCall, type Person } from '../../support/world'
 const world = await createWorld({ config: { signup: 'open' } })
 const { container, store } = world.app
 const news: DomainEvent[] = []
-container.events.afterCommit('*', (event) => news.push(event))
+for (const node of world.nodes) node.container.events.afterCommit('*', (event) => news.push(event))
 
 const ORDER = { requested_tier: 'pro', use_case: 'nightly reports', expected_volume: '500 a minute' }
 const ask = (person: Pick<Person, 'send'>, input: object = {}) =>
