@@ -17,7 +17,7 @@ type Listed = {
   examples: string[]
 }
 
-const listed: Listed[] = JSON.parse((await cli(['commands', '-o', 'json'])).stdout)
+const listed: Listed[] = JSON.parse((await cli('commands -o json')).stdout)
 
 /** The command that the agreed words run: help lists some under shorter ones. */
 const meant = (words: string): Listed | undefined => {

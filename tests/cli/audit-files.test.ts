@@ -16,7 +16,7 @@ const ada = await world.person({ ofOrg: true })
 await ada.send('POST', 'completions', { prompt: 'hi', metadata: { é: 1, B: [1, { z: 1, a: 2 }] } })
 for (const name of ['one', '=two']) await ada.send('POST', 'keys', { name })
 const owner = ada.orgId!
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 
 const [log, checkpoint] = [file('audit.jsonl'), file('checkpoint.json')]
 const exported = await run([
@@ -39,7 +39,7 @@ describe('audit get', () => {
     const whole = (await ada.send('GET', 'audit')).body.find(({ id }: { id: string }) => id === newest.id)
     expect(await json(['audit', 'get', newest.id, owner])).toEqual(whole)
     expect(await json(['audit', 'get', newest.requestId, owner])).toEqual(whole)
-    expect(await json(['audit', 'get', newest.id], { key: ada.key })).toEqual(whole)
+    expect(await json(`audit get ${newest.id}`, { key: ada.key })).toEqual(whole)
   })
 
   test("exits 3 for an id that is not there, and for another owner's", async () => {
@@ -53,7 +53,7 @@ describe('audit get', () => {
       expect(exitCode).toBe(3)
       expect(stderr).toMatch(/^error: This record has no event .*\./)
     }
-    expect((await run(['audit', 'get', newest.id], { key: eve.key })).exitCode).toBe(3)
+    expect((await run(`audit get ${newest.id}`, { key: eve.key })).exitCode).toBe(3)
   })
 })
 
@@ -76,7 +76,7 @@ describe('audit list --actor', () => {
   })
 
   test('takes an e-mail address on the operator API', async () => {
-    const { email } = await json(['users', 'get', ada.userId])
+    const { email } = await json(`users get ${ada.userId}`)
     expect((await json(['audit', 'list', owner, '--actor', email])).length).toBeGreaterThan(0)
   })
 })

@@ -18,7 +18,7 @@ const ada = await world.person({ ofOrg: true })
 await ada.send('POST', 'completions', { prompt: 'canary 40' })
 for (const name of ['one', 'two']) await ada.send('POST', 'keys', { name })
 const owner = ada.orgId!
-const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const { json } = run
 
 /** Export and checkpoint as an auditor has them. */
 const exported = await run([
@@ -49,12 +49,12 @@ describe('audit list', () => {
   })
 
   test('over an API key is the record of that key', async () => {
-    const { stdout } = await run(['audit', 'list', '--json', '--limit', '2'], { key: ada.key })
+    const { stdout } = await run('audit list --json --limit 2', { key: ada.key })
     expect(JSON.parse(stdout)).toEqual((await ada.send('GET', 'audit?limit=2')).body)
   })
 
   test('of server is the chain that belongs to no tenant: what came with it', async () => {
-    const { stdout, exitCode } = await run(['audit', 'list', 'server'])
+    const { stdout, exitCode } = await run('audit list server')
     expect(exitCode).toBe(0)
     expect(stdout).toContain('skill.')
     expect(stdout).not.toContain('key.')
@@ -65,7 +65,7 @@ test('audit tail prints what is there, then what comes, one line of JSON each in
   const bob = await world.person({ ofOrg: true })
   const leaving = new AbortController()
   const io = fakeIo()
-  const tail = run(['audit', 'tail', bob.orgId!, '--last', '1'], { io, signal: leaving.signal, clock: systemClock })
+  const tail = run(`audit tail ${bob.orgId} --last 1`, { io, signal: leaving.signal, clock: systemClock })
   await eventually(() => io.stdout().split('\n').length === 2)
   for (const name of ['a', 'b']) await bob.send('POST', 'keys', { name })
   await eventually(() => io.stdout().split('\n').length === 4)
@@ -112,7 +112,7 @@ describe('audit export and verify', () => {
   test('print the same file on stdout, over either API', async () => {
     const header = '\ufeffid,timestamp,action,'
     expect((await run(['audit', 'export', owner])).stdout).toStartWith(header)
-    const { stdout } = await run(['audit', 'export', '--action', 'key.*'], { key: ada.key })
+    const { stdout } = await run('audit export --action key.*', { key: ada.key })
     expect(stdout).toStartWith(header)
     expect(stdout).not.toContain('completion.created')
   })

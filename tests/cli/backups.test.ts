@@ -12,32 +12,31 @@ import { createWorld } from '../support/world'
 
 const clock = fakeClock()
 const world = await createWorld({ clock })
-const over = cliOver(world)
-const run = (line: string[]) => over(line, { clock })
+const run = cliOver(world, { clock })
 const folder = temporaryFolder('svc-backup-list-')
 const paths = async () =>
-  (JSON.parse((await run(['backup', 'list', '--json'])).stdout) as { path: string }[]).map(({ path }) => path)
+  (JSON.parse((await run('backup list --json')).stdout) as { path: string }[]).map(({ path }) => path)
 const make = async (...more: string[]): Promise<string> =>
   JSON.parse((await run(['backup', 'create', '--json', ...more])).stdout).path
 const DAY = 86_400_000
 
 test('backup list knows what was made, wherever it went; prune removes the old ones but never the newest', async () => {
-  expect((await run(['backup', 'list'])).stderr).toContain('There is no backup. Create one')
+  expect((await run('backup list')).stderr).toContain('There is no backup. Create one')
   const elsewhere = await make('--out', join(folder, 'monday'))
   clock.advance(10 * DAY)
   const inside = await make()
   expect(await paths()).toEqual([inside, elsewhere])
 
-  const dry = await run(['backup', 'prune', '--keep', '7d', '--dry-run', '--exit-code', '--json'])
+  const dry = await run('backup prune --keep 7d --dry-run --exit-code --json')
   expect(dry.exitCode).toBe(10)
   expect(JSON.parse(dry.stdout)).toHaveLength(1)
   expect(existsSync(elsewhere)).toBe(true)
-  expect((await run(['backup', 'prune', '--keep', '7d', '--no-input'])).exitCode).toBe(2)
-  expect((await run(['backup', 'prune', '--keep', '7d', '--yes'])).exitCode).toBe(0)
+  expect((await run('backup prune --keep 7d --no-input')).exitCode).toBe(2)
+  expect((await run('backup prune --keep 7d --yes')).exitCode).toBe(0)
   expect({ exists: existsSync(elsewhere), paths: await paths() }).toEqual({ exists: false, paths: [inside] })
   clock.advance(100 * DAY)
-  expect((await run(['backup', 'prune', '--keep', '1d', '--yes'])).stderr).toContain('No backup is that old')
-  const { stdout } = await run(['audit', 'list', 'server', '--action', 'operator.*', '--json'])
+  expect((await run('backup prune --keep 1d --yes')).stderr).toContain('No backup is that old')
+  const { stdout } = await run('audit list server --action operator.* --json')
   expect(JSON.parse(stdout)[0]).toMatchObject({ action: 'operator.backups_pruned', entityId: 'backup' })
 })
 
@@ -70,7 +69,7 @@ test('a backup of a newer release is whole, with a warning, and refused before a
   const { migrations } = manifest
   expect(migrations).toBeGreaterThan(0)
   writeFileSync(join(path, 'manifest.json'), JSON.stringify({ ...manifest, migrations: 99 }))
-  const checked = await run(['backup', 'verify', path])
+  const checked = await run(`backup verify ${path}`)
   expect(checked).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('Restore it with the release that') })
   const into = join(folder, 'newer-data')
   const { exitCode, stderr } = await run(['backup', 'restore', path, '--into', into])

@@ -26,7 +26,7 @@ describe('config', () => {
   })
 
   test('never prints a secret, only whether there is one', async () => {
-    const { stdout, stderr } = await cli(['config', 'list', '-o', 'wide', '--config', file])
+    const { stdout, stderr } = await cli(`config list -o wide --config ${file}`)
     expect(stdout + stderr).not.toContain('canary-key')
     const settings = await list()
     expect(settings.find(({ name }) => name === 'engines')!.value).toBe('set, not shown')
@@ -45,14 +45,14 @@ describe('config', () => {
   })
 
   test.each(['publicUrl', 'SVC_PUBLIC_URL'])('explains a setting by the name %s', async (name) => {
-    const { exitCode, stdout, stderr } = await cli(['config', 'explain', name, '--config', file])
+    const { exitCode, stdout, stderr } = await cli(`config explain ${name} --config ${file}`)
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^from +file$/m)
     expect(stderr).toContain('Values are those of this shell. A running server keeps the settings')
   })
 
   test('says which setting was meant', async () => {
-    const { exitCode, stderr } = await cli(['config', 'explain', 'publicURL', '--config', file])
+    const { exitCode, stderr } = await cli(`config explain publicURL --config ${file}`)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('Did you mean publicUrl?')
   })
@@ -78,11 +78,11 @@ describe('config', () => {
     expect(unknownVariables(Object.fromEntries(ours))).toEqual([])
     expect(unknownVariables({ SVC_MODEL: 'm' }).join()).toEndWith('Did you mean SVC_ENGINE_MODEL?')
     const env = { SVC_PROT: '1', SVC_API_KEY: 'x', SVC_SHOP_LEDGER: 'y' }
-    const { exitCode, stdout } = await cli(['config', 'check', '--config', file, '--json'], { env })
+    const { exitCode, stdout } = await cli(`config check --config ${file} --json`, { env })
     expect(exitCode).toBe(9)
     const problem = 'SVC_PROT is set, but no setting has this name. Did you mean SVC_PORT?'
     expect(JSON.parse(stdout)).toEqual([{ problem }])
-    const doctor = await cli(['doctor', 'config', '--config', file, '--json'], { env })
+    const doctor = await cli(`doctor config --config ${file} --json`, { env })
     expect(JSON.parse(doctor.stdout)).toMatchObject([{ status: 'warn', detail: problem }])
   })
 })

@@ -9,8 +9,8 @@ import { createWorld, type Person } from '../support/world'
 
 const clock = fakeClock()
 const world = await createWorld({ clock, config: { opsListen: '127.0.0.1:0' } })
-const run = (line: string[], options = {}) => cliOver(world)(line, { clock, ...options })
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const run = cliOver(world, { clock })
+const { json } = run
 const ops = operatorSender(world)
 const idsOf = (found: { id: string }[]) => found.map(({ id }) => id)
 const SECRET = 'the password is heron'
@@ -27,36 +27,36 @@ describe('conversations (dx 2.14)', () => {
   test('list: operators see whose and how many, tenants their own with titles', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const [mine, theirs] = [await talk(ada), await talk(eve)]
-    const seen = await json(['conversations', 'list', '--org', `user:${ada.userId}`])
+    const seen = await json(`conversations list --org user:${ada.userId}`)
     expect(seen).toMatchObject([{ id: mine, owner: `user:${ada.userId}`, messageCount: 2 }])
     expect(JSON.stringify(seen)).not.toContain('heron')
-    expect(idsOf(await json(['conversations', 'list', '--key', eve.keyId]))).toEqual([theirs])
-    expect(idsOf(await json(['conversations', 'list']))).toEqual(expect.arrayContaining([mine, theirs]))
-    expect(await json(['conversations', 'list'], { key: ada.key })).toMatchObject([{ id: mine, title: SECRET }])
+    expect(idsOf(await json(`conversations list --key ${eve.keyId}`))).toEqual([theirs])
+    expect(idsOf(await json('conversations list'))).toEqual(expect.arrayContaining([mine, theirs]))
+    expect(await json('conversations list', { key: ada.key })).toMatchObject([{ id: mine, title: SECRET }])
     clock.advance(3_600_000)
     const newer = await talk(ada)
     for (const options of [{ key: ada.key }, {}]) {
       const ownerFilter = 'key' in options ? [] : ['--org', `user:${ada.userId}`]
       expect(idsOf(await json(['conversations', 'list', '--since', '30m', ...ownerFilter], options))).toEqual([newer])
     }
-    expect((await run(['conversations', 'list', '--key', ada.keyId], { key: ada.key })).exitCode).toBe(2)
-    expect((await run(['conversations', 'list', '--org', 'nobody'])).exitCode).toBe(3)
+    expect((await run(`conversations list --key ${ada.keyId}`, { key: ada.key })).exitCode).toBe(2)
+    expect((await run('conversations list --org nobody')).exitCode).toBe(3)
   })
 
   test('get shows what was said only with --show-content, and an operator who reads it is recorded', async () => {
     const ada = await world.person()
     const id = await talk(ada)
-    expect((await run(['conversations', 'get', id])).stdout).not.toContain('heron')
+    expect((await run(`conversations get ${id}`)).stdout).not.toContain('heron')
     expect(await reads(id)).toHaveLength(0)
     expect((await run(['conversations', 'get', id, '--show-content', '--reason', 'ticket 7'])).stdout).toContain(
       'heron',
     )
     expect(await reads(id)).toMatchObject([{ entity_id: id }])
-    expect((await run(['conversations', 'get', id], { key: ada.key })).stdout).toContain(id)
-    expect((await run(['conversations', 'get', id, '--show-content'], { key: ada.key })).stdout).toContain('heron')
+    expect((await run(`conversations get ${id}`, { key: ada.key })).stdout).toContain(id)
+    expect((await run(`conversations get ${id} --show-content`, { key: ada.key })).stdout).toContain('heron')
     expect(await reads(id)).toHaveLength(1)
     const eve = await world.person()
-    expect((await run(['conversations', 'get', id], { key: eve.key })).exitCode).toBe(3)
+    expect((await run(`conversations get ${id}`, { key: eve.key })).exitCode).toBe(3)
     for (const [role, status] of [
       ['viewer', 403],
       ['support', 200],
@@ -80,28 +80,28 @@ describe('conversations (dx 2.14)', () => {
     ]
     const { id } = (await ada.send('POST', 'conversations', { items })).body
     const key = { key: ada.key }
-    const all = await json(['conversations', 'items', id, '--all', '--limit', '3'], key)
+    const all = await json(`conversations items ${id} --all --limit 3`, key)
     expect(all).toMatchObject([
       ...[{ type: 'message', role: 'assistant' }, { output: 'Snow.' }, call],
       { content: [{ text: 'What is the weather?' }] },
     ])
-    const { stdout, stderr } = await run(['conversations', 'items', id, '--limit', '3'], key)
+    const { stdout, stderr } = await run(`conversations items ${id} --limit 3`, key)
     for (const text of ['It snows.', 'Snow.', 'weather({"city":"Oslo"})']) expect(stdout).toContain(text)
     expect(stdout).not.toContain('What is the weather?')
     const [, cursor] = /--cursor (\S+),/.exec(stderr)!
     expect(idsOf(await json(['conversations', 'items', id, '--cursor', cursor!], key))).toEqual([all[3].id])
     const [empty, eve] = [(await ada.send('POST', 'conversations', {})).body, await world.person()]
-    expect((await run(['conversations', 'items', empty.id], key)).stderr).toContain('It has no items.')
-    expect(await json(['conversations', 'items', empty.id], key)).toEqual([])
-    expect((await run(['conversations', 'items', id], { key: eve.key })).exitCode).toBe(3)
-    expect((await run(['conversations', 'items', id])).exitCode).toBe(4)
+    expect((await run(`conversations items ${empty.id}`, key)).stderr).toContain('It has no items.')
+    expect(await json(`conversations items ${empty.id}`, key)).toEqual([])
+    expect((await run(`conversations items ${id}`, { key: eve.key })).exitCode).toBe(3)
+    expect((await run(`conversations items ${id}`)).exitCode).toBe(4)
   })
 
   test('export writes each with its messages, to a file of its own', async () => {
     const ada = await world.person()
     const ids = [await talk(ada), await talk(ada, 'second')]
     const out = join(world.folder, 'mine.jsonl')
-    await run(['conversations', 'export', '--out', out], { key: ada.key })
+    await run(`conversations export --out ${out}`, { key: ada.key })
     const lines = readFileSync(out, 'utf8')
       .trim()
       .split('\n')
@@ -109,8 +109,8 @@ describe('conversations (dx 2.14)', () => {
     expect(idsOf(lines)).toEqual(ids.toReversed())
     expect(lines[1].messages).toMatchObject([{ role: 'user', content: SECRET }, { role: 'assistant' }])
     expect(statSync(out).mode & 0o777).toBe(0o600)
-    expect((await run(['conversations', 'export', '--reason', 'r'])).exitCode).toBe(2)
-    expect((await run(['conversations', 'export', '--org', `user:${ada.userId}`])).exitCode).toBe(2)
+    expect((await run('conversations export --reason r')).exitCode).toBe(2)
+    expect((await run(`conversations export --org user:${ada.userId}`)).exitCode).toBe(2)
     const { stdout } = await run(['conversations', 'export', '--key', ada.keyId, '--reason', 'asked by Ada'])
     expect(stdout.trim().split('\n')).toHaveLength(2)
     for (const id of ids) expect(await reads(id)).toHaveLength(1)
@@ -143,7 +143,7 @@ describe('conversations (dx 2.14)', () => {
     expect((await ada.send('GET', `conversations/${old}`)).status).toBe(404)
     expect((await ada.send('GET', `conversations/${young}`)).status).toBe(200)
     expect((await eve.send('GET', `conversations/${theirs}`)).status).toBe(200)
-    expect((await run(['conversations', 'purge', '--before', '90d', '--reason', 'r'])).exitCode).toBe(2)
+    expect((await run('conversations purge --before 90d --reason r')).exitCode).toBe(2)
     expect(await world.app.container.conversations.verify(world.app.store.read)).toEqual([])
     expect(await recordedIn(world, { action: 'conversation.purged' })).toHaveLength(1)
   })

@@ -8,12 +8,8 @@ const run = cliOver(world)
 const ada = await world.person({ cents: 0 })
 const why = ['--reason', 'test']
 
-async function json(line: string[]) {
-  const { stdout, stderr, exitCode } = await run([...line, '--json'])
-  if (exitCode !== 0) throw new Error(`${line.join(' ')} ended with ${exitCode}: ${stderr}`)
-  return JSON.parse(stdout)
-}
-const available = async () => (await json(['credits', 'balance', ada.userId])).available_cents
+const { json } = run
+const available = async () => (await json(`credits balance ${ada.userId}`)).available_cents
 
 describe('credits adjust', () => {
   test('takes away and adds, once for each idempotency key', async () => {
@@ -33,7 +29,7 @@ describe('credits adjust', () => {
     ]
     await json(['credits', 'grant', eve.userId, '15.00', ...why])
     for (const line of around) expect((await json(line)).amount_cents).toBe(-500)
-    const [newest] = await json(['credits', 'ledger', eve.userId])
+    const [newest] = await json(`credits ledger ${eve.userId}`)
     expect(newest.note).toBe('-200c')
     expect((await run(['credits', 'adjust', eve.userId, '-500x', ...why, '-y'])).exitCode).toBe(2)
   })
@@ -51,7 +47,7 @@ describe('credits adjust', () => {
 
 describe('credits ledger', () => {
   test('shows every movement, newest first, with the balance after it', async () => {
-    const rows = await json(['credits', 'ledger', ada.userId])
+    const rows = await json(`credits ledger ${ada.userId}`)
     expect(
       rows.map(({ kind, amount_cents, balance_cents }: Record<string, unknown>) => [kind, amount_cents, balance_cents]),
     ).toEqual([
@@ -62,12 +58,12 @@ describe('credits ledger', () => {
   })
 
   test('goes on where a page ended, with the balance it had there', async () => {
-    const first = await run(['credits', 'ledger', ada.userId, '--limit', '1', '--json'])
+    const first = await run(`credits ledger ${ada.userId} --limit 1 --json`)
     const cursor = /--cursor (\S+),/.exec(first.stderr)![1]!
     await json(['credits', 'grant', ada.userId, '1.00', ...why])
     const [next] = await json(['credits', 'ledger', ada.userId, '--limit', '1', '--cursor', cursor])
     expect(next).toMatchObject({ amount_cents: -250, balance_cents: 750 })
-    expect(await json(['credits', 'ledger', ada.userId, '--limit', '1', '--all'])).toHaveLength(4)
+    expect(await json(`credits ledger ${ada.userId} --limit 1 --all`)).toHaveLength(4)
   })
 })
 
@@ -115,7 +111,7 @@ test('credits caps are set and removed by an operator, on the record', async () 
   expect(await json(['credits', 'caps', ada.userId, '--daily', 'none', ...why])).toMatchObject({
     daily_cap_cents: null,
   })
-  expect((await run(['credits', 'caps', ada.userId])).exitCode).toBe(2)
+  expect((await run(`credits caps ${ada.userId}`)).exitCode).toBe(2)
   const { items } = await world.app.container.audit.list(world.app.store.read, `user:${ada.userId}`, { limit: 1 })
   expect(items[0]).toMatchObject({ action: 'billing.limits_updated', inputSummary: { fields: ['daily_cap_cents'] } })
 })

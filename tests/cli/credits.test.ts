@@ -9,18 +9,18 @@ const run = cliOver(world)
 const ada = await world.person({ ofOrg: true, cents: 0 })
 const org = await world.app.container.orgs.find(world.app.store.read, ada.orgId!)
 
-const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const { json } = run
 const balanceOf = async (owner: string) => (await json(['credits', 'balance', owner])).available_cents
 
 describe('credits grant', () => {
   test('adds currency or cents, and prints what the owner has now', async () => {
-    expect(await json(['credits', 'grant', ada.orgId!, '10.00', '--reason', 'pilot'])).toMatchObject({
+    expect(await json(`credits grant ${ada.orgId} 10.00 --reason pilot`)).toMatchObject({
       object: 'credit_grant',
       amount_cents: 1_000,
       available_cents: 1_000,
       already: false,
     })
-    expect((await json(['credits', 'grant', ada.orgId!, '50c', '--reason', 'pilot'])).available_cents).toBe(1_050)
+    expect((await json(`credits grant ${ada.orgId} 50c --reason pilot`)).available_cents).toBe(1_050)
   })
 
   test('knows an owner by id, slug, name or e-mail address', async () => {
@@ -28,7 +28,7 @@ describe('credits grant', () => {
       expect((await json(['credits', 'grant', owner, '1c', '--reason', 'x'])).id).toBe(`org:${org.id}`)
     }
     const { email } = (await world.app.container.orgs.user(world.app.store.read, ada.userId))!
-    expect((await json(['credits', 'grant', email, '7c', '--reason', 'x'])).id).toBe(`user:${ada.userId}`)
+    expect((await json(`credits grant ${email} 7c --reason x`)).id).toBe(`user:${ada.userId}`)
     expect(await balanceOf(ada.userId)).toBe(7)
   })
 
@@ -41,7 +41,7 @@ describe('credits grant', () => {
   })
 
   test('goes on the record of the owner with the reason and who gave it', async () => {
-    await run(['credits', 'grant', org.slug, '3.00', '--reason', 'goodwill'])
+    await run(`credits grant ${org.slug} 3.00 --reason goodwill`)
     const page = await world.app.container.audit.list(world.app.store.read, `org:${org.id}`, { limit: 1 })
     expect(page.items[0]).toMatchObject({
       action: 'credits.granted',
@@ -58,7 +58,7 @@ describe('credits grant', () => {
   })
 
   test('of a large sum goes through with --yes', async () => {
-    expect((await run(['credits', 'grant', org.slug, '1000.01', '--reason', 'x', '-y'])).exitCode).toBe(0)
+    expect((await run(`credits grant ${org.slug} 1000.01 --reason x -y`)).exitCode).toBe(0)
   })
 })
 
@@ -69,9 +69,9 @@ describe('credits grant --expires', () => {
     const { expires_at } = JSON.parse((await run([...line, '--json'], { clock })).stdout)
     expect(Date.parse(expires_at)).toBe(clock.now() + 30 * 86_400_000)
     const expiring = [{ amount_cents: 2_000, expires_at }]
-    expect(await json(['credits', 'balance', org.slug])).toMatchObject({ expiring })
+    expect(await json(`credits balance ${org.slug}`)).toMatchObject({ expiring })
     expect((await ada.send('GET', 'usage')).body.balance).toMatchObject({ expiring })
-    expect((await run(['credits', 'balance', org.slug])).stdout).toMatch(/^expiring¢ +2000\.00$/m)
+    expect((await run(`credits balance ${org.slug}`)).stdout).toMatch(/^expiring¢ +2000\.00$/m)
   })
 
   test.each([
@@ -93,13 +93,13 @@ test('credits balance shows what running calls hold', async () => {
   const before = await balanceOf(org.slug)
   const input = { owner, keyId: null, caps, ref: 'call', amount: 2_000_000 }
   const hold = await store.write((tx) => billing.reserve(tx, input))
-  expect((await run(['credits', 'balance', org.slug])).stdout).toMatch(/^held¢ +2\.00$/m)
+  expect((await run(`credits balance ${org.slug}`)).stdout).toMatch(/^held¢ +2\.00$/m)
   expect(await balanceOf(org.slug)).toBe(before - 2)
   await store.write((tx) => billing.release(tx, hold!))
 })
 
 test('keeps the ledger in balance through all of this', async () => {
-  const { exitCode, stdout } = await run(['verify', '--json'])
+  const { exitCode, stdout } = await run('verify --json')
   expect(exitCode).toBe(0)
   expect(JSON.parse(stdout).map(({ ok }: { ok: boolean }) => ok)).not.toContain(false)
 })

@@ -2,25 +2,23 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openConnection } from '../../cli/open'
-import { systemClock } from '../../src/kernel/clock'
+import { cliHere } from '../support/cli'
 import { eventually } from '../support/eventually'
-import { type CliOptions, cli, fakeIo } from '../support/io'
+import { fakeIo } from '../support/io'
 import { temporaryFolder } from '../support/temporary-folder'
 
 const root = temporaryFolder('svc-dev-')
 const file = join(root, 'svc.server.json')
 writeFileSync(file, JSON.stringify({ dataDir: join(root, 'data'), port: 0 }))
 const here = ['--config', file]
-const run = (line: string[], options: CliOptions = {}) =>
-  cli([...line, ...here], { clock: systemClock, open: openConnection, env: { SVC_NO_INPUT: '1' }, ...options })
-const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const run = cliHere({ env: { SVC_NO_INPUT: '1' } }, ...here)
+const { json } = run
 
 describe('a development server', () => {
   test('is seeded with a month of use and something of everything, all of it whole', async () => {
-    expect((await run(['dev', 'seed', '--dry-run', '--exit-code'])).exitCode).toBe(10)
+    expect((await run('dev seed --dry-run --exit-code')).exitCode).toBe(10)
     expect(existsSync(join(root, 'data'))).toBe(false)
-    const made: { what: string; count: number }[] = await json(['dev', 'seed', '--size', 'small'])
+    const made: { what: string; count: number }[] = await json('dev seed --size small')
     expect(made.map(({ what }) => what)).toEqual([
       'completions of the past month',
       'organizations, each with an owner, a key and 10.00',
@@ -37,53 +35,51 @@ describe('a development server', () => {
       'jobs, which run once a server starts',
     ])
     expect(statSync(join(root, 'data/dev-key')).mode & 0o777).toBe(0o600)
-    expect((await json(['usage', 'show', '--by', 'day'])).length).toBeGreaterThan(28)
-    expect((await run(['verify'])).exitCode).toBe(0)
+    expect((await json('usage show --by day')).length).toBeGreaterThan(28)
+    expect((await run('verify')).exitCode).toBe(0)
   })
 
   test('is reset only by its name, and keeps its secrets', async () => {
     const secrets = readFileSync(join(root, 'data/secrets.json'), 'utf8')
-    expect((await run(['dev', 'reset'])).exitCode).toBe(2)
-    expect((await run(['dev', 'reset', '--confirm', 'other'])).exitCode).toBe(1)
+    expect((await run('dev reset')).exitCode).toBe(2)
+    expect((await run('dev reset --confirm other')).exitCode).toBe(1)
     expect(existsSync(join(root, 'data/svc.db'))).toBe(true)
-    expect((await run(['dev', 'reset', '--confirm', 'data'])).exitCode).toBe(0)
+    expect((await run('dev reset --confirm data')).exitCode).toBe(0)
     expect(existsSync(join(root, 'data/svc.db'))).toBe(false)
     expect(existsSync(join(root, 'data/dev-key'))).toBe(false)
     expect(readFileSync(join(root, 'data/secrets.json'), 'utf8')).toBe(secrets)
   })
 
   test('has an engine that is slow or fails when it is told to', async () => {
-    expect((await run(['dev', 'engine', '--fail-rate', '2'])).exitCode).toBe(2)
+    expect((await run('dev engine --fail-rate 2')).exitCode).toBe(2)
     const set = ['dev', 'engine', '--latency', '3ms', '--fail-rate', '1', '--chunk', '4']
     expect(await json(set)).toEqual({ latency_ms: 3, fail_rate: 1, chunk: 4 })
     const key = join(root, 'key')
-    await run(['keys', 'create', '--name', 'k', '--secret-to', key])
-    await run(['credits', 'grant', 'main', '1.00', '--reason', 'try'])
+    await run(`keys create --name k --secret-to ${key}`)
+    await run('credits grant main 1.00 --reason try')
     expect((await run(['try', 'Count to three', '--key-file', key])).exitCode).toBe(7)
-    expect(await json(['dev', 'engine', '--calm'])).toEqual({ latency_ms: 0, fail_rate: 0, chunk: 1 })
+    expect(await json('dev engine --calm')).toEqual({ latency_ms: 0, fail_rate: 0, chunk: 1 })
     expect((await run(['try', 'Count to three', '--key-file', key])).stdout).toBe('One, two, three.\n')
-    expect((await run(['dev', 'reset', '--confirm', 'data'])).exitCode).toBe(0)
+    expect((await run('dev reset --confirm data')).exitCode).toBe(0)
   })
 
   test('is started and shown by quickstart, loaded, opened, and not reset while it runs', async () => {
     const leaving = new AbortController()
     const io = fakeIo()
-    const showing = run(['quickstart'], { io, signal: leaving.signal })
+    const showing = run('quickstart', { io, signal: leaving.signal })
     await eventually(() => io.stderr().includes('The server keeps running'))
     const shown = io.stdout()
     expect(shown).toMatch(/^server +\d+ ms {2}http:\/\/127\.0\.0\.1:\d+\n +\$ svc-admin serve --dev\n/)
     for (const came of ['One, two, three, four, five.', '4 parts', 'completion.created, signed', '/embed/widget/'])
       expect(shown).toContain(came)
-    const loaded = await json(['dev', 'load', '--rps', '10', '--for', '500ms'])
+    const loaded = await json('dev load --rps 10 --for 500ms')
     expect(loaded).toMatchObject({ failed: 0, first_problem: null })
     expect(loaded.ok).toBeGreaterThan(0)
-    expect((await json(['open', 'health', '--print'])).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/health$/)
-    expect((await json(['open', 'inbox', '--print'])).url).toMatch(
-      /^http:\/\/127\.0\.0\.1:\d+\/sign-in\/link#svc_sl_\w{48}$/,
-    )
-    expect((await run(['open', 'nowhere'])).exitCode).toBe(2)
-    expect((await run(['dev', 'reset', '--confirm', 'data'])).exitCode).toBe(5)
-    expect((await json(['quickstart', '--end'])).map(({ step }: { step: string }) => step)).toEqual([
+    expect((await json('open health --print')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v1\/health$/)
+    expect((await json('open inbox --print')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in\/link#svc_sl_\w{48}$/)
+    expect((await run('open nowhere')).exitCode).toBe(2)
+    expect((await run('dev reset --confirm data')).exitCode).toBe(5)
+    expect((await json('quickstart --end')).map(({ step }: { step: string }) => step)).toEqual([
       'server',
       'answer',
       'stream',
@@ -127,7 +123,7 @@ test('dev sink prints what comes, and answers as it is told', async () => {
 })
 
 test('cheat prints examples that can be pasted', async () => {
-  expect((await run(['cheat', 'tier'])).stdout).toContain('\nsvc-admin tiers list\n')
-  expect((await run(['cheat'])).stdout.match(/^svc-admin /gm)!.length).toBeGreaterThan(200)
-  expect((await run(['help', 'filters'])).stdout).toContain('svc-admin jobs list --filter')
+  expect((await run('cheat tier')).stdout).toContain('\nsvc-admin tiers list\n')
+  expect((await run('cheat')).stdout.match(/^svc-admin /gm)!.length).toBeGreaterThan(200)
+  expect((await run('help filters')).stdout).toContain('svc-admin jobs list --filter')
 })

@@ -53,8 +53,8 @@ describe('what monitors read', () => {
   })
 
   test('doctor alone prints them', async () => {
-    expect((await cli(['version', '-o', 'nagios'])).stderr).toContain('version does not print nagios')
-    const shown = await cli(['doctor', '--only', 'disk', '-o', 'nagios', '--data-dir', folder])
+    expect((await cli('version -o nagios')).stderr).toContain('version does not print nagios')
+    const shown = await cli(`doctor --only disk -o nagios --data-dir ${folder}`)
     expect(shown.stdout).toStartWith('SVC ')
     expect([0, 1, 2]).toContain(shown.exitCode)
   })
@@ -201,7 +201,7 @@ describe('doctor', () => {
   })
 
   test('refuses a check that is none, and says what was meant', async () => {
-    expect(await run(['doctor', 'databse'])).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(await run('doctor databse')).toMatchObject({ exitCode: 2, stdout: '' })
   })
 })
 
@@ -319,6 +319,6 @@ test('doctor sees webhooks that fail, and widgets that no page may show', async 
   })
   await ida.send('PATCH', `iframes/${widget.id}`, { security: { allowedOrigins: ['https://shop.example'] } })
   expect((await found())[1]).toMatchObject({ status: 'ok', fix: null })
-  await run(['keys', 'revoke', ida.keyId, '--yes', '--reason', 'gone'])
+  await run(`keys revoke ${ida.keyId} --yes --reason gone`)
   expect((await found())[1]).toMatchObject({ status: 'warn', fix: `svc-admin widgets get ${widget.id}` })
 })

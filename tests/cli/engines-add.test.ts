@@ -34,7 +34,7 @@ describe('engines add', () => {
       })
     const [few, many, none] = [lists(3), lists(21), lists(0)]
     const add = (name: string, { port }: { port?: number | undefined }) =>
-      run(['engines', 'add', name, '--base-url', `http://127.0.0.1:${port}/v1`, '--no-key', '--no-test', '--json'])
+      run(`engines add ${name} --base-url http://127.0.0.1:${port}/v1 --no-key --no-test --json`)
     expect(JSON.parse((await add('few', few)).stdout).models).toEqual(['m0', 'm1', 'm2'])
     expect(JSON.parse((await add('none', none)).stdout).models).toEqual(['default'])
     const refused = await add('many', many)
@@ -46,14 +46,14 @@ describe('engines add', () => {
   })
 
   test('what is not there is named, with the command that lists what is', async () => {
-    const removed = await run(['engines', 'remove', 'nope', '--yes'])
+    const removed = await run('engines remove nope --yes')
     expect({ ...removed, stdout: '' }).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('There is no upstream "nope".\nfix:   svc-admin engines list'),
     })
-    expect((await run(['engines', 'test', 'nope'])).stderr).toContain('fix:   svc-admin engines list')
-    expect((await run(['keys', 'get', 'nope'])).stderr).toContain('fix:   svc-admin keys list')
-    const traced = await run(['trace', 'nope'])
+    expect((await run('engines test nope')).stderr).toContain('fix:   svc-admin engines list')
+    expect((await run('keys get nope')).stderr).toContain('fix:   svc-admin keys list')
+    const traced = await run('trace nope')
     expect({ ...traced, stdout: '' }).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining(

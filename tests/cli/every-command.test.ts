@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from '../../cli/command'
 import { exitsOf } from '../../cli/help'
-import { openConnection } from '../../cli/open'
 import { allCommands } from '../../cli/registry'
 import { loadConfig } from '../../src/app/config'
 import { start } from '../../src/app/start'
-import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
-import { type CliOptions, cli, fakeIo } from '../support/io'
+import { cliHere } from '../support/cli'
+import { fakeIo } from '../support/io'
 import { isLong } from '../support/long'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-every-'))
@@ -33,14 +32,7 @@ function configFile(): string {
   return file
 }
 
-const run = (line: readonly string[], options: CliOptions = {}) =>
-  cli(line, {
-    clock: systemClock,
-    open: openConnection,
-    cwd: here,
-    env: { XDG_CONFIG_HOME: home, SVC_NO_INPUT: '1' },
-    ...options,
-  })
+const run = cliHere({ cwd: here, env: { XDG_CONFIG_HOME: home, SVC_NO_INPUT: '1' } })
 
 const opKey = join(root, 'op.key')
 const added = ['operators', 'add', 'every', '--role', 'admin', '-q', '--secret-to', opKey, '--data-dir', dataDir]

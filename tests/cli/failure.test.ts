@@ -5,7 +5,7 @@ import { cli, fakeIo } from '../support/io'
 
 describe('a failure', () => {
   test('is lines on stderr with stdout empty', async () => {
-    const { exitCode, stdout, stderr } = await cli(['keys', 'lst'])
+    const { exitCode, stdout, stderr } = await cli('keys lst')
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toBe(
       'error: There is no command "svc-admin keys lst". Did you mean list?\nfix:   svc-admin keys --help\n',
@@ -23,22 +23,22 @@ describe('a failure', () => {
   })
 
   test('is JSON even when the command line itself cannot be read', async () => {
-    const { stderr } = await cli(['keys', 'lst', '--json'])
+    const { stderr } = await cli('keys lst --json')
     expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2, error: { code: 'usage' } })
   })
 
   test('has colour on a terminal only, and not when NO_COLOR is set', async () => {
-    const onTty = await cli(['nonsense'], { io: fakeIo({ width: 80 }) })
-    const muted = await cli(['nonsense'], { io: fakeIo({ width: 80 }), env: { NO_COLOR: '1' } })
-    const piped = await cli(['nonsense'])
+    const onTty = await cli('nonsense', { io: fakeIo({ width: 80 }) })
+    const muted = await cli('nonsense', { io: fakeIo({ width: 80 }), env: { NO_COLOR: '1' } })
+    const piped = await cli('nonsense')
     expect(onTty.stderr).toContain('\u001b[91merror:')
     expect([muted.stderr, piped.stderr].join('')).not.toContain('\u001b')
   })
 
   test('of something unforeseen is one sentence, and its stack only with --debug', async () => {
     const open = () => Promise.reject(new Error('the roof is on fire'))
-    const plain = await cli(['status'], { open })
-    const debug = await cli(['status', '--debug'], { open })
+    const plain = await cli('status', { open })
+    const debug = await cli('status --debug', { open })
     expect(plain).toMatchObject({ exitCode: 1, stdout: '' })
     expect(plain.stderr).toStartWith('error: the roof is on fire')
     expect(plain.stderr).not.toContain('at ')
@@ -101,7 +101,7 @@ describe('help', () => {
   )
 
   test('lists every command for programs, with what it changes', async () => {
-    const { stdout } = await cli(['commands', '--json'])
+    const { stdout } = await cli('commands --json')
     expect(JSON.parse(stdout).find(({ command }: { command: string }) => command === 'keys revoke')).toMatchObject({
       schema_version: 1,
       impact: 'rw',

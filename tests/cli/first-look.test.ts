@@ -45,7 +45,7 @@ test('usage show --since counts from then on', async () => {
 test('cache inspect takes the prompt as routing preview does', async () => {
   const { exitCode, stderr } = await run(['cache', 'inspect', 'canary 41'])
   expect({ exitCode, hasCanary: stderr.includes('canary') }).toEqual({ exitCode: 0, hasCanary: false })
-  expect((await run(['cache', 'inspect'])).exitCode).toBe(2)
+  expect((await run('cache inspect')).exitCode).toBe(2)
 })
 
 test.each(['x', 'svc', 'localhost', 'a.example'])(

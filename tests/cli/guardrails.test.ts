@@ -11,8 +11,7 @@ const as = { key: ada.key }
 /** Another of hers: one that is under a policy may not take it off itself. */
 const beside = (await ada.send('POST', 'keys', {})).body.id
 const notify = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
-const json = async (line: string[], options: object = as) =>
-  JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = cliOver(world, as)
 
 const rules = [
   { guardrail_id: 'blocked_terms', phase: 'input', verdict: 'block', config: { terms: ['kraken'] } },
@@ -25,11 +24,11 @@ rules:
     verdict: block
     config: { terms: [kraken] }
 `
-const policy = await json(['guardrails', 'create', '-f', '-'], notify(JSON.stringify({ name: 'Sea', rules })))
+const policy = await json('guardrails create -f -', notify(JSON.stringify({ name: 'Sea', rules })))
 
 describe('guardrails', () => {
   test('create says how to bind, and keys bind does', async () => {
-    const { stderr, exitCode } = await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Empty"}'))
+    const { stderr, exitCode } = await run('guardrails create -f -', notify('{"name":"Empty"}'))
     expect(exitCode).toBe(0)
     expect(stderr).toContain('svc-admin keys bind KEY --guardrails')
     expect((await json(['keys', 'bind', beside, '--guardrails', policy.id])).guardrail_policy_id).toBe(policy.id)
@@ -37,22 +36,22 @@ describe('guardrails', () => {
   })
 
   test('list, get and update, also as policies guardrails', async () => {
-    expect((await run(['policies', 'guardrails', 'list'], as)).stdout).toContain('Sea')
+    expect((await run('policies guardrails list', as)).stdout).toContain('Sea')
     const patch = '{"description":"of monsters"}'
-    expect((await json(['guardrails', 'update', policy.id, '-f', '-'], notify(patch))).description).toBe('of monsters')
-    expect((await json(['guardrails', 'get', policy.id])).rules).toEqual(rules)
+    expect((await json(`guardrails update ${policy.id} -f -`, notify(patch))).description).toBe('of monsters')
+    expect((await json(`guardrails get ${policy.id}`)).rules).toEqual(rules)
   })
 
   test('what the API refuses is told, and exits 2 or 3', async () => {
-    const wrong = await run(['guardrails', 'create', '-f', '-'], notify('{"name":"OpenAI guard"}'))
+    const wrong = await run('guardrails create -f -', notify('{"name":"OpenAI guard"}'))
     expect(wrong.stderr).toContain('names an upstream vendor')
     expect(wrong.exitCode).not.toBe(0)
-    expect((await run(['guardrails', 'get', 'nonsense'], as)).exitCode).toBe(3)
+    expect((await run('guardrails get nonsense', as)).exitCode).toBe(3)
     for (const blank of ['', ' ']) expect((await run(['guardrails', 'get', blank], as)).exitCode).toBe(2)
   })
 
   test('builtins have phases and verdicts', async () => {
-    const { stdout } = await run(['guardrails', 'builtins'], as)
+    const { stdout } = await run('guardrails builtins', as)
     expect(stdout).toContain('blocked_terms')
     expect(stdout).toContain('redact')
   })
@@ -62,9 +61,9 @@ describe('guardrails', () => {
       { phase: 'input', verdict: 'block', triggered: true },
       { phase: 'output', verdict: 'redact', triggered: true, text: 'The [REDACTED:blocked_term]' },
     ])
-    const one = await json(['guardrails', 'evaluate', policy.id, '-f', '-', '--phase', 'input'], notify('A whale'))
+    const one = await json(`guardrails evaluate ${policy.id} -f - --phase input`, notify('A whale'))
     expect(one).toMatchObject([{ triggered: false }])
-    expect((await run(['guardrails', 'evaluate', policy.id], as)).exitCode).toBe(2)
+    expect((await run(`guardrails evaluate ${policy.id}`, as)).exitCode).toBe(2)
   })
 
   test('test exits 9 where a text does not get what it should', async () => {
@@ -101,11 +100,11 @@ describe('guardrails', () => {
   })
 
   test('a name, or a beginning of an id, means a policy', async () => {
-    expect((await json(['guardrails', 'get', 'Sea'])).id).toBe(policy.id)
+    expect((await json('guardrails get Sea')).id).toBe(policy.id)
     expect((await json(['guardrails', 'get', policy.id.slice(0, 13)])).id).toBe(policy.id)
-    await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Twin"}'))
-    await run(['guardrails', 'create', '-f', '-'], notify('{"name":"Twin"}'))
-    const { exitCode, stderr } = await run(['guardrails', 'get', 'Twin'], as)
+    await run('guardrails create -f -', notify('{"name":"Twin"}'))
+    await run('guardrails create -f -', notify('{"name":"Twin"}'))
+    const { exitCode, stderr } = await run('guardrails get Twin', as)
     expect(exitCode).toBe(2)
     expect(stderr).toContain('could be 2 of them')
   })
@@ -122,15 +121,15 @@ describe('guardrails', () => {
   test('a file may be YAML', async () => {
     const file = `${world.folder}/policy.yaml`
     await Bun.write(file, yaml)
-    expect((await json(['guardrails', 'create', '-f', file])).rules).toEqual([rules[0]])
+    expect((await json(`guardrails create -f ${file}`)).rules).toEqual([rules[0]])
   })
 
   test('delete says on how many keys it is', async () => {
-    const made = await json(['guardrails', 'create', '-f', '-'], notify('{"name":"Gone soon"}'))
+    const made = await json('guardrails create -f -', notify('{"name":"Gone soon"}'))
     await run(['keys', 'bind', beside, '--guardrails', made.id], as)
     const { name } = await json(['keys', 'get', beside])
-    const request = await run(['guardrails', 'delete', made.id, '--dry-run'], as)
+    const request = await run(`guardrails delete ${made.id} --dry-run`, as)
     expect(request.stdout + request.stderr).toContain(`bound to 1 key: ${name}`)
-    expect((await json(['guardrails', 'delete', made.id, '--yes'])).deleted).toBe(true)
+    expect((await json(`guardrails delete ${made.id} --yes`)).deleted).toBe(true)
   })
 })

@@ -44,7 +44,7 @@ test('an owner named so is harmless in a balance and in a refusal', async () => 
   const operator = { type: 'operator', role: 'admin', name: 'x', transport: 'local', reason: null } as const
   const call = { caller: operator, requestId: 'req_x', route: 'TEST /', signal: new AbortController().signal }
   await store.write((tx) => orgs.createOrg(tx, call, eve.userId, { name: NAME, slug: 'hostile' }))
-  const found = await run(['credits', 'balance', 'hostile'])
+  const found = await run('credits balance hostile')
   const missing = await run(['credits', 'balance', NAME.slice(1)])
   expect(found.stdout).toContain('red')
   for (const text of [found.stdout, missing.stderr]) expect(text).not.toMatch(ACTIVE)

@@ -12,8 +12,8 @@ import { createWorld } from '../support/world'
 const clock = fakeClock()
 const world = await createWorld({ clock })
 const { accept, define, run: work } = jobsIn(world)
-const run = (line: string[], options = {}) => cliOver(world)(line, { clock, ...options })
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const run = cliOver(world, { clock })
+const { json } = run
 const ops = operatorSender(world)
 const sure = ['--yes', '--reason', 'asked']
 const DAY_MS = 86_400_000
@@ -33,9 +33,9 @@ describe('jobs that operators look after (dx 2.12)', () => {
   test('list --key has those that a key ordered', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const [mine, theirs] = [await accept(ada, research), await accept(eve, research)]
-    expect(idsOf(await json(['jobs', 'list', '--key', ada.keyId]))).toEqual([mine])
-    expect(idsOf(await json(['jobs', 'list', '--key', eve.keyId], { key: eve.key }))).toEqual([theirs])
-    expect(await json(['jobs', 'list', '--key', eve.keyId], { key: ada.key })).toEqual([])
+    expect(idsOf(await json(`jobs list --key ${ada.keyId}`))).toEqual([mine])
+    expect(idsOf(await json(`jobs list --key ${eve.keyId}`, { key: eve.key }))).toEqual([theirs])
+    expect(await json(`jobs list --key ${eve.keyId}`, { key: ada.key })).toEqual([])
     expect((await run(['jobs', 'list', '--key', 'no such key'])).exitCode).toBe(3)
   })
 
@@ -61,7 +61,7 @@ describe('jobs that operators look after (dx 2.12)', () => {
 
   test('logs tell each try, why it was put off, and how it ended', async () => {
     const id = await accept(await world.person(), failing)
-    const shows = async () => (await json(['jobs', 'logs', id])).map(({ what, attempt }: never) => [what, attempt])
+    const shows = async () => (await json(`jobs logs ${id}`)).map(({ what, attempt }: never) => [what, attempt])
     expect(await shows()).toEqual([['queued', 0]])
     await work(failing)
     clock.advance(1_000)
@@ -73,13 +73,13 @@ describe('jobs that operators look after (dx 2.12)', () => {
       ['begun', 2],
       ['failed', 2],
     ])
-    const followed = await run(['jobs', 'logs', id, '--follow'])
+    const followed = await run(`jobs logs ${id} --follow`)
     expect(followed.exitCode).toBe(0)
     expect(followed.stdout.trim().split('\n')).toHaveLength(5)
     expect(followed.stdout).not.toContain('broken')
     const log = await (await world.app.ops.handle(new Request(`http://localhost/ops/v1/jobs/${id}/log`))).json()
     expect(log).toMatchObject({ cost_cents: 0, webhooks: 0, status: 'failed' })
-    expect((await run(['jobs', 'logs', 'job_nobody'])).exitCode).toBe(3)
+    expect((await run('jobs logs job_nobody')).exitCode).toBe(3)
   })
 
   test('retry --all takes what failed and the filters leave, and no cancelled one', async () => {
@@ -104,18 +104,18 @@ describe('jobs that operators look after (dx 2.12)', () => {
 
   test('pause holds a type back until resume, and both are on the record', async () => {
     const ada = await world.person()
-    expect((await run(['jobs', 'pause', 'research'])).exitCode).toBe(2)
+    expect((await run('jobs pause research')).exitCode).toBe(2)
     expect((await run(['jobs', 'pause', 'music', ...sure])).exitCode).toBe(2)
     expect(await json(['jobs', 'pause', 'research', ...sure])).toMatchObject({ type: 'research' })
     const id = await accept(ada, research)
     expect(await work(research)).toBe(0)
-    const [queue] = (await json(['jobs', 'queues'])).filter(({ type }: { type: string }) => type === 'research')
+    const [queue] = (await json('jobs queues')).filter(({ type }: { type: string }) => type === 'research')
     expect(queue.queued).toBeGreaterThan(0)
     expect(queue).toMatchObject({ active: 0, nodes: 0, paused_at: expect.any(String), oldest_at: expect.any(String) })
     await run(['jobs', 'pause', 'research', ...sure])
-    expect(await json(['jobs', 'resume', 'research', '--reason', 'over'])).toMatchObject({ paused_at: null })
+    expect(await json('jobs resume research --reason over')).toMatchObject({ paused_at: null })
     await work(research)
-    expect(await json(['jobs', 'get', id])).toMatchObject({ status: 'completed' })
+    expect(await json(`jobs get ${id}`)).toMatchObject({ status: 'completed' })
     expect(await actions('job.paused')).toHaveLength(1)
     expect(await actions('job.resumed')).toHaveLength(1)
     expect((await ops('POST', 'job-queues/music/pause')).status).toBe(404)
@@ -135,7 +135,7 @@ describe('jobs that operators look after (dx 2.12)', () => {
     expect(await json([...line, ...sure])).toMatchObject({ object: 'job_purge', jobs: 1 })
     expect((await run(['jobs', 'get', theirs])).exitCode).toBe(3)
     expect((await run(['jobs', 'logs', theirs])).exitCode).toBe(3)
-    for (const id of [mine, young]) expect((await run(['jobs', 'get', id])).exitCode).toBe(0)
+    for (const id of [mine, young]) expect((await run(`jobs get ${id}`)).exitCode).toBe(0)
     expect(await json(['jobs', 'purge', '--before', '7d', ...sure])).toMatchObject({ object: 'job_purge' })
     expect((await run(['jobs', 'get', mine])).exitCode).toBe(3)
     expect((await actions('job.purged')).length).toBeGreaterThan(1)
@@ -163,14 +163,14 @@ test('artifacts (dx 2.18): list, get and prune what everyone keeps, without link
     [365, 1],
     [null, 0],
   ])
-  expect(await json(['artifacts', 'get', theirs.id])).toMatchObject({ owner: `user:${eve.userId}`, size_bytes: 13 })
-  expect((await run(['artifacts', 'get', 'art_nobody'])).exitCode).toBe(3)
+  expect(await json(`artifacts get ${theirs.id}`)).toMatchObject({ owner: `user:${eve.userId}`, size_bytes: 13 })
+  expect((await run('artifacts get art_nobody')).exitCode).toBe(3)
   const line = ['artifacts', 'prune', '--before', '90d', '--org', owner]
   expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 files of 18 bytes')
   expect((await run(line)).exitCode).toBe(2)
   expect(await json([...line, ...sure])).toMatchObject({ files: 1, bytes: 18 })
-  expect((await run(['artifacts', 'get', old.id])).exitCode).toBe(3)
-  for (const { id } of [fresh, theirs]) expect((await run(['artifacts', 'get', id])).exitCode).toBe(0)
+  expect((await run(`artifacts get ${old.id}`)).exitCode).toBe(3)
+  for (const { id } of [fresh, theirs]) expect((await run(`artifacts get ${id}`)).exitCode).toBe(0)
   expect((await ada.send('GET', `artifacts/${old.id}`)).status).toBe(404)
   expect(await recordedIn(world, { action: 'artifact.deleted', entityId: old.id })).toHaveLength(1)
   expect(await world.app.container.files.verify(world.app.store.read)).toEqual([])

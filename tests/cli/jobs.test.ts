@@ -11,7 +11,7 @@ import { createWorld } from '../support/world'
 const world = await createWorld()
 const { accept, define, run: work, walletOf } = jobsIn(world)
 const run = cliOver(world)
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 const research = define(kindOf(report))
 const sure = ['--yes', '--reason', 'asked']
 
@@ -46,26 +46,26 @@ describe('jobs', () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const [mine, theirs] = [await accept(ada, research), await accept(eve, research)]
     const idsOf = (jobs: { id: string }[]) => jobs.map(({ id }) => id)
-    expect(idsOf(await json(['jobs', 'list'], { key: ada.key }))).toEqual([mine])
-    expect(idsOf(await json(['jobs', 'list']))).toEqual(expect.arrayContaining([mine, theirs]))
-    expect(idsOf(await json(['jobs', 'list', '--org', `user:${eve.userId}`]))).toEqual([theirs])
-    expect(await json(['jobs', 'list', '--status', 'completed'], { key: ada.key })).toEqual([])
-    expect(await json(['jobs', 'list', '--older', '1d'], { key: ada.key })).toEqual([])
+    expect(idsOf(await json('jobs list', { key: ada.key }))).toEqual([mine])
+    expect(idsOf(await json('jobs list'))).toEqual(expect.arrayContaining([mine, theirs]))
+    expect(idsOf(await json(`jobs list --org user:${eve.userId}`))).toEqual([theirs])
+    expect(await json('jobs list --status completed', { key: ada.key })).toEqual([])
+    expect(await json('jobs list --older 1d', { key: ada.key })).toEqual([])
     const tomorrow = fakeClock(new Date(Date.now() + 2 * 86_400_000).toISOString())
-    expect(idsOf(await json(['jobs', 'list', '--older', '1d'], { key: ada.key, clock: tomorrow }))).toEqual([mine])
+    expect(idsOf(await json('jobs list --older 1d', { key: ada.key, clock: tomorrow }))).toEqual([mine])
     expect((await run(['jobs', 'get', mine], { key: ada.key })).stdout).toContain('[------------] 0%')
     expect((await run(['jobs', 'get', theirs], { key: ada.key })).exitCode).toBe(3)
-    expect((await run(['jobs', 'list'], { key: (await world.person()).key })).stderr).toContain('No jobs yet.')
+    expect((await run('jobs list', { key: (await world.person()).key })).stderr).toContain('No jobs yet.')
   })
 
   test('get --result prints the report alone, and 9 while there is none', async () => {
     const ada = await world.person()
     const id = await accept(ada, research)
-    const early = await run(['jobs', 'get', id, '--result'], { key: ada.key })
+    const early = await run(`jobs get ${id} --result`, { key: ada.key })
     expect({ exitCode: early.exitCode, stdout: early.stdout }).toEqual({ exitCode: 9, stdout: '' })
     expect(early.stderr).toContain('It is queued')
     await work(research)
-    expect((await run(['jobs', 'get', id, '--result'], { key: ada.key })).stdout).toBe('# Tides [1]\n')
+    expect((await run(`jobs get ${id} --result`, { key: ada.key })).stdout).toBe('# Tides [1]\n')
   })
 
   test('get --watch follows the progress', async () => {
@@ -73,7 +73,7 @@ describe('jobs', () => {
     const { kind, end, begun } = guided()
     const id = await accept(ada, kind)
     const [clock, io, ctrlC] = [fakeClock(), fakeIo({ width: 120 }), new AbortController()]
-    const watching = run(['jobs', 'get', id, '--watch'], { key: ada.key, clock, io, signal: ctrlC.signal })
+    const watching = run(`jobs get ${id} --watch`, { key: ada.key, clock, io, signal: ctrlC.signal })
     await eventually(() => io.stdout().includes('[------------] 0%') && clock.wakesWithin(2_000))
     const working = work(kind)
     await begun
@@ -90,7 +90,7 @@ describe('jobs', () => {
     const { kind, end, begun } = guided()
     const id = await accept(ada, kind)
     const [clock, io] = [fakeClock(), fakeIo()]
-    const waiting = run(['jobs', 'wait', id, '--json'], { key: ada.key, clock, io })
+    const waiting = run(`jobs wait ${id} --json`, { key: ada.key, clock, io })
     await eventually(() => io.stderr().includes('queued') && clock.wakesWithin(2_000))
     const working = work(kind)
     await begun
@@ -113,7 +113,7 @@ describe('jobs', () => {
     const ada = await world.person()
     const id = await accept(ada, research)
     const clock = fakeClock()
-    const waiting = run(['jobs', 'wait', id, '--within', '3s'], { key: ada.key, clock })
+    const waiting = run(`jobs wait ${id} --within 3s`, { key: ada.key, clock })
     for (const _ of [1, 2]) {
       await eventually(() => clock.wakesWithin(2_000))
       clock.advance(2_000)
@@ -121,8 +121,8 @@ describe('jobs', () => {
     const late = await waiting
     expect(late.exitCode).toBe(8)
     expect(late.stderr).toContain(`jobs wait ${id}`)
-    await run(['jobs', 'cancel', id, '--yes'], { key: ada.key })
-    expect((await run(['jobs', 'wait', id], { key: ada.key })).exitCode).toBe(9)
+    await run(`jobs cancel ${id} --yes`, { key: ada.key })
+    expect((await run(`jobs wait ${id}`, { key: ada.key })).exitCode).toBe(9)
   })
 
   test('cancel ends one or several, as their owner or as operator, and 5 what has ended', async () => {
@@ -135,7 +135,7 @@ describe('jobs', () => {
     expect(await json(['jobs', 'cancel', ids[2]!, ...sure])).toMatchObject([{ id: ids[2], status: 'failed' }])
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
     expect((await run(['jobs', 'cancel', ids[0]!, '--yes'], { key: ada.key })).exitCode).toBe(5)
-    expect((await run(['jobs', 'cancel', '--yes'], { key: ada.key })).exitCode).toBe(2)
+    expect((await run('jobs cancel --yes', { key: ada.key })).exitCode).toBe(2)
   })
 
   test('retry makes a new job of a failed one, for operators only', async () => {
@@ -146,6 +146,6 @@ describe('jobs', () => {
     expect(next).toMatchObject({ status: 'queued', attempts: 0 })
     expect(next.id).not.toBe(id)
     expect((await run(['jobs', 'retry', next.id, ...sure])).exitCode).toBe(5)
-    expect((await run(['jobs', 'retry', id, '--yes'], { key: ada.key })).exitCode).not.toBe(0)
+    expect((await run(`jobs retry ${id} --yes`, { key: ada.key })).exitCode).not.toBe(0)
   })
 })

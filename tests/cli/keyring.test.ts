@@ -2,39 +2,33 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openConnection } from '../../cli/open'
-import { systemClock } from '../../src/kernel/clock'
-import { cli, fakeIo } from '../support/io'
+import { cliHere } from '../support/cli'
+import { fakeIo, type Line } from '../support/io'
 import { temporaryFolder } from '../support/temporary-folder'
 
 const root = temporaryFolder('svc-keyring-cli-')
-const run = (line: string[], stdin = '', folder = 'data') =>
-  cli([...line, '--data-dir', join(root, folder)], {
-    clock: systemClock,
-    open: openConnection,
-    io: fakeIo({ stdin }),
-    env: { SVC_NO_INPUT: '1' },
-  })
+const run = (line: Line, stdin = '', folder = 'data') =>
+  cliHere({ io: fakeIo({ stdin }), env: { SVC_NO_INPUT: '1' } }, '--data-dir', join(root, folder))(line)
 
 test('keyring says what the master key protects, and rotates it only when its word is typed', async () => {
-  expect((await run(['keyring', 'status'])).exitCode).toBe(5)
-  await run(['migrate', 'up'])
+  expect((await run('keyring status')).exitCode).toBe(5)
+  await run('migrate up')
   await run(['keys', 'create', '--name', 'first', '--secret-to', join(root, 'key')])
-  const before = await run(['keyring', 'status', '--json'])
+  const before = await run('keyring status --json')
   expect({ exitCode: before.exitCode, stdout: JSON.parse(before.stdout) }).toMatchObject({
     exitCode: 0,
     stdout: { version: 1, fits: true },
   })
-  expect((await run(['keyring', 'rotate', '--dry-run', '--exit-code'])).exitCode).toBe(10)
-  expect((await run(['keyring', 'rotate'])).exitCode).toBe(2)
+  expect((await run('keyring rotate --dry-run --exit-code')).exitCode).toBe(10)
+  expect((await run('keyring rotate')).exitCode).toBe(2)
   const short = ['keyring', 'rotate', '--confirm', 'rotate', '--from-file', '-']
   expect((await run(short, 'c2hvcnQ=')).stderr).toContain('contains 5 bytes in base64; a master key has 32')
   writeFileSync(join(root, 'next'), Buffer.alloc(32, 5).toString('base64'))
   const rotated = await run(['keyring', 'rotate', '--confirm', 'rotate', '--from-file', join(root, 'next'), '--json'])
   expect(JSON.parse(rotated.stdout)).toMatchObject({ version: 2, old: join(root, 'data/secrets.v1.json') })
   expect(rotated.stdout + rotated.stderr).not.toContain('BQUF')
-  expect((await run(['verify'])).exitCode).toBe(0)
-  expect((await run(['keys', 'list'])).stdout).toContain('first')
+  expect((await run('verify')).exitCode).toBe(0)
+  expect((await run('keys list')).stdout).toContain('first')
 })
 
 test('with a master key it wraps the secrets of the database with the first one', async () => {

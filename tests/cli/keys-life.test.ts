@@ -14,8 +14,8 @@ const ada = await world.person({ ofOrg: true })
 const SECRET = /svc_sk_(live|test)_[0-9A-Za-z]{48}/
 const DAY_MS = 86_400_000
 
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
-const make = (name: string) => json(['keys', 'create', '--org', ada.orgId!, '--name', name])
+const { json } = run
+const make = (name: string) => json(`keys create --org ${ada.orgId} --name ${name}`)
 const opens = async (key: string) =>
   (await world.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status === 200
 
@@ -27,8 +27,8 @@ const inFolder = async (work: (folder: string) => Promise<void>) => {
 describe('keys rotate', () => {
   test('asks first, then shows the new secret once; the old one works for a day', async () => {
     const { key } = await make('deploy')
-    expect(await run(['keys', 'rotate', 'deploy'])).toMatchObject({ exitCode: 2, stdout: '' })
-    const { exitCode, stdout, stderr } = await run(['keys', 'rotate', 'deploy', '-y'])
+    expect(await run('keys rotate deploy')).toMatchObject({ exitCode: 2, stdout: '' })
+    const { exitCode, stdout, stderr } = await run('keys rotate deploy -y')
     expect(exitCode).toBe(0)
     const [fresh] = stdout.match(new RegExp(SECRET, 'g'))!
     expect(stdout.match(new RegExp(SECRET, 'g'))).toHaveLength(1)
@@ -50,7 +50,7 @@ describe('keys rotate', () => {
 
   test('has both the secret and the end of the old one in JSON', async () => {
     const { id } = await make('json')
-    const made = await json(['keys', 'rotate', id, '-y', '--grace', '1h'])
+    const made = await json(`keys rotate ${id} -y --grace 1h`)
     expect(made).toMatchObject({ id, status: 'rotating', key: expect.stringMatching(SECRET) })
     expect(made.previous_key_expires_at).toBe('2026-01-01T01:00:00.000Z')
   })
@@ -61,24 +61,24 @@ describe('keys rotate', () => {
   ])('refuses %s', async (_why, flags, exitCode) => {
     const { id } = await make('kept')
     expect(await run(['keys', 'rotate', id, ...flags])).toMatchObject({ exitCode, stdout: '' })
-    expect((await json(['keys', 'get', id])).status).toBe('active')
+    expect((await json(`keys get ${id}`)).status).toBe('active')
   })
 
   test('refuses a revoked key with 5 and leaves no file behind, and does nothing with --dry-run', () =>
     inFolder(async (folder) => {
       const { id } = await make('gone')
-      expect((await run(['keys', 'rotate', id, '--dry-run', '--exit-code'])).exitCode).toBe(10)
-      expect((await json(['keys', 'get', id])).status).toBe('active')
-      await run(['keys', 'revoke', id, '-y', '--reason', 'old'])
+      expect((await run(`keys rotate ${id} --dry-run --exit-code`)).exitCode).toBe(10)
+      expect((await json(`keys get ${id}`)).status).toBe('active')
+      await run(`keys revoke ${id} -y --reason old`)
       const file = join(folder, 'key')
-      expect((await run(['keys', 'rotate', id, '-y', '--secret-to', file])).exitCode).toBe(5)
+      expect((await run(`keys rotate ${id} -y --secret-to ${file}`)).exitCode).toBe(5)
       expect(await Bun.file(file).exists()).toBe(false)
     }))
 
   test('works with an API key for the keys it may manage, and no others', async () => {
     const eve = await world.person()
-    expect((await json(['keys', 'rotate', eve.keyId, '-y'], { key: eve.key })).id).toBe(eve.keyId)
-    expect((await run(['keys', 'rotate', ada.keyId, '-y'], { key: eve.key })).exitCode).toBe(3)
+    expect((await json(`keys rotate ${eve.keyId} -y`, { key: eve.key })).id).toBe(eve.keyId)
+    expect((await run(`keys rotate ${ada.keyId} -y`, { key: eve.key })).exitCode).toBe(3)
   })
 })
 
@@ -138,8 +138,8 @@ describe('keys update', () => {
 
   test('with an API key changes its own keys, but no tier', async () => {
     const eve = await world.person()
-    expect((await json(['keys', 'update', eve.keyId, '--name', 'renamed'], { key: eve.key })).name).toBe('renamed')
-    expect((await run(['keys', 'update', eve.keyId, '--tier', 'pro'], { key: eve.key })).exitCode).toBe(2)
+    expect((await json(`keys update ${eve.keyId} --name renamed`, { key: eve.key })).name).toBe('renamed')
+    expect((await run(`keys update ${eve.keyId} --tier pro`, { key: eve.key })).exitCode).toBe(2)
   })
 })
 
@@ -148,7 +148,7 @@ describe('keys check', () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
     const file = join(folder, 'key')
     writeFileSync(file, `${secret}\n`)
-    return run(['keys', 'check', '--from-file', file, '--json']).finally(() => rmSync(folder, { recursive: true }))
+    return run(`keys check --from-file ${file} --json`).finally(() => rmSync(folder, { recursive: true }))
   }
 
   test('tells whose a secret is, and never repeats it', async () => {
@@ -163,7 +163,7 @@ describe('keys check', () => {
 
   test('exits 9 for one that is revoked, and for one nobody has', async () => {
     const { id, key } = await make('over')
-    await run(['keys', 'revoke', id, '-y', '--reason', 'old'])
+    await run(`keys revoke ${id} -y --reason old`)
     const revoked = await check(key)
     expect(revoked.exitCode).toBe(9)
     expect(JSON.parse(revoked.stdout).status).toBe('revoked')
@@ -176,7 +176,7 @@ test('keys list --unused shows keys that nobody used for so long', async () => {
   await make('idle')
   clock.advance(2 * DAY_MS)
   await make('young')
-  const names = (await json(['keys', 'list', '--all', '--unused', '1d'])).map(({ name }: { name: string }) => name)
+  const names = (await json('keys list --all --unused 1d')).map(({ name }: { name: string }) => name)
   expect(names).toContain('idle')
   expect(names).not.toContain('young')
 })

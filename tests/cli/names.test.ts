@@ -7,7 +7,7 @@ const world = await createWorld()
 const run = cliOver(world)
 const ada = await world.person({ ofOrg: true, cents: 100 })
 const [org, user] = [ada.orgId!, ada.userId]
-const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const { json } = run
 
 describe('an id may be cut short', () => {
   test.each([
@@ -22,7 +22,7 @@ describe('an id may be cut short', () => {
   test('members list, users sessions list and operators revoke', async () => {
     expect(await json(['members', 'list', '--org', org.slice(0, 8)])).toHaveLength(1)
     expect(await json(['users', 'sessions', 'list', user.slice(0, 8)])).toEqual([])
-    const { id } = await json(['operators', 'add', 'grafana', '--role', 'viewer'])
+    const { id } = await json('operators add grafana --role viewer')
     const gone = await json(['operators', 'revoke', id.slice(0, 8), '--reason', 'x', '-y'])
     expect(gone).toMatchObject({ id, status: 'revoked' })
   })
@@ -37,7 +37,7 @@ describe('an id may be cut short', () => {
 
   test('and a word that several answer to lists them and is refused as wrong usage', async () => {
     for (const slug of ['twin-one', 'twin-two']) await json(['orgs', 'create', 'Twin', '--owner', user, '--slug', slug])
-    const { exitCode, stderr, stdout } = await run(['orgs', 'get', 'Twin'])
+    const { exitCode, stderr, stdout } = await run('orgs get Twin')
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toMatch(/"Twin" matches 2 organizations: twin-(one|two), twin-(one|two)/)
   })
@@ -62,7 +62,7 @@ describe('commands under the names of the documentation', () => {
   )
 
   test('help of a verb under its longer name is that of the verb', async () => {
-    const { stdout } = await run(['help', 'policies', 'routing', 'corrections', 'list'])
+    const { stdout } = await run('help policies routing corrections list')
     expect(stdout).toContain('svc-admin routing corrections')
   })
 
@@ -79,12 +79,12 @@ describe('commands under the names of the documentation', () => {
   test('credits caps set takes a key as well', async () => {
     const set = await json(['credits', 'caps', 'set', ada.keyId.slice(0, 8), '--daily', '5.00', '--monthly', 'none'])
     expect(set).toMatchObject({ scope: 'key', id: ada.keyId, daily_cap_cents: 500, monthly_cap_cents: null })
-    expect((await run(['keys', 'list'])).stdout).toMatch(/SPEND\/CAP¢.*\n(.*\n)*.* 0\.00\/500\.00 day/)
-    expect((await run(['credits', 'caps', 'set', 'nobody', '--daily', '5.00'])).exitCode).toBe(3)
+    expect((await run('keys list')).stdout).toMatch(/SPEND\/CAP¢.*\n(.*\n)*.* 0\.00\/500\.00 day/)
+    expect((await run('credits caps set nobody --daily 5.00')).exitCode).toBe(3)
   })
 
   test('keys rotate --grace 0 stops the old secret at once', async () => {
-    const { key, previous_key_expires_at } = await json(['keys', 'rotate', ada.keyId, '--grace', '0', '-y'])
+    const { key, previous_key_expires_at } = await json(`keys rotate ${ada.keyId} --grace 0 -y`)
     expect(Date.parse(previous_key_expires_at)).toBeLessThanOrEqual(Date.now())
     expect((await ada.send('GET', 'models')).status).toBe(401)
     expect((await ada.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status).toBe(200)
@@ -102,7 +102,7 @@ describe('commands under the names of the documentation', () => {
   test('limits show tells what is used and left of every window', async () => {
     const bo = await world.person({ cents: 1_000, tier: 'free' })
     await bo.send('POST', 'completions', { prompt: 'hi', mode: 'fast' })
-    const { stdout } = await run(['limits', 'show', bo.keyId])
+    const { stdout } = await run(`limits show ${bo.keyId}`)
     expect(stdout).toMatch(/^requests +1 of 60 used, 59 left, resets in \d+s$/m)
     expect(stdout).toMatch(/^text +1 of 60 used, 59 left/m)
     expect(stdout).toMatch(/^research +0 of 15 used, 15 left, resets in 0s$/m)
@@ -114,7 +114,7 @@ describe('commands under the names of the documentation', () => {
     await eve.send('POST', 'completions', { prompt: 'two', mode: 'fast' })
     const input = { requested_tier: 'starter', use_case: 'x', expected_volume: 'y' }
     const { id } = (await eve.send('POST', 'rate-limits/request-increase', input)).body
-    const [request] = await json(['tiers', 'requests', 'list'])
+    const [request] = await json('tiers requests list')
     expect(request).toMatchObject({
       id,
       peak: { requests: 2 },
@@ -122,7 +122,7 @@ describe('commands under the names of the documentation', () => {
       requested_limits: { requests: 300, tokens: 500_000 },
     })
     expect(request.peak.tokens).toBeGreaterThan(0)
-    expect((await run(['tiers', 'requests', 'list'])).stdout).toMatch(/PEAK\/MIN +NOW\/MIN +ASKS\/MIN/)
+    expect((await run('tiers requests list')).stdout).toMatch(/PEAK\/MIN +NOW\/MIN +ASKS\/MIN/)
     const line = ['tiers', 'requests', 'deny', id, '--reason', 'risk score 7', '--note', 'Come back in May.', '-y']
     expect(await json(line)).toMatchObject({ status: 'rejected', reason: 'Come back in May.' })
   })
@@ -135,6 +135,6 @@ describe('commands under the names of the documentation', () => {
     ]) {
       expect(await run(line)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('requests approve') })
     }
-    expect((await run(['credits', '--help'])).stdout).toContain('caps set')
+    expect((await run('credits --help')).stdout).toContain('caps set')
   })
 })

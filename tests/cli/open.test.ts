@@ -27,9 +27,9 @@ const open = async (words: string[], env: Record<string, string>) => {
 describe('svc-admin open home', () => {
   test('names no one while there are no accounts, or several', async () => {
     expect((await open(['home', '--print'], {})).stderr).toContain('There is no account yet.')
-    await run(['users', 'create', 'ada@example.com'])
+    await run('users create ada@example.com')
     expect((await open(['home', '--print'], {})).url).toMatch(LINK)
-    await run(['users', 'create', 'bob@example.com'])
+    await run('users create bob@example.com')
     const several = await open(['home', '--print'], {})
     expect(several.exitCode).toBe(2)
     expect(several.stderr).toContain('--for EMAIL')

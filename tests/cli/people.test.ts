@@ -13,7 +13,7 @@ import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const json = async (...line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+const { json } = run
 
 const inFolder = async (work: (folder: string) => Promise<void>) => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
@@ -24,14 +24,14 @@ describe('orgs', () => {
   test('are made, listed, shown and changed', async () => {
     const owner = await world.person()
     const email = await emailOf(world, owner)
-    const made = await json('orgs', 'create', 'Tide & Sons', '--owner', email, '--type', 'agency', '--slug', 'tide')
+    const made = await json(['orgs', 'create', 'Tide & Sons', '--owner', email, '--type', 'agency', '--slug', 'tide'])
     expect(made).toMatchObject({ object: 'organization', slug: 'tide', type: 'agency', member_count: 1 })
-    expect((await json('orgs', 'list')).map(({ id }: { id: string }) => id)).toContain(made.id)
-    const changed = await json('orgs', 'update', 'tide', '--plan-note', 'invoiced')
+    expect((await json('orgs list')).map(({ id }: { id: string }) => id)).toContain(made.id)
+    const changed = await json('orgs update tide --plan-note invoiced')
     expect(changed).toMatchObject({ id: made.id, plan_note: 'invoiced' })
-    expect(await json('orgs', 'update', 'tide', '--plan-note', '')).toMatchObject({ plan_note: null })
-    for (const word of [made.id, 'tide', 'Tide & Sons']) expect((await json('orgs', 'get', word)).id).toBe(made.id)
-    expect((await run(['orgs', 'get', 'tide'])).stdout).toMatch(/^members +1$/m)
+    expect(await json(['orgs', 'update', 'tide', '--plan-note', ''])).toMatchObject({ plan_note: null })
+    for (const word of [made.id, 'tide', 'Tide & Sons']) expect((await json(['orgs', 'get', word])).id).toBe(made.id)
+    expect((await run('orgs get tide')).stdout).toMatch(/^members +1$/m)
   })
 
   test.each([
@@ -90,12 +90,12 @@ describe('members', () => {
     const team = await createTeam(world)
     const email = await emailOf(world, team.outsider)
     const inOrg = ['--org', team.slug]
-    expect((await json('members', 'add', email, ...inOrg)).role).toBe('member')
-    expect((await json('members', 'list', ...inOrg)).map(({ email }: { email: string }) => email)).toContain(email)
+    expect((await json(['members', 'add', email, ...inOrg])).role).toBe('member')
+    expect((await json(['members', 'list', ...inOrg])).map(({ email }: { email: string }) => email)).toContain(email)
     expect((await run(['members', 'update', email, ...inOrg, '--role', 'owner'])).exitCode).toBe(2)
-    expect((await json('members', 'update', email, ...inOrg, '--role', 'owner', '-y')).role).toBe('owner')
+    expect((await json(['members', 'update', email, ...inOrg, '--role', 'owner', '-y'])).role).toBe('owner')
     expect((await run(['members', 'remove', email, ...inOrg])).exitCode).toBe(2)
-    expect((await json('members', 'remove', email, ...inOrg, '-y')).deleted).toBe(true)
+    expect((await json(['members', 'remove', email, ...inOrg, '-y'])).deleted).toBe(true)
     expect(await rolesOf(team.owner, team.id)).not.toHaveProperty(team.outsider.userId)
   })
 
@@ -136,27 +136,27 @@ describe('members', () => {
     expect(words).toEqual({ PERMISSIONS, PLATFORM_ROLES, ROLES, ORG_TYPES })
     const held = ROLES.map((role) => ({ role, permissions: PERMISSIONS.filter((one) => mayDo(role, one)) }))
     expect(permissionMatrix()).toEqual(held)
-    expect(await json('members', 'list', '--permissions')).toEqual(held)
-    expect((await run(['members', 'list', '--permissions'])).stdout).toMatch(/^viewUsage +yes +yes +yes +yes$/m)
+    expect(await json('members list --permissions')).toEqual(held)
+    expect((await run('members list --permissions')).stdout).toMatch(/^viewUsage +yes +yes +yes +yes$/m)
   })
 })
 
 describe('users', () => {
   test('are made with a password that is shown once and signs in', async () => {
     const email = `${crypto.randomUUID()}@example.com`
-    const made = await json('users', 'create', email, '--name', 'Ada', '--role', 'reviewer')
+    const made = await json(`users create ${email} --name Ada --role reviewer`)
     expect(made).toMatchObject({ email, name: 'Ada', platform_role: 'reviewer' })
     expect((await world.send('POST', 'auth/sessions', { email, password: made.password })).status).toBe(201)
-    expect(await json('users', 'get', email)).not.toHaveProperty('password')
-    expect(await run(['users', 'create', email])).toMatchObject({ exitCode: 5, stdout: '' })
-    expect((await json('users', 'list')).map(({ email }: { email: string }) => email)).toContain(email)
+    expect(await json(`users get ${email}`)).not.toHaveProperty('password')
+    expect(await run(`users create ${email}`)).toMatchObject({ exitCode: 5, stdout: '' })
+    expect((await json('users list')).map(({ email }: { email: string }) => email)).toContain(email)
   })
 
   test('are made with a password of their own, which is not shown', () =>
     inFolder(async (folder) => {
       const [email, file] = [`${crypto.randomUUID()}@example.com`, join(folder, 'pw')]
       writeFileSync(file, 'of their own choice\n')
-      const { stdout, exitCode } = await run(['users', 'create', email, '--from-file', file, '--json'])
+      const { stdout, exitCode } = await run(`users create ${email} --from-file ${file} --json`)
       expect(exitCode).toBe(0)
       expect(stdout).not.toContain('choice')
       expect(stdout).not.toContain('password')
@@ -165,30 +165,30 @@ describe('users', () => {
 
   test('are given a role as operators, and lose it', async () => {
     const { userId } = await world.person()
-    expect((await json('users', 'role', userId, 'billing', '-y')).operator_role).toBe('billing')
-    expect((await json('users', 'role', userId, 'none', '-y')).operator_role).toBeNull()
-    expect((await run(['users', 'role', userId, 'god', '-y'])).exitCode).toBe(2)
+    expect((await json(`users role ${userId} billing -y`)).operator_role).toBe('billing')
+    expect((await json(`users role ${userId} none -y`)).operator_role).toBeNull()
+    expect((await run(`users role ${userId} god -y`)).exitCode).toBe(2)
   })
 
   test('are shut out after a question, and let in without one', async () => {
     const ada = await world.person()
-    expect((await run(['users', 'disable', ada.userId])).exitCode).toBe(2)
-    expect((await json('users', 'disable', ada.userId, '-y')).disabled_at).not.toBeNull()
+    expect((await run(`users disable ${ada.userId}`)).exitCode).toBe(2)
+    expect((await json(`users disable ${ada.userId} -y`)).disabled_at).not.toBeNull()
     expect((await ada.send('GET', 'models')).status).toBe(401)
-    expect((await json('users', 'enable', ada.userId)).disabled_at).toBeNull()
+    expect((await json(`users enable ${ada.userId}`)).disabled_at).toBeNull()
     expect((await ada.send('GET', 'models')).status).toBe(200)
   })
 
   test('have sessions that are listed and ended', async () => {
     const email = `${crypto.randomUUID()}@example.com`
-    const { password } = await json('users', 'create', email)
+    const { password } = await json(`users create ${email}`)
     const { body } = await world.send('POST', 'auth/sessions', { email, password })
-    const [session] = await json('users', 'sessions', 'list', email)
-    expect((await run(['users', 'sessions', 'end', email, session.id])).exitCode).toBe(2)
-    expect(await json('users', 'sessions', 'end', email, session.id, '-y')).toMatchObject({ ended: 1 })
+    const [session] = await json(`users sessions list ${email}`)
+    expect((await run(`users sessions end ${email} ${session.id}`)).exitCode).toBe(2)
+    expect(await json(`users sessions end ${email} ${session.id} -y`)).toMatchObject({ ended: 1 })
     const bearer = { authorization: `Bearer ${body.session_token}` }
     expect((await world.send('GET', 'auth/me', undefined, bearer)).status).toBe(401)
-    expect(await json('users', 'sessions', 'end', email, 'all', '-y')).toMatchObject({ ended: 0 })
+    expect(await json(`users sessions end ${email} all -y`)).toMatchObject({ ended: 0 })
   })
 
   test.each([

@@ -8,7 +8,7 @@ import { createWorld, type Person } from '../support/world'
 const world = await createWorld()
 const run = cliOver(world)
 const notify = (who: Person, stdin: string) => ({ key: who.key, io: fakeIo({ stdin }) })
-const json = async (line: string[], options: object) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 
 /** Someone in a session: a key that is under a default may not take it away. */
 const someone = async () => world.signedIn(await world.person())
@@ -23,24 +23,24 @@ describe('policies set-default', () => {
   test('takes it from the one before, and unset-default away', async () => {
     const first = await create('guardrails', { name: 'First', is_default: true })
     const second = await create('guardrails', { name: 'Second' })
-    expect(await json(['policies', 'set-default', second.id], as)).toMatchObject({ is_default: true, before: first.id })
-    expect((await json(['guardrails', 'get', first.id], as)).is_default).toBe(false)
-    expect((await json(['policies', 'unset-default'], as)).id).toBe(second.id)
-    const again = await run(['policies', 'unset-default'], as)
+    expect(await json(`policies set-default ${second.id}`, as)).toMatchObject({ is_default: true, before: first.id })
+    expect((await json(`guardrails get ${first.id}`, as)).is_default).toBe(false)
+    expect((await json('policies unset-default', as)).id).toBe(second.id)
+    const again = await run('policies unset-default', as)
     expect({ exitCode: again.exitCode, stdout: again.stdout }).toEqual({ exitCode: 0, stdout: '' })
   })
 
   test('of routing is its own, by name as well', async () => {
     await create('routing', { name: 'Zoo' })
-    expect(await json(['routing', 'set-default', 'Zoo'], as)).toMatchObject({
+    expect(await json('routing set-default Zoo', as)).toMatchObject({
       object: 'routing_preference',
       is_default: true,
     })
-    expect((await run(['guardrails', 'set-default', 'Zoo'], as)).exitCode).toBe(3)
-    expect((await run(['policies', 'set-default', 'nonsense'], as)).exitCode).toBe(3)
-    await json(['policies', 'set-default', 'Second'], as)
-    expect((await run(['policies', 'unset-default'], as)).exitCode).toBe(2)
-    expect((await json(['policies', 'routing', 'unset-default'], as)).name).toBe('Zoo')
+    expect((await run('guardrails set-default Zoo', as)).exitCode).toBe(3)
+    expect((await run('policies set-default nonsense', as)).exitCode).toBe(3)
+    await json('policies set-default Second', as)
+    expect((await run('policies unset-default', as)).exitCode).toBe(2)
+    expect((await json('policies routing unset-default', as)).name).toBe('Zoo')
   })
 })
 
@@ -82,7 +82,7 @@ describe('policies export and apply', () => {
     grace.key = eve.key
     await create('guardrails', { name: 'Sea', rules }, eve)
     await create('routing', routed, eve)
-    const written = await json(['policies', 'export', '--out', folder], grace)
+    const written = await json(`policies export --out ${folder}`, grace)
     expect(written).toMatchObject([{ name: 'Sea' }, { name: 'Desk', is_default: true }])
     expect(readdirSync(folder).sort()).toEqual(['guardrails-sea.yaml', 'routing-desk.yaml'])
     const same = await apply(folder, '--dry-run', '--exit-code')
@@ -90,10 +90,10 @@ describe('policies export and apply', () => {
     expect(JSON.parse(same.stdout).map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep'])
     grace.key = (await world.person()).key
     expect((await apply(folder, '--dry-run', '--exit-code')).exitCode).toBe(10)
-    expect((await run(['guardrails', 'list'], grace)).stdout).toBe('')
+    expect((await run('guardrails list', grace)).stdout).toBe('')
     expect((await apply(folder)).exitCode).toBe(0)
-    const { stdout } = await run(['policies', 'export'], grace)
-    expect(stdout).toBe((await run(['policies', 'export'], { key: eve.key })).stdout)
+    const { stdout } = await run('policies export', grace)
+    expect(stdout).toBe((await run('policies export', { key: eve.key })).stdout)
     expect((await apply(folder, '--dry-run', '--exit-code')).exitCode).toBe(0)
   })
 
@@ -109,11 +109,11 @@ describe('policies export and apply', () => {
       { action: 'update', name: 'Other', fields: ['is_default'], file: null },
       { action: 'update', id: sea.id, fields: ['is_default', 'rules'] },
     ])
-    expect(await json(['guardrails', 'get', 'Other'], grace)).toMatchObject({ is_default: false })
+    expect(await json('guardrails get Other', grace)).toMatchObject({ is_default: false })
     expect((await fed('--prune', '--no-input')).exitCode).toBe(2)
     const pruned = JSON.parse((await fed('--prune', '--yes')).stdout)
     expect(pruned).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Other' }])
-    expect((await run(['guardrails', 'get', 'Other'], grace)).exitCode).toBe(3)
+    expect((await run('guardrails get Other', grace)).exitCode).toBe(3)
   })
 
   test('several of one name come back as they were, and one that is changed is told from its twin', async () => {
@@ -121,7 +121,7 @@ describe('policies export and apply', () => {
     grace.key = who.key
     await create('guardrails', { name: 'Twin', rules, is_default: true }, who)
     const second = await create('guardrails', { name: 'Twin', rules: rules.slice(1) }, who)
-    await json(['policies', 'export', '--out', folder], grace)
+    await json(`policies export --out ${folder}`, grace)
     const same = await apply(folder, '--dry-run', '--exit-code')
     expect({ exitCode: same.exitCode, stdout: JSON.parse(same.stdout) }).toMatchObject({
       exitCode: 0,
@@ -134,14 +134,14 @@ describe('policies export and apply', () => {
       { action: 'update', id: second.id, fields: ['description', 'rules'] },
     ])
     const alone = notify(who, JSON.stringify(changed))
-    const pruned = await run(['policies', 'apply', '-f', '-', '--prune', '--yes', '--json'], alone)
+    const pruned = await run('policies apply -f - --prune --yes --json', alone)
     expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Twin' }])
   })
 
   test('several documents come out of one file, and back in from stdin', async () => {
     const [eve, who] = [await world.person(), await world.person()]
     for (const name of ['One', 'Two']) await create('guardrails', { name, rules }, eve)
-    const { stdout } = await run(['policies', 'export'], { key: eve.key })
+    const { stdout } = await run('policies export', { key: eve.key })
     const file = `${world.folder}/all.yaml`
     await Bun.write(file, stdout)
     grace.key = who.key
@@ -163,7 +163,7 @@ describe('policies export and apply', () => {
       name: 'x',
       rules: [{ guardrail_id: 'none', phase: 'input', verdict: 'block' }],
     }
-    const { exitCode, stderr } = await run(['policies', 'apply', '-f', '-'], notify(ada, JSON.stringify(doc)))
+    const { exitCode, stderr } = await run('policies apply -f -', notify(ada, JSON.stringify(doc)))
     expect(exitCode).toBe(2)
     expect(stderr).toContain('not a guardrail')
   })
@@ -175,10 +175,10 @@ describe('on the machine of the server', () => {
     const line = ['guardrails', 'create', '-f', '-', '--org', who.userId]
     const made = await json(line, { io: fakeIo({ stdin: '{"name":"Theirs"}' }) })
     await who.send('PUT', `keys/${who.keyId}/guardrails`, { guardrail_policy_id: made.id })
-    expect(await json(['policies', 'guardrails', 'list', '--org', who.userId], {})).toMatchObject([{ name: 'Theirs' }])
-    expect((await run(['guardrails', 'list', '--all'], {})).stdout).toContain('Theirs')
-    expect((await run(['guardrails', 'delete', 'Theirs', '--dry-run'], {})).stderr).toContain('bound to 1 key: ')
-    expect((await run(['guardrails', 'delete', 'Theirs', '--yes'], {})).exitCode).toBe(0)
+    expect(await json(`policies guardrails list --org ${who.userId}`, {})).toMatchObject([{ name: 'Theirs' }])
+    expect((await run('guardrails list --all', {})).stdout).toContain('Theirs')
+    expect((await run('guardrails delete Theirs --dry-run', {})).stderr).toContain('bound to 1 key: ')
+    expect((await run('guardrails delete Theirs --yes', {})).exitCode).toBe(0)
   })
 
   test('routing is tried for a key, and policies are exported and applied for an owner', async () => {
@@ -189,8 +189,8 @@ describe('on the machine of the server', () => {
     const requests = ['routing', 'test', '--prompt', 'a zebra', '--key', who.keyId]
     expect((await json(requests, {})).source).toBe('rule')
     expect((await run([...requests, '--engine'], {})).exitCode).toBe(2)
-    const io = fakeIo({ stdin: (await run(['policies', 'export', '--org', who.userId], {})).stdout })
-    const again = await json(['policies', 'apply', '-f', '-', '--org', who.userId], { io })
+    const io = fakeIo({ stdin: (await run(`policies export --org ${who.userId}`, {})).stdout })
+    const again = await json(`policies apply -f - --org ${who.userId}`, { io })
     expect(again).toMatchObject([{ action: 'keep', name: 'Zoo' }])
   })
 })

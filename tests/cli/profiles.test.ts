@@ -2,12 +2,11 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openConnection } from '../../cli/open'
 import { loadConfig } from '../../src/app/config'
 import { start } from '../../src/app/start'
-import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
-import { type CliOptions, cli, fakeIo } from '../support/io'
+import { cliHere } from '../support/cli'
+import { type CliOptions, cli, fakeIo, type Line } from '../support/io'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-profiles-'))
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
@@ -24,9 +23,9 @@ let homes = 0
 /** Someone at a keyboard of their own. */
 function person() {
   const home = join(root, `home-${++homes}`)
-  const run = (line: string[], { env = {}, ...rest }: CliOptions = {}) =>
-    cli(line, { clock: systemClock, open: openConnection, ...rest, env: { XDG_CONFIG_HOME: home, ...env } })
-  const json = async (line: string[]) => JSON.parse((await run([...line, '--json'])).stdout)
+  const run = (line: Line, { env = {}, ...rest }: CliOptions = {}) =>
+    cliHere({ ...rest, env: { XDG_CONFIG_HOME: home, ...env } })(line)
+  const { json } = cliHere({ env: { XDG_CONFIG_HOME: home } })
   return { home, run, json, file: join(home, 'svc-admin/config.json') }
 }
 const keyFile = join(root, 'api.key')
@@ -45,15 +44,15 @@ describe('a profile', () => {
   test('is the server that commands go to, with its key, once it is added', async () => {
     const ada = person()
     expect((await ada.run(add('mine'))).exitCode).toBe(0)
-    const { exitCode, stderr } = await ada.run(['keys', 'list'])
+    const { exitCode, stderr } = await ada.run('keys list')
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `profile mine: ${server.url}\n` })
-    expect(JSON.parse((await ada.run(['keys', 'list', '--json'])).stdout)[0].name).toBe('Dev laptop')
+    expect(JSON.parse((await ada.run('keys list --json')).stdout)[0].name).toBe('Dev laptop')
   })
 
   test('keeps its key apart, for its owner only, and never shows it', async () => {
     const ada = person()
     const { stdout } = await ada.run([...add('mine', '--production'), '--json'])
-    const shown = await ada.json(['profile', 'show'])
+    const shown = await ada.json('profile show')
     expect(shown).toEqual({ name: 'mine', url: server.url, production: true, org: null, active: true })
     for (const text of [stdout, JSON.stringify(shown), readFileSync(ada.file, 'utf8')])
       expect(text).not.toContain(server.seed!.key)
@@ -69,14 +68,14 @@ describe('a profile', () => {
       [['--profile', 'one'], {}],
       [[], { SVC_PROFILE: 'one' }],
     ] as const) {
-      await ada.run(['profiles', 'use', 'two'])
+      await ada.run('profiles use two')
       expect((await ada.run(['keys', 'list', ...line], { env })).stderr).toBe(`profile one: ${server.url}\n`)
     }
-    expect((await ada.run(['profiles', 'use', 'one'])).stderr).toBe(
+    expect((await ada.run('profiles use one')).stderr).toBe(
       'profile one is in use (undo: svc-admin profiles use two)\n',
     )
     expect(
-      (await ada.json(['profiles', 'list'])).map(({ name, active }: Record<string, unknown>) => [name, active]),
+      (await ada.json('profiles list')).map(({ name, active }: Record<string, unknown>) => [name, active]),
     ).toEqual([
       ['one', true],
       ['two', false],
@@ -88,8 +87,8 @@ describe('a profile', () => {
     await ada.run(['profiles', 'add', 'away', 'https://away.invalid', '--key-from-file', keyFile])
     const here = ['keys', 'list', '--url', server.url, '--key-file', keyFile]
     expect((await ada.run(here)).stderr).toBe(`server: ${server.url}\n`)
-    await ada.run(['profiles', 'use', 'none'])
-    expect((await ada.run(['profiles', 'show'])).stderr).toContain('No profile is in use')
+    await ada.run('profiles use none')
+    expect((await ada.run('profiles show')).stderr).toContain('No profile is in use')
     expect((await ada.run(['keys', 'list', '--socket', server.socket])).exitCode).toBe(0)
   })
 
@@ -112,14 +111,14 @@ describe('a profile', () => {
       expect(exitCode).toBe(2)
       expect(stderr).toContain(`${line[0]} ${line[1]} works only on this machine.\nfix:   leave out ${flag}\n`)
     }
-    expect((await ada.run(['version'])).exitCode).toBe(0)
-    expect((await ada.run(['help', 'exit-codes', '--url', server.url])).exitCode).toBe(0)
+    expect((await ada.run('version')).exitCode).toBe(0)
+    expect((await ada.run(`help exit-codes --url ${server.url}`)).exitCode).toBe(0)
   })
 
   test('that matters is named in red', async () => {
     const ada = person()
     await ada.run(add('prod', '--production'))
-    const { stderr } = await ada.run(['keys', 'list', '--color', 'always'], { io: fakeIo() })
+    const { stderr } = await ada.run('keys list --color always', { io: fakeIo() })
     expect(stderr.startsWith('\u001b[')).toBe(true)
     expect(stderr).toContain('profile prod: ')
   })
@@ -127,15 +126,15 @@ describe('a profile', () => {
   test('acts in the org it was added with', async () => {
     const ada = person()
     await ada.run(add('org', '--org', 'dev'))
-    expect(await ada.json(['profiles', 'show', 'org'])).toMatchObject({ org: 'dev' })
+    expect(await ada.json('profiles show org')).toMatchObject({ org: 'dev' })
   })
 
   test('is forgotten with its key', async () => {
     const ada = person()
     await ada.run(add('mine'))
-    expect((await ada.run(['profiles', 'remove', 'mine'])).exitCode).toBe(2)
-    expect((await ada.run(['profiles', 'remove', 'mine', '-y'])).exitCode).toBe(0)
-    expect(await ada.json(['profiles', 'list'])).toEqual([])
+    expect((await ada.run('profiles remove mine')).exitCode).toBe(2)
+    expect((await ada.run('profiles remove mine -y')).exitCode).toBe(0)
+    expect(await ada.json('profiles list')).toEqual([])
     expect(() => statSync(join(ada.home, 'svc-admin/keys/mine'))).toThrow()
   })
 
@@ -158,10 +157,10 @@ describe('a profile', () => {
     writeFileSync(file, JSON.stringify({ ...stored, tui: { keys: { 'jobs.stop': 'x' } } }))
     await run(add('two'))
     expect(JSON.parse(readFileSync(file, 'utf8')).tui).toEqual({ keys: { 'jobs.stop': 'x' } })
-    const { exitCode, stderr } = await run(['dashboard', '--screen-reader'])
+    const { exitCode, stderr } = await run('dashboard --screen-reader')
     expect(exitCode).toBe(2)
     expect(stderr).toContain('There is no action "jobs.stop"')
-    expect((await run(['dashboard', '--screen-reader', '--refresh', '11s'])).stderr).toContain('1s to 10s')
+    expect((await run('dashboard --screen-reader --refresh 11s')).stderr).toContain('1s to 10s')
   })
 
   test('needs a home', async () => {

@@ -2,13 +2,11 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openConnection } from '../../cli/open'
 import { loadConfig } from '../../src/app/config'
 import { lockDataDir } from '../../src/app/lock'
 import { start } from '../../src/app/start'
-import { systemClock } from '../../src/kernel/clock'
 import { createLog } from '../../src/kernel/log'
-import { type CliOptions, cli } from '../support/io'
+import { cliHere } from '../support/cli'
 
 const root = mkdtempSync(join(tmpdir(), 'svc-remote-'))
 const dataDir = join(root, 'data')
@@ -22,8 +20,7 @@ afterAll(async () => {
 })
 
 const env = { XDG_CONFIG_HOME: join(root, 'home') }
-const run = (line: string[], options: CliOptions = {}) =>
-  cli(line, { clock: systemClock, open: openConnection, env, ...options })
+const run = cliHere({ env })
 /** Without a profile. */
 const here = { env: { XDG_CONFIG_HOME: join(root, 'here') } }
 
@@ -86,7 +83,7 @@ describe('from another machine', () => {
 
   test('a profile keeps the key of --key-file, as of --key-from-file', async () => {
     expect((await away(server.opsUrl!, 'profiles', 'add', 'far', server.opsUrl!)).stderr).toBe('')
-    expect((await run(['keys', 'list', '--profile', 'far', '--json'])).exitCode).toBe(0)
+    expect((await run('keys list --profile far --json')).exitCode).toBe(0)
   })
 
   test('a dry run is refused where the change would be, and says what it would do to who may', async () => {

@@ -58,13 +58,13 @@ test('a viewer is told what is empty for the role, and whom to ask for what is r
     eventType: 'order.created',
     payload: { note: 'heliotrope' },
   })
-  const listed = await run(['events', 'list'], { key: viewer })
+  const listed = await run('events list', { key: viewer })
   expect(listed.exitCode).toBe(0)
   expect(listed.stdout).toContain('order.created')
   expect(listed.stdout).not.toContain('heliotrope')
   expect(listed.stderr).toContain('Hidden for your operator role: payload. The role support can see it.')
-  const json = await run(['events', 'list', '--json'], { key: viewer })
+  const json = await run('events list --json', { key: viewer })
   expect(JSON.parse(json.stdout)[0]).toMatchObject({ eventType: 'order.created', payload: {} })
-  const refused = await run(['audit', 'export'], { key: viewer })
+  const refused = await run('audit export', { key: viewer })
   expect(refused).toMatchObject({ exitCode: 4, stderr: expect.stringContaining('Ask an operator with the role') })
 })

@@ -10,32 +10,31 @@ const ada = await world.person()
 const as = { key: ada.key }
 const rule = { pattern: 'zebra', target_mode: 'roast', target_engine: 'svc-1-code' }
 const notify = (stdin: string) => ({ ...as, io: fakeIo({ stdin }) })
-const json = async (line: string[], options: object = as) =>
-  JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = cliOver(world, as)
 
-const preference = await json(['routing', 'create', '-f', '-'], notify(JSON.stringify({ name: 'Zoo', rules: [rule] })))
+const preference = await json('routing create -f -', notify(JSON.stringify({ name: 'Zoo', rules: [rule] })))
 
 describe('routing', () => {
   test('create says how to bind, and keys bind does', async () => {
-    const { stderr, exitCode } = await run(['routing', 'create', '-f', '-'], notify('{"name":"Empty"}'))
+    const { stderr, exitCode } = await run('routing create -f -', notify('{"name":"Empty"}'))
     expect(exitCode).toBe(0)
     expect(stderr).toContain('svc-admin keys bind KEY --routing')
-    const bound = await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
+    const bound = await json(`keys bind ${ada.keyId} --routing ${preference.id}`)
     expect(bound.routing_preference_id).toBe(preference.id)
-    expect((await json(['keys', 'bind', ada.keyId, '--routing', 'none'])).routing_preference_id).toBeNull()
+    expect((await json(`keys bind ${ada.keyId} --routing none`)).routing_preference_id).toBeNull()
   })
 
   test('keys bind takes rules from a file, and none', async () => {
     const line = ['keys', 'bind', ada.keyId, '--rules', '-']
     expect((await json(line, notify(JSON.stringify([rule])))).routing_rules).toHaveLength(1)
-    expect((await json(['keys', 'bind', ada.keyId, '--rules', 'none'])).routing_rules).toEqual([])
+    expect((await json(`keys bind ${ada.keyId} --rules none`)).routing_rules).toEqual([])
   })
 
   test('list, get and update', async () => {
-    expect((await run(['routing', 'list'], as)).stdout).toContain('Zoo')
+    expect((await run('routing list', as)).stdout).toContain('Zoo')
     const patch = '{"description":"of animals"}'
-    expect((await json(['routing', 'update', preference.id, '-f', '-'], notify(patch))).description).toBe('of animals')
-    expect((await json(['routing', 'get', preference.id])).description).toBe('of animals')
+    expect((await json(`routing update ${preference.id} -f -`, notify(patch))).description).toBe('of animals')
+    expect((await json(`routing get ${preference.id}`)).description).toBe('of animals')
   })
 
   test('preview says what would become of a prompt', async () => {
@@ -58,15 +57,15 @@ describe('routing', () => {
     ['engine', { expected_mode: 'fast', expected_engine: 'svc-9-none' }, 'svc-9-none'],
   ])('a case with a %s nobody knows is wrong usage and no miss', async (_, wanted, word) => {
     const line = JSON.stringify({ prompt: 'a zebra', ...wanted })
-    const { exitCode, stderr } = await run(['routing', 'test', '-f', '-'], notify(line))
+    const { exitCode, stderr } = await run('routing test -f -', notify(line))
     expect({ exitCode, stderr: stderr.includes(`"${word}"`) }).toEqual({ exitCode: 2, stderr: true })
   })
 
   test('delete says on how many keys it is, and asks', async () => {
-    const { id } = await json(['routing', 'create', '-f', '-'], notify('{"name":"Gone"}'))
-    expect((await run(['routing', 'delete', id, '--no-input'], as)).exitCode).toBe(2)
-    expect(await json(['routing', 'delete', id, '--yes'])).toEqual({ id, deleted: true })
-    expect((await run(['routing', 'get', id], as)).exitCode).toBe(3)
+    const { id } = await json('routing create -f -', notify('{"name":"Gone"}'))
+    expect((await run(`routing delete ${id} --no-input`, as)).exitCode).toBe(2)
+    expect(await json(`routing delete ${id} --yes`)).toEqual({ id, deleted: true })
+    expect((await run(`routing get ${id}`, as)).exitCode).toBe(3)
   })
 })
 
@@ -106,11 +105,11 @@ describe('routing test', () => {
       confidence: 0.9,
       floor: 0.85,
     })
-    await json(['keys', 'bind', ada.keyId, '--routing', preference.id])
+    await json(`keys bind ${ada.keyId} --routing ${preference.id}`)
     expect((await json([...requests, '--key', ada.keyId])).source).toBe('rule')
-    await json(['keys', 'bind', ada.keyId, '--routing', 'none'])
+    await json(`keys bind ${ada.keyId} --routing none`)
     expect((await json([...requests, '--key', ada.keyId])).source).not.toBe('rule')
-    expect((await run(['routing', 'test'], as)).exitCode).toBe(2)
+    expect((await run('routing test', as)).exitCode).toBe(2)
     expect((await run([...requests, '-f', 'cases.jsonl'], as)).exitCode).toBe(2)
   })
 
@@ -129,12 +128,12 @@ test('routing suggest adds its rule to a preference, and corrections are listed'
   for (const prompt of ['overdue invoices', 'invoices overdue', 'the overdue ones']) {
     await ada.send('POST', 'routing-corrections', { prompt, expected_mode: 'data_extraction' })
   }
-  expect((await json(['routing', 'corrections', '--mode', 'data_extraction'])).length).toBe(3)
+  expect((await json('routing corrections --mode data_extraction')).length).toBe(3)
   await ada.send('POST', 'routing-corrections', { prompt: 'a haiku', expected_mode: 'think' })
-  expect(await json(['policies', 'routing', 'corrections', 'list'])).toMatchObject([
+  expect(await json('policies routing corrections list')).toMatchObject([
     { mode: 'data_extraction', corrections: 3, threshold: 3, ready: true },
     { mode: 'think', corrections: 1, threshold: 3, ready: false },
   ])
-  expect((await json(['routing', 'suggest', 'data_extraction'])).confidence).toBe(0.88)
-  expect((await json(['routing', 'suggest', 'data_extraction', '--apply', preference.id])).rules).toHaveLength(2)
+  expect((await json('routing suggest data_extraction')).confidence).toBe(0.88)
+  expect((await json(`routing suggest data_extraction --apply ${preference.id}`)).rules).toHaveLength(2)
 })

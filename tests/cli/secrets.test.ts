@@ -14,7 +14,7 @@ writeFileSync(join(folder, 'upstream-key'), 'canary-upstream-key\n')
 const world = await createWorld({ config: { configFile } })
 const run = cliOver(world)
 const ada = await world.person({ ofOrg: true })
-const made = JSON.parse((await run(['keys', 'create', '--org', ada.orgId!, '--name', 'planted', '--json'])).stdout)
+const made = JSON.parse((await run(`keys create --org ${ada.orgId} --name planted --json`)).stdout)
 
 /** Everything an operator may run, as loud as it gets. */
 const LINES = [

@@ -21,7 +21,7 @@ const ada = await world.person({ ofOrg: true })
 
 describe('status', () => {
   test('says what runs, where, how well, and which way it was reached', async () => {
-    const { exitCode, stdout } = await run(['status'])
+    const { exitCode, stdout } = await run('status')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^health +healthy$/m)
     expect(stdout).toMatch(/^transport +socket$/m)
@@ -29,11 +29,11 @@ describe('status', () => {
   })
 
   test('--check -q is silent and exits 0 when healthy', async () => {
-    expect(await run(['status', '--check', '-q'])).toEqual({ exitCode: 0, stdout: '', stderr: '' })
+    expect(await run('status --check -q')).toEqual({ exitCode: 0, stdout: '', stderr: '' })
   })
 
   test('-v says the request id of each exchange', async () => {
-    expect((await run(['status', '-v', '-o', 'none'])).stderr).toMatch(/^request req_[0-9A-Za-z]{24} {2}\d+ ms$/m)
+    expect((await run('status -v -o none')).stderr).toMatch(/^request req_[0-9A-Za-z]{24} {2}\d+ ms$/m)
   })
 })
 
@@ -75,12 +75,12 @@ describe('try', () => {
   })
 
   test('reads the prompt from stdin with -f -', async () => {
-    expect((await run(['try', '-f', '-'], { key: ada.key, io: fakeIo({ stdin: 'Say hello' }) })).exitCode).toBe(0)
+    expect((await run('try -f -', { key: ada.key, io: fakeIo({ stdin: 'Say hello' }) })).exitCode).toBe(0)
   })
 
   test('exits 6 with the cure when there is no credit', async () => {
     const poor = await world.person({ cents: 0 })
-    const { exitCode, stderr } = await run(['try', 'hello'], { key: poor.key })
+    const { exitCode, stderr } = await run('try hello', { key: poor.key })
     expect(exitCode).toBe(6)
     expect(stderr).toContain('fix:   svc-admin credits grant')
   })
@@ -89,20 +89,20 @@ describe('try', () => {
 describe('backup create', () => {
   test('writes a copy with its hash, for its owner only, and never over another', async () => {
     const out = join(world.folder, 'monday')
-    const { exitCode, stdout } = await run(['backup', 'create', '--out', out, '--json'])
+    const { exitCode, stdout } = await run(`backup create --out ${out} --json`)
     expect(exitCode).toBe(0)
     const made = JSON.parse(stdout)
     const copy = readFileSync(join(out, made.file))
     expect(made).toMatchObject({ path: out, bytes: copy.length, sha256: sha256Hex(copy) })
     expect(statSync(out).mode & 0o777).toBe(0o700)
     expect(JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'))).toMatchObject({ sha256: made.sha256 })
-    expect(await run(['backup', 'create', '--out', out])).toMatchObject({ exitCode: 5, stdout: '' })
+    expect(await run(`backup create --out ${out}`)).toMatchObject({ exitCode: 5, stdout: '' })
     expect(existsSync(`${out}.partial`)).toBe(false)
   })
 
   test('is a database that is sound by itself', async () => {
     const out = join(world.folder, 'tuesday')
-    await run(['backup', 'create', '--out', out])
+    await run(`backup create --out ${out}`)
     expect(postgresUrl ? dumpHeader(join(out, 'svc.dump')) : integrityOf(join(out, 'svc.db'))).toBe(
       postgresUrl ? 'PGDMP' : 'ok',
     )
@@ -124,8 +124,8 @@ describe('backup verify and restore', () => {
     const ada = await world.person()
     const { body: picture } = await ada.send('POST', 'images', { prompt: 'a kite', aspect_ratio: '1:1' })
     const out = join(world.folder, 'wednesday')
-    expect(linesOf((await run(['backup', 'create', '--out', out, '--json'])).stdout).files.count).toBeGreaterThan(0)
-    const found = await run(['backup', 'verify', out, '--json'])
+    expect(linesOf((await run(`backup create --out ${out} --json`)).stdout).files.count).toBeGreaterThan(0)
+    const found = await run(`backup verify ${out} --json`)
     expect(found.exitCode).toBe(0)
     expect(linesOf(found.stdout)).toEqual(expect.objectContaining({ ok: true, problems: [] }))
 
@@ -157,16 +157,16 @@ describe('backup verify and restore', () => {
   test('say what is wrong with one that is not whole, and restore nothing of it', async () => {
     await (await world.person()).send('POST', 'images', { prompt: 'a boat' })
     const out = join(world.folder, 'thursday')
-    await run(['backup', 'create', '--out', out])
+    await run(`backup create --out ${out}`)
     const [line = ''] = readFileSync(join(out, 'files.sha256'), 'utf8').split('\n')
     appendFileSync(join(out, line.slice(66)), 'x')
-    const found = await run(['backup', 'verify', out, '--json'])
+    const found = await run(`backup verify ${out} --json`)
     expect(found.exitCode).toBe(9)
     expect(linesOf(found.stdout).problems).toEqual([`${line.slice(66)} was changed after it was written.`])
     const place = join(world.folder, 'nothing')
     expect(hostRun({ SVC_DATA_DIR: place }, 'backup', 'restore', out).exitCode).toBe(9)
     expect(existsSync(join(place, 'svc.db'))).toBe(false)
-    expect((await run(['backup', 'verify', world.folder])).exitCode).toBe(9)
+    expect((await run(`backup verify ${world.folder}`)).exitCode).toBe(9)
   })
 })
 
@@ -181,7 +181,7 @@ function integrityOf(path: string): string {
 
 describe('verify', () => {
   test('exits 0 and lists what holds', async () => {
-    const { exitCode, stdout } = await run(['verify'])
+    const { exitCode, stdout } = await run('verify')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/^audit chain +yes +- /m)
   })
@@ -191,7 +191,7 @@ describe('verify', () => {
     await world.app.store.write(async (tx) => {
       await tx.update(tx.of(wallets)).set({ balance: sql`${table.balance} + 1` })
     })
-    const { exitCode, stdout, stderr } = await run(['verify', '--json'])
+    const { exitCode, stdout, stderr } = await run('verify --json')
     expect(exitCode).toBe(9)
     const ledger = JSON.parse(stdout).find(({ check }: { check: string }) => check === 'ledger and holds')
     expect(ledger.violations.length).toBeGreaterThan(0)

@@ -14,13 +14,13 @@ const ada = await world.person({ ofOrg: true })
 const owner = ada.orgId!
 for (const prompt of ['one', 'two']) await ada.send('POST', 'completions', { prompt, mode: 'fast' })
 await ada.send('POST', 'completions', { prompt: 'three', mode: 'think' })
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 
 describe('usage show', () => {
   test('is the report its owner would get', async () => {
     const { period: _, request_id: __, ...theirs } = (await ada.send('GET', 'usage')).body
     expect(await json(['usage', 'show', owner])).toMatchObject({ id: `org:${owner}`, object: 'usage', ...theirs })
-    expect(await json(['usage', 'show'], { key: ada.key })).toMatchObject(theirs)
+    expect(await json('usage show', { key: ada.key })).toMatchObject(theirs)
   })
 
   test.each([
@@ -59,7 +59,7 @@ describe('usage show', () => {
     expect((await json(['usage', 'show', owner, '--mode', 'think'])).totals.requests).toBe(1)
     const { exitCode, stderr } = await run(['usage', 'show', owner, '--from', '9999'])
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('"from" is "9999"') })
-    expect((await run(['usage', 'show', 'nobody'])).exitCode).toBe(3)
+    expect((await run('usage show nobody')).exitCode).toBe(3)
   })
 })
 
@@ -86,7 +86,7 @@ describe('usage export', () => {
   })
 
   test('is one JSON object a line with -o jsonl', async () => {
-    const rows = (await run(['usage', 'export', '-o', 'jsonl', '--mode', 'fast'], { key: ada.key })).stdout
+    const rows = (await run('usage export -o jsonl --mode fast', { key: ada.key })).stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
@@ -107,13 +107,13 @@ describe('usage of a key', () => {
       const { body } = await person.send('POST', 'keys', { name: `only-${person.userId}` })
       await world.send('POST', 'completions', { prompt: 'hi' }, { authorization: `Bearer ${body.key}` })
       for (const key of [body.id, `only-${person.userId}`]) {
-        expect(JSON.parse((await run(['usage', 'show', '--key', key, '--json'])).stdout)).toMatchObject({
+        expect(JSON.parse((await run(`usage show --key ${key} --json`)).stdout)).toMatchObject({
           id: person.orgId ? `org:${person.orgId}` : `user:${person.userId}`,
           totals: { requests: 1 },
         })
       }
     }
-    expect((await run(['usage', 'show', '--key', 'nobody'])).exitCode).toBe(3)
+    expect((await run('usage show --key nobody')).exitCode).toBe(3)
   })
 
   test('over --url says where else calls may stand, and --scope goes there', async () => {
@@ -121,18 +121,18 @@ describe('usage of a key', () => {
     await ada.send('POST', 'completions', { prompt: 'hi' })
     const { body } = await ada.send('POST', 'orgs', { name: 'Mine' })
     await ada.send('POST', `orgs/${body.id}/activate`)
-    const shown = await run(['usage', 'show', '--json'], { key: ada.key })
+    const shown = await run('usage show --json', { key: ada.key })
     expect(JSON.parse(shown.stdout)).toMatchObject({ scope: 'org', totals: { requests: 0 } })
     expect(shown.stderr).toContain('For calls of your personal keys, add --scope user.')
-    const own = await run(['usage', 'show', '--scope', 'user', '--json'], { key: ada.key })
+    const own = await run('usage show --scope user --json', { key: ada.key })
     expect(JSON.parse(own.stdout)).toMatchObject({ scope: 'user', totals: { requests: 1 } })
   })
 
   test('is told when it is revoked, and how full its minute is while it works', async () => {
     const ada = await world.person({ tier: 'free' })
     for (const prompt of ['one', 'two', 'three']) await ada.send('POST', 'completions', { prompt })
-    expect(JSON.parse((await run(['keys', 'get', ada.keyId, '--json'])).stdout).now.rpm).toBe('5%')
-    const { stderr } = await run(['keys', 'revoke', ada.keyId, '-y', '--reason', 'done'])
+    expect(JSON.parse((await run(`keys get ${ada.keyId} --json`)).stdout).now.rpm).toBe('5%')
+    const { stderr } = await run(`keys revoke ${ada.keyId} -y --reason done`)
     expect(stderr).toContain(', which had 3 calls in the last hour: done')
   })
 })

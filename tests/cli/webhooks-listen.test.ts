@@ -5,13 +5,13 @@ import { signatureHeaders } from '../../src/kernel/webhook-signature'
 import { tourLine } from '../first-run/readme'
 import { cliOver } from '../support/cli'
 import { eventually } from '../support/eventually'
-import { fakeIo } from '../support/io'
+import { fakeIo, type Line } from '../support/io'
 import { createWorld } from '../support/world'
 import { createReceiver } from '../webhooks/support'
 
 const world = await createWorld()
 const run = cliOver(world)
-const json = async (line: string[], key: string) => JSON.parse((await run([...line, '--json'], { key })).stdout)
+const json = (line: Line, key: string) => run.json(line, { key })
 
 test('webhooks listen prints deliveries and passes them on, signed; its webhook ends with it', async () => {
   const ada = await world.person()
@@ -22,8 +22,8 @@ test('webhooks listen prints deliveries and passes them on, signed; its webhook 
   const listening = run(line, { key: ada.key, io, signal: leaving.signal, clock: systemClock })
   await eventually(() => io.stderr().includes('Signing secret'))
   const secret = /secret: (\S+)/.exec(io.stderr())![1]!
-  expect(await json(['events', 'publish', 'order.created'], ada.key)).toMatchObject({ matchedWebhooks: 1 })
-  const sent = await json(['webhooks', 'trigger', 'job.completed', '--set', 'usage.cost_cents=5'], ada.key)
+  expect(await json('events publish order.created', ada.key)).toMatchObject({ matchedWebhooks: 1 })
+  const sent = await json('webhooks trigger job.completed --set usage.cost_cents=5', ada.key)
   await eventually(() => receiver.got.length === 2 && io.stdout().trim().split('\n').length === 2)
   const shown = io
     .stdout()
@@ -40,7 +40,7 @@ test('webhooks listen prints deliveries and passes them on, signed; its webhook 
   expect(headers).toMatchObject(signatureHeaders({ id: sent.event_id, timestampS, body, secret }))
   leaving.abort()
   expect((await listening).exitCode).toBe(130)
-  expect(await json(['webhooks', 'list'], ada.key)).toEqual([])
+  expect(await json('webhooks list', ada.key)).toEqual([])
 })
 
 test('webhooks listen prints on a terminal what the tour shows', async () => {
@@ -52,7 +52,7 @@ test('webhooks listen prints on a terminal what the tour shows', async () => {
   const at = { key, io, signal: leaving.signal, clock: systemClock, env: { NO_COLOR: '1' } }
   const listening = run(line, at)
   await eventually(() => io.stderr().includes('Listening for'))
-  await json(['webhooks', 'trigger', 'completion.created'], key)
+  await json('webhooks trigger completion.created', key)
   await eventually(() => io.stdout().includes('204'))
   leaving.abort()
   await listening
@@ -63,16 +63,16 @@ test('webhooks listen passes on to this machine only', async () => {
   const { key } = await world.person()
   for (const to of ['http://192.0.2.1/', 'https://example.com', 'nothing'])
     expect((await run(['webhooks', 'listen', '--forward-to', to], { key })).exitCode).toBe(2)
-  expect(await json(['webhooks', 'list'], key)).toEqual([])
+  expect(await json('webhooks list', key)).toEqual([])
 })
 
 test('webhooks events and events types name the events of the server, with example data', async () => {
   const { key } = await world.person()
-  expect((await json(['webhooks', 'events'], key)).length).toBe(25)
-  expect((await json(['events', 'types'], key)).map(({ type }: { type: string }) => type)).toContain('hook.paused')
-  const { stdout } = await run(['webhooks', 'events', '--sample', 'key.created'], { key })
+  expect((await json('webhooks events', key)).length).toBe(25)
+  expect((await json('events types', key)).map(({ type }: { type: string }) => type)).toContain('hook.paused')
+  const { stdout } = await run('webhooks events --sample key.created', { key })
   expect(JSON.parse(stdout)).toMatchObject({ name: 'shop' })
-  expect((await run(['webhooks', 'events', '--sample', 'no.such'], { key })).exitCode).toBe(3)
+  expect((await run('webhooks events --sample no.such', { key })).exitCode).toBe(3)
 })
 
 test('hooks match lists what an event would reach, and events replay publishes one again', async () => {
@@ -83,18 +83,18 @@ test('hooks match lists what an event would reach, and events replay publishes o
   const steps = [{ type: 'output', name: 'a', config: { format: 'text', template: 'x' } }]
   const flow = { name: 'Flow', triggerType: 'event', triggerConfig: { eventPattern: '*' }, steps }
   const { workflow } = (await ada.send('POST', 'workflows', flow)).body
-  expect(await json(['workflows', 'disable', workflow.id], ada.key)).toMatchObject({ enabled: false })
-  const found = await json(['hooks', 'match', 'order.created'], ada.key)
+  expect(await json(`workflows disable ${workflow.id}`, ada.key)).toMatchObject({ enabled: false })
+  const found = await json('hooks match order.created', ada.key)
   expect(found.map(({ kind, pattern, state }: Record<string, string>) => [kind, pattern, state])).toEqual([
     ['hook', 'order', 'ready'],
     ['workflow', '*', 'disabled'],
     ['webhook', 'order.*', 'ready'],
   ])
-  expect(await json(['workflows', 'enable', 'Flow'], ada.key)).toMatchObject({ enabled: true })
+  expect(await json('workflows enable Flow', ada.key)).toMatchObject({ enabled: true })
   const event = (await ada.send('POST', 'events', { orgId: ada.userId, eventType: 'order.created', payload: { n: 1 } }))
     .body
-  const again = await json(['events', 'replay', event.id, '--yes'], ada.key)
+  const again = await json(`events replay ${event.id} --yes`, ada.key)
   expect(again).toMatchObject({ eventType: 'order.created', payload: { n: 1 }, sourceConnector: 'replayed' })
   expect(again.id).not.toBe(event.id)
-  expect((await run(['events', 'replay', 'evt_none', '--yes'], { key: ada.key })).exitCode).toBe(3)
+  expect((await run('events replay evt_none --yes', { key: ada.key })).exitCode).toBe(3)
 })

@@ -14,55 +14,53 @@ import { createReceiver, LOCAL, webhooksIn } from '../webhooks/support'
 const world = await createWorld({ config: LOCAL })
 const { deliver } = webhooksIn(world)
 const run = cliOver(world)
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 
 describe('webhooks', () => {
   test('are created with their secret shown once, changed, tested, looked at and deleted', async () => {
     const { key } = await world.person()
     let status = 500
     const receiver = createReceiver(() => new Response(null, { status }))
-    const made = await json(['webhooks', 'create', receiver.url, '--events', 'order.*', '--description', 'shop'], {
+    const made = await json(`webhooks create ${receiver.url} --events order.* --description shop`, {
       key,
     })
     expect(made).toMatchObject({ url: receiver.url, event_types: ['order.*'], description: 'shop' })
     expect(made.signing_secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-    const listed = await run(['webhooks', 'list'], { key })
+    const listed = await run('webhooks list', { key })
     expect(listed.stdout).toContain(made.id.slice(0, 8))
     expect(listed.stdout).not.toContain(made.signing_secret)
-    expect((await json(['webhooks', 'update', made.id, '--events', 'order.created'], { key })).updated).toBe(true)
+    expect((await json(`webhooks update ${made.id} --events order.created`, { key })).updated).toBe(true)
 
-    const published = await json(['events', 'publish', 'order.created', '--source', 'shop'], { key })
+    const published = await json('events publish order.created --source shop', { key })
     expect(published).toMatchObject({ eventType: 'order.created', sourceConnector: 'shop', matchedWebhooks: 1 })
     await deliver()
-    const [failed] = await json(['deliveries', 'list', '--status', 'failed'], { key })
+    const [failed] = await json('deliveries list --status failed', { key })
     expect(failed).toMatchObject({ http_status: 500, error_message: 'http_5xx', event_id: published.id })
     expect(await json(['deliveries', 'get', failed.id.slice(0, 8)], { key })).toEqual(failed)
-    const sent = await json(['deliveries', 'get', failed.id, '--body'], { key })
+    const sent = await json(`deliveries get ${failed.id} --body`, { key })
     expect(sent.url).toEqual(receiver.url)
     expect(sent.headers['webhook-id']).toEqual(published.id)
     expect(sent.ended).toBe(null)
     expect(JSON.parse(sent.body)).toMatchObject({ id: published.id, type: 'order.created' })
-    expect((await run(['audit', 'list', '--action', 'webhook.delivery_read', '--json'], { key })).stdout).toContain(
-      made.id,
-    )
-    expect((await run(['deliveries', 'get', failed.id], { key })).stderr).toContain('try 1 failed 500 http_5xx at ')
-    expect(await json(['deliveries', 'list', '--http', '5xx', '--since', '1h'], { key })).toEqual([failed])
-    expect(await json(['deliveries', 'list', '--http', '404'], { key })).toEqual([])
-    expect((await run(['deliveries', 'list', '--http', 'odd'], { key })).exitCode).toBe(2)
+    expect((await run('audit list --action webhook.delivery_read --json', { key })).stdout).toContain(made.id)
+    expect((await run(`deliveries get ${failed.id}`, { key })).stderr).toContain('try 1 failed 500 http_5xx at ')
+    expect(await json('deliveries list --http 5xx --since 1h', { key })).toEqual([failed])
+    expect(await json('deliveries list --http 404', { key })).toEqual([])
+    expect((await run('deliveries list --http odd', { key })).exitCode).toBe(2)
     status = 200
-    expect(await json(['deliveries', 'replay', failed.id], { key })).toMatchObject([{ retried: true }])
+    expect(await json(`deliveries replay ${failed.id}`, { key })).toMatchObject([{ retried: true }])
     await deliver()
-    const stats = await json(['webhooks', 'stats', made.id], { key })
+    const stats = await json(`webhooks stats ${made.id}`, { key })
     expect(stats).toMatchObject({ deliveries: { total: 2, successes: 1 }, p95_ms: expect.any(Number) })
-    expect(await json(['webhooks', 'stats'], { key })).toMatchObject([{ webhook_id: made.id, p95_ms: stats.p95_ms }])
-    const exported = (await run(['deliveries', 'export', '-o', 'jsonl'], { key })).stdout.trim().split('\n')
+    expect(await json('webhooks stats', { key })).toMatchObject([{ webhook_id: made.id, p95_ms: stats.p95_ms }])
+    const exported = (await run('deliveries export -o jsonl', { key })).stdout.trim().split('\n')
     expect(exported.map((line) => JSON.parse(line).status)).toEqual(['success', 'failed'])
-    const csv = (await run(['deliveries', 'export', '--status', 'failed'], { key })).stdout.trim().split('\n')
+    const csv = (await run('deliveries export --status failed', { key })).stdout.trim().split('\n')
     expect(csv).toHaveLength(2)
     expect(csv[0]).toContain('id,event_type,status,http_status')
     status = 404
     let isAnswered = false
-    const waiting = run(['deliveries', 'replay', failed.id, '--wait'], { key, clock: systemClock })
+    const waiting = run(`deliveries replay ${failed.id} --wait`, { key, clock: systemClock })
     void waiting.finally(() => {
       isAnswered = true
     })
@@ -72,14 +70,14 @@ describe('webhooks', () => {
     })
     expect(await waiting).toMatchObject({ exitCode: 9, stdout: expect.stringContaining('http_4xx') })
     status = 200
-    await json(['deliveries', 'replay', failed.id], { key })
+    await json(`deliveries replay ${failed.id}`, { key })
     await deliver()
-    const replayed = await run(['deliveries', 'replay', '--all', '--yes'], { key })
+    const replayed = await run('deliveries replay --all --yes', { key })
     expect(replayed.stdout + replayed.stderr).toContain('No failed delivery')
-    expect((await json(['events', 'list', '--type', 'order.created'], { key }))[0].id).toBe(published.id)
-    expect((await json(['events', 'list', '--type', 'order.*'], { key }))[0].id).toBe(published.id)
+    expect((await json('events list --type order.created', { key }))[0].id).toBe(published.id)
+    expect((await json('events list --type order.*', { key }))[0].id).toBe(published.id)
 
-    const testing = json(['webhooks', 'test', made.id], { key, clock: systemClock })
+    const testing = json(`webhooks test ${made.id}`, { key, clock: systemClock })
     let isOver = false
     void testing.finally(() => {
       isOver = true
@@ -89,23 +87,23 @@ describe('webhooks', () => {
       return isOver
     })
     expect(await testing).toMatchObject({ status: 'success', event_type: 'completion.created' })
-    const rotated = await json(['webhooks', 'rotate-secret', made.id, '--yes'], { key })
+    const rotated = await json(`webhooks rotate-secret ${made.id} --yes`, { key })
     expect(rotated.signing_secret).not.toBe(made.signing_secret)
-    expect((await json(['webhooks', 'disable', made.id], { key })).enabled).toBe(false)
-    expect((await json(['webhooks', 'enable', made.id], { key })).enabled).toBe(true)
-    expect((await run(['webhooks', 'delete', made.id], { key })).exitCode).toBe(2)
-    expect(await json(['webhooks', 'delete', made.id, '--yes'], { key })).toMatchObject({ deleted: true })
-    expect((await run(['webhooks', 'get', made.id], { key })).exitCode).toBe(3)
+    expect((await json(`webhooks disable ${made.id}`, { key })).enabled).toBe(false)
+    expect((await json(`webhooks enable ${made.id}`, { key })).enabled).toBe(true)
+    expect((await run(`webhooks delete ${made.id}`, { key })).exitCode).toBe(2)
+    expect(await json(`webhooks delete ${made.id} --yes`, { key })).toMatchObject({ deleted: true })
+    expect((await run(`webhooks get ${made.id}`, { key })).exitCode).toBe(3)
   })
 
   test('are seen and made for others by operators', async () => {
     const ada = await world.person()
-    const made = await json(['webhooks', 'create', 'https://203.0.112.7/hook', '--org', `user:${ada.userId}`])
+    const made = await json(`webhooks create https://203.0.112.7/hook --org user:${ada.userId}`)
     expect((await ada.send('GET', `webhooks/${made.id}`)).body.event_types).toEqual(['*'])
-    expect(await json(['webhooks', 'list', '--org', `user:${ada.userId}`])).toMatchObject([{ id: made.id }])
-    const event = await json(['events', 'publish', 'order.created', '--org', `user:${ada.userId}`])
+    expect(await json(`webhooks list --org user:${ada.userId}`)).toMatchObject([{ id: made.id }])
+    const event = await json(`events publish order.created --org user:${ada.userId}`)
     expect(event).toMatchObject({ orgId: ada.userId, matchedWebhooks: 1 })
-    expect((await run(['webhooks', 'create', 'http://10.0.0.1/', '--json'])).stderr).toContain('url_blocked')
+    expect((await run('webhooks create http://10.0.0.1/ --json')).stderr).toContain('url_blocked')
   })
 })
 
@@ -116,12 +114,12 @@ test('a file whose numbers would lose digits is not published', async () => {
     [yaml, 'account: 9007199254740993'],
   ] as const) {
     writeFileSync(path, text)
-    const { exitCode, stderr } = await run(['events', 'publish', 'order.created', '-f', path])
+    const { exitCode, stderr } = await run(`events publish order.created -f ${path}`)
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('put it in quotes') })
   }
   const ada = await world.person()
   writeFileSync(file, '{"account":"12345678901234567891","even":9007199254740994}')
-  const sent = await json(['events', 'publish', 'order.created', '-f', file], { key: ada.key })
+  const sent = await json(`events publish order.created -f ${file}`, { key: ada.key })
   expect(sent.payload).toEqual({ account: '12345678901234567891', even: 9007199254740994 })
 })
 

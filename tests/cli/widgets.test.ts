@@ -10,54 +10,54 @@ import { createWidgetWorld, SHOP } from '../widgets/world'
 const world = await createWidgetWorld()
 const run = cliOver(world as never)
 const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
-const json = async (line: string[], options = {}) => JSON.parse((await run([...line, '--json'], options)).stdout)
+const { json } = run
 
 test('widgets are made, changed, copied, switched, shown and deleted', async () => {
   const { key, keyId } = await world.person()
   const made = await json(['widgets', 'create', '--key', keyId, '--origin', SHOP, '--accent', '#0f766e'], { key })
   expect(made).toMatchObject({ name: 'My Widget', security: { allowedOrigins: [SHOP] } })
-  expect(await json(['widgets', 'update', made.id, '--welcome', 'Hello!', '--name', 'Hats'], { key })).toMatchObject({
+  expect(await json(`widgets update ${made.id} --welcome Hello! --name Hats`, { key })).toMatchObject({
     name: 'Hats',
     appearance: { primaryColor: '#0f766e' },
     behavior: { welcomeMessage: 'Hello!' },
   })
-  expect((await json(['widgets', 'duplicate', made.id], { key })).name).toBe('Hats (copy)')
-  expect((await json(['widgets', 'disable', made.id], { key })).status).toBe('disabled')
-  expect((await json(['widgets', 'enable', made.id], { key })).status).toBe('active')
-  expect(await json(['widgets', 'list'], { key })).toHaveLength(2)
-  expect((await json(['widgets', 'snippet', made.id], { key })).embed_snippet).toContain(`data-config-id="${made.id}"`)
-  expect((await json(['widgets', 'preview', made.id], { key })).preview_url).toContain('?preview=svc_wp_')
-  expect((await run(['widgets', 'verify-domain', made.id, 'shop.invalid'], { key })).exitCode).toBe(9)
-  expect((await run(['widgets', 'delete', made.id], { key })).exitCode).toBe(2)
-  expect(await json(['widgets', 'delete', made.id, '--yes'], { key })).toMatchObject({ deleted: true })
-  expect((await run(['widgets', 'get', made.id], { key })).exitCode).toBe(3)
+  expect((await json(`widgets duplicate ${made.id}`, { key })).name).toBe('Hats (copy)')
+  expect((await json(`widgets disable ${made.id}`, { key })).status).toBe('disabled')
+  expect((await json(`widgets enable ${made.id}`, { key })).status).toBe('active')
+  expect(await json('widgets list', { key })).toHaveLength(2)
+  expect((await json(`widgets snippet ${made.id}`, { key })).embed_snippet).toContain(`data-config-id="${made.id}"`)
+  expect((await json(`widgets preview ${made.id}`, { key })).preview_url).toContain('?preview=svc_wp_')
+  expect((await run(`widgets verify-domain ${made.id} shop.invalid`, { key })).exitCode).toBe(9)
+  expect((await run(`widgets delete ${made.id}`, { key })).exitCode).toBe(2)
+  expect(await json(`widgets delete ${made.id} --yes`, { key })).toMatchObject({ deleted: true })
+  expect((await run(`widgets get ${made.id}`, { key })).exitCode).toBe(3)
 })
 
 test('operators take a conversation over, answer it and release it, whosever it is', async () => {
   const { id, owner } = await world.widget()
   const chat = await world.begin(id)
   await world.asVisitor(chat)('POST', '/request-human', { reason: 'A refund' })
-  const waiting = await json(['takeovers', 'list', '--status', 'requested'])
+  const waiting = await json('takeovers list --status requested')
   expect(waiting).toMatchObject([{ session_id: chat.sessionId, reason: 'A refund' }])
   const taken = await json(['takeovers', 'take', chat.sessionId, '--as', 'Ann', '--say', 'Ann here.'])
   expect(taken).toMatchObject({ takeover_status: 'human', operator: { name: 'Ann' } })
   const stolen = ['takeovers', 'take', chat.sessionId, '--widget', id]
   expect((await run(stolen, { key: owner.key })).exitCode).toBe(5)
   expect((await json(['takeovers', 'reply', chat.sessionId, 'It is on its way.'])).role).toBe('operator')
-  const message = await json(['takeovers', 'transcript', chat.sessionId, '--widget', id], { key: owner.key })
+  const message = await json(`takeovers transcript ${chat.sessionId} --widget ${id}`, { key: owner.key })
   expect(message.map(({ content }: { content: string }) => content)).toEqual(['Ann here.', 'It is on its way.'])
   expect((await run([...stolen, '--steal', '--reason', 'end of shift'], { key: owner.key })).exitCode).toBe(2)
   expect(await json([...stolen, '--steal', '--yes', '--reason', 'end of shift'], { key: owner.key })).toMatchObject({
     takeover_status: 'human',
   })
-  expect((await json(['takeovers', 'release', chat.sessionId])).takeover_status).toBe('ai')
-  expect((await run(['takeovers', 'list'], { key: owner.key })).exitCode).toBe(2)
-  expect((await run(['takeovers', 'release', id])).exitCode).toBe(3)
+  expect((await json(`takeovers release ${chat.sessionId}`)).takeover_status).toBe('ai')
+  expect((await run('takeovers list', { key: owner.key })).exitCode).toBe(2)
+  expect((await run(`takeovers release ${id}`)).exitCode).toBe(3)
 })
 
 test('an operator who says no name is Support', async () => {
   const chat = await world.begin((await world.widget()).id)
-  expect((await json(['takeovers', 'take', chat.sessionId])).operator.name).toBe('Support')
+  expect((await json(`takeovers take ${chat.sessionId}`)).operator.name).toBe('Support')
   const { stdout } = await run(['takeovers', 'reply', chat.sessionId, 'Good morning.'])
   expect(stdout).toContain('Good morning.')
   expect(stdout).not.toMatch(/operator|uid|@/)
@@ -116,19 +116,19 @@ test('a link signs one person in and opens the inbox', async () => {
   const entered = await world.send('POST', '/sign-in/link', body, headers)
   expect(entered.status).toBe(303)
   expect(entered.headers.get('location')).toBe('/operator')
-  expect((await run(['takeovers', 'link', '--for', 'nobody@example.com'])).exitCode).toBe(3)
+  expect((await run('takeovers link --for nobody@example.com')).exitCode).toBe(3)
 })
 
 test('a whole page to try a widget with has nothing in it that its name could run', async () => {
   const { key, keyId } = await world.person()
-  const made = await json(['widgets', 'create', '--key', keyId, '--name', '<script>1</script>'], { key })
-  const { stdout } = await run(['widgets', 'snippet', made.id, '--page'], { key })
+  const made = await json(`widgets create --key ${keyId} --name <script>1</script>`, { key })
+  const { stdout } = await run(`widgets snippet ${made.id} --page`, { key })
   expect(stdout).toStartWith('<!doctype html>')
   expect(stdout).toContain(`data-config-id="${made.id}"`)
   expect(stdout).not.toContain('<script>1')
   const file = join(world.folder, 'opened.txt')
   const opener = join(world.folder, 'opener')
   writeFileSync(opener, `#!/bin/sh\nprintf %s "$1" > ${file}.new && mv ${file}.new ${file}\n`, { mode: 0o755 })
-  await run(['widgets', 'preview', made.id, '--open'], { key, env: { BROWSER: opener } })
+  await run(`widgets preview ${made.id} --open`, { key, env: { BROWSER: opener } })
   expect(await eventually(() => textOf(file))).toContain('?preview=svc_wp_')
 })

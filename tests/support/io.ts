@@ -44,11 +44,16 @@ export type CliOptions = {
   clock?: World['clock']
 }
 
+/** A command line: its words, or a text of words with blanks between them. */
+export type Line = string | readonly string[]
+
+export const wordsIn = (line: Line): readonly string[] => (typeof line === 'string' ? line.split(' ') : line)
+
 /**
  * Runs one command line against a world and returns its output and exit code. Without `cwd` it runs in a folder that is
  * removed again: examples write files such as `new.key`.
  */
-export async function cli(line: readonly string[], options: CliOptions = {}) {
+export async function cli(line: Line, options: CliOptions = {}) {
   if (options.cwd !== undefined) return inFolder(line, { ...options, cwd: options.cwd })
   const cwd = mkdtempSync(join(tmpdir(), 'svc-cli-'))
   try {
@@ -58,10 +63,10 @@ export async function cli(line: readonly string[], options: CliOptions = {}) {
   }
 }
 
-async function inFolder(line: readonly string[], options: CliOptions & { cwd: string }) {
+async function inFolder(line: Line, options: CliOptions & { cwd: string }) {
   const { io = fakeIo(), env = {}, cwd, open, clock = fakeClock() } = options
   const { signal = new AbortController().signal } = options
-  const exitCode = await runCli(line, {
+  const exitCode = await runCli(wordsIn(line), {
     io,
     env,
     cwd,
