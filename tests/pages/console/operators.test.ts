@@ -88,6 +88,7 @@ inChromium('the console of operators', async () => {
       await sees(page, seen)
       expect(await page.$$('.failed')).toEqual([])
     }
+    await page.setViewport({ width: 1280, height: 800 })
     await go(page, `/console/all/platform/${person.userId}`)
     await press(page, 'Their requests', 'link')
     await page.waitForSelector('.table a')
