@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, write, wrongIn } from './support/console'
+import { choose, createConsole, press, sees, write, wrongIn } from './support/console'
 
 inChromium('the console', async () => {
   const { calls, open, person, world } = await createConsole()
@@ -107,7 +107,7 @@ inChromium('the console', async () => {
     await page.setViewport({ width: 1280, height: 800 })
     await press(page, 'Create key')
     await write(page, 'Name', 'Web shop')
-    await page.select('.form > .field select', 'honor')
+    await choose(page, 'Chat parameters', 'honor')
     expect(await wrongIn(page, 'keys-new')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
     await page.click('.form button[type=submit]')
@@ -124,6 +124,27 @@ inChromium('the console', async () => {
     await sees(page, 'honored')
     expect(await wrongIn(page, 'keys-detail')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Change…')
+    expect(await wrongIn(page, 'keys-change')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.waitForSelector('.dialog .check input')
+    await page.click('.dialog .check input')
+    await choose(page, 'Expires', '90')
+    await choose(page, 'Chat parameters', 'ignore')
+    const cap = await page.waitForSelector('aria/Monthly cap, in dollars[role="spinbutton"]')
+    await cap!.type('12.50')
+    await page.click('.dialog button[type=submit]')
+    await sees(page, 'of $12.50')
+    await sees(page, 'ignored')
+    const { keys } = (await person.send('GET', 'keys')).body
+    const changed = keys.find(({ name }: { name: string }) => name === 'Web shop')
+    expect(changed).toMatchObject({
+      scopes: ['skills', 'tools', 'connectors', 'billing'],
+      monthly_cap_cents: 1250,
+      rpm_limit: null,
+      chat_parameters: 'ignore',
+    })
+    expect(Date.parse(changed.expires_at) / 86_400_000 - Date.now() / 86_400_000).toBeCloseTo(90, 1)
     await press(page, 'Revoke…')
     await press(page, 'Revoke')
     await sees(page, 'revoked')

@@ -100,6 +100,12 @@ export async function write(page: Page, label: string, text: string): Promise<vo
   await field!.type(text)
 }
 
+/** Chooses in the menu with this label. */
+export async function choose(page: Page, label: string, value: string): Promise<void> {
+  const menu = await page.waitForSelector(`aria/${label}[role="combobox"]`, { visible: true })
+  await menu!.select(value)
+}
+
 const WIDE = 1280
 const LOOKS = [
   { width: WIDE, height: 800, dark: false },

@@ -13,8 +13,23 @@ export type FormField = {
   name: string
   label: string
   help?: ReactNode
-  /** `cents` is written in dollars, `list` with blanks or commas in between, `lines` one a line. */
-  kind?: 'text' | 'area' | 'number' | 'cents' | 'choice' | 'check' | 'list' | 'lines' | 'json' | 'password'
+  /**
+   * `cents` is written in dollars, `list` with blanks or commas in between, `lines` one a line; `checks` are those of
+   * the choices that hold, `until` a day.
+   */
+  kind?:
+    | 'text'
+    | 'area'
+    | 'number'
+    | 'cents'
+    | 'choice'
+    | 'check'
+    | 'checks'
+    | 'list'
+    | 'lines'
+    | 'json'
+    | 'password'
+    | 'until'
   choices?: readonly (readonly [value: string, label: string])[]
   required?: boolean
   /** What an empty field sends: nothing, unless it says null or an empty text. */
@@ -23,6 +38,8 @@ export type FormField = {
   min?: number
   max?: number
   step?: number
+  /** Two such fields stand side by side where there is room. */
+  half?: true
   /** How many of what the API counts are one of what is written, such as 100 cents a dollar. */
   scale?: number
 }
@@ -38,7 +55,7 @@ function writtenOf({ kind, name, choices, scale = 1 }: FormField, values: unknow
   if (value === undefined || value === null) return kind === 'choice' ? (choices?.[0]?.[0] ?? '') : ''
   if (kind === 'cents') return String(Number(value) / 100)
   if (kind === 'number') return String(Number(value) / scale)
-  if (kind === 'list') return (value as string[]).join(' ')
+  if (kind === 'list' || kind === 'checks') return (value as string[]).join(' ')
   if (kind === 'lines') return (value as string[]).join('\n')
   return kind === 'json' ? JSON.stringify(value, null, 2) : String(value)
 }
@@ -47,7 +64,7 @@ function writtenOf({ kind, name, choices, scale = 1 }: FormField, values: unknow
 function sentOf({ kind, empty, scale }: FormField, written: string | boolean): unknown {
   if (typeof written === 'boolean') return written
   const text = kind === 'password' ? written : written.trim()
-  if (kind === 'list') return text ? text.split(/[\s,]+/) : []
+  if (kind === 'list' || kind === 'checks') return text ? text.split(/[\s,]+/) : []
   if (kind === 'lines')
     return text
       ? text
@@ -56,9 +73,20 @@ function sentOf({ kind, empty, scale }: FormField, written: string | boolean): u
           .filter(Boolean)
       : []
   if (text === '') return empty === 'null' ? null : empty === 'text' ? '' : undefined
+  if (kind === 'until') return untilOf(text)
   if (kind === 'number') return scale ? Math.round(Number(text) * scale) : Number(text)
   if (kind === 'cents') return Math.round(Number(text) * 100)
   return kind === 'json' ? JSON.parse(text) : text
+}
+
+const DAY_MS = 86_400_000
+/** A number of days from now, the end of a day, or a moment as it was. */
+function untilOf(text: string): string {
+  const isDay = text.length === 'YYYY-MM-DD'.length
+  const days = /^\d{1,3}$/.test(text) ? Number(text) : null
+  return (
+    days === null ? new Date(isDay ? `${text}T23:59:59` : text) : new Date(Date.now() + days * DAY_MS)
+  ).toISOString()
 }
 
 /** The body that the fields make together. */
@@ -155,13 +183,14 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
       }}
     >
       {fields.map((field) => (
-        <OneField
-          key={field.name}
-          field={field}
-          value={written[field.name]!}
-          problem={problemOf(field)}
-          onChange={(value) => write(field.name, value)}
-        />
+        <div key={field.name} className={field.half ? 'half' : ''}>
+          <OneField
+            field={field}
+            value={written[field.name]!}
+            problem={problemOf(field)}
+            onChange={(value) => write(field.name, value)}
+          />
+        </div>
       ))}
       {children}
       {send.error && <Failed problem={send.error} docs={DOCS} />}
@@ -239,6 +268,31 @@ function OneField({ field, value, problem, onChange }: OneProps) {
       </label>
     )
   }
+  if (kind === 'checks') {
+    const held = String(value).split(' ').filter(Boolean)
+    return (
+      <fieldset>
+        <legend>{label}</legend>
+        {choices.map(([choice, about]) => (
+          <label key={choice} className="check">
+            <input
+              type="checkbox"
+              checked={held.includes(choice)}
+              onChange={({ target }) =>
+                onChange((target.checked ? [...held, choice] : held.filter((one) => one !== choice)).join(' '))
+              }
+            />
+            <span>
+              {choice}
+              <small>{about}</small>
+            </span>
+          </label>
+        ))}
+        {problem && <p className="problem">{problem}</p>}
+      </fieldset>
+    )
+  }
+  if (kind === 'until') return <Until {...{ field, problem, onChange }} value={String(value)} />
   if (kind === 'choice')
     return <Select {...{ label, help, problem, choices, required, onChange }} value={String(value)} />
   const common = {
@@ -278,3 +332,45 @@ function OneField({ field, value, problem, onChange }: OneProps) {
     </Field>
   )
 }
+
+const UNTIL = [
+  ['', 'Never'],
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+  ['day', 'On a day'],
+] as const
+
+/** When something ends: never, in some days, or on a day that is chosen. */
+function Until({ field: { label, help }, value, problem, onChange }: OneProps & { value: string }) {
+  const isDay = value.length > 3
+  const tomorrow = dayIn(1)
+  return (
+    <>
+      <Select
+        {...{ label, help, choices: UNTIL }}
+        problem={isDay ? undefined : problem}
+        value={isDay ? 'day' : value}
+        onChange={(chosen) => onChange(chosen === 'day' ? dayIn(30) : chosen)}
+      />
+      {isDay && (
+        <Field label={`${label} on`} problem={problem}>
+          {(props) => (
+            <input
+              {...props}
+              type="date"
+              required
+              min={tomorrow}
+              value={dayOf(value)}
+              onChange={({ target }) => onChange(target.value || tomorrow)}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  )
+}
+
+/** The local day of a moment as a field of days has it. */
+const dayOf = (moment: string | number) => new Date(moment).toLocaleDateString('sv-SE')
+const dayIn = (days: number) => dayOf(Date.now() + days * DAY_MS)

@@ -1,16 +1,26 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
+import { Actions } from '../../shell/actions'
 import { useMay, useOwner, useSend } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
+import type { FormField } from '../../shell/form'
 import { Bar, Button, Chip, Id, Select } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Ago, dayOf, money, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
-import { CHAT_PARAMETERS, Secret } from './new'
+import { CHAT_PARAMETERS, KEY_FIELDS, Secret } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
+
+const SOUL: readonly FormField[] = [
+  { name: 'brand_soul.enabled', label: 'Used', kind: 'check' },
+  { name: 'brand_soul.persona', label: 'Who answers', kind: 'area', empty: 'text' },
+  { name: 'brand_soul.tone', label: 'Tone', empty: 'text' },
+  { name: 'brand_soul.knowledge', label: 'Facts, one a line', kind: 'lines' },
+  { name: 'brand_soul.constraints', label: 'Rules, one a line', kind: 'lines' },
+]
 
 export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
   if (status === 'rotating') return <Chip state="again">rotating</Chip>
@@ -39,6 +49,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
     ['Tokens a minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
     ['Pages', key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all'],
     ['Chat parameters', CHAT_PARAMETERS[key.chat_parameters]],
+    ['Brand soul', key.brand_soul?.enabled ? 'used' : 'none'],
     ['Routing preference', key.routing_preference_id ?? 'none'],
     ['Guardrail policy', key.guardrail_policy_id ?? 'none'],
     ['Made', <Time key="made" at={key.created} only="day" />],
@@ -52,6 +63,23 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
         <Spending label="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
       </div>
       {problem && <Failed problem={problem} docs={DOCS} />}
+      {key.status !== 'revoked' && (
+        <Actions
+          touches={['/keys']}
+          permission="manageApiKeys"
+          actions={[
+            { label: 'Change…', method: 'PATCH', path: `/keys/${key.id}`, fields: KEY_FIELDS, values: key },
+            {
+              label: 'Brand soul…',
+              method: 'PATCH',
+              path: `/keys/${key.id}`,
+              fields: SOUL,
+              values: key,
+              ask: 'The voice of the answers to calls with this key, and the facts that they may use.',
+            },
+          ]}
+        />
+      )}
       {may && key.status !== 'revoked' && (
         <div className="actions">
           <Button onClick={() => setAsked('rotate')}>Rotate…</Button>
