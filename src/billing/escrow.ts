@@ -11,6 +11,7 @@ import {
   claimAmple,
   endHold,
   growHold,
+  idleElsewhere,
   insertHold,
   lockWallet,
   markShared,
@@ -75,13 +76,32 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   const closing = new Set<Promise<unknown>>()
   let wake = (): void => undefined
   let isStopped = false
-  return { freeOf, reserve, mark, ended, abandon, recall, recallAll, recallOthers, start, closeIdle, markAll }
+  return {
+    freeOf,
+    freeAnywhere,
+    reserve,
+    mark,
+    ended,
+    abandon,
+    recall,
+    recallAll,
+    recallOthers,
+    start,
+    closeIdle,
+    markAll,
+  }
 
   /** What this process has on hold for no call. */
   function freeOf(owner: OwnerScope): number {
     let free = 0
     for (const escrow of owned.get(owner) ?? []) free += escrow.free
     return free
+  }
+
+  /** The same, with what other processes have on hold while none of their calls has a part of it. */
+  async function freeAnywhere(reader: Reader, owner: OwnerScope): Promise<number> {
+    const elsewhere = reader.dialect === 'postgres' ? await idleElsewhere(reader, { owner, node }) : []
+    return freeOf(owner) + (elsewhere[0]?.free ?? 0)
   }
 
   function openOf(owner: OwnerScope): Escrow | undefined {

@@ -319,6 +319,15 @@ export const sharedElsewhere = query<{ owner: OwnerScope; node: string }>()((db,
     .limit(1)
 })
 
+/** What other processes have in shared holds of this owner of which no call has a part, in micro-cents. */
+export const idleElsewhere = query<{ owner: OwnerScope; node: string }>()((db, p) => {
+  const t = db.of(holds)
+  return db
+    .select({ free: sql<number>`coalesce(sum(${t.amount} - ${t.settled_amount}), 0)`.mapWith(Number) })
+    .from(t)
+    .where(and(sql`${t.state} = 'open'`, eq(t.expires_at, IDLE), eq(t.wallet_id, p.owner), ne(t.node, p.node)))
+})
+
 /** Those of these holds that are open. */
 export async function openHolds(db: Reader, refs: readonly string[]): Promise<Hold[]> {
   const t = db.of(holds)

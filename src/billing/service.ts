@@ -123,7 +123,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   async function balance(reader: Reader, owner: OwnerScope): Promise<Balance> {
     const [wallet] = await walletOf(reader, { id: owner })
     const { balance } = wallet ?? { balance: 0 }
-    const held = Math.max(0, (wallet?.held ?? 0) - escrows.freeOf(owner))
+    const held = wallet?.held ? Math.max(0, wallet.held - (await escrows.freeAnywhere(reader, owner))) : 0
     return { balance, held, available: balance - held }
   }
 

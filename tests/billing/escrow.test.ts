@@ -199,6 +199,20 @@ test('of a hold that no call had a part of, the next process writes no event', a
   expect(await verify()).toEqual([])
 })
 
+test('readers do not see as on hold what another process has on hold for no call', async () => {
+  const ada = await rich()
+  const other = start('elsewhere')
+  const [first, second] = [(await share(ada, 100, other))!, (await share(ada, 100, other))!]
+  await end(first, 30, other)
+  expect((await balanceOf(ada)).held).toBe(770)
+  await end(second, 30, other)
+  // On SQLite no other process serves.
+  expect((await balanceOf(ada)).held).toBe(store.dialect === 'postgres' ? 0 : 740)
+  await nodeIsGone('elsewhere')
+  expect(await billing.releaseAbandoned()).toBe(1)
+  expect(await balanceOf(ada)).toEqual({ balance: 999_940, held: 0, available: 999_940 })
+})
+
 test('a call that ends beside another says in the row that one is under way', async () => {
   const ada = await rich()
   const dead = start('busy')
