@@ -1,5 +1,3 @@
-import { domainToASCII } from 'node:url'
-
 /** A character has at most so many UTF-16 units (the longest emoji have 15); with more accents it counts as several. */
 const MAX_UNITS = 16
 
@@ -162,5 +160,5 @@ export function withAsciiHost(email: string): string {
   const at = email.lastIndexOf('@') + 1
   const host = email.slice(at)
   if (!at || /^[\0-\x7f]*$/.test(host) || !/^[a-z\d.\x80-\u{10ffff}-]+$/iu.test(host)) return email
-  return email.slice(0, at) + (domainToASCII(host) || host)
+  return email.slice(0, at) + (URL.parse(`https://${host}`)?.hostname ?? host)
 }
