@@ -49,7 +49,7 @@ const isWithin = (value: unknown, low: number, high: number): boolean =>
  */
 export const UNITS_PER_TOKEN = 100
 
-const [LOWER, UPPER, SPACE, LINE, TAB, DIGIT, ACCENTED, GREEK] = [0, 1, 2, 3, 4, 5, 11, 12]
+const [LOWER, UPPER, SPACE, LINE, TAB, DIGIT, ACCENTED] = [0, 1, 2, 3, 4, 5, 11]
 /** The classes of ASCII characters. */
 const SETS = [
   'a-z',
@@ -76,7 +76,7 @@ for (const [first, last, kind] of Object.values(weights.scripts)) PAGES.fill(kin
 /**
  * By class. `again`: what a run of it weighs, its second character, the third, and so on; the last number holds for the
  * rest. `after`: what its first character weighs at a beginning, after a space, a Latin letter, a digit, the five classes
- * of punctuation, a letter of {@link ACCENTED} or {@link GREEK}, and anything else.
+ * of punctuation, a letter with a mark or of a script like Greek, and anything else.
  */
 const { again: AGAIN, after: AFTER } = weights
 const MAX_WEIGHT = 150

@@ -6,12 +6,22 @@ import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { impatiently } from '../support/impatiently'
-import type { Person, PersonInput } from '../support/world'
+import { PIXEL } from '../support/pixel'
+import type { Person, PersonInput, Reply } from '../support/world'
 
 const clock = fakeClock()
 const { world, upstream } = await createUpstreamWorld({ clock, config: { voiceUrl: 'https://voice.example' } })
 const ada = await world.person()
 const CHAT = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 }
+
+const post = (path: string, body: string, type = 'application/json') =>
+  world.app.api.handle(
+    new Request(`http://localhost${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': type, 'content-length': `${body.length}` },
+      body,
+    }),
+  )
 
 describe('what is wrong is named by its member, plain and streamed', () => {
   const id = crypto.randomUUID()
@@ -69,14 +79,6 @@ describe('the errors of every door (contract 29.10, 30.5)', () => {
   const ANSWERING = ALL.filter((door) => door !== 'embeddings')
   const order = (door: Door, words = freshPrompt()) => ORDERS[door](words) as [string, object]
   const as = async (input: PersonInput, door: Door) => (await world.person(input)).send('POST', ...order(door))
-  const post = (path: string, body: string, type = 'application/json') =>
-    world.app.api.handle(
-      new Request(`http://localhost${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${ada.key}`, 'content-type': type, 'content-length': `${body.length}` },
-        body,
-      }),
-    )
   const twice = async (person: Person, door: Door, headers: Record<string, string> = {}) => {
     await person.send('POST', ...order(door), headers)
     return person.send('POST', ...order(door), headers)
@@ -211,6 +213,193 @@ describe('the errors of every door (contract 29.10, 30.5)', () => {
         ...{ type: 'error', request_id: 'req_1' },
         error: { type, message: 'Words.', details: { error_code: code, param: null } },
       },
+    })
+  })
+})
+
+describe('the errors of the doors that run no completion (contract 29.10)', () => {
+  type Order = { method?: string; path: string; json?: object; form?: () => FormData }
+  const form = (files: Record<string, Blob>, fields: Record<string, string>) => () => {
+    const made = new FormData()
+    for (const [name, value] of Object.entries(fields)) made.set(name, value)
+    for (const [name, file] of Object.entries(files)) made.set(name, file, `${name}.bin`)
+    return made
+  }
+  const sound = new Blob([Buffer.from('UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=', 'base64')])
+  const unknownFile = `file-${'a'.repeat(24)}`
+  const ORDERS = {
+    images: { path: '/v1/images/generations', json: { prompt: 'a pixel' } },
+    edits: {
+      path: '/v1/images/edits',
+      form: form({ image: new Blob([Buffer.from(PIXEL, 'base64')]) }, { prompt: 'a pixel' }),
+    },
+    speech: { path: '/v1/audio/speech', json: { input: 'Hello', voice: 'alloy', model: 'tts-1' } },
+    transcriptions: { path: '/v1/audio/transcriptions', form: form({ file: sound }, { model: 'whisper-1' }) },
+    translations: { path: '/v1/audio/translations', form: form({ file: sound }, { model: 'whisper-1' }) },
+    files: { path: '/v1/files', form: form({ file: new Blob(['{}']) }, { purpose: 'batch' }) },
+    batches: {
+      path: '/v1/batches',
+      json: { input_file_id: unknownFile, endpoint: '/v1/chat/completions', completion_window: '24h' },
+    },
+    moderations: { path: '/v1/moderations', json: { input: 'Hello' } },
+    models: { method: 'GET', path: '/v1/models' },
+  } satisfies Record<string, Order>
+  type Door = keyof typeof ORDERS
+  const ALL = Object.keys(ORDERS) as Door[]
+  const inJson = ALL.filter((door) => 'json' in ORDERS[door])
+
+  const call = (
+    by: Pick<Person, 'send'>,
+    { method = 'POST', path, json, form }: Order,
+    headers?: Record<string, string>,
+  ) => by.send(method, path, form?.() ?? json, headers)
+  const as = async (input: PersonInput, door: Door) => call(await world.person(input), ORDERS[door])
+  const read = (path: string) => call(ada, { method: 'GET', path })
+
+  type Row = [
+    what: string,
+    doors: Door[],
+    send: (door: Door) => Promise<Reply | Response> | Response,
+    status: number,
+    type: string,
+    code: string,
+    param?: string,
+  ]
+  const INVALID = 'invalid_request_error'
+  const rows: Row[] = [
+    [
+      'a body without members',
+      ['batches', 'moderations'],
+      (door) => call(ada, { ...ORDERS[door], json: {} }),
+      ...([400, INVALID, 'validation_error'] as const),
+    ],
+    [
+      'a form without its file',
+      ['transcriptions', 'translations'],
+      (door) => call(ada, { ...ORDERS[door], form: form({}, { other: 'x' }) }),
+      ...([400, INVALID, 'missing_file'] as const),
+    ],
+    [
+      'no prompt',
+      ['images'],
+      (door) => call(ada, { ...ORDERS[door], json: {} }),
+      ...([400, INVALID, 'missing_prompt'] as const),
+    ],
+    [
+      'no text',
+      ['speech'],
+      (door) => call(ada, { ...ORDERS[door], json: { voice: 'alloy' } }),
+      ...([400, INVALID, 'missing_text'] as const),
+    ],
+    [
+      'a form without parts',
+      ['edits', 'files'],
+      (door) => call(ada, { ...ORDERS[door], form: form({}, { other: 'x' }) }),
+      ...([400, INVALID, 'validation_error'] as const),
+    ],
+    ['no key', ALL, (door) => call(world, ORDERS[door]), 401, 'authentication_error', 'invalid_api_key'],
+    [
+      'a key of nobody',
+      ALL,
+      (door) => call(world, ORDERS[door], { authorization: 'Bearer svc_sk_live_x' }),
+      401,
+      'authentication_error',
+      'invalid_api_key',
+    ],
+    ['another scope', ALL, (door) => as({ scopes: ['tools'] }, door), 403, 'permission_error', 'missing_scope'],
+    [
+      'an unknown file',
+      ['batches'],
+      (door) => call(ada, ORDERS[door]),
+      404,
+      'not_found_error',
+      'not_found',
+      'input_file_id',
+    ],
+    ['an unknown id', ['files'], () => read(`/v1/files/${unknownFile}`), 404, 'not_found_error', 'not_found'],
+    ['an unknown id', ['files'], () => read(`/v1/files/${unknownFile}/content`), 404, 'not_found_error', 'not_found'],
+    [
+      'an unknown id',
+      ['batches'],
+      () => read(`/v1/batches/batch_${'a'.repeat(24)}`),
+      404,
+      'not_found_error',
+      'not_found',
+    ],
+    ['an unknown id', ['models'], () => read('/v1/models/nobody'), 404, 'not_found_error', 'not_found'],
+    [
+      'another method',
+      ALL,
+      (door) => call(ada, { path: ORDERS[door].path, method: 'PATCH', json: {} }),
+      ...([405, INVALID, 'method_not_allowed'] as const),
+    ],
+    [
+      'an Idempotency-Key of another body',
+      ['images'],
+      async () => {
+        const key = { 'idempotency-key': 'once-images' }
+        await call(ada, ORDERS.images, key)
+        return call(ada, { ...ORDERS.images, json: { prompt: 'two pixels' } }, key)
+      },
+      ...([409, 'conflict_error', 'idempotency_conflict'] as const),
+    ],
+    [
+      'a body that is too large',
+      inJson,
+      (door) => call(ada, { ...ORDERS[door], json: { input: 'x'.repeat(60_000_000) } }),
+      ...([413, INVALID, 'payload_too_large'] as const),
+    ],
+    [
+      'another type of body',
+      ALL.filter((door) => door !== 'models'),
+      (door) => post(ORDERS[door].path, 'prompt=x', 'application/x-www-form-urlencoded'),
+      ...([415, INVALID, 'unsupported_media_type'] as const),
+    ],
+    [
+      'more requests than the key may send',
+      ALL,
+      async (door) => {
+        const { body } = await (await world.signedIn(await world.person())).send('POST', 'keys', { rpm_limit: 1 })
+        const headers = { authorization: `Bearer ${body.key}` }
+        await call(world, ORDERS.models, headers)
+        return call(world, ORDERS[door], headers)
+      },
+      ...([429, 'rate_limit_error', 'rate_limit_exceeded'] as const),
+    ],
+    [
+      'no credit',
+      ['batches'],
+      async () => {
+        const poor = await world.person({ cents: 0 })
+        const { id } = (await call(poor, ORDERS.files)).body
+        return call(poor, { ...ORDERS.batches, json: { ...ORDERS.batches.json, input_file_id: id } })
+      },
+      ...([402, 'billing_error', 'insufficient_credits'] as const),
+    ],
+    ['no engine', ['edits'], (door) => call(ada, ORDERS[door]), 503, 'api_error', 'engine_unavailable'],
+    [
+      'no engine',
+      ['transcriptions', 'translations'],
+      (door) => call(ada, ORDERS[door]),
+      ...([503, 'api_error', 'stt_unavailable'] as const),
+    ],
+  ]
+  const table = rows.flatMap(([what, doors, ...row]) => doors.map((door) => [what, door, ...row] as const))
+
+  test.each(table)('%s: %s', async (_what, door, send, status, type, code, param = '') => {
+    const answer = await send(door)
+    const { status: found, headers } = answer
+    const { error } = JSON.parse(typeof answer.text === 'string' ? answer.text : await answer.text())
+    expect({ found, type: error.type, code: error.code }).toEqual({ found: status, type, code })
+    expect(error).toMatchObject({ message: expect.any(String), request_id: headers.get('x-request-id') })
+    if (param) expect(error.param).toBe(param)
+    expect({
+      final: headers.get('x-should-retry') === 'false',
+      waits: Number(headers.get('retry-after')) > 0,
+    }).toEqual({
+      // An engine that is not there is not there a second later.
+      final: (status < 500 && status !== 429) || code === 'stt_unavailable',
+      waits: status === 429 || status === 503,
     })
   })
 })

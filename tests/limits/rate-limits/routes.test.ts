@@ -66,7 +66,7 @@ describe('the requests of a key', () => {
 describe('tokens', () => {
   test('of a prompt that can never fit are 429 and say so (I-5)', async () => {
     const ada = await world.person({ tier: 'free' })
-    const reply = await ada.send('POST', 'completions', { prompt: 'word '.repeat(99_900), mode: 'fast' })
+    const reply = await ada.send('POST', 'completions', { prompt: 'word '.repeat(105_000), mode: 'fast' })
     expect(reply.status).toBe(429)
     expect(reply.body.error).toMatchObject({ code: 'token_limit_exceeded', type: 'rate_limit_error' })
     expect(reply.body.error.message).toContain('can never fit')
