@@ -123,7 +123,7 @@ export async function embed(
 ) {
   const { charging, engines } = deps
   const inputs = await textsIn(input.input, call, deps.config.embedTokens)
-  const counts = countsOf(deps, inputs)
+  const counts = countsOf(deps, inputs, listOf(input.input))
   const { engineId, warnings } = engineFor(deps, engines.named(named ?? input.model ?? ''))
   const free = engineId === LOCAL
   const tokens = counts.reduce((sum, count) => sum + count, 0)
@@ -280,7 +280,7 @@ async function textsIn(
   { caller, signal }: Call,
   vocabulary: EmbeddingDeps['config']['embedTokens'],
 ): Promise<string[]> {
-  const inputs: unknown[] = typeof input === 'string' || typeof input[0] === 'number' ? [input] : input
+  const inputs = listOf(input)
   if (inputs.every((one) => typeof one === 'string')) return inputs
   if (vocabulary === 'off')
     throw invalidInput('input', 'This server reads no arrays of token ids. Send the texts themselves as "input".')
@@ -297,10 +297,20 @@ async function textsIn(
   )
 }
 
-/** Tokens of each text. Throws 400 `context_length_exceeded` where one or all together are too long. */
-function countsOf({ engines }: EmbeddingDeps, inputs: readonly string[]): number[] {
+/** Each input by itself: a text, or its ids. */
+const listOf = (input: Static<typeof EmbeddingInput>['input']): unknown[] =>
+  typeof input === 'string' || typeof input[0] === 'number' ? [input] : input
+
+/**
+ * Tokens of each text, of which `sent` may hold the ids. Throws 400 `context_length_exceeded` where one or all together
+ * are too long.
+ */
+function countsOf({ engines }: EmbeddingDeps, texts: readonly string[], sent: readonly unknown[]): number[] {
   const max = engines.vectorWindow()
-  const counts = inputs.map((text) => engines.countTokens(text))
+  const counts = texts.map((text, at) => {
+    const ids = sent[at]
+    return Array.isArray(ids) ? ids.length : engines.countTokens(text)
+  })
   const place = counts.findIndex((count) => count > max)
   if (place >= 0) throw tooLong(`input.${place}`, max, counts[place]!)
   const sum = counts.reduce((total, count) => total + count, 0)
