@@ -87,7 +87,7 @@ const KINDS = AGAIN.length
 const LONGEST = 12
 /** Where a text begins. */
 const BEGIN = KINDS * LONGEST
-/** By where a text stands and the class of its next character: the weight of that, and where the text stands then. */
+/** By the place in a text and the class of its next character: the weight of that, and the place after it. */
 const [WEIGHT, NEXT] = [new Uint8Array((BEGIN + 1) * KINDS), new Uint16Array((BEGIN + 1) * KINDS)]
 
 for (let place = 0; place <= BEGIN; place++)
@@ -105,7 +105,7 @@ for (let place = 0; place <= BEGIN; place++)
     NEXT[at] = kind * LONGEST + next - 1
   }
 
-/** Where a text stands between two of its pieces. */
+/** The place in a text between two of its pieces. */
 export type Place = { at: number }
 export const newPlace = (): Place => ({ at: BEGIN })
 
