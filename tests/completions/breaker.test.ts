@@ -10,7 +10,7 @@ const times = async (count: number, call: () => Promise<Reply>) => {
 }
 
 test('one person’s unusable prompts keep nobody else out (contract 22.3)', async () => {
-  const { world, upstream } = await createUpstreamWorld()
+  const { world, upstream } = await createUpstreamWorld({ isAlone: true })
   const [ada, bob] = [await world.person(), await world.person()]
   await times(5, () => ask(ada, '[[html]]'))
   const requested = upstream.calls.length
@@ -25,7 +25,7 @@ test('one person’s unusable prompts keep nobody else out (contract 22.3)', asy
 })
 
 test('what two people see opens it for all, which /health shows at once', async () => {
-  const { world } = await createUpstreamWorld()
+  const { world } = await createUpstreamWorld({ isAlone: true })
   const [ada, bob] = [await world.person(), await world.person()]
   expect((await world.send('GET', 'health')).body.status).toBe('healthy')
   for (const person of [ada, bob]) await times(2, () => ask(person, '[[html]]'))

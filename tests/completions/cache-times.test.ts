@@ -4,7 +4,7 @@ import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const clock = fakeClock()
-const { world } = await createUpstreamWorld({ clock, config: { cacheTtl_roast: 20 } as object })
+const { world } = await createUpstreamWorld({ clock, isAlone: true, config: { cacheTtl_roast: 20 } as object })
 
 const isServed = async (person: Person, prompt: string, mode: string) => {
   const reply = await person.send('POST', 'completions', { prompt, mode, conversation_id: null })

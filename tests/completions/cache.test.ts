@@ -4,7 +4,7 @@ import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const clock = fakeClock()
-const { world, upstream } = await createUpstreamWorld({ clock })
+const { world, upstream } = await createUpstreamWorld({ clock, isAlone: true })
 const [ada, bob] = [await world.person(), await world.person()]
 
 const ask = async (person: Person, input: object, headers: Record<string, string> = {}) => {

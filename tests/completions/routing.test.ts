@@ -10,6 +10,7 @@ import { freshPrompt } from './upstream-world'
 const clock = fakeClock()
 const [main, backup] = [await startUpstream({ text: 'main' }), await startUpstream({ text: 'backup' })]
 const world = await createWorld({
+  isAlone: true,
   clock,
   config: {
     engines: {

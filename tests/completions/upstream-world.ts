@@ -4,14 +4,20 @@ import type { Clock } from '../../src/kernel/clock'
 import { startUpstream, type UpstreamOptions } from '../support/upstream'
 import { createWorld } from '../support/world'
 
-type Options = { config?: ConfigOverrides; clock?: Clock; upstream?: UpstreamOptions }
+type Options = { config?: ConfigOverrides; clock?: Clock; isAlone?: boolean; upstream?: UpstreamOptions }
 
 /** The product with a scripted upstream behind every text mode. */
-export async function createUpstreamWorld({ config = {}, clock, upstream: script = {} }: Options = {}) {
+export async function createUpstreamWorld({
+  config = {},
+  clock,
+  isAlone = false,
+  upstream: script = {},
+}: Options = {}) {
   const upstream = await startUpstream(script)
   const world = await createWorld({
     config: { engineBaseUrl: upstream.url, engineModel: 'scripted', ...config },
     ...(clock ? { clock } : {}),
+    isAlone,
   })
   afterAll(() => upstream.stop())
   return { world, upstream }

@@ -32,26 +32,33 @@ export type PersonInput = { scopes?: readonly Scope[]; tier?: Tier; cents?: numb
 
 export type World = Awaited<ReturnType<typeof createWorld>>
 
-type Options = { config?: ConfigOverrides; clock?: Clock; env?: Record<string, string> }
+type Options = {
+  config?: ConfigOverrides
+  clock?: Clock
+  env?: Record<string, string>
+  /** One node in any run: for what each node remembers by itself, or by the clock of the test and not by that of Redis. */
+  isAlone?: boolean
+}
 
 /**
  * The whole product on an empty database: real routes, real store, real files; only what the test passes in is fake. Every
  * response is checked against the OpenAPI document. Removed when the test file ends.
  */
-export async function createWorld({ config: overrides = {}, clock = systemClock }: Options = {}) {
+export async function createWorld({ config: overrides = {}, clock = systemClock, isAlone = false }: Options = {}) {
+  const count = isAlone ? 1 : NODES
   const folder = mkdtempSync(join(tmpdir(), 'svc-world-'))
   const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
   if (!database) await copyMigratedFile(join(folder, 'svc.db'))
   const config: Config = loadConfig({
     dataDir: folder,
-    ...(database && NODES > 1 ? { redisUrl: process.env.TEST_REDIS_URL ?? '' } : {}),
+    ...(database && count > 1 ? { redisUrl: process.env.TEST_REDIS_URL ?? '' } : {}),
     ...(database ? { databaseUrl: database.url } : {}),
     ...overrides,
   })
   const logged: string[] = []
   const log = createLog({ level: 'debug', pretty: false, write: (line) => logged.push(line) })
   const app = await openApp({ config, clock, log })
-  const others = database ? await otherNodes(folder, config, clock, log) : []
+  const others = database ? await otherNodes(count, folder, config, clock, log) : []
   shares.set(app, { turn: 0, nodes: [app, ...others] })
   const hearing = others.length ? await heardBy([app, ...others]) : []
   afterAll(async () => {
@@ -82,9 +89,9 @@ const NODES = Number(process.env.TEST_NODES ?? 1)
 const HEARD_WITHIN_MS = 100
 const shares = new WeakMap<OpenApp, { turn: number; nodes: OpenApp[] }>()
 
-async function otherNodes(folder: string, config: Config, clock: Clock, log: Log): Promise<OpenApp[]> {
+async function otherNodes(count: number, folder: string, config: Config, clock: Clock, log: Log): Promise<OpenApp[]> {
   const nodes: OpenApp[] = []
-  for (let at = 1; at < NODES; at++) {
+  for (let at = 1; at < count; at++) {
     const dataDir = join(folder, `node-${at}`)
     mkdirSync(dataDir, { mode: 0o700 })
     copyFileSync(join(folder, 'secrets.json'), join(dataDir, 'secrets.json'))
