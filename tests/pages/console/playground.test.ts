@@ -2,10 +2,12 @@ import { afterAll, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'puppeteer-core'
+import { freePort } from '../../support/free-port'
+import { startOwnServer } from '../../support/mcp-servers'
 import { PIXEL } from '../../support/pixel'
 import { startUpstream } from '../../support/upstream'
 import { inChromium } from '../support/chromium'
-import { createConsole, go, press, sees, write, wrongIn } from './support/console'
+import { choose, createConsole, go, press, sees, write, wrongIn } from './support/console'
 
 inChromium('the playground of the console', async () => {
   const { open } = await createConsole()
@@ -58,8 +60,6 @@ const codeOf = (page: Page) =>
   page.$eval('[aria-label="curl code"] code', (it) =>
     /-d '(.*)'$/s.exec(it.textContent ?? '')![1]!.replaceAll(`'\\''`, "'"),
   )
-const choose = async (page: Page, label: string, value: string) =>
-  (await page.waitForSelector(`aria/${label}[role="combobox"]`))!.select(value)
 const answered = (page: Page, many: number) =>
   page.waitForFunction((count: number) => document.querySelectorAll('.took b').length === count, {}, many)
 
@@ -67,8 +67,10 @@ inChromium('the playground with functions, formats, files and keys', async () =>
   const upstream = await startUpstream()
   afterAll(() => upstream.stop())
   const { open, person } = await createConsole({
-    config: { engineBaseUrl: upstream.url, engineModel: 'scripted' },
+    config: { engineBaseUrl: upstream.url, engineModel: 'scripted', egressAllow: '127.0.0.1/32' },
   })
+  const counter = startOwnServer('seven lamps')
+  counter.state.offered = [{ name: 'count', description: 'Counts what is there.', inputSchema: { type: 'object' } }]
 
   test.each(['Chat', 'Responses', 'Messages'])('a function of mine is called and answered: %s', async (door) => {
     const { page, problems } = await open('/me/playground?modes=fast')
@@ -91,6 +93,41 @@ inChromium('the playground with functions, formats, files and keys', async () =>
     expect(await codeOf(page)).toBe(sent[1]!.body)
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('-3 degrees, snow')
     expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('the tools of an MCP server run by themselves, and one that does not answer is named', async () => {
+    const { page, problems } = await open('/me/playground?modes=fast')
+    const sent = sentBy(page)
+    await press(page, 'Add server')
+    await write(page, 'Address', counter.url)
+    await page.$eval('aria/Label[role="textbox"]', (field) => (field as HTMLInputElement).select())
+    await page.keyboard.type('store')
+    expect(await wrongIn(page, 'playground-servers')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await write(page, 'Prompt', '[[plan:store__count{"of":"lamps"}]] [[say:There are seven.]] MCP')
+    await page.keyboard.press('Enter')
+    await answered(page, 1)
+    for (const text of ['store__count', 'There are seven.']) await sees(page, text)
+    expect(counter.state.heard.calls).toMatchObject([{ name: 'count', arguments: { of: 'lamps' } }])
+    expect(await codeOf(page)).toBe(sent[0]!.body)
+    expect(JSON.parse(sent[0]!.body).tools).toMatchObject([{ server_label: 'store', server_url: counter.url }])
+    expect(await wrongIn(page, 'playground-server-answer')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    expect(problems).toEqual([])
+    const askAt = async (address: string) => {
+      await page.$eval('aria/Address[role="textbox"]', (field) => (field as HTMLInputElement).select())
+      await page.keyboard.type(address)
+      await write(page, 'Prompt', 'Hello')
+      await page.keyboard.press('Enter')
+    }
+    await askAt(`http://127.0.0.1:${await freePort()}/mcp`)
+    await answered(page, 2)
+    await sees(page, 'store')
+    await askAt('http://127.0.0.1:1/mcp')
+    await page.waitForSelector('.failed')
+    expect(await page.$eval('.failed', (box) => box.textContent)).toContain('port 1 is not allowed')
+    expect(await wrongIn(page, 'playground-server-away')).toEqual([])
     await page.close()
   })
 
