@@ -118,9 +118,10 @@ type Does<Given, Found, Data> = {
   paged?: string
   /** Said after the answer. */
   note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
-  /** The member of the answer that is a secret, and how it is stored. Adds the flags of secrets; all else is printed. */
-  secret?: string
-  fate?: Fate
+  /** The member of the answer that is a secret; null where there is none. Adds the flags of secrets; all else is printed. */
+  secret?: string | ((input: Given & Found) => string | null)
+  /** How it is stored. */
+  fate?: Fate | ((input: Given & Found) => Fate | undefined)
   /** Exits 9 unless this is true of the answer. */
   ok?(answer: NonNullable<Data>, input: Given & Found): boolean
 }
@@ -184,7 +185,7 @@ function wordsOf(text: string) {
 type Doing = Does<object, object, object>
 
 async function runRequest(shell: Shell, command: Command, does: Doing, input: object): Promise<void> {
-  const { reason, find, request, answer, shown, empty = '', paged, note, secret: field, fate, ok } = does
+  const { reason, find, request, answer, shown, empty = '', paged, note, secret, fate, ok } = does
   const { columns = [], path } = command
   if (reason) requireReason(shell, path)
   const given = find ? { ...input, ...(await find(shell, input)) } : input
@@ -208,8 +209,11 @@ async function runRequest(shell: Shell, command: Command, does: Doing, input: ob
     found = await send(ONE)
     return shown ? shown(found, given, shell) : found
   }
-  if (field) await deliverSecret(shell, { field, methods: input as Methods, columns, fate }, make)
-  else {
+  const field = typeof secret === 'function' ? secret(given) : secret
+  if (field) {
+    const after = typeof fate === 'function' ? fate(given) : fate
+    await deliverSecret(shell, { field, methods: input as Methods, columns, fate: after }, make)
+  } else {
     const value = await make()
     if (Array.isArray(value)) shell.print.list(value, columns, empty)
     else shell.print.item(value, columns)

@@ -77,12 +77,12 @@ export const configCommands = [
   $ config list --json`({
     ...common,
     flags: { changed: flag('only settings that differ from the default') },
-    async run(shell, { changed }) {
+    async answer({ shell }, { changed }) {
       const all = await settingsOf(shell)
-      const rows = changed ? all.filter(({ origin }) => origin !== 'default') : all
-      shell.print.list(rows, columns, 'All settings have their defaults.')
-      shell.note(OWNER_FILTER)
+      return changed ? all.filter(({ origin }) => origin !== 'default') : all
     },
+    empty: 'All settings have their defaults.',
+    note: () => OWNER_FILTER,
   }),
   command`get: Print the value of one setting and nothing else
   For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.

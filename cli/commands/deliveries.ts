@@ -163,9 +163,8 @@ export const deliveryCommands = [
   $ deliveries list --webhook 31aa07c2-… --watch`({
     watchable: true,
     flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
-    async run(shell, wanted) {
-      shell.print.list(await attempts(shell, wanted), columns, 'No deliveries yet.')
-    },
+    answer: ({ shell }, wanted) => attempts(shell, wanted),
+    empty: 'No deliveries yet.',
   }),
   command`tail: Print delivery attempts as they end
   Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.

@@ -77,17 +77,15 @@ export const namedEngineCommands = [
   command`embed: Accept that the vectors of svc-1-embed are of another model or length
   Clients store vectors, and those of two models do not compare. The first answer fixes the model and the length. Another model is shown in the health report until you accept it; a model whose vectors change their length is refused until then. Clients see the change in svc_metadata.vector_space, and make new vectors.
   $ engines embed accept`({
-    impact: 'write',
     exits: [],
     columns: vectorColumns,
     args: { action: argument('accept') },
-    async run(shell, { action }) {
-      if (action !== 'accept') throw usageFailure(`"${clean(action)}" is not accept.`, 'svc-admin engines embed accept')
-      if (shell.planned('accept the vectors of svc-1-embed as they are now')) return
-      const connection = await shell.connect()
-      shell.print.item(expectData(await connection.ops().engines.embed.accept.post()), vectorColumns)
-      await sayInUse(shell)
+    action({ action }) {
+      if (action === 'accept') return 'accept the vectors of svc-1-embed as they are now'
+      throw usageFailure(`"${clean(action)}" is not accept.`, 'svc-admin engines embed accept')
     },
+    request: ({ ops }) => ops.engines.embed.accept.post(),
+    note: noteInUse,
   }),
   command`prices: Show what each engine costs, with a sample request
   Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.

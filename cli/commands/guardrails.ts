@@ -77,18 +77,13 @@ export const guardrailCommands = [
     columns: resultColumns,
     args: { ...policyArgument, text: optional('the text') },
     flags: textFlags,
-    async run(shell, { policy, text: given, file, phase, tool }) {
+    async answer({ shell }, { policy, text: given, file, phase, tool }) {
       const question = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
-      if (question === undefined) {
+      if (question === undefined)
         throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
-      }
-      const { everyPhase } = await evaluatorOf(shell, policy)
-      shell.print.list(
-        await everyPhase(question, { phase, tool }),
-        resultColumns,
-        'The policy has no rules for this phase.',
-      )
+      return (await evaluatorOf(shell, policy)).everyPhase(question, { phase, tool })
     },
+    empty: 'The policy has no rules for this phase.',
   }),
   command`test: Test a policy on a text, or on a file of texts with expected results
   The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.
@@ -121,22 +116,20 @@ export const guardrailCommands = [
     columns: diffColumns,
     args: policyArgument,
     flags: policyFile,
-    async run(shell, { policy, file: from = '-' }) {
-      const { rules: after = [] } = (await readValueFile(shell, from)) as { rules?: GuardrailRule[] }
+    find: async (shell, { file = '-' }) => ({
+      given: (await readValueFile(shell, file)) as { rules?: GuardrailRule[] },
+    }),
+    async answer({ shell }, { policy, given: { rules: after = [] } }) {
       await assertSeesContent(shell)
       const policies = await resourceOver(shell, 'guardrail-policies')
       const { rules: before } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
-      const rows = Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
+      return Array.from({ length: Math.max(before.length, after.length) }, (_, index) => {
         const [old, made] = [textOf(before[index]), textOf(after[index])]
         const change = old === null ? 'added' : made === null ? 'removed' : 'changed'
         return { rule: index + 1, change, before: old, after: made }
-      })
-      shell.print.list(
-        rows.filter((row) => row.before !== row.after),
-        diffColumns,
-        'The rules are the same.',
-      )
+      }).filter((row) => row.before !== row.after)
     },
+    empty: 'The rules are the same.',
   }),
 ]
 

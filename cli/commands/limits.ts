@@ -56,16 +56,12 @@ export const limitCommands = [
     columns: windowColumns,
     watchable: true,
     args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
-    async run(shell, { key }) {
-      const connection = await shell.connect()
-      if (connection.api === 'tenant') {
-        shell.print.item(expectData(await (await connection.tenant()).client['rate-limits'].get()), windowColumns)
-        return
-      }
+    async answer({ api, isOperator, shell }, { key }): Promise<object> {
+      const { ops, tenant } = await shell.connect()
+      if (!isOperator) return expectData(await (await tenant()).client['rate-limits'].get())
       if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
-      const id = await resolveKey((await apiOf(shell)).api, key)
-      const one = connection.ops().keys({ ref: encodeURIComponent(id) })
-      shell.print.item(expectData(await one.limits.get()), windowColumns)
+      const ref = encodeURIComponent(await resolveKey(api, key))
+      return expectData(await ops().keys({ ref }).limits.get())
     },
   }),
   command`list: List requests for higher limits, newest first

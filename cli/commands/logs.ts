@@ -112,9 +112,8 @@ export const logCommands = [
     watchable: true,
     flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
     exits: [],
-    async run(shell, { last = 50, ...wanted }) {
-      shell.print.list((await newest(shell, wanted)).slice(0, last), columns, 'No matching requests in memory.')
-    },
+    answer: async ({ shell }, { last = 50, ...wanted }) => (await newest(shell, wanted)).slice(0, last),
+    empty: 'No matching requests in memory.',
   }),
   command`tail: Print requests as they are answered
   Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}

@@ -39,11 +39,11 @@ export const profileCommands = [
   A profile stores the address of a server and its key, so that you do not have to type them again. Profiles are stored in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin. Only you can read them.
   $ profiles list`({
     ...common,
-    async run(shell) {
+    async answer({ shell }) {
       const profiles = stored(shell)
-      const rows = profiles.list().map((profile) => shown(profile, profiles.active()))
-      shell.print.list(rows, columns, 'No profiles. Add one: svc-admin profiles add NAME URL')
+      return profiles.list().map((profile) => shown(profile, profiles.active()))
     },
+    empty: 'No profiles. Add one: svc-admin profiles add NAME URL',
   }),
   command`show: Show one profile, but never its key
   Shows the profile in use unless you name one. The key is stored in a separate file and never shown.

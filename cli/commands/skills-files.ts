@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { onceHeaders } from '../api'
+import { defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, unreadable, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { everyEntry, pageIn } from '../pages'
-import { requireReason, type Shell } from '../shell'
+import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, optional, text } from '../words'
 import { checkColumns, checkRows } from './skills'
@@ -70,7 +70,6 @@ export const skillFileCommands = [
   $ skills submit skill.yaml
   $ skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11`({
     apis: ['tenant'],
-    impact: 'write',
     exits: [3, 5, 6],
     columns: submitted,
     args: { file: FILE },
@@ -81,51 +80,42 @@ export const skillFileCommands = [
         'who can use it; everyone by default, and for a new version the same people as before',
       ),
     },
-    async run(shell, { file, skillId, visibility }) {
-      const manifest = await readManifestFile(shell, file)
-      if (shell.planned(`submit ${file}`)) return
-      const { client } = await (await shell.connect()).tenant()
-      const input = {
-        manifest,
-        ...(skillId ? { skill_id: skillId } : {}),
-        ...(visibility ? { visibility } : {}),
-        ...(shell.globals.org ? { target_org_id: shell.globals.org } : {}),
-      }
-      const { submission, warnings } = expectData(
-        await client.skills.submit.post(input, { headers: onceHeaders(shell) }),
-      )
-      shell.print.item(submission, submitted)
-      for (const warning of warnings) shell.note(warning)
-      shell.note(
+    find: async (shell, { file }) => ({ manifest: await readManifestFile(shell, file) }),
+    action: ({ file }) => `submit ${file}`,
+    request({ client, headers, shell }, { manifest, skillId, visibility }) {
+      const of = { skill_id: skillId || undefined, visibility, target_org_id: shell.globals.org || undefined }
+      return client.skills.submit.post({ manifest, ...defined(of) }, { headers })
+    },
+    shown: ({ submission }) => submission,
+    note({ submission, warnings }, { manifest }) {
+      const next =
         submission.status === 'approved'
           ? `It is published. Install it: svc-admin skills install ${manifest.slug} --key KEY`
-          : `A reviewer decides next: svc-admin submissions get ${submission.id}`,
-      )
+          : `A reviewer decides next: svc-admin submissions get ${submission.id}`
+      return [...warnings, next].join('\n')
     },
   }),
   command`import: Add manifests to the store as the server's own skills
   Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}
   $ skills import ./skills --yes --reason "from staging"
   $ skills import a.json --yes --reason "ours" --json`({
-    impact: 'write',
     danger: 'moderate',
     columns: imported,
     args: { file: argument('manifest, or a folder of manifests') },
-    async run(shell, { file }) {
-      requireReason(shell, 'skills import')
-      const manifests = await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one)))
-      if (shell.planned(`import ${manifests.length} manifests`)) return
-      shell.confirm(`Import ${manifests.length} skills and publish them for everyone?`)
-      const rows: object[] = []
-      const warnings: string[] = []
-      for (const manifest of manifests) {
-        const done = expectData(await (await shell.connect()).ops().skills.post({ manifest }))
-        rows.push(done)
-        warnings.push(...done.warnings.map((warning) => `${done.slug}: ${warning}`))
-      }
-      shell.print.list(rows, imported, 'No manifests there.')
-      for (const warning of warnings) shell.note(warning)
+    reason: true,
+    find: async (shell, { file }) => ({
+      manifests: await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one))),
+    }),
+    action: ({ manifests }) => `import ${manifests.length} manifests`,
+    question: ({ manifests }) => `Import ${manifests.length} skills and publish them for everyone?`,
+    async answer({ ops }, { manifests }) {
+      const done = []
+      for (const manifest of manifests) done.push(expectData(await ops.skills.post({ manifest })))
+      return done
     },
+    empty: 'No manifests there.',
+    note: (done) =>
+      done.flatMap(({ slug, warnings }) => warnings.map((warning) => `${slug}: ${warning}`)).join('\n') || undefined,
   }),
   command`export: Write the manifests of skills to files, to move them to another server
   Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.

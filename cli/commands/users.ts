@@ -5,7 +5,8 @@ import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
 import { columnsOf } from '../output/columns'
-import { deliverSecret, LINK_FATE, readSecretInput, SECRET_FLAGS } from '../secret'
+import { LINK_FATE, readSecretInput } from '../secret'
+import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { step } from './orgs'
 
@@ -45,6 +46,13 @@ const sessionColumns = columnsOf`
   ip ADDRESS, user_agent BROWSER wide`
 const passwordColumns = columnsOf`email E-MAIL, ended SESSIONS ENDED number`
 
+const passwordFile = text('FILE', 'a file that contains the password; - reads stdin')
+
+const passwordIn = async (shell: Shell, fromFile: string | undefined) =>
+  fromFile === undefined
+    ? undefined
+    : readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
+
 const operatorRole = (word: string) => (word === 'none' ? null : ROLES.find((one) => one === word))
 
 export const userCommands: Command[] = [
@@ -71,34 +79,29 @@ export const userCommands: Command[] = [
   $ users create ada@example.com --name Ada
   $ users create ada@example.com --link
   $ users create rev@example.com --role reviewer --from-file pw.txt`({
-    impact: 'write',
     danger: 'secret once',
     exits: [5],
     args: { email: argument('the e-mail address to sign in with') },
     flags: {
       name: text('NAME', 'name of the person'),
       role: choice(PLATFORM_ROLES, 'a role for the whole server'),
-      fromFile: text('FILE', 'a file that contains the password; - reads stdin'),
+      fromFile: passwordFile,
       link: flag('create a one-time sign-in link instead of a password'),
-      ...SECRET_FLAGS,
     },
-    async run(shell, { email, name, role, fromFile, link, ...methods }) {
-      if (link && fromFile !== undefined)
-        throw usageFailure('--link and --from-file exclude each other. Leave one out.')
-      if (shell.planned(`create account ${email}`)) return
-      const input = defined({ email, name: name || undefined, platform_role: role })
-      const create = async (user: Parameters<OpsClient['users']['post']>[0]) =>
-        expectData(await (await shell.connect()).ops().users.post(user))
-      if (fromFile !== undefined) {
-        const password = await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-        const { password: _none, sign_in_link: _neither, ...made } = await create({ ...input, password })
-        return shell.print.item(made, columns)
-      }
-      const field = link ? 'sign_in_link' : 'password'
-      await deliverSecret(shell, { field, methods, columns, fate: link ? FIRST_LINK : undefined }, async () => {
-        const { password, sign_in_link, ...made } = await create({ ...input, ...(link ? { link } : {}) })
-        return { ...made, [field]: link ? sign_in_link : password }
-      })
+    action({ email, link, fromFile }) {
+      if (!link || fromFile === undefined) return `create account ${email}`
+      throw usageFailure('--link and --from-file exclude each other. Leave one out.')
+    },
+    secret: ({ link, fromFile }) => (fromFile !== undefined ? null : link ? 'sign_in_link' : 'password'),
+    fate: ({ link }) => (link ? FIRST_LINK : undefined),
+    async request({ ops, shell }, { email, name, role, fromFile, link }) {
+      const password = await passwordIn(shell, fromFile)
+      const input = { email, name: name || undefined, platform_role: role, password, link: link || undefined }
+      return ops.users.post(defined(input))
+    },
+    shown({ password, sign_in_link, ...made }, { link, fromFile }) {
+      if (fromFile !== undefined) return made
+      return link ? { ...made, sign_in_link } : { ...made, password }
     },
   }),
   command`disable: Disable an account; its sessions and keys stop at once
@@ -155,34 +158,17 @@ export const userCommands: Command[] = [
   Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.
   $ users password ada@example.com --yes
   $ users password ada@example.com --from-file pw.txt --yes`({
-    impact: 'write',
     danger: 'secret once',
     exits: [3],
     columns: passwordColumns,
     args: { user: argument('account by e-mail address or id') },
-    flags: { fromFile: text('FILE', 'a file that contains the password; - reads stdin'), ...SECRET_FLAGS },
-    async run(shell, { user, fromFile, ...methods }) {
-      if (shell.planned(`set the password of ${user}`)) return
-      const chosen =
-        fromFile === undefined
-          ? null
-          : await readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-      shell.confirm(`Set a new password for ${user}? All its sessions end.`)
-      const set = async (input: { password?: string }) => {
-        return expectData(
-          await (await shell.connect())
-            .ops()
-            .users({ ref: step(user) })
-            .password.post(input),
-        )
-      }
-      if (chosen === null) {
-        await deliverSecret(shell, { field: 'password', methods, columns: passwordColumns }, () => set({}))
-        return
-      }
-      const { password: _given, ...shown } = await set({ password: chosen })
-      shell.print.item(shown, passwordColumns)
-    },
+    flags: { fromFile: passwordFile },
+    action: ({ user }) => `set the password of ${user}`,
+    question: ({ user }) => `Set a new password for ${user}? All its sessions end.`,
+    secret: ({ fromFile }) => (fromFile === undefined ? 'password' : null),
+    request: async ({ ops, shell }, { user, fromFile }) =>
+      ops.users({ ref: step(user) }).password.post(defined({ password: await passwordIn(shell, fromFile) })),
+    shown: ({ password, ...set }, { fromFile }) => (fromFile === undefined ? { ...set, password } : set),
   }),
   command`sessions: List or end the open sessions of an account
   users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.

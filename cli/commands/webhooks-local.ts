@@ -4,7 +4,7 @@ import { signatureHeaders } from '../../src/kernel/webhook-signature'
 import type { Taken } from '../../src/webhooks/schema'
 import { apiOf } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
+import { EXIT, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
 import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
@@ -166,16 +166,15 @@ export const webhookLocalCommands = [
       timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
       signature: text('TEXT', 'the header Svc-Webhook-Signature or Webhook-Signature'),
     },
-    async run(shell, { body: file, secretFile: from, timestamp, signature }) {
-      if (timestamp === undefined || signature === undefined) {
+    async answer({ shell }, { body: file, secretFile: from, timestamp, signature }) {
+      if (timestamp === undefined || signature === undefined)
         throw usageFailure('webhooks verify needs --timestamp and --signature.', 'both are headers of the delivery')
-      }
       const body = await readTextFile(shell, file)
       const secret = await secretOf(shell, from)
       const why = wrongWith({ body, secret, timestamp, signature, nowS: shell.clock.now() / 1_000 })
-      shell.print.item({ ok: why === null, why }, verdictColumns)
-      if (why !== null) throw new CheckFailed()
+      return { ok: why === null, why }
     },
+    ok: ({ ok }) => ok,
   }),
   command`listen: Receive deliveries in this terminal, without a public address
   Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.

@@ -168,12 +168,13 @@ export const webhookCommands = [
     columns: statColumns,
     watchable: true,
     args: { id: optional(`${WEBHOOK}; all of yours by default`) },
-    async run(shell, { id }) {
-      if (id !== undefined) return shell.print.item(await statsOf(shell, id), statColumns)
+    async answer({ shell }, { id }) {
+      if (id !== undefined) return statsOf(shell, id)
       const found = []
       for (const one of await webhookIds(shell)) found.push(await statsOf(shell, one))
-      shell.print.list(found, statColumns, 'No webhooks yet.')
+      return found
     },
+    empty: 'No webhooks yet.',
   }),
 ]
 

@@ -2,7 +2,7 @@ import { clean } from '../../src/kernel/text'
 import type { NewWidget } from '../../src/widgets/schema'
 import { apiOf, defined, type SharedRoutes } from '../api'
 import { commandsOf, type FlagsGiven } from '../command'
-import { EXIT, expectData } from '../failure'
+import { expectData } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
@@ -112,13 +112,10 @@ export const widgetCommands = [
     exits: [3, 9],
     args: { ...args, domain: argument('host name') },
     flags: { by: choice(['dns', 'file'], 'kind of proof') },
-    async run(shell, { id, domain, by = 'dns' }) {
-      const checked = expectData(await widgetIn(await apiOf(shell), id).verify.post({ domain, method: by }))
-      shell.print.item(checked, domainColumns)
-      if (checked.verified) return
-      shell.note(`Not found yet. Put ${checked.record.value} at ${checked.record.name}, then run this again.`)
-      shell.exitCode = EXIT.checkFailed
-    },
+    request: (at, { id, domain, by: method = 'dns' }) => widgetIn(at, id).verify.post({ domain, method }),
+    note: ({ verified, record }) =>
+      verified ? undefined : `Not found yet. Put ${record.value} at ${record.name}, then run this again.`,
+    ok: ({ verified }) => verified,
   }),
   command`snippet: Show the tag that adds a widget to a page
   Put the tag before the end of the body. --page prints a whole page to test with.
