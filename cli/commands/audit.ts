@@ -38,8 +38,6 @@ const filters = {
 }
 export type Filters = FlagsGiven<typeof filters>
 
-const common = { apis: ['operator', 'tenant'], impact: 'read', exits: [3] } as const
-
 type Listing = AuditWords & { limit: number; cursor?: string }
 
 /** Reads pages of the record: an owner's for operators, over --url that of the key in use. */
@@ -108,7 +106,6 @@ export const auditCommands = [
   $ audit list
   $ audit list acme --action "key.*" --since 24h
   $ audit list --request req_1f4 --json`({
-    ...common,
     columns,
     watchable: true,
     args,
@@ -122,7 +119,6 @@ export const auditCommands = [
   Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.
   $ audit tail
   $ audit tail acme --action "completion.*" -o jsonl | head -n 3`({
-    ...common,
     offline: false,
     columns,
     args,
@@ -151,7 +147,6 @@ export const auditCommands = [
   $ audit head
   $ audit head acme --fields place -q
   $ audit head --json > /mnt/elsewhere/head.json`({
-    ...common,
     apis: ['operator'],
     columns: headColumns,
     args,
@@ -162,7 +157,6 @@ export const auditCommands = [
   Lists every action in the chain with its count, the most frequent first.
   $ audit actions
   $ audit actions acme -o csv`({
-    ...common,
     apis: ['operator'],
     columns: countColumns,
     args,
@@ -175,7 +169,6 @@ export const auditCommands = [
   EVENT is the id of an event, or at least six characters of it. It can also be the id of a request or an entity that has one event. Without --since the search goes back from the newest event, which takes a while on a long record.
   $ audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e
   $ audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json`({
-    ...common,
     columns: wholeColumns,
     args: { event: argument('id of an event, or of a request'), ...args },
     flags: { since: filters.since },
@@ -203,7 +196,6 @@ export const auditCommands = [
   $ audit export --out audit.csv --checkpoint checkpoint.json
   $ audit export -o jsonl --out audit.jsonl --sign
   $ audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv`({
-    ...common,
     args,
     flags: {
       ...filters,

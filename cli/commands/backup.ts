@@ -113,7 +113,6 @@ export const backupCommands = [
   Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.
   $ backup verify /backups/monday
   $ backup verify s3://backups/monday --identity key.txt --json`({
-    apis: ['host'],
     exits: [9],
     columns: checkColumns,
     args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
@@ -155,7 +154,6 @@ export const backupCommands = [
   $ backup restore /backups/monday
   $ backup restore /backups/monday --into /srv/svc/data --dry-run
   $ backup restore /backups/monday --confirm data`({
-    apis: ['host'],
     impact: 'write',
     exits: [5, 9],
     columns: checkColumns,

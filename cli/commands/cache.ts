@@ -28,7 +28,6 @@ export const cacheCommands = [
   Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.
   $ cache inspect "What is the capital of France?"
   $ cache inspect --prompt "hello" --org acme --mode fast --json`({
-    impact: 'read',
     exits: [3, 5],
     columns: ANSWERS,
     args: { words: optional('the exact prompt') },

@@ -13,8 +13,6 @@ import { changeSettings, configFileOf, overridesOf, settingsOf } from '../settin
 import type { Shell } from '../shell'
 import { argument, flag, optional, text } from '../words'
 
-const command = commandsOf('config', { apis: ['host'], exits: [] })
-
 const columns = columnsOf`
   name NAME, value VALUE, origin FROM, env ENVIRONMENT, default DEFAULT wide, about WHAT IT IS wide`
 
@@ -25,12 +23,12 @@ const user = flag('your settings for all servers; svc.server.json overrides them
 
 const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
 
-const common = { apis: ['host'], impact: 'read', columns } as const
+const command = commandsOf('config', { apis: ['host'], exits: [], columns })
 
 const PROBLEMS = columnsOf`problem PROBLEM`
 const pathColumns = columnsOf`path FILE, exists THERE flag`
 
-const change = { ...common, impact: 'write', exits: [5, 10] } as const
+const change = { impact: 'write', exits: [5, 10] } as const
 
 /** Writes a setting, or takes it out where `value` is undefined. */
 async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boolean): Promise<void> {
@@ -75,7 +73,6 @@ export const configCommands = [
   $ config list
   $ config list --changed -o wide
   $ config list --json`({
-    ...common,
     flags: { changed: flag('only settings that differ from the default') },
     async answer({ shell }, { changed }) {
       const all = await settingsOf(shell)
@@ -88,7 +85,6 @@ export const configCommands = [
   For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.
   $ config get publicUrl
   $ config get SVC_PORT`({
-    ...common,
     args: { name: argument(WHICH) },
     async run(shell, { name }) {
       const found = await settingNamed(shell, name)
@@ -127,7 +123,6 @@ export const configCommands = [
   NAME is the name in svc.server.json, or the environment variable.
   $ config explain publicUrl
   $ config explain SVC_PORT --json`({
-    ...common,
     args: { name: argument(WHICH) },
     answer: ({ shell }, { name }) => settingNamed(shell, name),
     note: () => OWNER_FILTER,
@@ -136,7 +131,6 @@ export const configCommands = [
   --config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.
   $ config path
   $ config path --user --json`({
-    ...common,
     flags: { user },
     columns: pathColumns,
     async run(shell, { user: ofUser }) {
@@ -149,7 +143,6 @@ export const configCommands = [
   Reads the file and this environment as the server does, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is a problem.
   $ config check
   $ config check --production --config /etc/svc.server.json`({
-    ...common,
     exits: [9],
     columns: PROBLEMS,
     flags: { production: flag('also check what a production start refuses') },

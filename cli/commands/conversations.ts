@@ -83,7 +83,6 @@ export const conversationCommands = [
   $ conversations items 31aa07c2-… --all --json`({
     apis: ['tenant'],
     columns: itemColumns,
-    exits: [3],
     args: { id: argument(ID) },
     paged: 'items',
     async answer({ client, page: { limit, cursor } }, { id }) {

@@ -79,7 +79,6 @@ export const devCommands = [
   This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.
   $ dev reset --confirm data
   $ dev reset --data-dir ./try --dry-run`({
-    apis: ['host'],
     impact: 'write',
     danger: 'severe',
     exits: [1, 5],
@@ -98,7 +97,6 @@ export const devCommands = [
   $ dev engine --latency 2s --fail-rate 0.3
   $ dev engine --chunk 5
   $ dev engine --calm`({
-    apis: ['host'],
     impact: 'write',
     exits: [5],
     columns: engineColumns,
@@ -129,7 +127,6 @@ export const devCommands = [
   Listens on 127.0.0.1 until Ctrl-C, prints a line for each request, and answers 204. --status and --delay test how a sender retries. Use it with webhooks listen --forward-to, or with SVC_EGRESS_ALLOW=127.0.0.0/8 in dev mode.
   $ dev sink
   $ dev sink --port 3000 --status 503 --delay 2s --print-body`({
-    apis: ['host'],
     columns: sinkColumns,
     flags: {
       port: whole('N', `port to listen on; ${PORT} by default, 0 picks a free one`, { min: 0, max: 65_535 }),

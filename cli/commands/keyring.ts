@@ -17,12 +17,9 @@ const columns = columnsOf`
   webhooks.unreadable UNREADABLE WEBHOOKS number, answers.sealed KEPT ANSWERS number,
   answers.unreadable UNREADABLE ANSWERS number, engines.unreadable UNREADABLE ENGINES number`
 
-const common = { apis: ['host'] } as const
-
 const keyringStatus = command`status: Show the version of the master key and what it protects
   Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.
   $ keyring status`({
-  ...common,
   exits: [5, 9],
   columns,
   async run(shell) {
@@ -65,7 +62,6 @@ export const keyringCommands = [
   $ keyring rotate --dry-run
   $ keyring rotate --confirm rotate
   $ keyring rotate --from-file key.txt`({
-    ...common,
     impact: 'write',
     danger: 'severe',
     exits: [1, 5],

@@ -10,8 +10,6 @@ import type { Shell } from '../shell'
 import { flag, whole } from '../words'
 import { migrateCopy } from './migrate-copy'
 
-const command = commandsOf('migrate', { apis: ['host'], exits: [] })
-
 const BEFORE = 'before-migrate-'
 
 /** The folder of the checkpoints, which say what the database had on record when they were signed. */
@@ -20,7 +18,7 @@ const AUDIT = 'audit'
 const columns = columnsOf`
   dialect DATABASE, applied APPLIED number, known KNOWN number, pending PENDING list`
 
-const common = { apis: ['host'], columns } as const
+const command = commandsOf('migrate', { apis: ['host'], exits: [], columns })
 
 /** @throws CommandFailed 2 for more than this release has, 5 for fewer than were applied */
 function assertAhead(to: number, { applied, known }: State): void {
@@ -72,7 +70,6 @@ export const migrateCommands = [
   Reads the configured database, whether or not a server runs. With --check it exits 9 when migrations are missing. Exits 1 when a server of this release would refuse the database.
   $ migrate status
   $ migrate status --check -q`({
-    ...common,
     exits: [1, 7, 9],
     flags: { check: flag('exit 9 when migrations are missing') },
     async run(shell, { check }) {
@@ -86,7 +83,6 @@ export const migrateCommands = [
   Changes nothing. Prints nothing when the database is up to date.
   $ migrate plan
   $ migrate plan > pending.sql`({
-    ...common,
     exits: [1, 7],
     async run(shell) {
       const { location, state, assertOurs } = await look(shell)
@@ -103,7 +99,6 @@ export const migrateCommands = [
   $ migrate up
   $ migrate up --dry-run --exit-code
   $ migrate up --to 3`({
-    ...common,
     impact: 'write',
     exits: [1, 5, 7],
     flags: {
@@ -134,7 +129,6 @@ export const migrateCommands = [
   Changes since then are not in the copy. The current database and checkpoints are saved next to it. Stop all servers first, and install the older release to use the copy. On Postgres, restore your own dump with backup restore.
   $ migrate down --dry-run
   $ migrate down --confirm data`({
-    ...common,
     columns: restored,
     impact: 'write',
     danger: 'severe',
@@ -158,7 +152,6 @@ export const migrateCommands = [
   command`verify: Compare the tables of the database with those of this release
   Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.
   $ migrate verify`({
-    ...common,
     columns: problems,
     exits: [7, 9],
     async run(shell) {

@@ -10,8 +10,6 @@ import type { Shell } from '../shell'
 import { readUrl } from '../transport'
 import { argument, flag, optional, text } from '../words'
 
-const command = commandsOf('profiles', { apis: ['host'], exits: [] })
-
 /** A named remote server. Its key is in a separate file (dx 2.2). */
 type Profile = { name: string; url: string; production: boolean; org: string | null }
 
@@ -29,7 +27,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 const columns = columnsOf`active IN-USE flag, name NAME, url URL, production PRODUCTION flag, org ORG`
 
-const common = { apis: ['host'], columns } as const
+const command = commandsOf('profiles', { apis: ['host'], exits: [], columns })
 
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
 const stored = ({ env }: Shell) => createProfiles(env)
@@ -38,7 +36,6 @@ export const profileCommands = [
   command`list: List the saved servers
   A profile stores the address of a server and its key, so that you do not have to type them again. Profiles are stored in $XDG_CONFIG_HOME/svc-admin, or ~/.config/svc-admin. Only you can read them.
   $ profiles list`({
-    ...common,
     async answer({ shell }) {
       const profiles = stored(shell)
       return profiles.list().map((profile) => shown(profile, profiles.active()))
@@ -49,7 +46,6 @@ export const profileCommands = [
   Shows the profile in use unless you name one. The key is stored in a separate file and never shown.
   $ profiles show
   $ profiles show prod --json`({
-    ...common,
     exits: [3],
     args: { name: optional('the name of a profile') },
     async run(shell, { name }) {
@@ -63,7 +59,6 @@ export const profileCommands = [
   The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is used at once. --org sets the org in which its commands act. With --production the line that names the server is red.
   $ profiles add prod https://ops.example --key-from-file op.key --production
   $ profiles add mine https://svc.example --key-from-file -`({
-    ...common,
     impact: 'write',
     args: { name: argument('a name for the server'), address: argument('its URL') },
     flags: {
@@ -87,7 +82,6 @@ export const profileCommands = [
   Later commands use this server, unless a flag chooses another one. "none" goes back to this machine.
   $ profiles use prod
   $ profiles use none`({
-    ...common,
     impact: 'write',
     exits: [3],
     args: { name: argument('the name of a profile, or none') },
@@ -105,7 +99,6 @@ export const profileCommands = [
   Deletes the profile and its key from this machine. The key still works until you revoke it on the server.
   $ profiles remove prod --yes
   $ profiles remove old --dry-run`({
-    ...common,
     impact: 'write',
     danger: 'moderate',
     exits: [3],

@@ -35,7 +35,6 @@ const under = {
   engine: flag('also ask the engine classifier, as a real request would; over --url only'),
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
-const shared = { apis: ['tenant', 'operator'], impact: 'read' } as const
 const OWNER_FILTER =
   "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
@@ -131,7 +130,6 @@ export const routingCommands = [
   Shows each stage with its minimum confidence. ${OWNER_FILTER}
   $ routing preview "Draft a contract"
   $ routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`({
-    ...shared,
     exits: [3, 6],
     columns: chosen,
     args: { prompt: optional('the prompt') },
@@ -147,7 +145,6 @@ export const routingCommands = [
   Tries corrections, examples and conversations, newest first, for at most 2 s. On the server's machine --org chooses whose. Nothing is billed or stored, and nothing is sent to an engine.
   $ routing replay --rules rules.json
   $ routing replay --pref ${PREFERENCE_ID} --mode fast --json`({
-    exits: [3],
     columns: replayedColumns,
     flags: {
       pref: under.pref,
@@ -177,7 +174,6 @@ export const routingCommands = [
   $ routing test --prompt "Draft a contract" --key ci
   $ routing test -f cases.jsonl
   $ routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`({
-    ...shared,
     exits: [3, 6, 9],
     columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
     flags: {

@@ -48,7 +48,6 @@ export const verify = command`verify: Check the integrity of the store: ledger, 
 export const version = command`version: Print the versions of svc and its runtime
   Needs no server and no configuration. \`svc-admin --version\` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.
   $ version`({
-  apis: ['host'],
   columns: columnsOf`
   version SVC, commit COMMIT, bun BUN, platform PLATFORM, migrations MIGRATIONS number, openapi OPENAPI`,
   async run(shell) {

@@ -134,7 +134,6 @@ export const webhookCommands = [
   $ webhooks retry-failed 31aa07c2-… --since 2h --yes`({
     columns: columnsOf`queued QUEUED number`,
     danger: 'moderate',
-    exits: [3, 5],
     args,
     flags: { since: duration('TIME', 'from how long ago; 24h by default') },
     action: ({ id }) => `send again what webhook ${id} did not take`,
