@@ -19,31 +19,20 @@ const owner = ada.orgId!
 const { json } = run
 
 const [log, checkpoint] = [file('audit.jsonl'), file('checkpoint.json')]
-const exported = await run([
-  'audit',
-  'export',
-  owner,
-  '-o',
-  'jsonl',
-  '--out',
-  log,
-  '--checkpoint',
-  checkpoint,
-  '--sign',
-])
+const exported = await run(`audit export ${owner} -o jsonl --out ${log} --checkpoint ${checkpoint} --sign`)
 const signature = `${log}.sig`
 
 describe('audit get', () => {
   test('shows one event whole, by its id or by that of its request, over either API', async () => {
-    const [newest] = await json(['audit', 'list', owner, '--action', 'key.created'])
+    const [newest] = await json(`audit list ${owner} --action key.created`)
     const whole = (await ada.send('GET', 'audit')).body.find(({ id }: { id: string }) => id === newest.id)
-    expect(await json(['audit', 'get', newest.id, owner])).toEqual(whole)
-    expect(await json(['audit', 'get', newest.requestId, owner])).toEqual(whole)
+    expect(await json(`audit get ${newest.id} ${owner}`)).toEqual(whole)
+    expect(await json(`audit get ${newest.requestId} ${owner}`)).toEqual(whole)
     expect(await json(`audit get ${newest.id}`, { key: ada.key })).toEqual(whole)
   })
 
   test("exits 3 for an id that is not there, and for another owner's", async () => {
-    const [newest] = await json(['audit', 'list', owner])
+    const [newest] = await json(`audit list ${owner}`)
     const eve = await world.person()
     for (const line of [
       ['audit', 'get', 'nothing', owner],
@@ -59,8 +48,8 @@ describe('audit get', () => {
 
 describe('audit list --actor', () => {
   test('finds what a user, a key or an operator did', async () => {
-    await run(['credits', 'grant', owner, '1.00', '--reason', 'actor'])
-    const { name } = (await json(['audit', 'list', owner, '--action', 'credits.*']))[0].inputSummary.operator
+    await run(`credits grant ${owner} 1.00 --reason actor`)
+    const { name } = (await json(`audit list ${owner} --action credits.*`))[0].inputSummary.operator
     const actions = async (actor: string, options = {}) => {
       const line = ['audit', 'list', ...('key' in options ? [] : [owner]), '--actor', actor]
       return new Set((await json(line, options)).map(({ action }: { action: string }) => action))
@@ -77,7 +66,7 @@ describe('audit list --actor', () => {
 
   test('takes an e-mail address on the operator API', async () => {
     const { email } = await json(`users get ${ada.userId}`)
-    expect((await json(['audit', 'list', owner, '--actor', email])).length).toBeGreaterThan(0)
+    expect((await json(`audit list ${owner} --actor ${email}`)).length).toBeGreaterThan(0)
   })
 })
 
@@ -92,7 +81,7 @@ describe('audit export -o jsonl', () => {
   })
 
   test('is proven with the checkpoint alone, as the CSV is', async () => {
-    const verify = (path: string) => cli(['audit', 'verify', '--export', path, '--checkpoint', checkpoint, '--json'])
+    const verify = (path: string) => cli(`audit verify --export ${path} --checkpoint ${checkpoint} --json`)
     const { exitCode, stdout } = await verify(log)
     expect({ exitCode, stdout: JSON.parse(stdout) }).toMatchObject({
       exitCode: 0,

@@ -42,7 +42,7 @@ test('backup list knows what was made, wherever it went; prune removes the old o
 
 test('doctor sees a backup that --out put elsewhere', async () => {
   const path = await make('--out', join(folder, 'tuesday'))
-  const { stdout } = await run(['doctor', 'backups', '--json', '--data-dir', world.config.dataDir])
+  const { stdout } = await run(`doctor backups --json --data-dir ${world.config.dataDir}`)
   expect(JSON.parse(stdout)).toMatchObject([{ check: 'backups', status: 'ok', detail: expect.stringContaining(path) }])
 })
 

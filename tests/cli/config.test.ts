@@ -60,7 +60,7 @@ describe('config', () => {
   test('says every problem of a configuration at once, and where each is', async () => {
     const broken = join(folder, 'broken.json')
     writeFileSync(broken, '{"port": "high", "prot": 1}')
-    const { exitCode, stdout, stderr } = await cli(['config', 'list', '--config', broken])
+    const { exitCode, stdout, stderr } = await cli(`config list --config ${broken}`)
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/"port" in .*\n +"prot" in /)
   })

@@ -10,7 +10,7 @@ const ada = await world.person({ ofOrg: true, cents: 0 })
 const org = await world.app.container.orgs.find(world.app.store.read, ada.orgId!)
 
 const { json } = run
-const balanceOf = async (owner: string) => (await json(['credits', 'balance', owner])).available_cents
+const balanceOf = async (owner: string) => (await json(`credits balance ${owner}`)).available_cents
 
 describe('credits grant', () => {
   test('adds currency or cents, and prints what the owner has now', async () => {

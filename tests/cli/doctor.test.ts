@@ -177,14 +177,7 @@ describe('doctor', () => {
   })
 
   test('looks without making anything: an empty place has no database, and that is no failure', async () => {
-    const { exitCode, stdout } = await cli([
-      'doctor',
-      'database',
-      'files',
-      '--json',
-      '--data-dir',
-      join(folder, 'nothing'),
-    ])
+    const { exitCode, stdout } = await cli(`doctor database files --json --data-dir ${join(folder, 'nothing')}`)
     expect(exitCode).toBe(0)
     const [files, database] = JSON.parse(stdout) as Result[]
     expect(files).toMatchObject({ check: 'files', status: 'warn', fix: 'svc-admin serve' })

@@ -23,11 +23,11 @@ test('at 80 columns audit list shows the whole action, its status and an id that
   const row = table.split('\n').find((line) => line.includes('completion.created'))!
   const [, status, id] = /completion\.created +(\d+) +([0-9a-f]{8})/.exec(row)!
   expect(status).toBe('200')
-  const shown = JSON.parse((await run(['audit', 'get', id!, owner, '--json'])).stdout)
+  const shown = JSON.parse((await run(`audit get ${id} ${owner} --json`)).stdout)
   expect(shown.id).toStartWith(id!)
   for (const name of [shown.entityId, shown.requestId])
-    expect(JSON.parse((await run(['audit', 'get', name, owner, '--json'])).stdout).id).toBe(shown.id)
-  expect((await run(['audit', 'get', '00000000', owner])).exitCode).toBe(3)
+    expect(JSON.parse((await run(`audit get ${name} ${owner} --json`)).stdout).id).toBe(shown.id)
+  expect((await run(`audit get 00000000 ${owner}`)).exitCode).toBe(3)
 })
 
 test('at 80 columns keys list cuts no prefix', async () => {
@@ -37,9 +37,9 @@ test('at 80 columns keys list cuts no prefix', async () => {
 })
 
 test('usage show --since counts from then on', async () => {
-  const { stdout } = await run(['usage', 'show', owner, '--json', '--since', '24h'], { clock: systemClock })
+  const { stdout } = await run(`usage show ${owner} --json --since 24h`, { clock: systemClock })
   expect(JSON.parse(stdout).totals.requests).toBeGreaterThan(0)
-  expect((await run(['usage', 'show', owner, '--since', '24h', '--from', '2026-01-01'])).exitCode).toBe(2)
+  expect((await run(`usage show ${owner} --since 24h --from 2026-01-01`)).exitCode).toBe(2)
 })
 
 test('cache inspect takes the prompt as routing preview does', async () => {

@@ -149,12 +149,12 @@ test('artifacts (dx 2.18): list, get and prune what everyone keeps, without link
   const fresh = await saveFor(world, ada, Buffer.from('a new file of Ada'))
   const theirs = await saveFor(world, eve, Buffer.from('a file of Eve'))
   const owner = `user:${ada.userId}`
-  const all = await json(['artifacts', 'list', '--org', owner])
+  const all = await json(`artifacts list --org ${owner}`)
   expect(idsOf(all)).toEqual([fresh.id, old.id])
   expect(JSON.stringify(all)).not.toMatch(/a pixel|signature|"url"/)
-  expect(idsOf(await json(['artifacts', 'list', '--type', 'document', '--org', owner]))).toEqual([old.id])
-  expect(await json(['artifacts', 'list', '--by', 'org', '--org', owner])).toEqual([{ owner, files: 2, bytes: 35 }])
-  const ages = await json(['artifacts', 'list', '--by', 'age', '--org', owner])
+  expect(idsOf(await json(`artifacts list --type document --org ${owner}`))).toEqual([old.id])
+  expect(await json(`artifacts list --by org --org ${owner}`)).toEqual([{ owner, files: 2, bytes: 35 }])
+  const ages = await json(`artifacts list --by age --org ${owner}`)
   expect(ages.map(({ up_to_days, files }: never) => [up_to_days, files])).toEqual([
     [1, 1],
     [7, 0],

@@ -85,20 +85,9 @@ describe('keys rotate', () => {
 describe('keys update', () => {
   test('sets what is named and removes with none', async () => {
     const { id } = await make('web')
-    const flags = ['--name', 'site', '--scopes', 'completions', '--daily-cap', '5.00', '--monthly-cap', '9000c']
-    const more = [
-      '--rpm',
-      '10',
-      '--tpm',
-      '5000',
-      '--origin',
-      'https://a.example',
-      '--expires',
-      '90d',
-      '--chat-parameters',
-      'honor',
-    ]
-    expect(await json(['keys', 'update', 'web', ...flags, ...more])).toMatchObject({
+    const flags = '--name site --scopes completions --daily-cap 5.00 --monthly-cap 9000c'
+    const more = '--rpm 10 --tpm 5000 --origin https://a.example --expires 90d --chat-parameters honor'
+    expect(await json(`keys update web ${flags} ${more}`)).toMatchObject({
       id,
       name: 'site',
       scopes: ['completions'],

@@ -68,23 +68,9 @@ describe('keys create', () => {
     }))
 
   test('takes tier, scopes, caps, limits, origins and an end', async () => {
-    const line = [
-      'keys',
-      'create',
-      '--org',
-      ada.orgId!,
-      '--tier',
-      'pro',
-      '--scopes',
-      'completions,billing',
-      '--rpm',
-      '10',
-    ]
-    const more =
-      '--daily-cap 5.00 --monthly-cap 9000c --origin https://app.example --expires 3650d --chat-parameters ignore'.split(
-        ' ',
-      )
-    expect(await json([...line, ...more, '--prefix', 'test'])).toMatchObject({
+    const limits = '--tier pro --scopes completions,billing --rpm 10 --daily-cap 5.00 --monthly-cap 9000c'
+    const more = '--origin https://app.example --expires 3650d --chat-parameters ignore --prefix test'
+    expect(await json(`keys create --org ${ada.orgId} ${limits} ${more}`)).toMatchObject({
       tier: 'pro',
       scopes: ['completions', 'billing'],
       rpm_limit: 10,

@@ -30,15 +30,8 @@ function person() {
 }
 const keyFile = join(root, 'api.key')
 writeFileSync(keyFile, `${server.seed!.key}\n`)
-const add = (name: string, ...rest: string[]) => [
-  'profiles',
-  'add',
-  name,
-  server.url,
-  '--key-from-file',
-  keyFile,
-  ...rest,
-]
+const add = (name: string, ...rest: string[]) =>
+  ['profiles', 'add', name, server.url, '--key-from-file', keyFile].concat(rest)
 
 describe('a profile', () => {
   test('is the server that commands go to, with its key, once it is added', async () => {

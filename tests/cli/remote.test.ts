@@ -33,18 +33,7 @@ test('a dead address is named before a missing key is', async () => {
 })
 
 const opKey = join(root, 'op.key')
-const { stdout } = await run([
-  'operators',
-  'add',
-  'monitor',
-  '--role',
-  'viewer',
-  '-q',
-  '--secret-to',
-  '-',
-  '--data-dir',
-  dataDir,
-])
+const { stdout } = await run(`operators add monitor --role viewer -q --secret-to - --data-dir ${dataDir}`)
 writeFileSync(opKey, stdout, { mode: 0o600 })
 const away = (url: string, ...line: string[]) => run([...line, '--url', url, '--key-file', opKey])
 
@@ -106,7 +95,7 @@ describe('from another machine', () => {
 })
 
 test('on its own machine doctor says where the running server listens, not where this shell would', async () => {
-  const { stdout } = await run(['doctor', 'port', '--data-dir', dataDir], here)
+  const { stdout } = await run(`doctor port --data-dir ${dataDir}`, here)
   expect(stdout).toContain(`${server.url}, the server of this data folder`)
 })
 

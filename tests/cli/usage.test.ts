@@ -19,7 +19,7 @@ const { json } = run
 describe('usage show', () => {
   test('is the report its owner would get', async () => {
     const { period: _, request_id: __, ...theirs } = (await ada.send('GET', 'usage')).body
-    expect(await json(['usage', 'show', owner])).toMatchObject({ id: `org:${owner}`, object: 'usage', ...theirs })
+    expect(await json(`usage show ${owner}`)).toMatchObject({ id: `org:${owner}`, object: 'usage', ...theirs })
     expect(await json('usage show', { key: ada.key })).toMatchObject(theirs)
   })
 
@@ -51,13 +51,13 @@ describe('usage show', () => {
   })
 
   test('--by day in csv has shares that add up', async () => {
-    const { stdout } = await run(['usage', 'show', owner, '--by', 'day', '-o', 'csv'])
+    const { stdout } = await run(`usage show ${owner} --by day -o csv`)
     expect(stdout).toMatch(/^name,requests,cost_cents,share\n\d{4}-\d\d-\d\d,3,[\d.]+,1\n$/)
   })
 
   test('filters, and refuses what the API refuses', async () => {
-    expect((await json(['usage', 'show', owner, '--mode', 'think'])).totals.requests).toBe(1)
-    const { exitCode, stderr } = await run(['usage', 'show', owner, '--from', '9999'])
+    expect((await json(`usage show ${owner} --mode think`)).totals.requests).toBe(1)
+    const { exitCode, stderr } = await run(`usage show ${owner} --from 9999`)
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('"from" is "9999"') })
     expect((await run('usage show nobody')).exitCode).toBe(3)
   })
@@ -67,19 +67,19 @@ describe('usage requests', () => {
   test('lists the calls its owner would get, page by page, with the names of their keys', async () => {
     const { requests } = (await ada.send('GET', 'requests')).body
     expect(requests.map((row: { api_key_name: string }) => row.api_key_name)).toEqual(['test', 'test', 'test'])
-    expect(await json(['usage', 'requests', owner])).toEqual(requests)
-    expect(await json(['usage', 'requests', owner, '--limit', '1', '--all'])).toEqual(requests)
-    expect(await json(['usage', 'requests'], { key: ada.key })).toEqual(requests)
-    expect(await json(['usage', 'requests', owner, '--mode', 'think'])).toEqual([requests[0]])
-    expect(await json(['usage', 'requests', owner, '--status', '5xx'])).toEqual([])
-    expect((await run(['usage', 'requests', 'nobody'])).exitCode).toBe(3)
+    expect(await json(`usage requests ${owner}`)).toEqual(requests)
+    expect(await json(`usage requests ${owner} --limit 1 --all`)).toEqual(requests)
+    expect(await json('usage requests', { key: ada.key })).toEqual(requests)
+    expect(await json(`usage requests ${owner} --mode think`)).toEqual([requests[0]])
+    expect(await json(`usage requests ${owner} --status 5xx`)).toEqual([])
+    expect((await run('usage requests nobody')).exitCode).toBe(3)
   })
 })
 
 describe('usage export', () => {
   test('writes the same file as the API, readable by its owner only, and on the record', async () => {
     const path = join(folder, 'usage.csv')
-    await run(['usage', 'export', owner, '--out', path])
+    await run(`usage export ${owner} --out ${path}`)
     expect(readFileSync(path, 'utf8')).toBe(`\ufeff${(await ada.send('GET', 'usage/export')).text}`)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect((await ada.send('GET', 'audit?action=usage.exported')).body).toHaveLength(2)
@@ -94,7 +94,7 @@ describe('usage export', () => {
   })
 
   test('says why there is no file', async () => {
-    const { exitCode, stdout, stderr } = await run(['usage', 'export', owner, '--from', '2020-01-01'])
+    const { exitCode, stdout, stderr } = await run(`usage export ${owner} --from 2020-01-01`)
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toContain('the maximum is 92')
   })
