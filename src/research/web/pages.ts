@@ -23,8 +23,9 @@ const MAX_BYTES = 8 * 1024 * 1024
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 const READ_MS = 5_000
-/** The same of a file that a person gave. */
+/** The same of a file that a person gave, to fetch it and to read it (contract 33.3). */
 const READ_WHOLE_MS = 30_000
+const MAX_WHOLE_BYTES = 15 * 1024 * 1024
 
 const MAX_CHARS = 200_000
 
@@ -61,7 +62,7 @@ const PROBLEMS: Record<WorkerFailure['kind'], string> = {
 
 const MAX_HOPS = 5
 const HOP_MS = 10_000
-/** Each fetch may hold 8 MiB in memory, so this bounds the total to 128 MiB. */
+/** Each fetch may hold 8 MiB in memory, of a file 15 MiB, so this bounds the total to 240 MiB. */
 const MAX_AT_ONCE = 16
 const MAX_OF_ONE = 8
 
@@ -75,7 +76,7 @@ type Read = Pick<PageAnswer, 'title' | 'text' | 'publishedAt' | 'pictures'>
 
 /**
  * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
- * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF. Throws {@link WebFailure}.
+ * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF, or 15 MiB for a file. Throws {@link WebFailure}.
  */
 export function createPages({ outbound }: { outbound: Outbound }) {
   const read = createReading()
@@ -84,9 +85,8 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   return {
     read: (url: string, by: By): Promise<Page> =>
       semaphore.run(by.who, async () => {
-        const { signal } = by
-        signal.throwIfAborted()
-        const fetched = await follow(withoutFragment(url), signal)
+        by.signal.throwIfAborted()
+        const fetched = await follow(withoutFragment(url), by)
         return { url: fetched.url, ...(await readGiven(given(fetched), by)) }
       }),
     /** The text of bytes that are here already. Throws {@link WebFailure}. */
@@ -105,10 +105,10 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   }
 
   /** Follows redirects one by one, because each target must pass the SSRF guard again. */
-  async function follow(first: string, signal: AbortSignal): Promise<Fetched> {
+  async function follow(first: string, by: By): Promise<Fetched> {
     let url = first
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
-      const answer = await fetchOnce(url, signal)
+      const answer = await fetchOnce(url, by)
       const next = nextOf(answer, url)
       if (next === null) return { ...answer, url }
       url = next
@@ -116,13 +116,16 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
   }
 
-  async function fetchOnce(url: string, signal: AbortSignal): Promise<PublicResponse> {
+  async function fetchOnce(url: string, { signal, whole }: By): Promise<PublicResponse> {
+    const limits = whole
+      ? { maxBytes: MAX_WHOLE_BYTES, timeoutMs: READ_WHOLE_MS }
+      : { maxBytes: MAX_BYTES, timeoutMs: HOP_MS }
     try {
       const headers = {
         'user-agent': 'svc-fetch/1',
         accept: 'text/html,application/json,application/pdf,text/*;q=0.9,*/*;q=0.1',
       }
-      return await outbound.fetchPublic(url, { headers, maxBytes: MAX_BYTES, timeoutMs: HOP_MS, signal })
+      return await outbound.fetchPublic(url, { headers, ...limits, signal })
     } catch (error) {
       if (error instanceof OutboundFailure) throw new WebFailure(`The address could not be read: ${error.message}.`)
       throw error
@@ -171,7 +174,8 @@ function createReading() {
       throw new WebFailure(
         `The address contains ${mime.slice(0, 80) || 'bytes of no known type'}, which this server cannot read.`,
       )
-    if (body.length > MAX_TEXT_BYTES) throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
+    if (body.length > MAX_TEXT_BYTES && !by.whole)
+      throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
     if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS, prose: by.prose === true }, by)
     const read = text.slice(0, MAX_CHARS)
