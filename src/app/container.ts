@@ -35,7 +35,7 @@ import { doorOf, honoursParameters } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
-import { ownerOf } from '../kernel/caller'
+import { type Caller, ownerOf } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import { errorFields } from '../kernel/log'
 import type { Reader } from '../kernel/store'
@@ -179,8 +179,10 @@ function buildWork(decisions: Decisions) {
     backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
   )
   modules.resources.orgs.onEnd((tx, { orgId }) => forgetBodies(tx, `org:${orgId}`))
-  const replay = createReplay({ ...modules, completions })
-  const testCases = createTestCases({ ...modules, completions, max: config.maxTestCases })
+  // What is sent again comes in by none of the addresses, so only the key and the operator decide.
+  const honours = (caller: Caller) => honoursParameters(caller, config.chatParameters, true)
+  const replay = createReplay({ ...modules, completions, honours })
+  const testCases = createTestCases({ ...modules, completions, honours, max: config.maxTestCases })
   return {
     ...modules,
     agent,

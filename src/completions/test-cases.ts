@@ -2,7 +2,7 @@ import { type Behalf, behalfOf } from '../accounts'
 import { type PublicJobs, type PublicKind, pollUrlOf } from '../charging'
 import type { EngineService } from '../engines'
 import { GiveUp, type Running } from '../jobs'
-import type { Call, TenantCaller } from '../kernel/caller'
+import type { Call, Caller, TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
@@ -29,6 +29,8 @@ type Deps = {
   engines: Pick<EngineService, 'named'>
   completions: Pick<CompletionService, 'pipeline' | 'requestOf'>
   publicJobs: PublicJobs
+  /** Whether parameters of chats count for this caller (contract 33.1). */
+  honours(caller: Caller): boolean
   clock: Clock
   max: number
   /** The caller as whom stored work runs; null when it may not any more. */
@@ -45,7 +47,16 @@ type Ordered = Behalf & {
 }
 
 /** Prompts that are kept with what must be true of their answers, and run on several engines (console 9.7.3). */
-export function createTestCases({ resources, engines, completions, publicJobs, clock, max, unattended }: Deps) {
+export function createTestCases({
+  resources,
+  engines,
+  completions,
+  publicJobs,
+  honours,
+  clock,
+  max,
+  unattended,
+}: Deps) {
   const resource = createResource(resources, testCase, {
     max,
     async read({ name, tags, request, checks }) {
@@ -140,7 +151,8 @@ export function createTestCases({ resources, engines, completions, publicJobs, c
   }
 
   async function orderOf(call: Call, request: TestCase['request']): Promise<CompletionRequest> {
-    if ('messages' in request) return requestFromChat(request as ChatInput, true) as CompletionRequest
+    if ('messages' in request)
+      return requestFromChat(request as ChatInput, honours(call.caller), true) as CompletionRequest
     return (await completions.requestOf(call, request as CompletionInput, true)) as CompletionRequest
   }
 }
@@ -204,7 +216,7 @@ function assertCheck({ type, value }: Check, path: string): void {
   throw invalidInput(`${path}.value`, `"${path}.value" uses what only backtracking finds. Write it without.`)
 }
 
-type ReplayDeps = Pick<Deps, 'completions' | 'engines'> & { usageReading: Pick<UsageReading, 'request'> }
+type ReplayDeps = Pick<Deps, 'completions' | 'engines' | 'honours'> & { usageReading: Pick<UsageReading, 'request'> }
 
 const notKept = defineError(
   'conflict',
@@ -213,7 +225,7 @@ const notKept = defineError(
 )
 
 /** Sends a kept request again, to the same or another engine (console 9.7.2). */
-export function createReplay({ completions, engines, usageReading }: ReplayDeps) {
+export function createReplay({ completions, engines, honours, usageReading }: ReplayDeps) {
   /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` where the body is not kept, and what a completion throws. */
   return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {
     const { request } = (await usageReading.request(call, id)).bodies
@@ -221,7 +233,7 @@ export function createReplay({ completions, engines, usageReading }: ReplayDeps)
     const body = { ...request, ...(mode ? { mode } : {}) }
     const order =
       'messages' in body
-        ? (requestFromChat(body as unknown as ChatInput, true) as CompletionRequest)
+        ? (requestFromChat(body as unknown as ChatInput, honours(call.caller), true) as CompletionRequest)
         : ((await completions.requestOf(call, body as CompletionInput, true)) as CompletionRequest)
     const again: CompletionRequest = {
       ...{ ...order, conversation: 'none', cache: 'off', metadata: { ...order.metadata, replay_of: id } },

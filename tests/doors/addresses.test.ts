@@ -11,10 +11,10 @@ const text = (bytes: number) => LINE.repeat(Math.ceil(bytes / LINE.length)).slic
 /** A picture may have anything after its end. */
 const picture = (bytes: number) => Buffer.concat([Buffer.from(PIXEL, 'base64'), Buffer.alloc(bytes)]).subarray(0, bytes)
 
-const site = Bun.serve({
+const site: ReturnType<typeof Bun.serve> = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch(request) {
+  fetch(request): Response {
     const { pathname } = new URL(request.url)
     const to = (location: string) => new Response(null, { status: 302, headers: { location } })
     const as = (body: BodyInit, type: string) => new Response(body, { headers: { 'content-type': type } })
