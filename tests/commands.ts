@@ -11,6 +11,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     asleep: one('bench/asleep', 'what a server costs that nobody asks anything'),
     browser: one('bench/browser', 'how soon a browser session is ready, how late its frames are, its memory'),
     chats: one('bench/chats', 'memory of 5,000 open streams of visitors, delay of messages'),
+    cluster: one('bench/cluster', 'what a call, and a node without calls, cost Postgres, Redis and the node'),
     copy: one('bench/copy', 'a million calls from SQLite to Postgres and back'),
     console: one('bench/console', 'first load, scrolling and sizes of the console, and calls beside twenty of them'),
     crowd: one('bench/crowd', 'delay of events while a million deliveries wait for dead receivers'),
