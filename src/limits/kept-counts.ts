@@ -12,6 +12,7 @@ type Deps = { store: Store; clock: Clock; node: string }
 const SECOND_MS = 1_000
 /** Between two writes; what was let in since the last is lost with the node. */
 const WRITE_EVERY_MS = 20
+const RETRY_MS = 100
 const SWEEP_EVERY_MS = 10_000
 const MAX_SWEPT = 5_000
 
@@ -19,11 +20,10 @@ const secondNow = sql<number>`${postgresNow} / ${SECOND_MS}::bigint * ${SECOND_M
 /** The second that began then still has a part in the last minute. */
 const oldest = sql<number>`${postgresNow} - ${WINDOW_MS + SECOND_MS}::bigint`
 
-/** Nobody waits until it is on the disk: who loses Postgres loses no more than half a second of it. */
+/** On the disk before the next ones: a node may be killed, and Redis forget, soon after Postgres crashed. */
 const addUp = command<{ list: string; node: string }>()((tx, p) => {
   const t = tx.of(rateCounts)
-  const quickly = sql`, (select set_config('synchronous_commit', 'off', true)) as quickly`
-  return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondNow }, quickly).onConflictDoUpdate({
+  return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondNow }).onConflictDoUpdate({
     target: [t.subject, t.name, t.node, t.second],
     set: { weight: sql`${t.weight} + excluded.weight`, apart: sql`${t.apart} + excluded.apart` },
   })
@@ -66,21 +66,11 @@ const sweep = command<{ limit: number }>()((tx, p) => {
 export function createKeptCounts({ store, clock, node }: Deps) {
   let waiting = new Map<string, { subject: string; name: WindowName; weight: number; apart: number }>()
   let isWriting = false
+  let failingSince: number | null = null
   let sweptAt = clock.monotonic()
 
   return {
-    /** Counts what was let in now, and how much of it Redis does not know. */
-    add(subject: string, name: WindowName, weight: number, apart: number): void {
-      const key = `${name} ${subject}`
-      const found = waiting.get(key)
-      if (found) {
-        found.weight += weight
-        found.apart += apart
-      } else {
-        waiting.set(key, { subject, name, weight, apart })
-      }
-      if (!isWriting) void writeAll()
-    },
+    add,
     /** Of each node; Redis remembers since `back` milliseconds. Null where Postgres does not tell. */
     read: (subject: string, name: WindowName, back: number): Promise<KeptCount[] | null> =>
       byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch(() => null),
@@ -88,18 +78,43 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     uncertain: () => withApart(store.read, {}),
   }
 
+  /** Counts what was let in now, and how much of it Redis does not know. */
+  function add(subject: string, name: WindowName, weight: number, apart: number): void {
+    const key = `${name} ${subject}`
+    const found = waiting.get(key)
+    if (found) {
+      found.weight += weight
+      found.apart += apart
+    } else {
+      waiting.set(key, { subject, name, weight, apart })
+    }
+    if (!isWriting) void writeAll()
+  }
+
   async function writeAll(): Promise<void> {
     isWriting = true
     while (waiting.size) {
-      const list = JSON.stringify([...waiting.values()])
+      const taken = [...waiting.values()]
       waiting = new Map()
-      // What cannot be written is not tried again: with Postgres away no call is let in for long.
-      await store.writeOne((tx) => addUp(tx, { list, node })).catch(() => undefined)
+      const list = JSON.stringify(taken)
+      await store
+        .writeOne((tx) => addUp(tx, { list, node }))
+        .then(
+          () => {
+            failingSince = null
+          },
+          () => {
+            failingSince ??= clock.monotonic()
+            // Where it was written after all, more counts than was let in: that is the safe side.
+            if (clock.monotonic() < failingSince + WINDOW_MS)
+              for (const { subject, name, weight, apart } of taken) add(subject, name, weight, apart)
+          },
+        )
       if (clock.monotonic() > sweptAt + SWEEP_EVERY_MS) {
         sweptAt = clock.monotonic()
         await store.writeOne((tx) => sweep(tx, { limit: MAX_SWEPT })).catch(() => undefined)
       }
-      await clock.sleep(WRITE_EVERY_MS)
+      await clock.sleep(failingSince === null ? WRITE_EVERY_MS : RETRY_MS)
     }
     isWriting = false
   }

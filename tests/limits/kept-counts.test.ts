@@ -1,0 +1,62 @@
+// Postgres alone: what nodes let in, for those that come after them.
+import { expect, test } from 'bun:test'
+import { createKeptCounts } from '../../src/limits'
+import { fakeClock } from '../support/clock'
+import { eventually } from '../support/eventually'
+import { openTestStore, postgresUrl } from '../support/store'
+
+if (!postgresUrl) process.stdout.write('NOT RUN: kept counts, because SVC_TEST_POSTGRES_URL is not set.\n')
+const store = await openTestStore()
+
+/** A node whose writes fail while `isAway`. */
+function startNode(node: string) {
+  const database = { isAway: true, tries: 0 }
+  const writeOne: typeof store.writeOne = (unit) => {
+    database.tries += 1
+    return database.isAway ? Promise.reject(new Error('away')) : store.writeOne(unit)
+  }
+  const clock = fakeClock()
+  const counts = createKeptCounts({ store: { ...store, writeOne }, clock, node })
+  /** Lets it try once more. */
+  const retry = async () => {
+    const before = database.tries
+    clock.advance(100)
+    await eventually(() => database.tries > before)
+  }
+  return { counts, clock, database, retry }
+}
+
+const isOf = async (subject: string) => (await startNode('reader').counts.read(subject, 'requests', 120_000))!
+
+test.skipIf(!postgresUrl)('what Postgres did not take is written when it is back, with what came since', async () => {
+  const { counts, database, retry } = startNode('cut')
+  counts.add('key:one', 'requests', 2, 0)
+  await eventually(() => database.tries === 1)
+  counts.add('key:one', 'requests', 3, 1)
+  await retry()
+  expect(await isOf('key:one')).toEqual([])
+  database.isAway = false
+  await retry()
+  const kept = await eventually(
+    () => isOf('key:one'),
+    ({ length }) => length > 0,
+  )
+  expect(kept).toEqual([{ node: 'cut', used: 5, apart: 1 }])
+})
+
+test.skipIf(!postgresUrl)('after a minute without it, what was let in counts no more', async () => {
+  const { counts, clock, database, retry } = startNode('long')
+  counts.add('key:long', 'requests', 2, 0)
+  await eventually(() => database.tries === 1)
+  clock.advance(60_000)
+  // It sweeps, too.
+  await eventually(() => database.tries === 3)
+  counts.add('key:long', 'requests', 1, 0)
+  database.isAway = false
+  await retry()
+  const kept = await eventually(
+    () => isOf('key:long'),
+    ({ length }) => length > 0,
+  )
+  expect(kept.map(({ used }) => used)).toEqual([1])
+})
