@@ -56,11 +56,11 @@ try {
 
 async function calls(key: string, count: number, atOnce: number): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  let asked = 0
+  let sent = 0
   const ask = async () => {
-    while (asked < count) {
-      const node = nodes[asked++ % nodes.length]!
-      const body = JSON.stringify({ prompt: `What is ${asked} plus ${count}?`, mode: 'fast', conversation_id: null })
+    while (sent < count) {
+      const node = nodes[sent++ % nodes.length]!
+      const body = JSON.stringify({ prompt: `What is ${sent} plus ${count}?`, mode: 'fast', conversation_id: null })
       const response = await fetch(`${node.url}/api/v1/completions`, { method: 'POST', headers, body })
       await response.text()
       if (!response.ok) throw new Error(`answered ${response.status}`)
