@@ -164,7 +164,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, created_at: createdAt, ...until })
     const hold = { ref, owner, keyId, capped, amount, createdAt }
     // Most owners and keys have no caps.
-    if (capped || ownerCaps.hasCaps(tx, owner) !== false) await countAgainstCaps(tx, hold, caps, amount)
+    if (capped || (await ownerCaps.hasCaps(tx, owner))) await countAgainstCaps(tx, hold, caps, amount)
     return hold
   }
 
@@ -222,7 +222,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   /**
    * Ends a hold and books what the work really cost, at most the hold (G8). Returns what was charged: 0 when the hold
-   * had already ended (I9). The usage row that the caller writes is the entry of the ledger, so it names the hold.
+   * had ended. The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
   function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
     return settleHolds(tx, { hold, cost })

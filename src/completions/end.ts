@@ -99,7 +99,7 @@ async function fail(house: House, run: Run, error: unknown): Promise<void> {
 
 /**
  * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
- * ran out. Charges nothing when no answer came or the service failed (contract 2.4, P7). Returns the error to throw.
+ * ran out. Charges nothing when no answer came or the service failed (contract 2.4). Returns the error to throw.
  */
 export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
   const why = explained(run, error)
