@@ -118,6 +118,7 @@ export const Evaluation = t.Object(
         description: 'Tool phases only: name of the called tool, which rules of `tool_call` check too',
       }),
     ),
+    rules: t.Optional({ ...Rules, description: 'Tried instead of those of the policy; they are not saved' }),
   },
   { $id: 'GuardrailEvaluation' },
 )

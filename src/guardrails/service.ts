@@ -19,6 +19,7 @@ import {
   dropCompiledPolicy,
   readsRequestsOnly,
   validateContent,
+  validateRules,
 } from './policy'
 import { guardrailPolicy } from './resource'
 import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId } from './schema'
@@ -103,7 +104,9 @@ async function evaluatePolicy(
 ): Promise<Evaluated> {
   const row = await policies.find(store.read, call.caller, id)
   const { phase, text, tool_name } = input
-  const { rules, key } = (await compilePolicy(row)).of(phase)
+  // What is compiled is remembered by its rules, so rules that are only tried never stand for those that are saved.
+  const tried = input.rules ? { ...row, rules: await validateRules(input.rules) } : row
+  const { rules, key } = (await compilePolicy(tried)).of(phase)
   const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
   const given = readAs(phase, text)
   const inspection = { set: { rules, key }, about, who: row.owner, signal: call.signal }

@@ -15,6 +15,20 @@ async function tried(rule: ReturnType<typeof onKind>, text: string, more: object
 }
 const pii = (phase: string) => onKind('pii', phase, 'redact')
 
+test('rules that are not saved are tried in place of the saved ones, which stay in force', async () => {
+  const made = await ada.send('POST', 'guardrail-policies', { name: 'Saved', rules: [pii('input')] })
+  const evaluate = (more: object) =>
+    ada.send('POST', `guardrail-policies/${made.body.id}/evaluate`, { text: 'orion', phase: 'input', ...more })
+  const { body } = await evaluate({ rules: [onPattern('input', 'block', 'orion')] })
+  expect(body.results).toMatchObject([{ verdict: 'block', triggered: true }])
+  expect((await evaluate({})).body.results).toMatchObject([{ guardrail_id: 'pii', triggered: false }])
+  const wrong = await evaluate({ rules: [{ guardrail_id: 'nothing', phase: 'input', verdict: 'block' }] })
+  expect({ status: wrong.status, code: wrong.body.error.code }).toEqual({
+    status: 400,
+    code: 'guardrail_policy_invalid',
+  })
+})
+
 describe('evaluate in the tool phases says what a run would do', () => {
   test.each(['tool_call', 'tool_result'])('%s: escapes hide nothing, and the result is JSON', async (phase) => {
     const { triggered, text } = await tried(pii(phase), '{"to":"\\u0061da\\u0040example.com","n":[1,null]}')

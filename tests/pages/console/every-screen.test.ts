@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'puppeteer-core'
+import { eventually } from '../../support/eventually'
 import { axeProblems, inChromium } from '../support/chromium'
-import { createConsole, cutIn, go, sees, wrongIn } from './support/console'
+import { choose, createConsole, cutIn, go, press, sees, write, wrongIn } from './support/console'
 import { furnish } from './support/furnished'
 
 /** Every screen with its address, what stands on it when it is full, and when nothing is there yet. */
@@ -60,6 +61,47 @@ inChromium('every screen of the console', async () => {
       await sees(page, text)
       expect(await wrongIn(page, nameOf(path.replace(/\/[^?]+/, '-row')))).toEqual([])
     }
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('rules are tried as they are in the form, on a text and on what was asked before', async () => {
+    const pathOf = (section: string) => rows.find(([path]) => new RegExp(`^${section}/[^?]+$`).test(path))![0]
+    const { page, problems } = await open(`/me/${pathOf('guardrails')}`)
+    await choose(page, 'Then', 'block')
+    await write(page, 'Text to check', 'Write to ada@example.com')
+    await press(page, 'Check it')
+    await page.waitForSelector('.try .chip.bad')
+    await go(page, `/console/me/${pathOf('routing')}`)
+    await press(page, 'Compare')
+    await sees(page, 'would get another mode')
+    await press(page, 'Add floor')
+    await press(page, 'Save')
+    await sees(page, 'Saved')
+    const { body } = await person.send('GET', `routing-preferences/${pathOf('routing').split('/')[1]}`)
+    expect(body.confidence_floor_overrides).toEqual({ fast: 0.85 })
+    expect(await wrongIn(page, 'routing-row')).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('the inbox finds what was said, and shows who waits, and the list of widgets counts them', async () => {
+    const { page, problems } = await open('/me/inbox')
+    const queue = () => page.$$eval('.queue li', (all) => all.length)
+    const field = (await page.waitForSelector('[data-filter]'))!
+    await field.type('what is 12')
+    await eventually(async () => page.url().includes('q='))
+    await eventually(queue, (many) => many === 1)
+    await field.type(' oaks')
+    await sees(page, 'No conversation matches')
+    await go(page, '/console/me/inbox')
+    await press(page, 'Mine')
+    await sees(page, 'No conversation matches')
+    await press(page, 'Waiting')
+    await eventually(queue, (many) => many === 1)
+    await go(page, '/console/me/widgets')
+    await press(page, '1', 'link')
+    await eventually(async () => page.url().endsWith('/inbox?state=waiting'))
     expect(problems).toEqual([])
     await page.close()
   })

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { Button, Chip } from '../ui/controls'
 import { plural } from '../ui/format'
 import { Failed, type Problem } from '../ui/states'
@@ -95,6 +95,7 @@ type TryProps<Answer> = {
 
 /** Tries rules on a text, and shows what they make of it. */
 export function TryPanel<Answer>({ title, verb, run, fields, children }: TryProps<Answer>) {
+  const id = useId()
   const [found, setFound] = useState<Answer | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
   const tried = () =>
@@ -106,8 +107,8 @@ export function TryPanel<Answer>({ title, verb, run, fields, children }: TryProp
       (error: Problem) => setProblem(error),
     )
   return (
-    <section className="card part try" aria-labelledby="try">
-      <h3 id="try">{title}</h3>
+    <section className="card part" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
       <form
         className="form"
         onSubmit={(event) => {

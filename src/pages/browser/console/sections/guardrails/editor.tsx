@@ -1,6 +1,7 @@
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { Evaluated, GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
-import { useCalls, useGet } from '../../shell/api'
+import { useCalls, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
@@ -39,6 +40,7 @@ export function PolicyEditor({ of, close }: { of: GuardrailPolicy | null; close(
 }
 
 function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close(): void; guardrails: Guardrail[] }) {
+  const owner = useOwner()
   const [rules, setRules] = useState<Rule[]>(() => of?.rules.map((rule) => ({ ...rule })) ?? [])
   const change = (next: Rule[]) => {
     unsaved.set(true)
@@ -98,29 +100,36 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
                     onChange={(verdict) => set({ verdict })}
                   />
                 </div>
-                <p className="faint">{description}</p>
+                <p className="faint">
+                  {description}{' '}
+                  {of && (
+                    <Link href={`/${owner.slug}/requests?guardrail=${rule.guardrail_id}`}>Requests where it fired</Link>
+                  )}
+                </p>
                 <SchemaFields schema={config_schema} value={rule.config} onChange={(config) => set({ config })} />
               </>
             )
           }}
         </Rows>
       </RuleSetEditor>
-      {of ? (
-        <Try id={of.id} />
-      ) : (
-        <section className="card part try">
-          <h3>Try a text</h3>
-          <p className="faint">
-            Save the policy first; until a key is bound to it or it is the default it does nothing.
-          </p>
-        </section>
-      )}
+      <div className="try">
+        {of ? (
+          <Try id={of.id} rules={rules} />
+        ) : (
+          <section className="card part">
+            <h3>Try a text</h3>
+            <p className="faint">
+              Save the policy first; until a key is bound to it or it is the default it does nothing.
+            </p>
+          </section>
+        )}
+      </div>
     </div>
   )
 }
 
-/** One text, checked by the policy as it is saved. */
-function Try({ id }: { id: string }) {
+/** One text, checked by the rules as they are in the form. */
+function Try({ id, rules }: { id: string; rules: Rule[] }) {
   const calls = useCalls()
   const [text, setText] = useState('')
   const [phase, setPhase] = useState('input')
@@ -128,11 +137,11 @@ function Try({ id }: { id: string }) {
     <TryPanel
       title="Try a text"
       verb="Check it"
-      run={() => calls.json<Evaluated>('POST', `/guardrail-policies/${id}/evaluate`, { body: { text, phase } })}
+      run={() => calls.json<Evaluated>('POST', `/guardrail-policies/${id}/evaluate`, { body: { text, phase, rules } })}
       fields={
         <>
           <Select label="As" value={phase} choices={Object.entries(PHASES)} onChange={setPhase} />
-          <Field label="Text to check" help="The rules as they are saved are tried.">
+          <Field label="Text to check" help="The rules beside it are tried, saved or not.">
             {(props) => (
               <textarea {...props} rows={4} required value={text} onChange={({ target }) => setText(target.value)} />
             )}

@@ -6,13 +6,19 @@ import { useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { Page } from '../../shell/page'
 import { keep, recall } from '../../shell/value'
-import { Chip } from '../../ui/controls'
+import { Chip, Choices } from '../../ui/controls'
 import { FilterBar, useFilters } from '../../ui/filters'
 import { Ago, plural } from '../../ui/format'
 import { Loading } from '../../ui/states'
 import { Conversation } from './chat'
 import { type Chat, isMine, isSameVisitor, isWaiting, keyOf, pathOf, useInbox } from './wire'
 
+const WHICH = [
+  { value: 'waiting', label: 'Waiting' },
+  { value: 'mine', label: 'Mine' },
+  { value: '', label: 'All' },
+  { value: 'closed', label: 'Closed' },
+] as const
 const STATES: Record<string, (chat: Chat) => boolean> = {
   waiting: isWaiting,
   mine: isMine,
@@ -45,8 +51,16 @@ export default function Inbox() {
   }, [chosen, count])
   const go = (id: string | null) => navigate(`/${owner.slug}/inbox${id ? `/${id}` : ''}${search && `?${search}`}`)
   const wanted = filters.q?.toLowerCase() ?? ''
+  const found = useGet<{ takeovers: Chat[] }>(
+    '/takeovers',
+    { q: wanted, state: filters.state === 'closed' ? 'closed' : 'all', limit: 100 },
+    { off: wanted.length < 2 },
+  )
+  const said = new Set(wanted.length < 2 ? [] : found.data?.takeovers.map(({ session_id }) => session_id))
   const shown = chats?.filter(
-    (it) => (STATES[filters.state ?? '']?.(it) ?? true) && (!wanted || textOf(it, nameOf).includes(wanted)),
+    (it) =>
+      (STATES[filters.state ?? '']?.(it) ?? true) &&
+      (!wanted || said.has(it.session_id) || textOf(it, nameOf).includes(wanted)),
   )
   useAltKeys({
     ArrowDown: () => walk(1),
@@ -73,21 +87,16 @@ export default function Inbox() {
       <div className={open ? 'inbox open' : 'inbox'}>
         <nav className="card queue-box" aria-label="Conversations">
           <FilterBar
-            filters={[
-              { name: 'q', label: 'Page, name or reason' },
-              {
-                name: 'state',
-                label: 'Which',
-                values: [
-                  ['waiting', 'waiting'],
-                  ['mine', 'mine'],
-                  ['closed', 'closed'],
-                ],
-              },
-            ]}
+            filters={[{ name: 'q', label: 'Page, name or reason', hint: 'Search in chats' }]}
             values={filters}
             onChange={set}
             onClear={clear}
+          />
+          <Choices
+            label="Which conversations"
+            value={filters.state ?? ''}
+            choices={WHICH}
+            onChange={(state) => set({ state })}
           />
           {shown === undefined && <Loading rows={4} />}
           {chats?.length === 0 && <p className="faint none">Nobody is waiting. No messages yet.</p>}

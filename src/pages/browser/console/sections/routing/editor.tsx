@@ -1,13 +1,14 @@
 import { useState } from 'react'
-import type { Preference, Preview } from '../../../../../routing/schema'
+import type { Preference, Preview, Replayed } from '../../../../../routing/schema'
 import { useCalls } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { Chip, Field, Select } from '../../ui/controls'
-import { duration, percent } from '../../ui/format'
+import { duration, percent, plural } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { MODES } from './modes'
 
+const MAX_SHOWN = 50
 type Rule = { pattern: string; target_mode: string; confidence: number; description: string }
 type Example = { prompt: string; expected_mode: string }
 
@@ -17,6 +18,9 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
     () => of?.rules.map((rule) => ({ ...rule, description: rule.description ?? '' })) ?? [],
   )
   const [examples, setExamples] = useState<Example[]>(() => of?.examples.map((it) => ({ ...it })) ?? [])
+  const [floors, setFloors] = useState(() =>
+    Object.entries(of?.confidence_floor_overrides ?? {}).map(([mode, floor]) => ({ mode, floor })),
+  )
   const changed =
     <T,>(set: (value: T) => void) =>
     (value: T) => {
@@ -29,7 +33,11 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
         of={of}
         list="/routing-preferences"
         what="preference"
-        more={{ rules: sent(rules), examples }}
+        more={{
+          rules: sent(rules),
+          examples,
+          confidence_floor_overrides: Object.fromEntries(floors.map(({ mode, floor }) => [mode, floor])),
+        }}
         close={close}
       >
         <h3>Rules</h3>
@@ -55,19 +63,7 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
                 )}
               </Field>
               <ModeField value={rule.target_mode} onChange={(target_mode) => set({ target_mode })} />
-              <Field label={`Confidence: ${percent(rule.confidence)}`}>
-                {(props) => (
-                  <input
-                    {...props}
-                    type="range"
-                    min="0.5"
-                    max="0.99"
-                    step="0.01"
-                    value={rule.confidence}
-                    onChange={({ target }) => set({ confidence: Number(target.value) })}
-                  />
-                )}
-              </Field>
+              <Share label="Confidence" value={rule.confidence} onChange={(confidence) => set({ confidence })} />
               <Field label="Note">
                 {(props) => (
                   <input
@@ -103,8 +99,26 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
             </div>
           )}
         </Rows>
+        <h3>Floors</h3>
+        <p className="faint">How sure a mode has to be before it is chosen: 85 % where nothing else is said.</p>
+        <Rows
+          name="floor"
+          rows={floors}
+          onChange={changed(setFloors)}
+          fresh={() => ({ mode: MODES.find((mode) => !floors.some((it) => it.mode === mode)) ?? 'fast', floor: 0.85 })}
+        >
+          {(it, set) => (
+            <div className="pair">
+              <ModeField value={it.mode} onChange={(mode) => set({ mode })} />
+              <Share label="Floor" value={it.floor} onChange={(floor) => set({ floor })} />
+            </div>
+          )}
+        </Rows>
       </RuleSetEditor>
-      <Try rules={rules} id={of?.id} />
+      <div className="try">
+        <Try rules={rules} id={of?.id} />
+        <History rules={rules} id={of?.id} />
+      </div>
     </div>
   )
 }
@@ -119,6 +133,22 @@ function problemOf(pattern: string): string | undefined {
     return (error as Error).message
   }
 }
+
+const Share = ({ label, value, onChange }: { label: string; value: number; onChange(value: number): void }) => (
+  <Field label={`${label}: ${percent(value)}`}>
+    {(props) => (
+      <input
+        {...props}
+        type="range"
+        min="0.5"
+        max="0.99"
+        step="0.01"
+        value={value}
+        onChange={({ target }) => onChange(Number(target.value))}
+      />
+    )}
+  </Field>
+)
 
 const ModeField = (props: { value: string; onChange(mode: string): void }) => (
   <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])].map((mode) => [mode, mode])} />
@@ -167,6 +197,56 @@ function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
               {warning}
             </p>
           ))}
+        </>
+      )}
+    </TryPanel>
+  )
+}
+
+/** What the rules as they are in the form would change for prompts that are stored; nothing is billed or kept. */
+function History({ rules, id }: { rules: Rule[]; id: string | undefined }) {
+  const calls = useCalls()
+  return (
+    <TryPanel
+      title="Try on your history"
+      verb="Compare"
+      run={() =>
+        calls.json<Replayed>('POST', '/routing-preferences/replay', {
+          body: { rules: sent(rules), ...(id ? { routing_preference_id: id } : {}) },
+        })
+      }
+      fields={<p className="faint">Prompts of conversations, corrections and examples. Nothing else is kept.</p>}
+    >
+      {({ tested, changed, by_mode, timed_out }) => (
+        <>
+          <p>
+            {changed.length} of {plural(tested, 'prompt')} would get another mode.
+            {timed_out && ' There are more; two seconds were too short for all.'}
+          </p>
+          <ul className="plain-list">
+            {Object.entries(by_mode)
+              .filter(([, { before, after }]) => before !== after)
+              .map(([mode, { before, after }]) => (
+                <li key={mode}>
+                  <b>{mode}</b>
+                  <span>
+                    {before} before, {after} after
+                  </span>
+                </li>
+              ))}
+          </ul>
+          <ul className="plain-list">
+            {changed.slice(0, MAX_SHOWN).map(({ source, excerpt, before, after }) => (
+              <li key={`${source.id} ${excerpt}`}>
+                <span>
+                  {excerpt}
+                  <small>
+                    {before} → {after}, from your {source.type}s
+                  </small>
+                </span>
+              </li>
+            ))}
+          </ul>
         </>
       )}
     </TryPanel>

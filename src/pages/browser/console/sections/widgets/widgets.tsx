@@ -1,8 +1,10 @@
+import { Link } from 'wouter'
 import type { Widget } from '../../../../../widgets/schema'
-import { useGet } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
+import { short } from '../../ui/format'
 import { changedColumn } from '../../ui/table'
 import { WidgetEditor } from './editor'
 
@@ -40,6 +42,22 @@ function NewWidget({ close }: { close(): void }) {
   )
 }
 
+/** Each reads what all of them share: one call for the whole list. */
+function KeyName({ id }: { id: string }) {
+  const keys = useGet<{ keys: Key[] }>('/keys', { limit: 100 })
+  return <>{keys.data?.keys.find((key) => key.id === id)?.name ?? short(id)}</>
+}
+function Waiting({ id }: Widget) {
+  const { looksAt, slug } = useOwner()
+  const chats = useGet<{ takeovers: { config_id: string }[] }>(
+    '/takeovers',
+    { state: 'waiting', limit: 100 },
+    { everyMs: 10_000, off: looksAt !== undefined },
+  )
+  const many = chats.data?.takeovers.filter(({ config_id }) => config_id === id).length
+  return many ? <Link href={`/${slug}/inbox?state=waiting`}>{many}</Link> : (many ?? '–')
+}
+
 export default defineScreen<Widget>({
   section: 'widgets',
   title: 'Widgets',
@@ -63,6 +81,8 @@ export default defineScreen<Widget>({
       main: true,
       width: 'minmax(0, 1.6fr)',
     },
+    { key: 'key', head: 'Key', cell: ({ api_key_id: id }) => <KeyName id={id} /> },
+    { key: 'waiting', head: 'Waiting', cell: (it) => <Waiting {...it} />, number: true, width: '92px' },
     { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
     changedColumn(({ updated_at }) => updated_at),
   ],
