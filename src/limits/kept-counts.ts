@@ -13,6 +13,8 @@ const SECOND_MS = 1_000
 /** Between two writes; what was let in since the last is lost with the node. */
 const WRITE_EVERY_MS = 20
 const RETRY_MS = 100
+/** At once: what a Postgres that stands still was sent, it writes also for a node that is gone by then. */
+const MAX_WRITES = 100
 const SWEEP_EVERY_MS = 10_000
 const MAX_SWEPT = 5_000
 
@@ -67,6 +69,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   let waiting = new Map<string, { subject: string; name: WindowName; weight: number; apart: number }>()
   let isWriting = false
   let failingSince: number | null = null
+  let writes = 0
   let sweptAt = clock.monotonic()
 
   return {
@@ -94,29 +97,33 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   async function writeAll(): Promise<void> {
     isWriting = true
     while (waiting.size) {
-      const taken = [...waiting.values()]
-      waiting = new Map()
-      const list = JSON.stringify(taken)
-      await store
-        .writeOne((tx) => addUp(tx, { list, node }))
-        .then(
-          () => {
-            failingSince = null
-          },
-          () => {
-            failingSince ??= clock.monotonic()
-            // Where it was written after all, more counts than was let in: that is the safe side.
-            if (clock.monotonic() < failingSince + WINDOW_MS)
-              for (const { subject, name, weight, apart } of taken) add(subject, name, weight, apart)
-          },
-        )
+      if (writes < MAX_WRITES) void writeWaiting()
+      await clock.sleep(failingSince === null ? WRITE_EVERY_MS : RETRY_MS)
+    }
+    isWriting = false
+  }
+
+  async function writeWaiting(): Promise<void> {
+    // Several writes may touch the same rows: in one order, or Postgres would find a circle.
+    const taken = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+    waiting = new Map()
+    const list = JSON.stringify(taken)
+    writes += 1
+    try {
+      await store.writeOne((tx) => addUp(tx, { list, node }))
+      failingSince = null
       if (clock.monotonic() > sweptAt + SWEEP_EVERY_MS) {
         sweptAt = clock.monotonic()
         await store.writeOne((tx) => sweep(tx, { limit: MAX_SWEPT })).catch(() => undefined)
       }
-      await clock.sleep(failingSince === null ? WRITE_EVERY_MS : RETRY_MS)
+    } catch {
+      failingSince ??= clock.monotonic()
+      // Where it was written after all, more counts than was let in: that is the safe side.
+      if (clock.monotonic() < failingSince + WINDOW_MS)
+        for (const { subject, name, weight, apart } of taken) add(subject, name, weight, apart)
+    } finally {
+      writes -= 1
     }
-    isWriting = false
   }
 }
 
