@@ -1,7 +1,7 @@
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
 import { apiOf } from '../api'
-import { commandsOf } from '../command'
+import { commandsOf, type FlagsGiven } from '../command'
 import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver } from '../files'
 import { formatOf } from '../globals'
@@ -13,15 +13,6 @@ import type { Shell } from '../shell'
 import { argument, choice, duration, flag, LAST, text, whole, words } from '../words'
 import { deliveryColumns as columns, deliveryColumns, webhookAt, webhookIds } from './webhooks'
 
-/** Which attempts are wanted; those not named are all. */
-export type Wanted = {
-  webhook: string | undefined
-  status?: Delivery['status'] | undefined
-  event: string | undefined
-  since: number | undefined
-  http: string | undefined
-}
-
 const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
 const filters = {
   webhook: WEBHOOK_FLAG,
@@ -29,12 +20,15 @@ const filters = {
   since: duration('24h', 'only attempts at most this old'),
   http: {
     ...text('CODE', 'only this answer: 503, 5xx, or none'),
-    read: (word: string) => {
+    read: (word: string): string | undefined => {
       if (/^([1-9]\d\d|[1-9]xx|none)$/.test(word)) return word
       throw new BadWord(`is "${word}"; it must be a status such as 503 or 5xx, or none`)
     },
   },
 }
+
+/** Which attempts are wanted; those not named are all. */
+type Wanted = FlagsGiven<typeof filters> & { status?: Delivery['status'] | undefined }
 
 /** The newest attempts of one webhook, or of all, newest first: fifty of each, or all that is kept. */
 async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {

@@ -1,6 +1,6 @@
 import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
-import { commandsOf, type FlagsGiven } from '../command'
+import { commandsOf, type Flag, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
@@ -47,11 +47,21 @@ function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; ch
   }
 }
 
-const ABILITIES = ['yes', 'no', 'auto'] as const
-
 const MAX_TOKENS = 100_000_000
 
 const MAX_PRICE = 1_000_000_000_000
+
+/** Whether an upstream can do something; null for what it reports, or is known for. */
+function ability(about: string): Flag<boolean | null | undefined> {
+  const { read, ...words } = choice(['yes', 'no', 'auto'], about)
+  return {
+    ...words,
+    read(word) {
+      const known = read(word, undefined)
+      return known === 'auto' ? null : known === 'yes'
+    },
+  }
+}
 
 /** What may be set of an upstream, as flags (contract 28.4). */
 const SETTING_FLAGS = {
@@ -61,19 +71,16 @@ const SETTING_FLAGS = {
   silence: duration('20s', 'longest wait for the next byte'),
   concurrency: whole('N', 'maximum calls at a time, the others wait; 0 means no limit', { min: 0, max: 100_000 }),
   header: repeated('NAME:VALUE', 'header sent with every call'),
-  vision: choice(ABILITIES, 'whether it accepts images; auto uses what it reports'),
-  tools: choice(ABILITIES, 'whether it supports tools'),
-  jsonOutput: choice(ABILITIES, 'whether it can answer in JSON on request'),
-  documents: choice(ABILITIES, 'whether it reads documents as they are; auto means no'),
-  recordings: choice(ABILITIES, 'whether it hears recordings as they are; auto means no'),
-  imageEdits: choice(ABILITIES, 'whether it edits pictures; auto knows some models'),
-  translates: choice(ABILITIES, 'whether it has /audio/translations; auto means no'),
+  vision: ability('whether it accepts images; auto uses what it reports'),
+  tools: ability('whether it supports tools'),
+  jsonOutput: ability('whether it can answer in JSON on request'),
+  documents: ability('whether it reads documents as they are; auto means no'),
+  recordings: ability('whether it hears recordings as they are; auto means no'),
+  imageEdits: ability('whether it edits pictures; auto knows some models'),
+  translates: ability('whether it has /audio/translations; auto means no'),
   pricePrompt: whole('N', 'micro-cents for 1,000 tokens of a prompt', { min: 0, max: MAX_PRICE }),
   priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
-
-const readAbility = (word: (typeof ABILITIES)[number] | undefined): boolean | null | undefined =>
-  word === undefined ? undefined : word === 'auto' ? null : word === 'yes'
 
 /** A new upstream has nothing to take back. */
 const withoutNull = <T extends object>(all: T) =>
@@ -284,23 +291,17 @@ export const engineCommands = [
 const targetsOf = (to: readonly string[]): string[] => (to.length === 1 && to[0] === 'none' ? [] : [...to])
 
 /** The settings that the flags name; `auto` is null, which takes a setting back. */
-function settingsOf(given: FlagsGiven<typeof SETTING_FLAGS>) {
-  const { contextWindow, maxOutputTokens, callTimeout, silence, concurrency, pricePrompt, priceCompletion } = given
+function settingsOf({ header, pricePrompt, priceCompletion, ...given }: FlagsGiven<typeof SETTING_FLAGS>) {
+  const { callTimeout, silence, jsonOutput, documents, recordings, ...same } = given
   const prices = defined({ promptPer1k: pricePrompt, completionPer1k: priceCompletion })
   return defined({
-    contextWindow,
-    maxOutputTokens,
+    ...same,
     timeoutMs: callTimeout,
     silenceMs: silence,
-    concurrency,
-    headers: given.header && Object.fromEntries(given.header.map(readHeader)),
-    vision: readAbility(given.vision),
-    tools: readAbility(given.tools),
-    json: readAbility(given.jsonOutput),
-    files: readAbility(given.documents),
-    audio: readAbility(given.recordings),
-    imageEdits: readAbility(given.imageEdits),
-    translates: readAbility(given.translates),
+    headers: header && Object.fromEntries(header.map(readHeader)),
+    json: jsonOutput,
+    files: documents,
+    audio: recordings,
     prices: Object.keys(prices).length ? prices : undefined,
   })
 }

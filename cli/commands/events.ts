@@ -1,6 +1,6 @@
 import { SAMPLES } from '../../src/events/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf, defined, onceHeaders } from '../api'
+import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { expectData, notFoundFailure } from '../failure'
 import { readValueFile } from '../files'
@@ -98,28 +98,26 @@ export const eventCommands = [
   Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.
   $ events replay evt_01J8… --yes`({
     columns,
-    impact: 'write',
     danger: 'moderate',
     args: { id: argument('id of the event, or the start of it') },
-    async run(shell, { id }) {
+    async find(shell, { id }) {
       const { api, ownerFilter } = await apiOf(shell)
       let cursor: string | undefined
       for (let page = 0; page < MAX_PAGES; page += 1) {
-        const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...ownerFilter }
-        const found = expectData(await api.events.get({ query }))
+        const found = expectData(
+          await api.events.get({ query: { limit: 100, ...defined({ cursor }), ...ownerFilter } }),
+        )
         const event = found.events.find((one) => one.id.startsWith(id))
-        if (event) {
-          const { orgId, eventType, payload } = event
-          if (shell.planned(`publish ${eventType} again`)) return
-          shell.confirm(`Publish ${eventType} of ${event.timestamp} again?`)
-          const input = { orgId, eventType, payload, sourceConnector: REPLAYED }
-          return shell.print.item(expectData(await api.events.post(input, { headers: onceHeaders(shell) })), columns)
-        }
+        if (event) return event
         if (found.next_cursor === null) break
         cursor = found.next_cursor
       }
       throw notFoundFailure(`No event ${id} among the newest.`, 'svc-admin events list')
     },
+    action: ({ eventType }) => `publish ${eventType} again`,
+    question: ({ eventType, timestamp }) => `Publish ${eventType} of ${timestamp} again?`,
+    request: ({ api, headers }, { orgId, eventType, payload }) =>
+      api.events.post({ orgId, eventType, payload, sourceConnector: REPLAYED }, { headers }),
   }),
 ]
 

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/app/config'
 import type { Keyring } from '../../src/app/keyring'
 import { commandsOf } from '../command'
-import { CheckFailed, conflictFailure, usageFailure } from '../failure'
+import { conflictFailure, usageFailure } from '../failure'
 import { column, columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
@@ -22,18 +22,15 @@ const keyringStatus = command`status: Show the version of the master key and wha
   $ keyring status`({
   exits: [5, 9],
   columns,
-  async run(shell) {
+  async answer({ shell }) {
     const { keyringStatus: look } = await import('../../src/app/keyring')
-    const found = await attempted(() => look(loadConfig(overridesOf(shell))))
-    shell.print.item(found, columns)
-    if (!found.fits || found.webhooks.unreadable || found.answers.unreadable || found.engines.unreadable)
-      throw new CheckFailed()
+    return attempted(() => look(loadConfig(overridesOf(shell))))
   },
+  ok: ({ fits, webhooks, answers, engines }) =>
+    fits && !webhooks.unreadable && !answers.unreadable && !engines.unreadable,
 })
 
 const rotatedColumns = [...columns, column('old', 'OLD KEY')]
-const NAME = 'rotate'
-
 async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
   const word = await readSecretInput(shell, { label: 'key', fromFile, instead: 'leave out --from-file' })
   const key = Buffer.from(word, 'base64')
@@ -62,32 +59,30 @@ export const keyringCommands = [
   $ keyring rotate --dry-run
   $ keyring rotate --confirm rotate
   $ keyring rotate --from-file key.txt`({
-    impact: 'write',
     danger: 'severe',
     exits: [1, 5],
     columns: rotatedColumns,
     flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
-    async run(shell, { fromFile }) {
-      const { keyringStatus: look, rewrapSecrets, rotateKeyring } = await import('../../src/app/keyring')
+    async find(shell) {
+      const { keyringStatus: look } = await import('../../src/app/keyring')
       const config = loadConfig(overridesOf(shell))
       const { webhooks, answers, version, wrapped_by } = await attempted(() => look(config))
-      if (wrapped_by !== null) {
-        if (shell.planned(`wrap the secrets of the database with another key than ${wrapped_by}`)) return
-        const key = fromFile === undefined ? null : await readKey(shell, fromFile)
-        shell.confirmName(`Wrap the secrets of the database with another key than ${wrapped_by}?`, NAME)
-        const done = await attempted(() => rewrapSecrets(config, key))
-        shell.print.item(done, rotatedColumns)
-        return shell.note(
-          `Nodes need the new key when they start. Remove ${done.old} from them; earlier backups need it.`,
-        )
-      }
       const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
-      if (shell.planned(`replace master key v${version} and encrypt ${what} again`)) return
-      const given = fromFile === undefined ? null : await readKey(shell, fromFile)
-      shell.confirmName(`Replace master key v${version} and encrypt ${what} again?`, NAME)
-      const done = await attempted(() => rotateKeyring(config, given))
-      shell.print.item(done, rotatedColumns)
-      shell.note(`Store ${done.old} with the earlier backups, away from this machine, and delete it here.`)
+      return { config, wrapped_by, what: `replace master key v${version} and encrypt ${what} again` }
     },
+    action: ({ wrapped_by, what }) =>
+      wrapped_by === null ? what : `wrap the secrets of the database with another key than ${wrapped_by}`,
+    named: () => 'rotate',
+    async answer({ shell }, { config, wrapped_by, fromFile }) {
+      const { rewrapSecrets, rotateKeyring } = await import('../../src/app/keyring')
+      const key = fromFile === undefined ? null : await readKey(shell, fromFile)
+      return attempted<Keyring & { old: string }>(() =>
+        wrapped_by === null ? rotateKeyring(config, key) : rewrapSecrets(config, key),
+      )
+    },
+    note: ({ old }, { wrapped_by }) =>
+      wrapped_by === null
+        ? `Store ${old} with the earlier backups, away from this machine, and delete it here.`
+        : `Nodes need the new key when they start. Remove ${old} from them; earlier backups need it.`,
   }),
 ]

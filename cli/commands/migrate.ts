@@ -130,10 +130,9 @@ export const migrateCommands = [
   $ migrate down --dry-run
   $ migrate down --confirm data`({
     columns: restored,
-    impact: 'write',
     danger: 'severe',
     exits: [1, 3, 5, 7],
-    async run(shell) {
+    async find(shell) {
       const { location, dataDir } = await look(shell)
       if (location.dialect !== 'sqlite')
         throw conflictFailure(
@@ -141,20 +140,22 @@ export const migrateCommands = [
           'svc-admin backup restore FOLDER, into an empty database',
         )
       const copy = newestCopy(dataDir)
-      if (copy === null)
-        throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
-      if (shell.planned(`replace ${location.path} with ${copy}`)) return
-      shell.confirmName(`Replace ${location.path} with ${copy}?`, basename(dataDir))
-      const stored = await putBack(location.path, copy, dataDir, shell.clock.now())
-      shell.print.item({ restored: copy, kept: stored }, restored)
+      if (copy !== null) return { path: location.path, dataDir, copy }
+      throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
     },
+    action: ({ path, copy }) => `replace ${path} with ${copy}`,
+    named: ({ dataDir }) => basename(dataDir),
+    answer: async ({ shell }, { path, copy, dataDir }) => ({
+      restored: copy,
+      kept: await putBack(path, copy, dataDir, shell.clock.now()),
+    }),
   }),
   command`verify: Compare the tables of the database with those of this release
   Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.
   $ migrate verify`({
     columns: problems,
     exits: [7, 9],
-    async run(shell) {
+    async answer({ shell }) {
       const { location, state, strange, unfinished } = await look(shell)
       const { lackingIn } = await import('../../src/kernel/store')
       const found = [
@@ -164,10 +165,10 @@ export const migrateCommands = [
         ...state.pending.map((tag) => `The migration ${tag} is missing: svc-admin migrate up.`),
         ...(state.pending.length ? [] : await lackingIn(location)),
       ]
-      const rows = found.map((problem) => ({ problem }))
-      shell.print.list(rows, problems, 'The database has every table and column of this release.')
-      if (rows.length) throw new CheckFailed()
+      return found.map((problem) => ({ problem }))
     },
+    empty: 'The database has every table and column of this release.',
+    ok: (found) => !found.length,
   }),
   migrateCopy,
 ]

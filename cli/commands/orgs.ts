@@ -2,7 +2,7 @@ import { closeSync, writeSync } from 'node:fs'
 import type { OpsClient } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { defined } from '../api'
-import { commandsOf } from '../command'
+import { commandsOf, type FlagsGiven } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
 import { columnsOf } from '../output/columns'
@@ -34,6 +34,13 @@ const command = commandsOf('orgs', { apis: ['operator'], columns: orgColumns })
 const looks = {
   slug: text('SLUG', 'lower-case letters, digits and hyphens'),
   planNote: text('TEXT', 'a note about its plan, which only operators see'),
+}
+
+const changes = {
+  name: text('NAME', 'the new name'),
+  slug: looks.slug,
+  type: choice(ORG_TYPES, 'what kind of organization'),
+  planNote: looks.planNote,
 }
 
 export const orgCommands = [
@@ -79,12 +86,7 @@ export const orgCommands = [
   $ orgs update acme --name "Acme Inc"
   $ orgs update acme --plan-note "invoiced until March" --json`({
     args,
-    flags: {
-      name: text('NAME', 'the new name'),
-      slug: looks.slug,
-      type: choice(ORG_TYPES, 'what kind of organization'),
-      planNote: looks.planNote,
-    },
+    flags: changes,
     action({ organization, ...change }) {
       const named = Object.keys(bodyOf(change))
       if (named.length) return `change ${named.join(', ')} of ${organization}`
@@ -115,15 +117,7 @@ export const orgCommands = [
   }),
 ]
 
-type Change = {
-  name: string | undefined
-  slug: string | undefined
-  type: OrgType | undefined
-  planNote: string | undefined
-}
-type OrgType = (typeof ORG_TYPES)[number]
-
-const bodyOf = ({ planNote, ...change }: Change) =>
+const bodyOf = ({ planNote, ...change }: FlagsGiven<typeof changes>) =>
   defined({ ...change, plan_note: planNote === undefined ? undefined : planNote || null })
 
 type Found = { id: string; name: string; member_count: number; key_count: number; balance_cents: number }

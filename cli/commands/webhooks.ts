@@ -240,19 +240,20 @@ export const webhookTriggerCommands = [
   $ webhooks trigger job.completed --webhook 31aa07c2-…
   $ webhooks trigger order.created --set amount=5 --set customer.name=Ada --json`({
     columns: triggered,
-    impact: 'write',
     exits: [3, 5, 6],
     args: { type: argument('name of the event; webhooks events lists those of the server') },
     flags: {
       webhook: text('ID', WEBHOOK),
       set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
     },
-    async run(shell, { type, webhook, set = [] }) {
-      const data = changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set)
-      if (shell.planned(`send an example of ${type} to ${webhook ?? 'a webhook'}`)) return
+    find: async (_, { type, set = [] }) => ({
+      data: changed(structuredClone(sampleOf(type)?.data ?? {}) as Record<string, unknown>, set),
+    }),
+    action: ({ type, webhook }) => `send an example of ${type} to ${webhook ?? 'a webhook'}`,
+    async answer({ shell }, { type: event_type, webhook, data }) {
       const { id, url } = await targetOf(shell, webhook)
-      const { event_id } = expectData(await (await webhookAt(shell, id)).hook.test.post({ event_type: type, data }))
-      shell.print.item({ event_id, event_type: type, webhook_id: id, url }, triggered)
+      const { event_id } = expectData(await (await webhookAt(shell, id)).hook.test.post({ event_type, data }))
+      return { event_id, event_type, webhook_id: id, url }
     },
   }),
   command`events: List the events of the server, each with example data
