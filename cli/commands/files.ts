@@ -39,3 +39,44 @@ export const fileCommands = [
     request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).delete(),
   }),
 ]
+
+const batchColumns = columnsOf`
+  id ID keep, owner OF, endpoint ENDPOINT, status STATUS, total LINES number, completed DONE number,
+  failed FAILED number, job_id JOB wide, created CREATED time, expires_at UNTIL time wide`
+
+const STATUSES = [
+  ...(['validating', 'in_progress', 'finalizing', 'completed'] as const),
+  ...(['failed', 'expired', 'cancelling', 'cancelled'] as const),
+]
+const batch = { id: argument('id of the batch') }
+
+const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns })
+
+export const batchCommands = [
+  batchCommand`list: List batches, newest first
+  A batch is a file of calls. What its lines ask and what they were answered is not shown.
+  $ batches list
+  $ batches list --status in_progress --org acme`({
+    flags: { status: choice(STATUSES, 'only batches with this status') },
+    paged: 'batches',
+    request: ({ ops, page, ownerFilter }, { status }) =>
+      ops.batches.get({ query: defined({ ...page, status, ...ownerFilter }) }),
+    empty: 'No batches yet. Clients create them with POST /batches.',
+  }),
+  batchCommand`get: Show one batch
+  "jobs log" with the id of its job shows what was tried.
+  $ batches get batch_…`({
+    args: batch,
+    request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).get(),
+  }),
+  batchCommand`cancel: Cancel a batch
+  Lines that run end, and the answers so far are written. It cannot be undone. Recorded as batch.cancelled.
+  $ batches cancel batch_… --dry-run
+  $ batches cancel batch_… --yes`({
+    danger: 'moderate',
+    args: batch,
+    action: ({ id }) => `cancel the batch ${id}`,
+    question: ' It cannot be undone.',
+    request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).cancel.post(),
+  }),
+]
