@@ -53,14 +53,10 @@ async function jobPages(shell: Shell, { type, status, key }: Wanted) {
 
 /** Operators name a key by its beginning; a tenant knows the ids of its own. */
 async function keyId(shell: Shell, key: string): Promise<string> {
-  const connection = await shell.connect()
-  if (connection.api !== 'operator') return key
-  return expectData(
-    await connection
-      .ops()
-      .keys({ ref: encodeURIComponent(key) })
-      .get(),
-  ).id
+  const { api, ops } = await shell.connect()
+  if (api !== 'operator') return key
+  const one = ops().keys({ ref: encodeURIComponent(key) })
+  return expectData(await one.get()).id
 }
 
 const POLL_MS = 2_000
@@ -223,13 +219,8 @@ export const jobCommands = [
     args,
     flags: { follow: { ...flag('keep printing until the job ends'), short: 'f' } },
     async run(shell, { id, follow }) {
-      const { ops } = await shell.connect()
-      const read = async (): Promise<JobLog> =>
-        expectData(
-          await ops()
-            .jobs({ id: encodeURIComponent(id) })
-            .log.get(),
-        )
+      const one = (await shell.connect()).ops().jobs({ id: encodeURIComponent(id) })
+      const read = async (): Promise<JobLog> => expectData(await one.log.get())
       const first = await read()
       if (!follow) return shell.print.list(first.steps, stepColumns, '')
       const feed = feedOf(shell, stepColumns)

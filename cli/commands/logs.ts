@@ -35,12 +35,8 @@ export const trace = single`trace: Show everything about one request, from arriv
     const connection = await shell.connect()
     if (open) return await openIn(shell, connection, ['trace', request, ...(owner ? [owner] : [])])
     const query = defined({ owner, since: since === undefined ? undefined : iso(shell.clock.now() - since) })
-    const found = expectData(
-      await connection
-        .ops()
-        .requests({ ref: encodeURIComponent(request) })
-        .get({ query }),
-    )
+    const one = connection.ops().requests({ ref: encodeURIComponent(request) })
+    const found = expectData(await one.get({ query }))
     if (formatOf(shell.globals) === 'table' && !shell.globals.fields) draw(shell, found)
     else shell.print.item(found, traceColumns)
   },

@@ -36,8 +36,8 @@ const command = commandsOf('members', { apis: ['operator'], columns })
 
 const invitation = { invitation: argument('id of the invitation, from members invitations') }
 
-const invitationsOf = ({ ops, shell }: At, command: string) =>
-  ops.orgs({ ref: orgOf(shell, `members ${command}`) }).invitations
+const orgIn = ({ ops, shell }: At, verb: string) => ops.orgs({ ref: orgOf(shell, `members ${verb}`) })
+const memberIn = (at: At, verb: string, user: string) => orgIn(at, verb).members({ user: step(user) })
 
 export const memberCommands: Command[] = [
   command`list: List the members of an organization and their roles
@@ -95,11 +95,7 @@ export const memberCommands: Command[] = [
       return `make ${user} ${role}`
     },
     question: ({ user, role }, { globals }) => `Make ${user} ${role} of ${globals.org}?`,
-    request: ({ ops, shell }, { user, role }) =>
-      ops
-        .orgs({ ref: orgOf(shell, 'members update') })
-        .members({ user: step(user) })
-        .patch({ role: role! }),
+    request: (at, { user, role }) => memberIn(at, 'update', user).patch({ role: role! }),
   }),
   command`remove: Remove a member from an organization
   They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.
@@ -113,11 +109,7 @@ export const memberCommands: Command[] = [
       return `remove ${user} from ${shell.globals.org}`
     },
     question: ' The keys they created for it will be revoked.',
-    request: ({ ops, shell }, { user }) =>
-      ops
-        .orgs({ ref: orgOf(shell, 'members remove') })
-        .members({ user: step(user) })
-        .delete(),
+    request: (at, { user }) => memberIn(at, 'remove', user).delete(),
     shown: (_, { user }) => ({ user_id: user, deleted: true }),
     note: (_, { user }, { globals }) =>
       `undo: svc-admin members add ${user} --org ${globals.org} (revoked keys stay revoked)`,
@@ -125,7 +117,7 @@ export const memberCommands: Command[] = [
   command`invitations: List the open and expired invitations of an organization
   Newest first. An accepted invitation is a member, and is in members list.
   $ members invitations --org acme`({
-    request: (at) => invitationsOf(at, 'invitations').get(),
+    request: (at) => orgIn(at, 'invitations').invitations.get(),
     shown: ({ invitations }) => invitations,
     empty: 'No invitations.',
   }),
@@ -155,7 +147,7 @@ export const memberCommands: Command[] = [
       orgOf(shell, 'members withdraw')
       return `withdraw the invitation ${invitation}`
     },
-    request: (at, { invitation }) => invitationsOf(at, 'withdraw')({ invitation }).delete(),
+    request: (at, { invitation }) => orgIn(at, 'withdraw').invitations({ invitation }).delete(),
     shown: (_, { invitation }) => ({ id: invitation, deleted: true }),
   }),
 ]

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { userFolder } from '../../src/kernel/user-folder'
 import { type Command, commandsOf } from '../command'
+import { writeConfigFile, writeWhole } from '../config-file'
 import { notFoundFailure, usageFailure } from '../failure'
 import type { Environment, Globals } from '../globals'
 import { columnsOf } from '../output/columns'
@@ -59,23 +60,21 @@ export const profileCommands = [
   The key is read from --key-from-file or --key-file, stdin or a hidden prompt. It is an operator key (svc_op_…) or an API key. The first profile is used at once. --org sets the org in which its commands act. With --production the line that names the server is red.
   $ profiles add prod https://ops.example --key-from-file op.key --production
   $ profiles add mine https://svc.example --key-from-file -`({
-    impact: 'write',
     args: { name: argument('a name for the server'), address: argument('its URL') },
     flags: {
       keyFromFile: text('FILE', 'a file that contains the key; - reads stdin'),
       production: flag('mark it as a production server'),
     },
-    async run(shell, { name, address, keyFromFile, production }) {
-      const url = readUrl(address)
-      if (shell.planned(`save ${url} as profile ${name}`)) return
+    find: async (_, { address }) => ({ url: readUrl(address) }),
+    action: ({ url, name }) => `save ${url} as profile ${name}`,
+    async answer({ shell }, { name, url, keyFromFile, production = false }) {
       // What the environment names is for calls; only a file of this command line is meant to be kept.
-      const { keyFile } = shell.globals
+      const { keyFile, org = null } = shell.globals
       const named = keyFile === shell.env.SVC_OPERATOR_KEY_FILE ? undefined : keyFile
       const input = { label: 'key', fromFile: keyFromFile ?? named, instead: 'add --key-from-file FILE' }
-      const key = (await readSecretInput(shell, input)).trim()
       const profiles = stored(shell)
-      profiles.save({ name, url, production: production === true, org: shell.globals.org ?? null }, key)
-      shell.print.item(shown(profiles.find(name), profiles.active()), columns)
+      await profiles.save({ name, url, production, org }, (await readSecretInput(shell, input)).trim())
+      return shown(profiles.find(name), profiles.active())
     },
   }),
   command`use: Send commands to another saved server from now on
@@ -89,7 +88,7 @@ export const profileCommands = [
       if (shell.planned(`use ${name}`)) return
       const profiles = stored(shell)
       const before = profiles.active()
-      profiles.use(name === 'none' ? null : name)
+      await profiles.use(name === 'none' ? null : name)
       shell.note(
         `${name === 'none' ? 'no profile is in use' : `profile ${name} is in use`} (undo: svc-admin profiles use ${before ?? 'none'})`,
       )
@@ -108,7 +107,7 @@ export const profileCommands = [
       const { url } = profiles.find(name)
       if (shell.planned(`delete profile ${name} (${url})`)) return
       shell.confirm(`Delete profile ${name} (${url}) and its key?`)
-      profiles.remove(name)
+      await profiles.remove(name)
       shell.note(`forgot profile ${name}`)
     },
   }),
@@ -129,9 +128,9 @@ export function createProfiles(env: Environment) {
     }
   }
 
-  function write(stored: Stored): void {
+  async function write(stored: Stored): Promise<void> {
     if (!file) throw usageFailure('There is no home folder to store profiles in.', 'set XDG_CONFIG_HOME or HOME')
-    writePrivately(file, `${JSON.stringify(stored, null, 2)}\n`)
+    await writeConfigFile(file, stored)
   }
 
   function find(name: string): Profile {
@@ -149,37 +148,32 @@ export function createProfiles(env: Environment) {
     savedReplies: () => read().tui?.replies ?? {},
 
     /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
-    save(profile: Profile, key: string): void {
+    async save(profile: Profile, key: string): Promise<void> {
       if (!NAME.test(profile.name))
         throw usageFailure(`NAME is "${profile.name}"; it must be lower-case letters, digits and hyphens.`)
       const { active, profiles, ...rest } = read()
       const others = profiles.filter(({ name }) => name !== profile.name)
-      write({ ...rest, active: active ?? profile.name, profiles: [...others, profile] })
-      writePrivately(keyFileOf(profile.name), `${key}\n`)
+      await write({ ...rest, active: active ?? profile.name, profiles: [...others, profile] })
+      await writeWhole(keyFileOf(profile.name), `${key}\n`)
     },
 
     /** Sets the active profile; null for none. */
-    use(name: string | null): void {
+    async use(name: string | null): Promise<void> {
       if (name !== null) find(name)
-      write({ ...read(), active: name })
+      await write({ ...read(), active: name })
     },
 
-    remove(name: string): void {
+    async remove(name: string): Promise<void> {
       find(name)
       const { active, profiles, ...rest } = read()
-      write({ ...rest, active: active === name ? null : active, profiles: profiles.filter((one) => one.name !== name) })
+      await write({
+        ...rest,
+        active: active === name ? null : active,
+        profiles: profiles.filter((one) => one.name !== name),
+      })
       rmSync(keyFileOf(name), { force: true })
     },
   }
-}
-
-/** Replaces the file atomically, readable by its owner only. */
-function writePrivately(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.new`
-  writeFileSync(draft, text, { mode: 0o600 })
-  chmodSync(draft, 0o600)
-  renameSync(draft, path)
 }
 
 /**

@@ -131,11 +131,8 @@ export const skillFileCommands = [
       mkdirSync(folder, { recursive: true })
       const rows: object[] = []
       for (const ref of skill ? [skill] : await everySlug(ops())) {
-        const { slug, version, manifest } = expectData(
-          await ops()
-            .skills({ ref: encodeURIComponent(ref) })
-            .get(),
-        )
+        const one = ops().skills({ ref: encodeURIComponent(ref) })
+        const { slug, version, manifest } = expectData(await one.get())
         const file = join(folder, `${slug}.json`)
         writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
         rows.push({ slug, version, file })

@@ -1,5 +1,6 @@
 import { SAMPLES } from '../../src/events/schema'
-import { apiOf, defined } from '../api'
+import { iso } from '../../src/kernel/clock'
+import { apiOf, defined, type SharedRoutes } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
@@ -10,10 +11,10 @@ import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
 import { switchCommands } from './resource-commands'
 
+const hookIn = ({ api }: { api: SharedRoutes }, id: string) => api.webhooks({ id: encodeURIComponent(id) })
+
 /** The routes of one webhook, in an object: the client of a route looks like a promise to code that awaits it. */
-export async function webhookAt(shell: Shell, id: string) {
-  return { hook: (await apiOf(shell)).api.webhooks({ id: encodeURIComponent(id) }) }
-}
+export const webhookAt = async (shell: Shell, id: string) => ({ hook: hookIn(await apiOf(shell), id) })
 
 /** The ids of all webhooks that the credential reaches. */
 export async function webhookIds(shell: Shell): Promise<string[]> {
@@ -99,7 +100,7 @@ export const webhookCommands = [
       description: text('TEXT', 'a description'),
     },
     action: ({ id, ...patch }) => `change ${Object.keys(patchOf(patch)).join(', ') || 'nothing'} of webhook ${id}`,
-    request: ({ api }, { id, ...patch }) => api.webhooks({ id: encodeURIComponent(id) }).patch(patchOf(patch)),
+    request: (at, { id, ...patch }) => hookIn(at, id).patch(patchOf(patch)),
   }),
   plain.enable,
   plain.disable,
@@ -137,10 +138,8 @@ export const webhookCommands = [
     args,
     flags: { since: duration('TIME', 'from how long ago; 24h by default') },
     action: ({ id }) => `send again what webhook ${id} did not take`,
-    request: ({ api, headers, shell }, { id, since = DAY_MS }) =>
-      api
-        .webhooks({ id: encodeURIComponent(id) })
-        ['retry-failed'].post({ from: new Date(shell.clock.now() - since).toISOString() }, { headers }),
+    request: (at, { id, since = DAY_MS }) =>
+      hookIn(at, id)['retry-failed'].post({ from: iso(at.shell.clock.now() - since) }, { headers: at.headers }),
   }),
   command`rotate-secret: Create a new signing secret and show it once
   The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.
@@ -155,10 +154,8 @@ export const webhookCommands = [
       `The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`,
     secret: 'signing_secret',
     fate: SIGNING_FATE,
-    request: ({ api }, { id, grace }) =>
-      api
-        .webhooks({ id: encodeURIComponent(id) })
-        ['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
+    request: (at, { id, grace }) =>
+      hookIn(at, id)['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
   }),
   command`stats: Show delivery statistics of a webhook
   Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.
