@@ -69,8 +69,8 @@ export async function readLines(source: Source, endpoint: BatchEndpoint) {
       break
     }
     const found = objectIn(bytes)
-    const id = found?.custom_id
-    if (!found) problem('invalid_json_line', 'This line is not a JSON object.', line)
+    const id = typeof found === 'string' ? undefined : found.custom_id
+    if (typeof found === 'string') problem('invalid_json_line', found, line)
     else if (typeof id !== 'string' || id.length < 1 || id.length > 64)
       problem('invalid_json_line', '"custom_id" must be a text of 1 to 64 characters.', line, 'custom_id')
     else if (typeof found.body !== 'object' || found.body === null || Array.isArray(found.body))
@@ -90,15 +90,14 @@ export async function readLines(source: Source, endpoint: BatchEndpoint) {
 export const endpointIn = (url: unknown): string | null =>
   typeof url === 'string' ? `/v1${url.replace(/^\/v1(?=\/)/, '')}` : null
 
-/** The object that a line is; null where it is none. */
-export function objectIn(bytes: Uint8Array): Record<string, unknown> | null {
+/** The object that a line is, or the sentence that says why it is none. */
+export function objectIn(bytes: Uint8Array): Record<string, unknown> | string {
   try {
     const found = parseUntrustedJson(bytes)
-    return typeof found === 'object' && found !== null && !Array.isArray(found)
-      ? (found as Record<string, unknown>)
-      : null
-  } catch {
-    return null
+    if (typeof found === 'object' && found !== null && !Array.isArray(found)) return found as Record<string, unknown>
+    return 'This line is not a JSON object.'
+  } catch (error) {
+    return (error as Error).message.replace(/^The body/, 'This line')
   }
 }
 

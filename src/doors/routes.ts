@@ -377,7 +377,7 @@ const PASSING = ['engine_unavailable', 'storage_unavailable', 'service_unavailab
 export const createLineDoors = (deps: LineDeps): LineDoors => ({
   async run(endpoint, call, line) {
     if (line.byteLength > MAX_JSON_BYTES) throw payloadTooLarge()
-    const body = objectIn(line)?.body as Record<string, unknown>
+    const { body } = objectIn(line) as { body: Record<string, unknown> }
     for (const member of ['stream', 'background'])
       if (body[member] === true) throw invalidInput(member, `A line of a batch cannot have "${member}".`)
     requireScope(call.caller, 'completions', call.route)

@@ -204,6 +204,23 @@ describe('batches (contract 32.6) with the openai package', () => {
     expect((await person.send('DELETE', `files/${batch.input_file_id}`)).status).toBe(200)
   })
 
+  test.each([
+    ['{"custom_id":', 'This line is not valid JSON'],
+    ['[]', 'This line is not a JSON object.'],
+    [
+      JSON.stringify(lineOf('a', { deep: JSON.parse('['.repeat(70) + ']'.repeat(70)) })),
+      'nested deeper than 64 levels',
+    ],
+    [JSON.stringify(lineOf('a', { many: Array(100_001).fill('') })), 'more than 100000 values'],
+    [JSON.stringify(lineOf('a', {})).replace('{}', '{"seed":9007199254740993}'), 'too many digits'],
+  ])('say what is wrong with a line: %.30s', async (line, why) => {
+    const person = await world.person()
+    const { batch } = await done(person, (await create(person, `${line}\n`)).body.id)
+    expect(batch.errors.data).toMatchObject([
+      { code: 'invalid_json_line', line: 1, message: expect.stringContaining(why) },
+    ])
+  })
+
   test('are refused without a file, a purpose, an endpoint, credit or the scope', async () => {
     const person = await world.person()
     const line = textOf([lineOf('a', bodyOf('x'))])
