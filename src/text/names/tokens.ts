@@ -38,21 +38,31 @@ const ENDING = /(?:['’]s|s|a|em|om|owi|y|u|ie|ą|ę)$/
 export function tokensOf(text: string): Token[] {
   const names = knownNames()
   const tokens: Token[] = []
+  /** Most words of a text come again. */
+  const seen = new Map<string, Token>()
   let end = -1
   for (const { 0: own, index: start } of text.matchAll(TOKEN)) {
-    const word = folded(own)
-    const hash = hashOf(word)
-    const look = lookOf(own)
-    const place = placeAs(names, hash)
+    let first = seen.get(own)
+    if (!first) {
+      first = wordToken(names, own)
+      seen.set(own, first)
+    }
+    const { word, hash, look, known, place } = first
     const apart = start > end
     end = start + own.length
-    tokens.push({ text: own, start, end, word, hash, look, known: 0, place, apart })
+    tokens.push({ text: own, start, end, word, hash, look, known, place, apart })
   }
-  for (const [at, token] of tokens.entries()) {
-    token.known =
-      token.look === LOOK.han || token.look === LOOK.hangul ? knownAround(names, tokens, at) : knownWord(names, token)
-  }
+  for (const [at, token] of tokens.entries())
+    if (token.look === LOOK.han || token.look === LOOK.hangul) token.known = knownAround(names, tokens, at)
   return tokens
+}
+
+/** A token as far as its own text decides it. */
+function wordToken(names: Buffer, text: string): Token {
+  const word = folded(text)
+  const hash = hashOf(word)
+  const token = { text, start: 0, end: 0, word, hash, look: lookOf(text), known: 0, apart: false }
+  return { ...token, known: knownWord(names, token), place: placeAs(names, hash) }
 }
 
 /** Whether a word is written as names are in scripts with capitals. */
@@ -76,7 +86,7 @@ function lookOf(own: string): number {
   return own.slice(1) === lower.slice(1) ? LOOK.title : LOOK.mixed
 }
 
-function knownWord(names: Buffer, { word, hash, look }: Token): number {
+function knownWord(names: Buffer, { word, hash, look }: Omit<Token, 'place'>): number {
   if (look > LOOK.other || look === LOOK.kana) return knownAs(names, hash)
   const known = knownAs(names, hash)
   if (known || word.length <= 4 || !LATIN.test(word)) return known
@@ -125,21 +135,23 @@ const styleOf = ({ known, look }: Token): number => known * 0x20000 + look
 const NUMBER_REACH = 6
 const CAPITAL_REACH = 4
 
-/** Whether there is a number before (1), here (4) or behind (2). */
-function numbersAround(tokens: readonly Token[], at: number): number {
-  let found = 0
-  for (let place = Math.max(0, at - NUMBER_REACH); place <= at + NUMBER_REACH && place < tokens.length; place++) {
-    const { look } = tokens[place]!
-    if (look >= DIGITS && look < SIGN) found |= place < at ? 1 : place > at ? 2 : 4
-  }
-  return found
-}
+const isNumber = ({ look }: Token): boolean => look >= DIGITS && look < SIGN
 
-/** Whether there is a word with a capital before (2) or behind (1). */
-function capitalsAround(tokens: readonly Token[], at: number): number {
-  let found = 0
-  for (let place = Math.max(0, at - CAPITAL_REACH); place <= at + CAPITAL_REACH && place < tokens.length; place++) {
-    if (place !== at && isCapital(tokens[place]!)) found |= place < at ? 2 : 1
+/** For each token, whether one of a kind is before it (1), behind it (2) or itself (4), within `reach` tokens. */
+function around(tokens: readonly Token[], isOne: (token: Token) => boolean, reach: number): Uint8Array {
+  const found = new Uint8Array(tokens.length)
+  let before = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < tokens.length; at++) {
+    if (at - before <= reach) found[at]! |= 1
+    if (isOne(tokens[at]!)) {
+      found[at]! |= 4
+      before = at
+    }
+  }
+  let behind = Number.POSITIVE_INFINITY
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    if (behind - at <= reach) found[at]! |= 2
+    if (found[at]! & 4) behind = at
   }
   return found
 }
@@ -150,6 +162,8 @@ function capitalsAround(tokens: readonly Token[], at: number): number {
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array[] {
   const isLower = !tokens.some(({ look }) => look === LOOK.title)
+  const numbersBy = around(tokens, isNumber, NUMBER_REACH)
+  const capitalsBy = around(tokens, isCapital, CAPITAL_REACH)
   return tokens.map((token, at) => {
     const before = tokens[at - 1] ?? EDGE
     const beforeThat = tokens[at - 2] ?? EDGE
@@ -159,7 +173,9 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
     const third = tokens[at + 3] ?? EDGE
     const { hash, look, word, place } = token
     const style = styleOf(token)
-    const numbers = numbersAround(tokens, at)
+    const numbers = numbersBy[at]!
+    // The model learned these two the other way round.
+    const capitals = ((capitalsBy[at]! & 1) << 1) | ((capitalsBy[at]! & 2) >> 1)
     const begins = before === EDGE || BREAK.has(before.text) ? 1 : 0
     const features = [
       slot(1, hash),
@@ -189,7 +205,7 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
       slot(29, last.hash, look),
       slot(30, third.hash, look),
       slot(31, numbers, look),
-      slot(32, numbers * 8 + capitalsAround(tokens, at), style),
+      slot(32, numbers * 8 + capitals, style),
     ]
     if (word.length > 2 && token.look >= LOOK.lower && token.look <= LOOK.mixed) {
       const { length } = word
@@ -200,6 +216,6 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
         slot(23, hashOf(word, Math.max(0, length - 4))),
       )
     }
-    return Int32Array.from(features)
+    return new Int32Array(features)
   })
 }
