@@ -135,8 +135,6 @@ const styleOf = ({ known, look }: Token): number => known * 0x20000 + look
 const NUMBER_REACH = 6
 const CAPITAL_REACH = 4
 
-const isNumber = ({ look }: Token): boolean => look >= DIGITS && look < SIGN
-
 /** For each token, whether one of a kind is before it (1), behind it (2) or itself (4), within `reach` tokens. */
 function around(tokens: readonly Token[], isOne: (token: Token) => boolean, reach: number): Uint8Array {
   const found = new Uint8Array(tokens.length)
@@ -162,7 +160,7 @@ function around(tokens: readonly Token[], isOne: (token: Token) => boolean, reac
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array[] {
   const isLower = !tokens.some(({ look }) => look === LOOK.title)
-  const numbersBy = around(tokens, isNumber, NUMBER_REACH)
+  const numbersBy = around(tokens, ({ look }) => look >= DIGITS && look < SIGN, NUMBER_REACH)
   const capitalsBy = around(tokens, isCapital, CAPITAL_REACH)
   return tokens.map((token, at) => {
     const before = tokens[at - 1] ?? EDGE
