@@ -39,12 +39,15 @@ export function tokensOf(text: string): Token[] {
   const names = knownNames()
   const tokens: Token[] = []
   /** Most words of a text come again. */
-  const seen = new Map<string, Token>()
+  const seen = new Map<string, Pick<Token, 'word' | 'hash' | 'look' | 'known' | 'place'>>()
   let end = -1
   for (const { 0: own, index: start } of text.matchAll(TOKEN)) {
     let first = seen.get(own)
     if (!first) {
-      first = wordToken(names, own)
+      const word = folded(own)
+      const hash = hashOf(word)
+      first = { word, hash, look: lookOf(own), known: 0, place: placeAs(names, hash) }
+      first.known = knownWord(names, first)
       seen.set(own, first)
     }
     const { word, hash, look, known, place } = first
@@ -55,14 +58,6 @@ export function tokensOf(text: string): Token[] {
   for (const [at, token] of tokens.entries())
     if (token.look === LOOK.han || token.look === LOOK.hangul) token.known = knownAround(names, tokens, at)
   return tokens
-}
-
-/** A token as far as its own text decides it. */
-function wordToken(names: Buffer, text: string): Token {
-  const word = folded(text)
-  const hash = hashOf(word)
-  const token = { text, start: 0, end: 0, word, hash, look: lookOf(text), known: 0, apart: false }
-  return { ...token, known: knownWord(names, token), place: placeAs(names, hash) }
 }
 
 /** Whether a word is written as names are in scripts with capitals. */
@@ -86,7 +81,7 @@ function lookOf(own: string): number {
   return own.slice(1) === lower.slice(1) ? LOOK.title : LOOK.mixed
 }
 
-function knownWord(names: Buffer, { word, hash, look }: Omit<Token, 'place'>): number {
+function knownWord(names: Buffer, { word, hash, look }: Pick<Token, 'word' | 'hash' | 'look'>): number {
   if (look > LOOK.other || look === LOOK.kana) return knownAs(names, hash)
   const known = knownAs(names, hash)
   if (known || word.length <= 4 || !LATIN.test(word)) return known
