@@ -3,7 +3,7 @@ import { storageUnavailable } from '../../src/kernel/errors'
 import { eventNames, readFrames } from '../support/frames'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
-const { world, upstream } = await createUpstreamWorld()
+const { world, upstream } = await createUpstreamWorld({ isAlone: true })
 const ada = await world.person()
 const { store } = world.app
 const { write, writeSoon, writeTogether, confirm, failing } = store

@@ -14,6 +14,7 @@ const message = new Map<string, { status: number; body: unknown }>([
 
 const clock = fakeClock()
 const { world, upstream } = await createUpstreamWorld({
+  isAlone: true,
   clock,
   upstream: { reply: (prompt) => [...message].find(([words]) => prompt.includes(words))?.[1] },
 })

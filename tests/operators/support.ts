@@ -1,9 +1,17 @@
-import type { World } from '../support/world'
+import { HEARD_WITHIN_MS, type World } from '../support/world'
 
 type Served = { handle(request: Request): Response | Promise<Response> }
 
 /** One request on the operator API of a world, as svc-admin would send it over the socket. */
-export const operatorSender = (world: World) => senderOn(world.app.ops, {})
+export const operatorSender = (world: World): ReturnType<typeof senderOn> => {
+  const send = senderOn(world.app.ops, {})
+  return async (method, ...rest) => {
+    const reply = await send(method, ...rest)
+    // The other nodes hear of a change.
+    if (world.nodes.length > 1 && method !== 'GET') await Bun.sleep(HEARD_WITHIN_MS)
+    return reply
+  }
+}
 
 /** The same over TCP, with an operator key; null for none. The world needs `opsListen`. */
 export const remoteSender = (world: World, key: string | null) => {

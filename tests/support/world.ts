@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Config, type ConfigOverrides, loadConfig } from '../../src/app/config'
 import { type OpenApp, openApp } from '../../src/app/open'
+import { startEngineSettingsLoop } from '../../src/engines'
 import type { Call, OperatorCaller, Scope, Tier } from '../../src/kernel/caller'
 import { type Clock, systemClock } from '../../src/kernel/clock'
 import { type KeyId, newRequestId, type OrgId, type UserId } from '../../src/kernel/ids'
@@ -86,7 +87,7 @@ export async function createWorld({ config: overrides = {}, clock = systemClock,
 /** With `TEST_NODES=3`, Postgres and `TEST_REDIS_URL`, a world has three nodes, and each request meets the next one. */
 const NODES = Number(process.env.TEST_NODES ?? 1)
 /** What a node remembers is dropped everywhere within this time of a change (issue 20). */
-const HEARD_WITHIN_MS = 100
+export const HEARD_WITHIN_MS = 100
 const shares = new WeakMap<OpenApp, { turn: number; nodes: OpenApp[] }>()
 
 async function otherNodes(count: number, folder: string, config: Config, clock: Clock, log: Log): Promise<OpenApp[]> {
@@ -103,7 +104,13 @@ async function otherNodes(count: number, folder: string, config: Config, clock: 
 
 /** Nodes hear of each other's changes as soon as they serve. */
 async function heardBy(nodes: readonly OpenApp[]): Promise<Loop[]> {
-  const loops = nodes.map(({ container }) => container.live.start())
+  const onError = (name: string, error: unknown) => {
+    throw new Error(name, { cause: error })
+  }
+  const loops = nodes.flatMap(({ container, store }) => [
+    container.live.start(),
+    startEngineSettingsLoop({ registry: container.engineRegistry, store, clock: systemClock, onError }),
+  ])
   await eventually(() => nodes.every(({ store }) => store.wire?.hearing()))
   return loops
 }
