@@ -1,10 +1,10 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
+import { inFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const clock = fakeClock()
@@ -18,11 +18,6 @@ const { json } = run
 const make = (name: string) => json(`keys create --org ${ada.orgId} --name ${name}`)
 const opens = async (key: string) =>
   (await world.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status === 200
-
-const inFolder = async (work: (folder: string) => Promise<void>) => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  await work(folder).finally(() => rmSync(folder, { recursive: true }))
-}
 
 describe('keys rotate', () => {
   test('asks first, then shows the new secret once; the old one works for a day', async () => {
@@ -133,12 +128,11 @@ describe('keys update', () => {
 })
 
 describe('keys check', () => {
-  const check = (secret: string) => {
-    const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-    const file = join(folder, 'key')
-    writeFileSync(file, `${secret}\n`)
-    return run(`keys check --from-file ${file} --json`).finally(() => rmSync(folder, { recursive: true }))
-  }
+  const check = (secret: string) =>
+    inFolder(async (folder) => {
+      writeFileSync(join(folder, 'key'), `${secret}\n`)
+      return run(`keys check --from-file ${folder}/key --json`)
+    })
 
   test('tells whose a secret is, and never repeats it', async () => {
     const { id, key } = await make('checked')

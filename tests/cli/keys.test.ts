@@ -1,21 +1,16 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
 import { fakeIo } from '../support/io'
+import { inFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
 const ada = await world.person({ ofOrg: true })
 const SECRET = /svc_sk_(live|test)_[0-9A-Za-z]{48}/
-
-const inFolder = async (work: (folder: string) => Promise<void>) => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  await work(folder).finally(() => rmSync(folder, { recursive: true }))
-}
 
 const { json } = run
 

@@ -1,22 +1,12 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, copyFileSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isListening } from '../support/listening'
 import { cleanEnv, startServerProcess } from '../support/server-process'
+import { temporaryFolder } from '../support/temporary-folder'
 
 const LAUNCHER = join(import.meta.dir, '../../svc-admin')
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'svc-launcher-')))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = realpathSync(temporaryFolder('svc-launcher-'))
 
 function run(program: string, args: string[], { cwd = folder, path }: { cwd?: string; path?: string } = {}) {
   const child = Bun.spawnSync([program, ...args], { cwd, env: cleanEnv(path === undefined ? {} : { PATH: path }) })

@@ -1,18 +1,17 @@
 // SQLite only but for verify, which tests/kernel tries on both: copies are of SQLite files.
 import { Database } from 'bun:sqlite'
-import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyBefore, putBack } from '../../cli/commands/migrate'
 import { openConnection } from '../../cli/open'
 import { systemClock } from '../../src/kernel/clock'
 import { migrate } from '../../src/kernel/store'
 import { cli } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-migrate-'))
+const root = temporaryFolder('svc-migrate-')
 const data = join(root, 'data')
-afterAll(() => rmSync(root, { recursive: true, force: true }))
 const run = (...line: string[]) => cli([...line, '--data-dir', data], { clock: systemClock, open: openConnection })
 
 test('looking makes nothing, so that a backup can still be restored there', async () => {

@@ -1,7 +1,6 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { permissionMatrix } from '../../cli/commands/members'
 import * as words from '../../cli/org-words'
@@ -9,16 +8,12 @@ import { mayDo } from '../../src/accounts'
 import * as room from '../../src/accounts/orgs/schema'
 import { createTeam, emailOf, rolesOf } from '../accounts/orgs/team'
 import { cliOver } from '../support/cli'
+import { inFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
 const { json } = run
-
-const inFolder = async (work: (folder: string) => Promise<void>) => {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-cli-'))
-  await work(folder).finally(() => rmSync(folder, { recursive: true }))
-}
 
 describe('orgs', () => {
   test('are made, listed, shown and changed', async () => {

@@ -1,20 +1,18 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/kernel/clock'
 import { tourLine } from '../first-run/readme'
 import { manifest, securityManifest, staffManifest, submit } from '../skills/support'
 import { cliOver } from '../support/cli'
 import { fakeIo } from '../support/io'
+import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const folder = mkdtempSync(join(tmpdir(), 'svc-skills-cli-'))
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('svc-skills-cli-')
 
 const ada = await world.person()
 const { json } = run

@@ -9,3 +9,9 @@ export function temporaryFolder(prefix: string): string {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** Works in a new empty folder, which is removed afterwards. */
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-test-'))
+  return work(folder).finally(() => rmSync(folder, { recursive: true, force: true }))
+}
