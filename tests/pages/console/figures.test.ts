@@ -50,6 +50,22 @@ inChromium('the figures of the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('a longer list is read first, and figures begin with the highest', async () => {
+    await calls(60)
+    const { page, problems } = await open('/me/requests')
+    await page.waitForSelector('.table-body .tr')
+    await press(page, 'Total')
+    await eventually(async () => page.url().endsWith('sort=-total'))
+    const { requests } = (await person.send('GET', 'requests?limit=100')).body
+    expect(requests.length).toBeGreaterThan(50)
+    const slowest = Math.max(...requests.map(({ latency_ms }: { latency_ms: number }) => latency_ms))
+    const [row] = requests.filter(({ latency_ms }: { latency_ms: number }) => latency_ms === slowest)
+    const first = () => page.$eval('.table-body .tr a', (link) => link.getAttribute('href') ?? '')
+    const same = requests.filter(({ latency_ms }: { latency_ms: number }) => latency_ms === row.latency_ms)
+    await eventually(first, (href) => same.some(({ request_id }: { request_id: string }) => href.includes(request_id)))
+    expect(problems).toEqual([])
+  })
+
   test('the chain of events is verified where it is read', async () => {
     const { page, problems } = await open('/me/audit?range=24h')
     await page.waitForSelector('.table-body .tr')

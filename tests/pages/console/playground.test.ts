@@ -204,6 +204,20 @@ inChromium('the playground with functions, formats, files and keys', async () =>
     await page.close()
   })
 
+  test.each(['Completions', 'Chat'])('a guardrail that fires is named below the answer: %s', async (door) => {
+    const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
+    const policy = await person.send('POST', 'guardrail-policies', { name: door, is_default: true, rules })
+    const { page, problems } = await open('/me/playground?modes=fast')
+    await press(page, door)
+    await write(page, 'Prompt', `Write to ada@example.com by ${door}`)
+    await page.keyboard.press('Enter')
+    await sees(page, 'pii in the input')
+    if (door === 'Chat') expect(await wrongIn(page, 'playground-guardrail')).toEqual([])
+    await person.send('DELETE', `guardrail-policies/${policy.body.id}`)
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('columns have settings of their own, and one of them can be asked alone', async () => {
     const { page, problems } = await open('/me/playground?modes=fast,think')
     const sent = sentBy(page)

@@ -47,9 +47,11 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
           { name: 'description', label: 'What it is for', empty: 'null' },
           {
             name: 'is_default',
-            label: 'Use it for every key without one of its own',
+            label: 'Use it for the playground, and for every key without one of its own',
             kind: 'check',
-            help: of ? `Bound to ${plural(of.bound_key_count, 'key')}.` : 'It replaces the current default.',
+            help: of
+              ? `Bound to ${plural(of.bound_key_count, 'key')}.`
+              : `It replaces the current default. Without this, the ${what} does nothing until a key is bound to it.`,
           },
         ]}
         values={of}

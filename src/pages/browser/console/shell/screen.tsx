@@ -92,6 +92,9 @@ export type Screen<Row> = {
   above?: ComponentType<{ query: Query }>
 }
 
+/** Most rows that are read to be sorted. */
+const MAX_SORTED = 500
+
 export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
   const ofAll = withOwner(screen.columns)
   return function ListScreen() {
@@ -130,10 +133,19 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
     )
-    // Only a list that is here as a whole has an order of its own.
-    const isWhole = all !== undefined && !pages.hasNextPage && all.length > 1
-    const rows = unsorted && isWhole ? sortedBy(unsorted, columns, values.sort) : unsorted
-    const sort = (key: string) => set({ sort: values.sort === key ? `-${key}` : values.sort === `-${key}` ? '' : key })
+    // An order needs the rows that are ordered: they are read first, up to a number.
+    const loaded = all?.length ?? 0
+    const isShort = Boolean(values.sort) && pages.hasNextPage && loaded < MAX_SORTED
+    const { isFetchingNextPage, fetchNextPage } = pages
+    useEffect(() => {
+      if (isShort && !isFetchingNextPage) void fetchNextPage()
+    }, [isShort, isFetchingNextPage, fetchNextPage])
+    const rows = unsorted && !isShort ? sortedBy(unsorted, columns, values.sort) : unsorted
+    const sort = (key: string) => {
+      // Of figures and times the highest are looked for.
+      const ways = columns.find((column) => column.key === key)?.number ? [`-${key}`, key, ''] : [key, `-${key}`, '']
+      set({ sort: ways[(ways.indexOf(values.sort ?? '') + 1) % ways.length]! })
+    }
     const base = `/${owner.slug}/${section}`
     const newAt = `${base}/new${search && `?${search}`}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
@@ -255,6 +267,13 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
             </Button>
           </div>
         )}
+        {values.sort && pages.hasNextPage && (
+          <p className="faint" role="status">
+            {isShort
+              ? `Reading rows to sort them: ${loaded} so far.`
+              : `Sorted are the first ${loaded} rows. Filter, such as by time, to sort all that you look for.`}
+          </p>
+        )}
         {!isGallery && rows && rows.length > 0 && (
           <Table
             label={title}
@@ -264,8 +283,8 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
             {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
             open={open}
             active={active}
-            sorted={isWhole ? values.sort : undefined}
-            onSort={isWhole ? sort : undefined}
+            sorted={isShort ? undefined : values.sort}
+            onSort={loaded > 1 ? sort : undefined}
             onResize={resize}
             more={{
               has: pages.hasNextPage,

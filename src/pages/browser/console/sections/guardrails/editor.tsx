@@ -54,6 +54,7 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
         <p className="faint">They run in this order. The first that blocks ends its phase.</p>
         {rules.length === 0 && (
           <div className="actions">
+            <span>Start with</span>
             {Object.entries(TEMPLATES).map(([name, template]) => (
               <Button key={name} onClick={() => change(template)}>
                 {name}

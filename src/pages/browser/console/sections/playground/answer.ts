@@ -21,6 +21,8 @@ export type Answer = {
   artifacts: Completion['artifacts']
   isCached: boolean
   warnings: readonly string[]
+  /** The guardrails that fired. */
+  guardrails: NonNullable<Completion['guardrails']>
 }
 
 export const NOTHING: Answer = {
@@ -38,10 +40,13 @@ export const NOTHING: Answer = {
   artifacts: [],
   isCached: false,
   warnings: [],
+  guardrails: [],
 }
 
 type Metadata = Partial<
-  Pick<Completion, 'resolved_mode' | 'routing' | 'tools_used' | 'artifacts' | 'warnings'> & { cost_cents: number }
+  Pick<Completion, 'resolved_mode' | 'routing' | 'tools_used' | 'artifacts' | 'warnings' | 'guardrails'> & {
+    cost_cents: number
+  }
 >
 const ofMetadata = (it: Metadata | null | undefined): Partial<Answer> => ({
   ...(it?.resolved_mode ? { mode: it.resolved_mode } : {}),
@@ -50,6 +55,7 @@ const ofMetadata = (it: Metadata | null | undefined): Partial<Answer> => ({
   ...(it?.artifacts ? { artifacts: it.artifacts } : {}),
   ...(it?.cost_cents === undefined ? {} : { cost: it.cost_cents }),
   warnings: it?.warnings ?? [],
+  guardrails: it?.guardrails ?? [],
 })
 
 /** A call begins, or gets more of its arguments. */
@@ -74,7 +80,7 @@ const READ: Record<Door, Read> = {
     if (name === 'token') return { text: now.text + data.token }
     if (name === 'tool') return { tools: withTool(now.tools, data) }
     if (name !== 'done') return {}
-    const { content, usage, follow_ups, artifacts, warnings = [], _cached } = data
+    const { content, usage, follow_ups, artifacts, warnings = [], guardrails = [], _cached } = data
     return {
       text: content,
       isFinished: true,
@@ -84,6 +90,7 @@ const READ: Record<Door, Read> = {
       artifacts,
       isCached: _cached === true,
       warnings,
+      guardrails,
     }
   },
   chat(now, _, { choices, usage, svc_metadata: metadata }) {

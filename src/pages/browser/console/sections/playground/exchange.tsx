@@ -211,7 +211,21 @@ const SOURCES = {
 
 /** Which engine answered and why, how long it took, and what it cost. */
 function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
-  const { model, mode, routing, requestId, state, firstMs, totalMs, text, tokens, cost, isCached, warnings } = exchange
+  const {
+    model,
+    mode,
+    routing,
+    requestId,
+    state,
+    firstMs,
+    totalMs,
+    text,
+    tokens,
+    cost,
+    isCached,
+    warnings,
+    guardrails,
+  } = exchange
   const owner = useOwner()
   if (state === 'runs' || !requestId) return null
   const reason = routing?.reasoning ?? routing?.source
@@ -238,6 +252,12 @@ function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
           <RotateCcw size={16} aria-hidden="true" />
         </Button>
       </span>
+      {guardrails.map(({ guardrail_id, phase, verdict, detail }) => (
+        <span key={`${guardrail_id} ${phase} ${detail}`} className="fired">
+          <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip> {guardrail_id.replaceAll('_', ' ')} in the{' '}
+          {phase.replaceAll('_', ' ')}: {detail}
+        </span>
+      ))}
       {warnings.map((warning) => (
         <small key={warning} className="problem">
           {warning}

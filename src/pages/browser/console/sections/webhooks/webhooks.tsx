@@ -19,6 +19,7 @@ function State({ enabled, disabled_reason, failure_count }: Webhook) {
 const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
 const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
+const rateOf = (percent: number | null) => (percent === null ? 'no deliveries yet' : `${percent} %`)
 const RESULTS = [
   { value: '', label: 'All' },
   { value: 'failed', label: 'Failed' },
@@ -79,7 +80,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           [
             'Success',
             stats.data
-              ? `${stats.data.deliveries.success_rate_percent ?? '–'} %, ${whole(stats.data.deliveries.pending)} waiting`
+              ? `${rateOf(stats.data.deliveries.success_rate_percent)}, ${whole(stats.data.deliveries.pending)} waiting`
               : '…',
           ],
         ]}
