@@ -100,6 +100,8 @@ const movedRoutes = (base: string, guard: Guard) =>
   [
     ['/home', '/console'],
     ['/home/password', '/console/settings'],
+    ['/docs/playground', '/console/playground'],
+    ['/docs/console', '/docs'],
   ].reduce(
     (routes, [from, to]) =>
       routes.get(
@@ -142,12 +144,13 @@ export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard
       const about = html`<h1>svc, an AI orchestration server</h1>
 <p>One API in front of every model, tool and workflow. State: <b>${state}</b>, version ${RELEASE}.</p>`
       if (config.root === 'minimal') return page('svc', html`${about}<p><a href="${base}/api/v1/health">Health</a></p>`)
+      const isSignedIn = request.headers.get('cookie')?.includes('svc_session=') === true
       const api = `${publicOrigin ? publicOrigin + base : originOf(request)}/api/v1`
       const curl = `curl ${api}/completions \\\n  -H "Authorization: Bearer $SVC_API_KEY" \\\n  -H "Content-Type: application/json" \\\n  -d '{"prompt": "What is 17 * 23?"}'`
       return page(
         'svc',
         html`${about}
-<p class="links">${config.console === 'on' && html`<a href="${base}/console">Console</a>`} <a href="${base}/docs">API reference</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/api/v1/health">Health</a></p>
+<p class="links">${config.console === 'on' && html`<a href="${base}/console">${isSignedIn ? 'Open console' : 'Sign in'}</a>`} <a href="${base}/docs">Docs</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/api/v1/health">Health</a></p>
 <h2>The API</h2>
 <p>Base address <code>${api}</code>. Clients of other APIs use <code>/v1</code> on this host.</p>
 <pre tabindex="0"><code>${curl}</code></pre>

@@ -99,6 +99,8 @@ describe('accounts in a browser, without a script', () => {
     ['/home', '/console'],
     ['/home/password', '/console/settings'],
     ['/operator', '/console/inbox'],
+    ['/docs/playground', '/console/playground'],
+    ['/docs/console', '/docs'],
   ])('%s moved for good, with a person or without', async (from, to) => {
     const { status, to: found } = await open(from)
     expect({ status, found }).toEqual({ status: 308, found: to })

@@ -35,7 +35,13 @@ export async function viewerPage(start: string, script: string): Promise<string>
       withDefaultFonts: false,
       hiddenClients: true,
       // Without what offers the vendor's other products, and without a download of what only the viewer reads.
-      ...{ hideClientButton: true, telemetry: false, showDeveloperTools: 'never', documentDownloadType: 'none' },
+      ...{
+        hideClientButton: true,
+        telemetry: false,
+
+        showDeveloperTools: 'never',
+        documentDownloadType: 'none',
+      },
     },
     documentation: { info: { title: 'API reference – svc', version: '', description: 'Every call of this API' } },
   })
@@ -112,8 +118,39 @@ export function viewerDocument(document: Document, intro: string, base: string):
       ],
     }
   }
-  return { ...document, info: { ...document.info, description: intro }, servers: [{ url: base }], paths }
+  return {
+    ...document,
+    info: { ...document.info, description: intro },
+    servers: [{ url: base }],
+    paths,
+    'x-tagGroups': tagGroups,
+  }
 }
+
+/** The groups of the document by what they are for, in the order of the page (console 9.10). */
+const tagGroups = [
+  {
+    name: 'Ask',
+    tags: [
+      ...['Completions', 'Chat', 'Responses', 'Messages', 'Embeddings', 'Models', 'Tools'],
+      ...['Conversations', 'Memory', 'Test cases', 'Batches'],
+    ],
+  },
+  {
+    name: 'Make',
+    tags: ['Images', 'Videos', 'Code', 'Documents', 'Audio', 'Research', 'Jobs', 'Files', 'Artifacts'],
+  },
+  { name: 'Build', tags: ['Skills', 'Canvases', 'Workflows', 'Hooks', 'Events'] },
+  {
+    name: 'Control',
+    tags: ['API keys', 'Routing preferences', 'Guardrails', 'Rate limits', 'Settings', 'Saved views'],
+  },
+  { name: 'Connect', tags: ['Webhooks', 'Widgets', 'Widget visitors', 'Browser', 'Channels'] },
+  {
+    name: 'Account',
+    tags: ['Organizations', 'Usage', 'Billing', 'Audit', 'Accounts', 'Health', 'Document'],
+  },
+]
 
 /** The codes of one status, each with a link to its page. */
 const errors = (operation: Operation, status: string): string =>

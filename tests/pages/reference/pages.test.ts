@@ -27,6 +27,8 @@ describe('the reference (dx 5.5)', () => {
   test('gives the viewer every operation of the document, with samples, an answer and its errors', async () => {
     expect(operations.length).toBe(Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length)
     const shown = await (await open('/docs/scalar.json')).json()
+    const grouped = shown['x-tagGroups'].flatMap(({ tags }: { tags: string[] }) => tags)
+    expect(grouped.toSorted()).toEqual(shown.tags.map(({ name }: { name: string }) => name).toSorted())
     expect(shown.servers).toEqual([{ url: 'http://localhost/api/v1' }])
     expect(shown.info.description).toContain("curl -sS 'http://localhost/api/v1/completions'")
     for (const { id, path, method, success, errors } of operations) {
