@@ -10,6 +10,8 @@ function repair(): void {
     else one.removeAttribute('aria-current')
     one.removeAttribute('aria-selected')
   })
+  // The headings of groups of tags.
+  each('div[aria-selected]:not([role])', (one) => one.removeAttribute('aria-selected'))
   each('aside[role=navigation],button[role=search]', (one) => one.removeAttribute('role'))
   each('[role=tablist] button:not([role=tab])', (one) => one.setAttribute('role', 'tab'))
   each('button.show-more[aria-label]', (one) => one.removeAttribute('aria-label'))
