@@ -245,8 +245,9 @@ test('a workflow is made from a file, run, watched and decided with a key', asyn
   expect(watched).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('ok   1 Ask (approval)') })
 })
 
-test('operators decide for anyone; a rejected run exits 9', async () => {
+test('operators decide for anyone, after a question; a rejected run exits 9', async () => {
   const { id } = JSON.parse((await run('workflows run Daily --json', as)).stdout)
+  expect(await run(`workflows reject Daily ${id}`)).toMatchObject({ exitCode: 2, stdout: '' })
   expect((await run(`workflows reject Daily ${id} --yes`)).exitCode).toBe(0)
   const watched = await run(`workflows watch ${id}`)
   expect(watched).toMatchObject({ exitCode: 9, stderr: expect.stringContaining('fail 1 Ask (approval)') })
