@@ -15,6 +15,8 @@ import { startUpstream } from '../support/upstream'
 
 const { values } = parseArgs({ options: { calls: { type: 'string' } } })
 const CALLS = Number(values.calls ?? 8_000)
+/** No call is refused. */
+const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } })
 const IDLE_MS = 20_000
 /** A backend without work writes its counts after ten seconds. */
 const SETTLED_MS = 11_000
@@ -32,7 +34,7 @@ const NAMES = Object.keys(idle) as (keyof typeof idle)[]
 try {
   const env = {
     ...{ SVC_DATABASE_URL: postgres.url, SVC_REDIS_URL: redis.url, SVC_CACHE_ENABLED: '0' },
-    ...{ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' },
+    ...{ SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted', SVC_TIERS: TIERS },
   }
   const homes = ['one', 'other'].map((name) => join(root, name)) as [string, string]
   nodes.push(await startServerProcess({ dataDir: homes[0], env }))

@@ -134,18 +134,20 @@ describe("a tool's name that matches a rule", () => {
 
 describe('the tool_result phase (contract 12)', () => {
   /** Registers a system tool that answers its argument. */
-  const echo = async (name: string) =>
-    world.app.container.tools.register({
-      name,
-      description: 'Says it back',
-      inputSchema: { type: 'object' },
-      category: 'search',
-      timeoutMs: 5_000,
-      permissionLevel: 'user',
-      requiresApproval: false,
-      skillId: null,
-      run: async ({ say }) => ({ said: say }),
-    })
+  const echo = async (name: string) => {
+    for (const { container } of world.nodes)
+      container.tools.register({
+        name,
+        description: 'Says it back',
+        inputSchema: { type: 'object' },
+        category: 'search',
+        timeoutMs: 5_000,
+        permissionLevel: 'user',
+        requiresApproval: false,
+        skillId: null,
+        run: async ({ say }) => ({ said: say }),
+      })
+  }
 
   test('a result is redacted before the engine and the caller read it', async () => {
     await echo('echo_one')
