@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { users } from '../../../src/accounts/orgs/table'
+import { eventually } from '../../support/eventually'
 import { startUpstream } from '../../support/upstream'
 import { LOCAL } from '../../webhooks/support'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, write, wrongIn } from './support/console'
+import { createConsole, go, press, sees, write, wrongIn } from './support/console'
 
 inChromium('forms of operators', async () => {
   const upstream = await startUpstream()
@@ -44,6 +45,23 @@ inChromium('forms of operators', async () => {
     await press(page, 'fast', 'link')
     await sees(page, 'Calls in 1 part of the day')
     expect(await wrongIn(page, 'all-engines-row')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    const content = async (prompt: string) =>
+      (await person.send('POST', 'completions', { prompt, mode: 'fast' })).body.content
+    await press(page, 'Pause…')
+    await press(page, 'Pause')
+    await eventually(
+      () => content('Who is there?'),
+      (text) => !text.includes('scripted upstream'),
+    )
+    await go(page, '/console/all/engines?state=off')
+    await page.waitForSelector('.table-body .tr a')
+    await page.click('.table-body .tr a')
+    await press(page, 'Use again')
+    await eventually(
+      () => content('Who is there now?'),
+      (text) => text.includes('scripted upstream'),
+    )
     expect(problems).toEqual([])
     await page.close()
   })

@@ -89,6 +89,16 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
               fields: CHANGE,
             },
           !isBuiltIn &&
+            isHere && {
+              label: it.state === 'off' ? 'Use again' : 'Pause…',
+              method: 'PATCH',
+              path,
+              body: { settings: { off: it.state === 'off' ? null : true }, test: false },
+              ...(it.state === 'off'
+                ? {}
+                : { ask: 'Calls go to the next engine of each mode at once. Calls under way go on, settings stay.' }),
+            },
+          !isBuiltIn &&
             !isHere && {
               label: 'Copy to here…',
               method: 'PATCH',
@@ -107,6 +117,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
             },
         ]}
       />
+      {!isBuiltIn && !isHere && <p className="faint">To change or pause it, copy it to here first.</p>}
       <Tests tests={tests} />
       {upstream !== null && <Day name={upstream} />}
       <Facts

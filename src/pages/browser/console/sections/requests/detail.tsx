@@ -6,7 +6,7 @@ import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
-import { Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, money, percent, plural, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -56,6 +56,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
         <CopyButton text={location.href} label="Copy link" />
         <CopyButton text={row.request_id} label="Copy id" />
         <CopyButton text={curlOf(row, kept)} label="Copy as curl" />
+        {kept && <Button onClick={() => document.getElementById('bodies')?.scrollIntoView()}>Send it again</Button>}
       </div>
       {trace.data && !kept && (
         <p className="faint">The curl has a placeholder for the prompt, because bodies are not kept.</p>
@@ -80,6 +81,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
       <RowFacts {...row} />
       {trace.data && <Why row={row} of={trace.data} />}
       {trace.data && <Money row={row} of={trace.data} />}
+      {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
       <section aria-labelledby="recorded">
         <h3 id="recorded">Audit events</h3>
         <Shown of={events} docs={DOCS} rows={2}>
@@ -100,7 +102,6 @@ export function RequestBody({ row }: { row: RequestRow }) {
           }
         </Shown>
       </section>
-      {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
     </>
   )
 }
