@@ -8,7 +8,7 @@ import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
-import { type ChatInput, type FunctionTool, ToolChoice } from './schema'
+import { type ChatInput, type ChatMessage, type FunctionTool, ToolChoice } from './schema'
 
 const maybe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 const Penalty = maybe(t.Number({ minimum: -2, maximum: 2 }))
@@ -82,10 +82,49 @@ export function parametersOfChat(input: object): Tuning {
       logprobs: sent.logprobs || sent.top_logprobs ? (sent.top_logprobs ?? 0) : null,
       cacheKey: sent.prompt_cache_key || null,
       cacheRetention: sent.prompt_cache_retention || null,
+      cacheMarks: 'messages' in input ? marksOfChat(input as ChatInput) : null,
     }),
     reasoning: { ...(effort ? { effort } : {}), shows: reasoning?.exclude !== true },
     ...endUserOf(user),
   }
+}
+
+type CacheMarks = NonNullable<NonNullable<CompletionRequest['sampling']>['cacheMarks']>
+type Marked = { cache_control?: unknown }
+
+/**
+ * Up to where the client wants the prompt kept (contract 29.1): by place the last part with a mark, and for how long;
+ * null without any. Other words of the client for the time are left out.
+ */
+export function cacheMarksOf(places: { [Place in keyof CacheMarks]: readonly object[] }, behind: number) {
+  const marks = Object.entries(places).flatMap(([place, parts]) => {
+    const marked = (parts as readonly Marked[]).findLast(({ cache_control: mark }) => mark != null)
+    const { ttl } = (marked?.cache_control ?? {}) as { ttl?: unknown }
+    const time = ttl === '1h' || ttl === '5m' ? { ttl } : {}
+    return marked ? [[place, { ...time, ...(place === 'messages' && behind ? { behind } : {}) }] as const] : []
+  })
+  return marks.length ? (Object.fromEntries(marks) as CacheMarks) : null
+}
+
+/** The marks beside the tools and the parts of a chat; a mark of a message is at its end. */
+function marksOfChat({ tools, messages }: Pick<ChatInput, 'tools' | 'messages'>): CacheMarks | null {
+  const marksIn = (message: ChatMessage): object[] => [
+    message,
+    ...(Array.isArray(message.content) ? message.content : []),
+  ]
+  const isSystem = ({ role }: ChatMessage) => role === 'system' || role === 'developer'
+  const turns = messages.filter((message) => !isSystem(message))
+  const at = turns.findLastIndex((turn) => marksIn(turn).some((part) => (part as Marked).cache_control != null))
+  // The results of one turn are one message.
+  const after = turns.slice(at + 1).filter(({ role }, place, all) => role !== 'tool' || all[place - 1]?.role !== 'tool')
+  return cacheMarksOf(
+    {
+      tools: (tools ?? []).flatMap((tool): object[] => ('function' in tool ? [tool, tool.function] : [tool])),
+      system: messages.filter(isSystem).flatMap(marksIn),
+      messages: turns[at] ? marksIn(turns[at]) : [],
+    },
+    after.length,
+  )
 }
 
 type Sampling = NonNullable<CompletionRequest['sampling']>

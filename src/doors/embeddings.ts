@@ -38,9 +38,11 @@ export const EmbeddingInput = t.Object(
       },
     ),
     encoding_format: t.Optional(
-      oneOf(['float', 'base64'] as const, {
-        description: 'base64: 32-bit floats, little-endian; default float',
-      }),
+      nullable(
+        oneOf(['float', 'base64'] as const, {
+          description: 'base64: 32-bit floats, little-endian; default float',
+        }),
+      ),
     ),
     dimensions: t.Optional(
       nullable(

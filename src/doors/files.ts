@@ -256,7 +256,10 @@ async function recordingOf(
     const { transcript } = await deps.audio.transcribe(own, { fields: new Map(), file: { field: 'file', path: file } })
     return { text: transcript.text }
   } catch (error) {
-    throw error instanceof AppError && error.param === 'file' ? atField(error, `${path}.input_audio`) : error
+    // The body itself is of the right type, so nothing else than 400 says that the recording in it is not.
+    throw error instanceof AppError && error.param === 'file'
+      ? invalidInput(`${path}.input_audio`, error.message)
+      : error
   } finally {
     await unlink(file)
   }

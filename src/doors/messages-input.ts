@@ -1,4 +1,11 @@
-import { type CompletionRequest, endUserOf, ignoredWarning, requestFromChat, samplingOf } from '../completions'
+import {
+  type CompletionRequest,
+  cacheMarksOf,
+  endUserOf,
+  ignoredWarning,
+  requestFromChat,
+  samplingOf,
+} from '../completions'
 import type { ChatInput, ChatMessage } from '../completions/schema'
 import { type AppError, invalidInput, messageOf } from '../kernel/errors'
 import { isBlank, wordOf } from '../kernel/text'
@@ -78,7 +85,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       ...(input.conversation_id == null ? { tooLong: 'refuse' as const } : {}),
       ...(hosted ? { hosted } : {}),
       maxOutputTokens: input.max_tokens,
-      ...samplingOf({ topP: input.top_p, topK: input.top_k, stop: stopsOf(input), cacheMarks: marksIn(input) }),
+      ...samplingOf({ topP: input.top_p, topK: input.top_k, stop: stopsOf(input), cacheMarks: marksIn(input, turns) }),
       reasoning: reasoningOf(input),
       ...endUserOf(typeof userId === 'string' ? userId : null),
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
@@ -89,17 +96,22 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
   }
 }
 
-/** Up to where the client wants the prompt kept: the last place of tools, of the system text, and of the messages. */
-function marksIn({ tools, system, messages, ...more }: MessageInput) {
-  const last = messages.at(-1)?.content
+/** Up to where the client wants the prompt kept; a mark of the whole order is at its end. */
+function marksIn({ tools, system, ...more }: MessageInput, turns: readonly Turn[]) {
   const own = (more as Block).cache_control
-  const places = { tools, system, messages: own ? [{ cache_control: own }] : last }
-  const marks = Object.entries(places).flatMap(([place, blocks]) => {
-    const marked = Array.isArray(blocks) ? blocks.findLast((block: Block) => block.cache_control != null) : undefined
-    const { ttl } = (marked?.cache_control ?? {}) as { ttl?: unknown }
-    return marked ? [[place, ttl === '1h' || ttl === '5m' ? { ttl } : {}] as const] : []
-  })
-  return marks.length ? Object.fromEntries(marks) : null
+  const isMarked = ({ blocks }: Turn) => blocks.some(({ block }) => block.cache_control != null)
+  const at = own ? turns.length - 1 : turns.findLastIndex(isMarked)
+  // What is said after results of tools is a message of its own.
+  const isTwo = (turn: Turn) => Number(new Set(turn.blocks.map(({ block }) => block.type === 'tool_result')).size > 1)
+  const behind = turns.slice(at + 1).reduce((sum, turn) => sum + 1 + (tools?.length ? isTwo(turn) : 0), 0)
+  return cacheMarksOf(
+    {
+      tools: tools ?? [],
+      system: Array.isArray(system) ? system : [],
+      messages: own ? [{ cache_control: own }] : (turns[at]?.blocks ?? []).map(({ block }) => block),
+    },
+    behind,
+  )
 }
 
 function stopsOf({ stop_sequences: stops }: MessageInput): readonly string[] | null | undefined {

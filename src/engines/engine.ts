@@ -170,8 +170,10 @@ export type Sampling = {
   verbosity?: 'low' | 'medium' | 'high'
 }
 
-/** The ends of what is kept: the tools, the system text, the last message. */
-export type CacheMarks = { [Place in 'tools' | 'system' | 'messages']?: { ttl?: '5m' | '1h' } }
+/** The ends of what is kept: the tools, the system text, a message with `behind` others after it. */
+export type CacheMarks = {
+  [Place in 'tools' | 'system' | 'messages']?: { ttl?: '5m' | '1h'; behind?: number }
+}
 
 export type EngineRequest = {
   /** The upstream's own name for the model; never shown to a tenant. */

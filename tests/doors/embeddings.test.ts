@@ -44,6 +44,8 @@ describe('POST /embeddings (contract 31)', () => {
     const plainNumbers = await openai.embeddings.create({ model, input, encoding_format: 'float' })
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(input.map((text) => vectorOf(text, 4)))
     expect(plainNumbers.data).toEqual(packed.data)
+    const unsaid = await world.person().then(({ send }) => send('POST', 'embeddings', { input, encoding_format: null }))
+    expect(unsaid.body.data).toEqual(packed.data)
     expect(packed).toMatchObject({ object: 'list', model, usage: { prompt_tokens: 6, total_tokens: 6 } })
     expect(received.at(-1)).toMatchObject({ model: 'text-embedding-3-small', input, encoding_format: 'float' })
   })

@@ -144,6 +144,9 @@ test('a recording is given as its words, which are charged, with a warning', asy
   expect(sound.heard).toHaveLength(1)
   const without = await ada.send('POST', 'chat/completions', chat)
   expect(without).toMatchObject({ status: 503, body: { error: { code: 'stt_unavailable' } } })
+  const broken = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
+  const refused = await bob.send('POST', 'chat/completions', { model, messages: [{ role: 'user', content: [broken] }] })
+  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'messages[0].content[0].input_audio' } } })
 })
 
 describe('pictures and long texts', () => {

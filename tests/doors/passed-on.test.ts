@@ -91,6 +91,53 @@ describe('what an upstream is to keep for later requests (contract 29.1)', () =>
     expect((messages.at(-1)!.content as Item[]).at(-1)!.cache_control).toEqual({ ...cache_control, ttl: '1h' })
   })
 
+  const cache_control = { type: 'ephemeral' }
+  const marked = (text: string) => [{ type: 'text', text, cache_control }]
+  const marksAt = () =>
+    (vendor.calls.at(-1)!.body.messages as Item[]).map(({ content }) =>
+      JSON.stringify(content).includes('cache_control'),
+    )
+
+  test('is marked at a message with others after it', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' }
+    const messages = [
+      { role: 'user', content: marked(freshPrompt()) },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ]
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }]
+    expect((await message('', { model: 'svc-1-reason', tools, messages })).status).toBe(200)
+    expect(marksAt()).toEqual([true, false, false])
+    expect(
+      (
+        await message('', {
+          model: 'svc-1-reason',
+          messages: [...messages.slice(0, 1), { role: 'assistant', content: 'a' }, { role: 'user', content: 'b' }],
+        })
+      ).status,
+    ).toBe(200)
+    expect(marksAt()).toEqual([true, false, false])
+  })
+
+  test('is marked where a chat does so, beside its parts and tools (contract 33.3)', async () => {
+    const tool = { type: 'function', function: { name: 'f' }, cache_control }
+    const messages = [
+      { role: 'system', content: marked('Be brief.') },
+      { role: 'user', content: marked(freshPrompt()) },
+      { role: 'assistant', content: 'One.' },
+      { role: 'user', content: freshPrompt() },
+    ]
+    const chat = { model: 'svc-1-reason', messages, tools: [tool] }
+    expect((await ada.send('POST', '/v1/chat/completions', chat)).status).toBe(200)
+    const { system, tools } = vendor.calls.at(-1)!.body as Record<'system' | 'tools', Item[]>
+    expect(marksAt()).toEqual([true, false, false])
+    expect([system.at(-1)!.cache_control, tools.at(-1)!.cache_control]).toEqual([cache_control, cache_control])
+    const { body } = await ada.send('POST', '/v1/chat/completions', { ...chat, model: 'svc-1-flash' })
+    expect(body.svc_metadata.warnings).toBeUndefined()
+    expect(JSON.stringify(upstream.calls.at(-1)!.body)).not.toContain('cache_control')
+  })
+
   test('is marked nowhere where nobody asks', async () => {
     await message(freshPrompt(), { model: 'svc-1-reason' })
     expect(JSON.stringify(vendor.calls.at(-1)!.body)).not.toContain('cache_control')

@@ -320,7 +320,10 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
     options.prompt.findLast(({ role }) => role === 'system'),
     cacheMarks.system,
   )
-  mark(options.prompt.at(-1), cacheMarks.messages)
+  mark(
+    options.prompt.filter(({ role }) => role !== 'system').at(-1 - (cacheMarks.messages?.behind ?? 0)),
+    cacheMarks.messages,
+  )
   if (json) {
     const { schema, name } = json === true ? {} : json
     options.responseFormat = { type: 'json', ...(schema ? { schema } : {}), ...(name ? { name } : {}) }
@@ -342,7 +345,9 @@ function mark(
   place: { providerOptions?: SharedV4ProviderOptions } | undefined,
   kept: NonNullable<CacheMarks[keyof CacheMarks]> | undefined,
 ): void {
-  if (place && kept) place.providerOptions = { anthropic: { cacheControl: { type: 'ephemeral', ...kept } } }
+  if (!place || !kept) return
+  const { behind: _, ...time } = kept
+  place.providerOptions = { anthropic: { cacheControl: { type: 'ephemeral', ...time } } }
 }
 
 /**
