@@ -96,9 +96,12 @@ type Marked = { cache_control?: unknown }
  * Up to where the client wants the prompt kept (contract 29.1): by place the last part with a mark, and for how long;
  * null without any. Other words of the client for the time are left out.
  */
-export function cacheMarksOf(places: { [Place in keyof CacheMarks]: readonly object[] }, behind: number) {
+export function cacheMarksOf(
+  places: { [Place in keyof CacheMarks]?: readonly object[] | null | undefined },
+  behind: number,
+) {
   const marks = Object.entries(places).flatMap(([place, parts]) => {
-    const marked = (parts as readonly Marked[]).findLast(({ cache_control: mark }) => mark != null)
+    const marked = ((parts ?? []) as readonly Marked[]).findLast(({ cache_control: mark }) => mark != null)
     const { ttl } = (marked?.cache_control ?? {}) as { ttl?: unknown }
     const time = ttl === '1h' || ttl === '5m' ? { ttl } : {}
     return marked ? [[place, { ...time, ...(place === 'messages' && behind ? { behind } : {}) }] as const] : []

@@ -97,21 +97,14 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
 }
 
 /** Up to where the client wants the prompt kept; a mark of the whole order is at its end. */
-function marksIn({ tools, system, ...more }: MessageInput, turns: readonly Turn[]) {
-  const own = (more as Block).cache_control
-  const isMarked = ({ blocks }: Turn) => blocks.some(({ block }) => block.cache_control != null)
-  const at = own ? turns.length - 1 : turns.findLastIndex(isMarked)
+function marksIn({ tools, system, ...own }: MessageInput & Block, turns: readonly Turn[]) {
   // What is said after results of tools is a message of its own.
-  const isTwo = (turn: Turn) => Number(new Set(turn.blocks.map(({ block }) => block.type === 'tool_result')).size > 1)
-  const behind = turns.slice(at + 1).reduce((sum, turn) => sum + 1 + (tools?.length ? isTwo(turn) : 0), 0)
-  return cacheMarksOf(
-    {
-      tools: tools ?? [],
-      system: Array.isArray(system) ? system : [],
-      messages: own ? [{ cache_control: own }] : (turns[at]?.blocks ?? []).map(({ block }) => block),
-    },
-    behind,
-  )
+  const isResult = ({ block }: Place) => `${block.type === 'tool_result'}`
+  const all = turns.flatMap(({ blocks }) => Object.values(Object.groupBy(blocks, isResult)))
+  const isMarked = (part?: Place[]) => part?.some(({ block }) => block.cache_control != null)
+  const at = own.cache_control ? all.length - 1 : all.findLastIndex(isMarked)
+  const messages = own.cache_control ? [own] : (all[at] ?? []).map(({ block }) => block)
+  return cacheMarksOf({ tools, system: Array.isArray(system) ? system : [], messages }, all.length - 1 - at)
 }
 
 function stopsOf({ stop_sequences: stops }: MessageInput): readonly string[] | null | undefined {
