@@ -57,7 +57,9 @@ export type CommandWords = {
   /** At least two, as typed, without `svc-admin`. */
   examples: readonly string[]
   apis: readonly Api[]
-  /** Works without a running server, by opening the app inside the command (dx 2.2); true unless said. */
+  /**
+   * Works without a running server, by opening the app inside the command (docs/operating.md 2.2); true unless said.
+   */
   offline: boolean
   /** Whether it changes anything. */
   impact: 'read' | 'write'

@@ -1,4 +1,4 @@
-/** Exit codes (dx 2.5). `svc-admin help exit-codes` prints this table. */
+/** Exit codes (docs/operating.md 2.5). `svc-admin help exit-codes` prints this table. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -65,7 +65,7 @@ type Facts = {
   type?: string | undefined
 }
 
-/** The only way a command fails: a sentence, an exit code and a fix (dx 2.4). */
+/** The only way a command fails: a sentence, an exit code and a fix (docs/operating.md 2.4). */
 export class CommandFailed extends Error {
   override name = 'CommandFailed'
   readonly exitCode: number
@@ -125,7 +125,7 @@ export class CheckFailed extends Error {
   readonly exitCode = EXIT.checkFailed
 }
 
-/** The envelope of contract 1.5. */
+/** The envelope of docs/api.md 1.5. */
 type ErrorEnvelope = { error: { message: string; type: string; code: string; request_id: string | null } }
 
 export type Reply<Data> = { data: Data | null; error: { status: unknown; value: unknown } | null; status: number }

@@ -5,7 +5,7 @@ import { TIME_STYLES } from './output/time'
 import type { Io } from './shell'
 import { choice, duration, flag, list, text, whole } from './words'
 
-/** The flags every command has (dx 2.3), in the order help shows them. */
+/** The flags every command has (docs/operating.md 2.3), in the order help shows them. */
 export const GLOBAL_FLAGS = {
   output: {
     ...choice([...FORMATS, ...MONITOR_FORMATS], 'output format of the answer'),

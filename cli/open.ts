@@ -26,7 +26,7 @@ const REMOTE_RETRIES = 2
 /** Longest wait for a sign of a server whose key is missing. */
 const PROBE_MS = 3_000
 
-/** Opens the connection that the command line asks for (dx 2.2). */
+/** Opens the connection that the command line asks for (docs/operating.md 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
   const { globals, env } = shell
   const config = loadConfig(overridesOf(shell))
@@ -65,7 +65,10 @@ async function assertAnswers(url: string): Promise<void> {
   }
 }
 
-/** Prints which server is used, before anything else (dx 2.2); for programs stderr holds the error and nothing else. */
+/**
+ * Prints which server is used, before anything else (docs/operating.md 2.2); for programs stderr holds the error and
+ * nothing else.
+ */
 function sayWhere({ globals, io, paint }: Shell, url: string): void {
   if (globals.quiet || isStructured(formatOf(globals))) return
   const { inProfile } = globals
@@ -164,7 +167,7 @@ async function reach(transport: Transport, openHere: () => Promise<OpenApp>): Pr
   return { operators: { kind: 'app', handle: app.ops.handle }, tenants: async () => api, close: app.close }
 }
 
-/** Opens the app inside this command, with exclusive use of the data folder (dx 2.2). */
+/** Opens the app inside this command, with exclusive use of the data folder (docs/operating.md 2.2). */
 async function openHere(shell: Shell, command: Command, config: Config, why: string): Promise<OpenApp> {
   assertDataFolder(shell, command, config)
   const { open } = await import('../src/app/open')
@@ -184,7 +187,7 @@ async function openHere(shell: Shell, command: Command, config: Config, why: str
   }
 }
 
-/** The operator's name as stated, because a socket proves only who owns the file (dx 2.2). */
+/** The operator's name as stated, because a socket proves only who owns the file (docs/operating.md 2.2). */
 function statedBy({ globals }: Shell, { kind }: Transport): Record<string, string> {
   const { username, uid } = userInfo()
   return {
@@ -260,7 +263,7 @@ function assertDataFolder(shell: Shell, { path }: Command, { dataDir, production
 
 /**
  * The key to use: `--key-file`, the environment, or, on the server's machine, the one the first run left. Commands only
- * for operators look for the operator key first. A key is never the value of a flag (dx 2.3).
+ * for operators look for the operator key first. A key is never the value of a flag (docs/operating.md 2.3).
  * @throws CommandFailed 4 when there is none
  */
 function findKey(

@@ -64,8 +64,8 @@ type Listing = {
 }
 
 /**
- * Prints one page, or with `--all` all pages; how to continue is printed to stderr (dx 2.3). With `--filter` it continues
- * until so many rows match.
+ * Prints one page, or with `--all` all pages; how to continue is printed to stderr (docs/operating.md 2.3). With
+ * `--filter` it continues until so many rows match.
  */
 export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
   const { limit = 50, cursor, all } = paging

@@ -68,7 +68,7 @@ function namedCommand(argv: readonly string[], commands: readonly Command[]): st
   return known ? [first, second] : [first]
 }
 
-/** Rewords commander's error: the flag or argument, its value, and what was probably meant (dx 6.3). */
+/** Rewords commander's error: the flag or argument, its value, and what was probably meant (docs/operating.md 6.3). */
 function translate(error: CommanderError, named: string[], commands: readonly Command[]): CommandFailed {
   const command = commands.find(({ path }) => path === named.join(' '))
   const title = named.join(' ') || 'svc-admin'

@@ -251,8 +251,8 @@ const HIGHEST = 0.99
 const DEFAULT_CONFIDENCE = 0.9
 
 /**
- * The value as the server would store it, for comparison: without null and empty members, confidences clamped (contract
- * 13), names sorted.
+ * The value as the server would store it, for comparison: without null and empty members, confidences clamped
+ * (docs/api.md 13), names sorted.
  */
 function plain(value: unknown): string {
   return JSON.stringify(stripped(value)) ?? 'null'

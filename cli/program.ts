@@ -28,7 +28,7 @@ export function buildProgram(commands: readonly Command[], found: Found): Comman
   return program
 }
 
-/** Adds `keys`, which also answers to `key`; help does not show the singular (dx 2.1). */
+/** Adds `keys`, which also answers to `key`; help does not show the singular (docs/operating.md 2.1). */
 function addResource(program: Commander, resource: string, commands: readonly Command[], found: Found): Commander {
   const made = silent(new Commander(resource))
   const singular = singularOf(resource)

@@ -60,7 +60,7 @@ type Routes<P extends Path> = {
   delete(): Promise<Reply<{ deleted: true }>>
 })
 
-/** A resource over either API: operators manage every owner's, tenants their own (dx 2.10). */
+/** A resource over either API: operators manage every owner's, tenants their own (docs/operating.md 2.10). */
 export async function resourceOver<P extends Path>(
   shell: Shell,
   path: P,
@@ -118,8 +118,8 @@ export function noteWarnings(shell: Shell, made: object): void {
 }
 
 /**
- * Finds by whole id, by a start of at least six characters, or by name (dx 2.1). @throws CommandFailed 2 for several, 3
- * for none
+ * Finds by whole id, by a start of at least six characters, or by name (docs/operating.md 2.1). @throws CommandFailed 2
+ * for several, 3 for none
  */
 export function pickNamed<Item extends Named>(all: readonly Item[], word: string, what: string): Item {
   const [one, ...others] = all.filter(
@@ -139,9 +139,9 @@ function ambiguous(word: string, found: readonly Named[], what: string) {
 }
 
 /**
- * The id that a word means: a whole id, a unique start of at least 6 characters, the key's prefix, or its name (dx 2.1).
- * When several keys match, lists them and exits 2; a word without a match is sent as it is, so that the server's own
- * 404 is shown.
+ * The id that a word means: a whole id, a unique start of at least 6 characters, the key's prefix, or its name
+ * (docs/operating.md 2.1). When several keys match, lists them and exits 2; a word without a match is sent as it is, so
+ * that the server's own 404 is shown.
  */
 export async function resolveKey(api: SharedRoutes, word: string): Promise<string> {
   if (WHOLE_ID.test(word)) return word

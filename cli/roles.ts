@@ -3,7 +3,7 @@ import type { Command } from './command'
 import { CommandFailed, EXIT, expectData } from './failure'
 import type { Shell } from './shell'
 
-/** Whose changes are besides the admin's (dx 2.2); the server decides, and a test compares them. */
+/** Whose changes are besides the admin's (docs/operating.md 2.2); the server decides, and a test compares them. */
 const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
   [/^(credits .+|tiers set|limits (approve|reject))$/, 'billing'],
   [/^(submissions .+|skills (import|disable|enable))$/, 'reviewer'],

@@ -8,7 +8,7 @@ import type { Shell } from './shell'
 import { fromHere } from './transport'
 import { flag, text } from './words'
 
-/** Flags of the commands that create a secret (dx 2.7). */
+/** Flags of the commands that create a secret (docs/operating.md 2.7). */
 export const SECRET_FLAGS = {
   secretTo: text('FILE', 'write the secret to a file that only you can read; - means stdout'),
   copy: flag('copy the secret to the clipboard through the terminal, instead of printing it'),
@@ -113,7 +113,7 @@ export function openNewFile(path: string, undone: string, fix: string): number {
 
 type SecretInput = { label: string; fromFile: string | undefined; instead: string }
 
-/** Reads a secret from a file, from stdin or typed without echo; never from a flag's value (dx 2.3). */
+/** Reads a secret from a file, from stdin or typed without echo; never from a flag's value (docs/operating.md 2.3). */
 export async function readSecretInput(shell: Shell, { label, fromFile, instead }: SecretInput): Promise<string> {
   const secret =
     fromFile === undefined ? shell.prompt.secret(label, instead) : (await readTextFile(shell, fromFile)).trim()

@@ -3,7 +3,7 @@ import { usageFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
-/** Configuration set by global flags, which override every other source (dx 2.3). */
+/** Configuration set by global flags, which override every other source (docs/operating.md 2.3). */
 export const overridesOf = ({ globals, cwd, env }: Pick<Shell, 'globals' | 'cwd' | 'env'>): ConfigOverrides => ({
   userEnv: env,
   ...(globals.config ? { configFile: fromHere(cwd, globals.config) } : {}),

@@ -10,7 +10,10 @@ import { createPrinter, type Printer } from './output/print'
 import type { Query } from './output/query'
 import type { Connection } from './transport'
 
-/** Where a command prints: data to stdout, messages to stderr (dx 2.4). The CLI prints through nothing else. */
+/**
+ * Where a command prints: data to stdout, messages to stderr (docs/operating.md 2.4). The CLI prints through nothing
+ * else.
+ */
 export type Io = {
   /** One line of data. */
   out(line: string): void
@@ -46,7 +49,7 @@ export class ReaderGone extends Error {
   override name = 'ReaderGone'
 }
 
-/** Asks questions on the terminal device, so that stdin and stdout stay free for data (dx 2.6). */
+/** Asks questions on the terminal device, so that stdin and stdout stay free for data (docs/operating.md 2.6). */
 type Prompt = {
   /** True when the answer is yes. @throws CommandFailed 2 when nobody can be asked: "add --yes". */
   confirm(question: string): boolean
@@ -251,7 +254,10 @@ function emit(descriptor: 1 | 2, text: string): void {
   }
 }
 
-/** For commands marked R: the reason is recorded with the change (dx 2.3), so a dry run has none. @throws CommandFailed 2 */
+/**
+ * For commands marked R: the reason is recorded with the change (docs/operating.md 2.3), so a dry run has none. @throws
+ * CommandFailed 2
+ */
 export function requireReason({ globals }: Shell, command: string): string {
   const { reason = '', dryRun } = globals
   if (reason.trim() || dryRun) return reason

@@ -28,7 +28,7 @@ export type Connection = {
 
 export type TenantApi = { client: TenantClient; target: Target; key: string; keySource: string; url: string | null }
 
-/** How a command reaches the server (dx 2.2), and why, as shown by `status`. */
+/** How a command reaches the server (docs/operating.md 2.2), and why, as shown by `status`. */
 export type Transport =
   | { kind: 'socket'; path: string; why: string }
   | { kind: 'remote'; url: string; why: string }

@@ -116,7 +116,7 @@ export const words = (about: string): Arg<string[]> => ({
 
 /**
  * An amount of credit: `50.00` is currency, `5000c` is cents, both with up to two decimals.
- * A bare integer is ambiguous and refused (dx 2.16). Returns cents.
+ * A bare integer is ambiguous and refused (docs/operating.md 2.16). Returns cents.
  */
 export const money = (about: string): Arg<number> => ({ about, required: true, read: readCents })
 

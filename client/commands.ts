@@ -39,7 +39,7 @@ type Manifest = Record<string, unknown> & {
   knowledge?: unknown[]
 }
 
-/** Where each editor keeps its MCP servers (contract 23.2), and a folder or file that shows that it is in use. */
+/** Where each editor keeps its MCP servers (docs/api.md 23.2), and a folder or file that shows that it is in use. */
 const EDITORS: Record<string, { file(shell: SvcShell): string; sign(shell: SvcShell): string }> = {
   cursor: { file: ({ cwd }) => join(cwd, '.cursor/mcp.json'), sign: ({ cwd }) => join(cwd, '.cursor') },
   'claude-code': { file: ({ cwd }) => join(cwd, '.mcp.json'), sign: ({ cwd }) => join(cwd, '.claude') },
@@ -85,7 +85,7 @@ const USAGE = `Usage: svc COMMAND
 
 Read: SVC_API_KEY, SVC_BASE_URL`
 
-/** Runs one command of the tenant (contract 23.2), and gives its exit code. */
+/** Runs one command of the tenant (docs/api.md 23.2), and gives its exit code. */
 export async function runSvc(words: readonly string[], shell: SvcShell): Promise<number> {
   try {
     return await dispatch(words, shell)
@@ -231,7 +231,7 @@ function init(shell: SvcShell, folder = '.'): void {
   shell.out('wrote .svc/RULES.md')
 }
 
-/** The project's settings; code is only run where SVC_ALLOW_JS_CONFIG=1 says so (contract 23.3). */
+/** The project's settings; code is only run where SVC_ALLOW_JS_CONFIG=1 says so (docs/api.md 23.3). */
 async function projectOf({ cwd, env }: SvcShell): Promise<Project> {
   const file = join(cwd, FILE)
   if (existsSync(file)) {
@@ -289,7 +289,7 @@ function initSkill(shell: SvcShell, folder = '.'): void {
   shell.out(`wrote ${SKILL_FILE} and README.md; check it with: svc skill validate`)
 }
 
-/** `svc skill validate`: whether the manifest has what a manifest needs, and who must read it (contract 23.2). */
+/** `svc skill validate`: whether the manifest has what a manifest needs, and who must read it (docs/api.md 23.2). */
 function validateSkill(shell: SvcShell, folder = '.'): void {
   const manifest = readManifest(shell, folder)
   const missing = ['name', 'slug', 'version', 'description', 'category', 'author', 'systemPromptExtension'].filter(

@@ -35,7 +35,7 @@ export async function* eventsOf(answer: Response): AsyncGenerator<StreamEvent> {
 /** The last event of a native stream, of one of messages, and of one of responses. */
 const ENDS = /^(?:done|error|message_stop|response\.(?:completed|incomplete|failed|cancelled))$/
 
-/** Streams of chat end with `[DONE]` or an error (contract 4). */
+/** Streams of chat end with `[DONE]` or an error (docs/api.md 4). */
 const isLast = ({ event, data }: StreamEvent): boolean =>
   ENDS.test(event) || data === '[DONE]' || Object.hasOwn(Object(data), 'error')
 

@@ -33,7 +33,7 @@ const MODE_S = 120_000
 
 /**
  * The client for users: every method is one route, with the types of the server. It tries again where that is safe,
- * and makes an Idempotency-Key for every POST that has one, so that nothing happens twice (contract 23.1).
+ * and makes an Idempotency-Key for every POST that has one, so that nothing happens twice (docs/api.md 23.1).
  */
 export function createSvc(options: ClientOptions = {}) {
   const transport = createTransport(options)

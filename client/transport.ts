@@ -19,7 +19,7 @@ export type ClientOptions = {
 export type CallOptions = {
   signal?: AbortSignal
   timeoutMs?: number
-  /** Makes a retry of yours safe too; without it the client makes one for each call (contract 1.7). */
+  /** Makes a retry of yours safe too; without it the client makes one for each call (docs/api.md 1.7). */
   idempotencyKey?: string
 }
 
@@ -28,7 +28,7 @@ export type Call = CallOptions & {
   body?: object | undefined
   /** The caller reads the answer itself, and the time-out ends with its headers. */
   streams?: boolean
-  /** A second try may be work done twice: no Idempotency-Key covers it (contract 1.7). */
+  /** A second try may be work done twice: no Idempotency-Key covers it (docs/api.md 1.7). */
   unkeyed?: boolean
 }
 

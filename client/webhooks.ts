@@ -14,9 +14,10 @@ type Delivery = {
 const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/
 
 /**
- * The event of a webhook delivery, once a signature of it is proved (contract 14.3): that of `Svc-Webhook-Signature`, or
- * one in `Webhook-Signature`, which is also made with the secret before a rotation while there is grace. Throws when no
- * signature is by this secret, and for a delivery that was signed more than five minutes ago.
+ * The event of a webhook delivery, once a signature of it is proved (docs/api.md 14.3): that of
+ * `Svc-Webhook-Signature`, or one in `Webhook-Signature`, which is also made with the secret before a rotation while
+ * there is grace. Throws when no signature is by this secret, and for a delivery that was signed more than five minutes
+ * ago.
  */
 export async function verifyWebhook({ body, headers, secret, now = Date.now() }: Delivery): Promise<unknown> {
   const read = (name: string) => (headers instanceof Headers ? headers.get(name) : one(headers, name))

@@ -6,12 +6,13 @@ import { COMMANDS } from './commands'
 import { generatedPages } from './first-run/generated'
 import {
   anchorsOf,
+  bareCodes,
   type Citation,
   elsewhereCited,
   labelsCited,
   linksOf,
   pathsOf,
-  SECTIONS_OF,
+  SECTIONED,
   sectionsCited,
   sentencesOf,
   slugsOf,
@@ -45,9 +46,7 @@ const labels = citing.flatMap(labelsCited)
 
 describe('what is cited', () => {
   test('is there: every section', () => {
-    const sections = new Set(
-      Object.values(SECTIONS_OF).flatMap((file) => anchorsOf(page(file)).map((anchor) => `${file} ${anchor}`)),
-    )
+    const sections = new Set(SECTIONED.flatMap((file) => anchorsOf(page(file)).map((anchor) => `${file} ${anchor}`)))
     const cited = [...citing, ...pages, ...readme].flatMap(sectionsCited)
     expect(cited.length).toBeGreaterThan(500)
     expect(cited.filter(({ cited }) => !sections.has(cited)).map(show)).toEqual([])
@@ -60,6 +59,10 @@ describe('what is cited', () => {
 
   test('is in this repository', () => {
     expect([...citing, ...pages, ...readme].flatMap(elsewhereCited).map(show)).toEqual([])
+  })
+
+  test('has the file before its code', () => {
+    expect(citing.flatMap(bareCodes).map(show)).toEqual([])
   })
 })
 
@@ -154,16 +157,16 @@ describe('a citation', () => {
     sections: sectionsCited({ file, text }).map(({ cited }) => cited),
     labels: labelsCited({ file, text }).map(({ cited }) => cited),
     elsewhere: elsewhereCited({ file, text }).map(({ cited }) => cited),
+    bare: bareCodes({ file, text }).map(({ cited }) => cited),
   })
 
   test('is found in a comment, across its lines and in lists', () => {
-    expect(cite('/**\n * Bounded (contract\n * 12, 13; dx 2.9, I28, B5–B11, I-5).\n */').sections).toEqual([
-      'docs/api.md 12',
-      'docs/api.md 13',
-      'docs/operating.md 2.9',
-    ])
+    const text = '/**\n * Bounded (docs/api.md\n * 12, 13; docs/operating.md 2.9, docs/promises.md I28).\n */'
+    expect(cite(text).sections).toEqual(['docs/api.md 12', 'docs/api.md 13', 'docs/operating.md 2.9'])
     expect(cite('const a = 1 // as I7 and G13 want').labels).toEqual(['I7', 'G13'])
     expect(cite('/** (I28, B5–B11, I-5) */').labels).toEqual(['I28', 'B5', 'B11', 'I-5'])
+    expect(cite('/** (docs/promises.md I7, I8; docs/attacks.md B5–B11, G13) */').bare).toEqual([])
+    expect(cite('/** Once (I7); see docs/attacks.md\n * B4 and G2. */').bare).toEqual(['I7'])
   })
 
   test('is found in the names and tables of tests', () => {
@@ -176,7 +179,7 @@ describe('a citation', () => {
   })
 
   test('of a document that is not here is found', () => {
-    expect(cite('/** (reliability 0.7), stack.md 2, spec 4 */').elsewhere).toHaveLength(3)
+    expect(cite('/** (reliability 0.7), stack.md 2, spec 4, contract 1.5 */').elsewhere).toHaveLength(4)
     expect(cite('/** how far the reliability of 3 engines goes */').elsewhere).toEqual([])
   })
 })

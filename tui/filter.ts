@@ -1,4 +1,4 @@
-/** The filter language of lists, which the dashboard and `--filter` share (dx 3.4). */
+/** The filter language of lists, which the dashboard and `--filter` share (docs/operating.md 3.4). */
 import { nearest } from '../src/kernel/nearest'
 
 /** What a row has to be asked about, by name; a list of words for each. */

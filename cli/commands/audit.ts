@@ -75,7 +75,7 @@ async function newerThan(
   return found
 }
 
-/** The filters of contract 19. */
+/** The filters of docs/api.md 19. */
 export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
   Partial<Record<'entity_type' | 'entity_id' | 'request_id' | 'id', string>> & { status?: number }
 

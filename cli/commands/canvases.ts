@@ -8,7 +8,7 @@ import { resolveRuleSet, resourceOver } from '../resource'
 import { argument, choice, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
-/** Canvases (contract 9). Compiling, testing and publishing them is for their editor. */
+/** Canvases (docs/api.md 9). Compiling, testing and publishing them is for their editor. */
 const editing = fileCommands({
   path: 'canvases',
   resource: 'canvases',
@@ -87,7 +87,7 @@ export const canvasCommands = [
   }),
 ]
 
-/** What does not compile is answered in a shape of its own (contract 9.2). @throws CommandFailed 5 */
+/** What does not compile is answered in a shape of its own (docs/api.md 9.2). @throws CommandFailed 5 */
 function assertCompiled({ error }: { error: { value: unknown } | null }): void {
   const { errors } = (error?.value ?? {}) as { errors?: readonly CanvasProblem[] }
   if (!errors?.length) return

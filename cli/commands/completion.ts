@@ -121,8 +121,8 @@ function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Env
 }
 
 /**
- * Prints what may be at the cursor, `word<TAB>about` a line each (dx 2.20). It never fails and never asks: what is
- * typed may be half a command.
+ * Prints what may be at the cursor, `word<TAB>about` a line each (docs/operating.md 2.20). It never fails and never
+ * asks: what is typed may be half a command.
  */
 export async function complete(words: readonly string[], commands: readonly Command[], world: World): Promise<void> {
   const { candidates, listed } = nextOf(words, commands)
@@ -155,7 +155,7 @@ function nameIn(line: string): Candidate[] {
 
 /**
  * Reads the words before the cursor and the one it is in (the last, which may be empty), without the program's name.
- * Pure: asks no server (dx 2.20).
+ * Pure: asks no server (docs/operating.md 2.20).
  */
 export function nextOf(words: readonly string[], commands: readonly Command[]): Next {
   const before = words.slice(0, -1)

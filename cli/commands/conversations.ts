@@ -164,7 +164,7 @@ function itemText({ content, output, name, ...item }: JsonObject): string | unde
   return whole.map((part: JsonObject) => String(part.text ?? part.refusal ?? `[${part.type}]`)).join(' ')
 }
 
-/** Conversations over either API: operators reach everyone's, tenants their own (dx 2.14). */
+/** Conversations over either API: operators reach everyone's, tenants their own (docs/operating.md 2.14). */
 async function conversationsAt(shell: Shell, { key, since }: Wanted) {
   const recent = since === undefined ? {} : { since: new Date(shell.clock.now() - since).toISOString() }
   const { api } = await shell.connect()

@@ -70,7 +70,7 @@ export const doctor = command`doctor: Check this machine and server, and explain
   },
 })
 
-/** Checks the browser of this machine, by starting it (dx 2.15). */
+/** Checks the browser of this machine, by starting it (docs/operating.md 2.15). */
 export const browserDoctor = command_browser`doctor: Test the browser of this machine for sessions
   Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.
   $ browser doctor`({
@@ -179,8 +179,8 @@ export function prometheusOf(results: readonly Result[]): string[] {
 }
 
 /**
- * Writes what a person who helps needs to know, as a packed archive, and first says what is in it (dx 2.19): the
- * checks, versions, the settings without secrets, and the newest requests without what was sent.
+ * Writes what a person who helps needs to know, as a packed archive, and first says what is in it (docs/operating.md
+ * 2.19): the checks, versions, the settings without secrets, and the newest requests without what was sent.
  */
 async function writeReport(context: Context, results: readonly Result[], out: string): Promise<void> {
   const { shell } = context

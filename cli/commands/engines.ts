@@ -63,7 +63,7 @@ function ability(about: string): Flag<boolean | null | undefined> {
   }
 }
 
-/** What may be set of an upstream, as flags (contract 28.4). */
+/** What may be set of an upstream, as flags (docs/api.md 28.4). */
 const SETTING_FLAGS = {
   contextWindow: whole('N', 'maximum tokens of prompt and answer together', { min: 1_000, max: MAX_TOKENS }),
   maxOutputTokens: whole('N', 'maximum tokens of an answer', { min: 1, max: 1_000_000 }),

@@ -46,7 +46,7 @@ const builtinColumns = columnsOf`
 
 const diffColumns = columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`
 
-/** Guardrail policies (dx 2.10); also as `policies guardrails`. */
+/** Guardrail policies (docs/operating.md 2.10); also as `policies guardrails`. */
 export const guardrailCommands = [
   ...fileCommands({
     path: 'guardrail-policies',

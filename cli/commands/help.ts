@@ -65,7 +65,10 @@ const describe = (command: Command) => ({
   examples: command.examples.map((example) => `svc-admin ${example}`),
 })
 
-/** Help topics that are no command (dx 2.8): what holds for all commands, each as lines of at most 80 columns. */
+/**
+ * Help topics that are no command (docs/operating.md 2.8): what holds for all commands, each as lines of at most 80
+ * columns.
+ */
 const TOPIC_PAGES: Readonly<Record<string, string>> = {
   output: `Output formats
 

@@ -47,7 +47,7 @@ export const columns = columnsOf`
   rpm_limit RPM number wide, tpm_limit TPM number wide, allowed_origins ORIGINS list wide,
   chat_parameters CHAT-PARAMETERS wide, last_used_at LAST-USED time, created CREATED time wide, expires_at EXPIRES time wide`
 
-/** One key in full, with what is attached to it and its use of the current minute (dx 2.9). */
+/** One key in full, with what is attached to it and its use of the current minute (docs/operating.md 2.9). */
 const detailColumns = [
   ...columns,
   ...columnsOf`

@@ -10,7 +10,7 @@ const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 
 type Document = { paths: Record<string, Record<string, unknown>> }
 
-/** The document that generated clients are made from (contract 23.1), as the server has it. */
+/** The document that generated clients are made from (docs/api.md 23.1), as the server has it. */
 export const openapi = command`openapi: Print the API's OpenAPI 3.1 document, or compare a file with it
   Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.
   $ openapi --out openapi.json

@@ -121,7 +121,7 @@ async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   throw new CommandFailed({ exitCode: EXIT.usage, code: first.code, message, help: `error ${first.code}` })
 }
 
-/** There is one default a kind and scope (contract 12, 13). @throws CommandFailed 2 */
+/** There is one default a kind and scope (docs/api.md 12, 13). @throws CommandFailed 2 */
 function assertOneDefault(filed: readonly FiledPolicy[]): void {
   const defaults = filed.filter(({ document }) => document.is_default === true)
   for (const ones of Map.groupBy(defaults, ({ document }) => `${document.object} ${document.scope}`).values()) {
@@ -136,7 +136,7 @@ function assertOneDefault(filed: readonly FiledPolicy[]): void {
 
 const policiesColumns = columnsOf`file FILE, object KIND, scope SCOPE, name NAME, is_default DEFAULT flag`
 
-/** Commands common to guardrail policies and routing preferences (dx 2.10). */
+/** Commands common to guardrail policies and routing preferences (docs/operating.md 2.10). */
 export const policyCommands = [
   ...defaultVerbs('policies', POLICY_ID),
   command`apply: Apply policies and preferences from files

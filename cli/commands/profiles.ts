@@ -11,7 +11,7 @@ import type { Shell } from '../shell'
 import { readUrl } from '../transport'
 import { argument, flag, optional, text } from '../words'
 
-/** A named remote server. Its key is in a separate file (dx 2.2). */
+/** A named remote server. Its key is in a separate file (docs/operating.md 2.2). */
 type Profile = { name: string; url: string; production: boolean; org: string | null }
 
 type Stored = {

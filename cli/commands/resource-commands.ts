@@ -129,7 +129,9 @@ function reading(kind: Filed | Switched) {
   return { command, args, wordIn, list, get }
 }
 
-/** The list, get, create, update and delete commands of a resource that is made from a file (dx 2.10). */
+/**
+ * The list, get, create, update and delete commands of a resource that is made from a file (docs/operating.md 2.10).
+ */
 export function fileCommands(kind: Filed): Command[] {
   const { path, resource, what, columns, id, file, bound, stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)
@@ -203,7 +205,10 @@ export function fileCommands(kind: Filed): Command[] {
   return [list, get, create, update, remove]
 }
 
-/** The list, get, enable, disable and delete commands of a resource with flags of its own (dx 2.10 to 2.14). */
+/**
+ * The list, get, enable, disable and delete commands of a resource with flags of its own (docs/operating.md 2.10 to
+ * 2.14).
+ */
 export function switchCommands(kind: Switched) {
   const { path, resource, what, id: sample, along = '', stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)
@@ -261,7 +266,10 @@ type Stored = {
 }
 type Defaults = Pick<Resource<Stored, never, { is_default: boolean }>, 'list' | 'update'>
 
-/** The set-default and unset-default commands of a noun (dx 2.10). Each scope has one default; the old one is named. */
+/**
+ * The set-default and unset-default commands of a noun (docs/operating.md 2.10). Each scope has one default; the old
+ * one is named.
+ */
 export function defaultVerbs(resource: ResourceName, id: string) {
   const what = KINDS[resource]
   const command = commandsOf(resource, { apis, columns: defaultColumns })

@@ -111,7 +111,7 @@ const correctionColumns = columnsOf`
   id, expected_mode EXPECTED, resolved_mode GOT, prompt PROMPT, completion_id COMPLETION wide, note NOTE wide,
   created WHEN time`
 
-/** Routing preferences (dx 2.10); also as `policies routing`. */
+/** Routing preferences (docs/operating.md 2.10); also as `policies routing`. */
 export const routingCommands = [
   ...fileCommands({
     path: 'routing-preferences',
@@ -237,7 +237,7 @@ export const routingCommands = [
   }),
 ]
 
-/** Lists the corrections that `suggest` would use (dx 2.10). */
+/** Lists the corrections that `suggest` would use (docs/operating.md 2.10). */
 async function listClusters(shell: Shell): Promise<void> {
   const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
   const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(shell, since, limit, cursor) })).filter(

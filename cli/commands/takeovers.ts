@@ -54,7 +54,7 @@ const columns = columnsOf`
   session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
   visitor.page_url PAGE wide, last_message_at LAST time, config_id WIDGET wide`
 const WATCH_MS = 2_000
-/** How many messages an answer of the AI sees (contract 22.6). */
+/** How many messages an answer of the AI sees (docs/api.md 22.6). */
 const SEEN = 40
 const whoColumns = [...states, column('operator.name', 'WHO')]
 const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`

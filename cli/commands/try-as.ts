@@ -33,7 +33,7 @@ function whole<Mode extends string>(mode: Mode) {
   return { mode, pieceOf: () => undefined, factsOf: () => undefined }
 }
 
-/** The formats of clients, by the name of `--as` (contract 29.1). */
+/** The formats of clients, by the name of `--as` (docs/api.md 29.1). */
 export const FORMATS = {
   chat: {
     path: '/chat/completions',

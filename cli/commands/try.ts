@@ -102,7 +102,7 @@ async function wholeAnswer(shell: Shell, { client }: TenantApi, body: TryBody): 
   return answer
 }
 
-/** The summary under an answer (dx 4.1): engine, mode, cost, duration. */
+/** The summary under an answer (docs/operating.md 4.1): engine, mode, cost, duration. */
 export function summaryOf(
   { model, mode, resolved_mode, usage, request_id, warnings = [] }: Answer,
   ms: number,

@@ -73,7 +73,7 @@ async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise
 
 const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })
 
-/** The filters of contract 18.1; `scope` says which calls, where the key in use could mean either. */
+/** The filters of docs/api.md 18.1; `scope` says which calls, where the key in use could mean either. */
 type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>> & { scope?: 'user' | 'org' }
 export type Report = UsageReport & { id?: string; owner?: string }
 type Show = (words: UsageWords) => Promise<Report>

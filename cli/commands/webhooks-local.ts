@@ -34,8 +34,8 @@ const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
 type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
 
 /**
- * The first thing that is wrong with a signature, in a sentence; null for a good one (catalogue J37). Of several, as
- * during a rotation, one must be good.
+ * The first thing that is wrong with a signature, in a sentence; null for a good one (docs/attacks.md J37). Of several,
+ * as during a rotation, one must be good.
  */
 export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
   if (!/^v1[=,]/.test(signature)) return 'The signature does not start with v1= or v1,.'

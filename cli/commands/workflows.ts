@@ -11,7 +11,7 @@ import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
-/** Workflows (contract 10); their runs are in `workflows-runs`. */
+/** Workflows (docs/api.md 10); their runs are in `workflows-runs`. */
 const editing = fileCommands({
   path: 'workflows',
   resource: 'workflows',
@@ -202,7 +202,7 @@ export const workflowCommands = [
   ...editing,
   enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
   enabling('disable', 'Runs that already started will finish.'),
-  /** Checks a workflow as the server would, and says when it would run (contract 10). */
+  /** Checks a workflow as the server would, and says when it would run (docs/api.md 10). */
   command`validate: Check a workflow file as the server would, without a server
   Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.
   $ workflows validate workflow.yaml

@@ -19,7 +19,7 @@ export const browserCheck = hostCheck('browser', ['config'], async (context) => 
     : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
 })
 
-/** The checks of `browser doctor` (dx 2.15): what sessions have, with the times of one start. */
+/** The checks of `browser doctor` (docs/operating.md 2.15): what sessions have, with the times of one start. */
 export function browserChecks(): Check[] {
   let examined: Promise<Examined> | null = null
   const examine: (of: Parameters<Check['run']>[0]) => Promise<Examined> = ({ config, shell }) => {

@@ -1,6 +1,9 @@
 export type JsonObject = Record<string, unknown>
 
-/** Characters JSON may contain unescaped but terminals may act on: C1 controls, bidi marks, line separators. */
+/**
+ * Characters JSON may contain unescaped but terminals may act on: docs/attacks.md C1 controls, bidi marks, line
+ * separators.
+ */
 const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
 /** JSON with those characters escaped: no data is lost, and it cannot control a terminal. */

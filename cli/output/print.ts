@@ -55,7 +55,10 @@ export type Printer = ReturnType<typeof createPrinter>
 
 export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
 
-/** Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper (dx 2.4). */
+/**
+ * Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper
+ * (docs/operating.md 2.4).
+ */
 export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
   return { list, item, feed, kept: stored }
@@ -223,8 +226,8 @@ function cell(row: JsonObject, column: Column, style: CellStyle, whole = false):
 }
 
 /**
- * What `--filter` keeps of rows with these columns, in the language of the dashboard (dx 3.4). @throws CommandFailed 2
- * for a name that is no field.
+ * What `--filter` keeps of rows with these columns, in the language of the dashboard (docs/operating.md 3.4). @throws
+ * CommandFailed 2 for a name that is no field.
  */
 function keeperOf(expression: string, columns: readonly Column[], now: number): (row: JsonObject) => boolean {
   const own: Fields<JsonObject> = Object.fromEntries(columns.map((column) => [column.field, readerOf(column)]))

@@ -16,7 +16,7 @@ const NARROWEST = 8
 
 /**
  * Makes lines fit: texts are cut, the widest first; then the least important columns go, the last first. Ids, numbers
- * and times are shown whole or not at all, because a part of them cannot be used (dx 2.4).
+ * and times are shown whole or not at all, because a part of them cannot be used (docs/operating.md 2.4).
  */
 export function layOut(columns: readonly Column[], widths: readonly number[], { width, mayDrop }: Room): Layout {
   const shown = columns.map((_, at) => at)
@@ -48,7 +48,7 @@ const lineOf = (widths: readonly number[]): number =>
 export const widthsOf = (columns: readonly Column[], lines: readonly (readonly string[])[]): number[] =>
   columns.map((_, at) => Math.max(0, ...lines.map((line) => Bun.stringWidth(line[at] ?? ''))))
 
-/** Rows of ready cells as lines: two spaces between columns, numbers to the right, no boxes (dx 2.4). */
+/** Rows of ready cells as lines: two spaces between columns, numbers to the right, no boxes (docs/operating.md 2.4). */
 export const linesOf = (
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

@@ -8,7 +8,7 @@ import { Settings, SettingsPatch } from './settings-schema'
 
 type Deps = { settings: SettingsService; store: Store }
 
-/** `/settings` (contract 18.3). */
+/** `/settings` (docs/api.md 18.3). */
 export const settingsRoutes = ({ settings, store }: Deps, guard: Guard) =>
   new Elysia({ prefix: '/settings', tags: ['Settings'] })
     .use(guard)

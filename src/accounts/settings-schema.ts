@@ -2,7 +2,7 @@ import { oneOf, type Static, t } from '../kernel/schema'
 
 const DEFAULT_MODES = ['auto', 'fast', 'think', 'code', 'research', 'image', 'video', 'roast'] as const
 
-/** An account's preferences (contract 18.3). */
+/** An account's preferences (docs/api.md 18.3). */
 export const Settings = t.Object(
   {
     default_mode: oneOf(DEFAULT_MODES, { description: 'Mode of a request that sends none' }),

@@ -86,7 +86,7 @@ async function load(reader: Reader, userId: UserId): Promise<Settings> {
     : DEFAULT_SETTINGS
 }
 
-/** Only the settings, whatever else the body contained (E4). */
+/** Only the settings, whatever else the body contained (docs/attacks.md E4). */
 const picked = (patch: SettingsPatch): SettingsPatch =>
   Object.fromEntries(
     Object.keys(DEFAULT_SETTINGS).flatMap((name) => {

@@ -5,7 +5,7 @@ import { t } from '../kernel/schema'
 import * as words from './orgs/schema'
 import type { UserService } from './users'
 
-/** `/ops/v1/users`: accounts (dx 2.9). */
+/** `/ops/v1/users`: accounts (docs/operating.md 2.9). */
 export const userOperatorRoutes = (users: UserService, edge: OperatorEdge) =>
   operatorRoutes(
     [

@@ -49,7 +49,7 @@ const FIRST_LINK_MS = 24 * 3_600_000
 
 export type UserService = ReturnType<typeof createUsers>
 
-/** What operators do with accounts and their dashboard sessions (dx 2.9). */
+/** What operators do with accounts and their dashboard sessions (docs/operating.md 2.9). */
 export const createUsers = (deps: UserDeps) =>
   bind(deps, { list, get, create, consoleLink, setPassword, update, sessionsOf, endSession })
 

@@ -45,7 +45,7 @@ const PUBLIC_URL = form(
   'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
 )
 
-/** What a process may do, so that several on one database share the work (dx 2.8). */
+/** What a process may do, so that several on one database share the work (docs/operating.md 2.8). */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
 type Role = (typeof ROLES)[number]
@@ -227,7 +227,7 @@ const serverSettings = {
   }),
 } as const
 
-/** Every setting of the server, each declared in its module (design 10). */
+/** Every setting of the server, each declared in its module (docs/design.md 10). */
 export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,

@@ -61,7 +61,7 @@ export type Decisions = ReturnType<typeof buildDecisions>
 /** How often the "last used" time of a key or session is written at most. */
 const USES_EVERY_MS = 60_000
 
-/** Credit of a new account in dev mode, unless configured (design 10). */
+/** Credit of a new account in dev mode, unless configured (docs/design.md 10). */
 const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>

@@ -82,8 +82,8 @@ export function buildContainer(deps: Deps) {
 }
 
 /**
- * Starts the background work, once the server listens (design 6): jobs, which all nodes share, and the loops that write
- * what this process remembers or renew what it holds.
+ * Starts the background work, once the server listens (docs/design.md 6): jobs, which all nodes share, and the loops
+ * that write what this process remembers or renew what it holds.
  */
 function startLoops(modules: ReturnType<typeof buildWork>) {
   const { config, store, jobs, billing, idempotency, onError, clock } = modules
@@ -216,7 +216,7 @@ type Answering = Pick<FileDeps, 'audio' | 'web'> &
   Parameters<typeof createCharging>[0] &
   Decisions
 
-/** Lines of batches are answered as other calls, at their own price, and count towards no rate (contract 32.6). */
+/** Lines of batches are answered as other calls, at their own price, and count towards no rate (docs/api.md 32.6). */
 function buildBatches(modules: Answering): void {
   const { config, prices, limiter } = modules
   const share = (100 - config.batchDiscountPercent) / 100

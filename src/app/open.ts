@@ -53,7 +53,7 @@ export type OpenOptions = {
 
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
 
-/** What opening found and created, for the banner at start (dx 4.1). */
+/** What opening found and created, for the banner at start (docs/operating.md 4.1). */
 type Findings = {
   newSecrets: boolean
   newDatabase: boolean
@@ -64,7 +64,7 @@ type Findings = {
 
 /**
  * Opens everything but the ports: data folder, lock, secrets, database, modules, both APIs. The CLI uses it directly
- * when no server runs (dx 2.2).
+ * when no server runs (docs/operating.md 2.2).
  * @throws ConfigError with every problem that stops a start
  */
 export async function openApp(options: OpenOptions) {
@@ -250,7 +250,10 @@ function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Stor
   })
 }
 
-/** Opens the app inside a command: the same modules and rules, no port, and only warnings in the log (dx 2.2). */
+/**
+ * Opens the app inside a command: the same modules and rules, no port, and only warnings in the log (docs/operating.md
+ * 2.2).
+ */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
   const log = createLog({ level: 'warn', pretty: true, write })

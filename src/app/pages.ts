@@ -95,7 +95,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     .use(movedRoutes(base, guard))
 }
 
-/** Pages that the console took the place of; links to them go on working (console 9.15). */
+/** Pages that the console took the place of; links to them go on working. */
 const movedRoutes = (base: string, guard: Guard) =>
   [
     ['/home', '/console'],
@@ -132,7 +132,7 @@ const findWidget =
 
 type HomeDeps = { config: Config; health: Pick<Container['health'], 'check'>; publicOrigin: string | null }
 
-/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on (console 9.10). */
+/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on. */
 export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard: Guard) =>
   new Elysia({ detail: { hide: true } }).use(guard).get(
     '/',

@@ -42,7 +42,10 @@ export function makePrivate(...paths: string[]): void {
   assertPrivate(...paths)
 }
 
-/** Refuses files that others can read; those that do not exist pass (dx 4.5). @throws ConfigError naming each of them */
+/**
+ * Refuses files that others can read; those that do not exist pass (docs/operating.md 4.5). @throws ConfigError naming
+ * each of them
+ */
 export function assertPrivate(...paths: string[]): void {
   const open = paths.filter((path) => existsSync(path) && statSync(path).mode & 0o077)
   if (!open.length) return

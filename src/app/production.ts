@@ -7,7 +7,7 @@ import { createLog, type Log } from '../kernel/log'
 import type { Config } from './config'
 import { remoteProblems } from './remote-operators'
 
-/** Throws ConfigError with everything that forbids a production start, in one message (dx 4.5). */
+/** Throws ConfigError with everything that forbids a production start, in one message (docs/operating.md 4.5). */
 export function assertProductionReady(config: Config, unmappedModes: readonly string[]): void {
   if (!config.production) return
   const problems: string[] = []

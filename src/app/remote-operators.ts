@@ -14,7 +14,7 @@ type ListenAddress = { hostname: string; port: number; tls: { cert: string; key:
 
 /**
  * Serves the operator API to other machines on its own port; null when that is not configured. Keys cross the network
- * here, so beyond loopback TLS is required (dx 2.2).
+ * here, so beyond loopback TLS is required (docs/operating.md 2.2).
  * @throws ConfigError
  */
 export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server<unknown> | null {

@@ -11,9 +11,9 @@ import type { Config } from './config'
 import { assertPrivate, writePrivate } from './private-file'
 
 export type Secrets = {
-  /** Encrypts stored secrets that must be read again: AES-256-GCM (contract 22.7). */
+  /** Encrypts stored secrets that must be read again: AES-256-GCM (docs/api.md 22.7). */
   masterKey: Uint8Array
-  /** Signs the checkpoints of the audit record: Ed25519 (contract 19). */
+  /** Signs the checkpoints of the audit record: Ed25519 (docs/api.md 19). */
   auditKey: SigningKey
   /** The master key of a rotation that has not ended; the database knows whether it is in force. */
   next: Uint8Array | null
@@ -26,7 +26,8 @@ export type Secrets = {
 
 /**
  * Reads `secrets.json` in the data folder, or creates it, readable by its owner only. Refuses a file that others can
- * read, because it decrypts every stored secret (dx 4.5). Adds an audit key to a file older than checkpoints.
+ * read, because it decrypts every stored secret (docs/operating.md 4.5). Adds an audit key to a file older than
+ * checkpoints.
  * @throws ConfigError
  */
 export function loadSecrets(dataDir: string): Secrets {

@@ -8,10 +8,10 @@ import { writePrivate } from './private-file'
 export type Seed = { key: string; keyFile: string; org: string }
 
 /**
- * The first run in dev mode creates an owner, an org and a key (design 10), on tier enterprise, which only the operator
- * API may grant. The org is not active, so the key's calls are paid and recorded under the user, where one looks
- * first. The key is written to `data/dev-key` before the commit that makes it valid: a crash in between leaves a file
- * that the next start replaces, never a lost key.
+ * The first run in dev mode creates an owner, an org and a key (docs/design.md 10), on tier enterprise, which only the
+ * operator API may grant. The org is not active, so the key's calls are paid and recorded under the user, where one
+ * looks first. The key is written to `data/dev-key` before the commit that makes it valid: a crash in between leaves a
+ * file that the next start replaces, never a lost key.
  */
 export async function seedFirstRun(container: Container, dataDir: string): Promise<Seed | null> {
   const keyFile = join(dataDir, 'dev-key')
@@ -32,7 +32,7 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
   return { key: made.key, keyFile, org: 'Dev' }
 }
 
-/** A link that signs the owner of a first run in, once, within 15 minutes (console 9.6). */
+/** A link that signs the owner of a first run in, once, within 15 minutes. */
 export function firstLink({ store, orgs, audit, signInLinks }: Container): Promise<string | null> {
   return store.write(async (tx) => {
     const owner = await orgs.userByEmail(tx, DEV_OWNER)

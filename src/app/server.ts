@@ -105,7 +105,7 @@ type Deps = {
 
 export type Api = ReturnType<typeof createServer>
 
-/** Where a session may act with a key by `X-Svc-As-Key`: calls that generate (console 9.8). */
+/** Where a session may act with a key by `X-Svc-As-Key`: calls that generate. */
 const AS_KEY =
   /^(\/api)?\/v1\/(completions|chat|responses|messages|images|video|code|documents|audio|voice|embeddings)(\/|$)/
 
@@ -339,7 +339,7 @@ function named<T>(read: () => T): T {
 
 /**
  * Returns the URL to redirect a request to, or null. Only requests to the apex of the public URL (its host without
- * `www.`) are redirected (contract 1.1); other hosts are served, as health checks and tests use bare addresses.
+ * `www.`) are redirected (docs/api.md 1.1); other hosts are served, as health checks and tests use bare addresses.
  */
 export function canonicalUrl(publicUrl: string): (request: Request) => string | null {
   if (!publicUrl) return () => null

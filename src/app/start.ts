@@ -54,7 +54,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   const app = await openApp(options)
   let remote: Server<unknown> | null = null
   try {
-    // Refuses to serve without the address guard: callers could reach this machine's network (I24).
+    // Refuses to serve without the address guard: callers could reach this machine's network (docs/promises.md I24).
     if (!(await isEgressGuarded()))
       throw new ConfigError([
         'The egress guard did not stop a call to this machine. Use the Bun version in package.json.',
@@ -165,7 +165,7 @@ function listenForProbes({ container, config }: OpenApp): Server<unknown> | null
   }
 }
 
-/** Refuses new connections at once and lets running requests finish (I32). */
+/** Refuses new connections at once and lets running requests finish (docs/promises.md I32). */
 async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknown>, hurry: AbortSignal): Promise<void> {
   const over = new AbortController()
   const finished = Promise.resolve(api.stop()).then(() => over.abort())
@@ -180,7 +180,7 @@ async function drain({ api, clock, stopStreams }: OpenApp, server: Server<unknow
   await server.stop(true)
 }
 
-/** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (I43). */
+/** Logs and counts uncaught errors. They are bugs, but no reason to stop serving (docs/promises.md I43). */
 function watchForBugs({ log, metrics }: OpenApp): void {
   const report = (error: unknown) => {
     metrics.faults.add(1)

@@ -41,7 +41,7 @@ export const canonicalEvent = (row: HashedFields): string =>
 
 const text = (value: string | null): string => JSON.stringify(value)
 
-/** `SHA-256(prevHash + canonical JSON of the event without hash)`, in hex (contract 19). */
+/** `SHA-256(prevHash + canonical JSON of the event without hash)`, in hex (docs/api.md 19). */
 export const hashOf = (row: HashedFields): string => sha256Hex(row.prev_hash + canonicalEvent(row))
 
 /** The one place where a stored row is turned into a public event. */

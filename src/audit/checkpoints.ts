@@ -48,7 +48,7 @@ const MAX_VIOLATIONS = 100
 
 export type Checkpoints = ReturnType<typeof createCheckpoints>
 
-/** Signed statements of each chain's `seq` and hash at a time, kept outside the database (contract 19). */
+/** Signed statements of each chain's `seq` and hash at a time, kept outside the database (docs/api.md 19). */
 export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   /** Start of the last complete pass (epoch ms). Every change before it has been considered. */
   let lastPassAt: number | null = null
@@ -113,7 +113,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
 
   /**
    * Compares every kept checkpoint with its chain and returns a sentence for each mismatch: the chain was rewritten,
-   * cut or restored from an older copy, or the checkpoint file was edited (I20).
+   * cut or restored from an older copy, or the checkpoint file was edited (docs/promises.md I20).
    */
   async function verify(reader: Reader): Promise<string[]> {
     const violations: string[] = []
@@ -150,7 +150,7 @@ export function signCheckpoint(key: SigningKey, head: Pick<Checkpoint, 'scope' |
   return { ...claim, signature: key.sign(signedText(claim)) } satisfies Checkpoint
 }
 
-/** Signs due checkpoints every few seconds, and at shutdown signs every chain that has changed (contract 19). */
+/** Signs due checkpoints every few seconds, and at shutdown signs every chain that has changed (docs/api.md 19). */
 export function startCheckpointLoop({ checkpoints, clock, onError }: CheckpointLoopDeps): Loop {
   const name = 'audit checkpoints'
   let restUntil = 0

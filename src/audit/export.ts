@@ -74,7 +74,7 @@ async function* eventsBetween(
   }
 }
 
-/** The export as text: CSV with the columns of contract 19, or one JSON event per line. */
+/** The export as text: CSV with the columns of docs/api.md 19, or one JSON event per line. */
 export async function* written(pages: AsyncIterable<AuditEventRow[]>, format: 'csv' | 'jsonl'): AsyncGenerator<string> {
   if (format === 'csv') yield CSV_BEGIN + csvLines([EXPORT_COLUMNS])
   for await (const rows of pages)
@@ -101,8 +101,8 @@ const cellsOf = (row: AuditEventRow): CsvCell[] => [
 ]
 
 /**
- * Signatures of exported files (dx 2.17). Only files that this server streams itself are signed, so nobody can
- * get a signature for a file of their own.
+ * Signatures of exported files (docs/operating.md 2.17). Only files that this server streams itself are signed, so
+ * nobody can get a signature for a file of their own.
  */
 export function createExportSignatures({ clock, key }: { clock: Clock; key: SigningKey }) {
   const signatures = new Map<string, ExportSignature>()

@@ -28,7 +28,7 @@ type IntegrityRequest = {
 
 /**
  * Recomputes a chain, whole or between two dates plus one event on each side, and compares it with its head and
- * its newest checkpoint (contract 19). Stops at the first broken event.
+ * its newest checkpoint (docs/api.md 19). Stops at the first broken event.
  */
 export async function checkIntegrity(reader: Reader, clock: Clock, request: IntegrityRequest): Promise<Integrity> {
   const { scope, dates, checkpoint, signal } = request

@@ -11,7 +11,7 @@ import { baseOf, headOf, lastKept, selectSlice, timeAt } from './repository'
 import type { AuditEvent, AuditFilters, AuditQuery, ChainScope } from './schema'
 import { auditHeads, auditLog } from './table'
 
-/** The columns of an export, in the order of contract 19. */
+/** The columns of an export, in the order of docs/api.md 19. */
 export const EXPORT_COLUMNS = [
   'id',
   'timestamp',
@@ -66,7 +66,7 @@ const WINDOW = 5_000
 const MAX_WINDOWS = 40
 
 /**
- * Events of one chain, newest first (contract 19). A page may be short or even empty and still have a `next`:
+ * Events of one chain, newest first (docs/api.md 19). A page may be short or even empty and still have a `next`:
  * with a filter that matches little, one request reads at most 200,000 events.
  */
 export async function listEvents(reader: Reader, scope: ChainScope, input: AuditQuery): Promise<Page<AuditEvent>> {
@@ -148,7 +148,7 @@ export async function lastBefore(
   return low
 }
 
-/** The filters of contract 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
+/** The filters of docs/api.md 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
 export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
   const t = reader.of(auditLog)
   return [

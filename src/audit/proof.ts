@@ -31,7 +31,7 @@ type Hit = { checkpoint: Checkpoint; position: number }
 type Order = 'newest first' | 'oldest first'
 
 /**
- * Verifies an export of one chain without the server that made it, in constant memory (contract 19). Every event
+ * Verifies an export of one chain without the server that made it, in constant memory (docs/api.md 19). Every event
  * is hashed again from its cells, every event must follow the one before it, and the event that the newest given
  * checkpoint names must be there, at its `seq`.
  */

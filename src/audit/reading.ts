@@ -45,7 +45,7 @@ type Deps = {
   book: CheckpointBook
   /** Signs the exports of operators. */
   key: SigningKey
-  /** Throws 403 `forbidden` when the caller may not view this org's audit events (contract 1.2: `viewAudit`). */
+  /** Throws 403 `forbidden` when the caller may not view this org's audit events (docs/api.md 1.2: `viewAudit`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** An owner as operators name it. Throws 404. */
   ownerNamed(reader: Reader, word: string | undefined): Promise<OwnerScope>
@@ -62,7 +62,10 @@ const WINDOW = 5_000
 
 export type AuditReading = ReturnType<typeof createAuditReading>
 
-/** What owners can do with their audit chain, and operators with any: list it, export it and have it checked (contract 19, dx 2.17). */
+/**
+ * What owners can do with their audit chain, and operators with any: list it, export it and have it checked
+ * (docs/api.md 19, docs/operating.md 2.17).
+ */
 export function createAuditReading(deps: Deps) {
   const signatures = createExportSignatures(deps)
   return {

@@ -8,7 +8,7 @@ import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kerne
 export const AuditEventId = defineId('audit_event')
 export type AuditEventId = Id<'audit_event'>
 
-/** What an event can be about (contract 19). */
+/** What an event can be about (docs/api.md 19). */
 const ENTITY_TYPES = [
   'completion',
   'response',
@@ -55,7 +55,7 @@ type EntityType = (typeof ENTITY_TYPES)[number]
 /** One chain per owner. Events that belong to no tenant (engines, server settings) go to the server's chain. */
 export type ChainScope = OwnerScope | 'server'
 
-/** What was requested, without the text itself: of a prompt only SHA-256 and length are kept (contract 19). */
+/** What was requested, without the text itself: of a prompt only SHA-256 and length are kept (docs/api.md 19). */
 export type InputSummary = {
   mode?: string
   prompt_sha256?: string
@@ -66,7 +66,7 @@ export type InputSummary = {
   fields?: readonly string[]
 }
 
-/** The outcome (contract 19). */
+/** The outcome (docs/api.md 19). */
 type OutputSummary = {
   /** HTTP status of the answer. */
   status?: number
@@ -81,14 +81,14 @@ type OutputSummary = {
   conversation_id?: string
   /** How the mode of a call was chosen; its words name the kind of signal, never the prompt. */
   routing?: object
-  /** Routing rules that were skipped, and why (catalogue K16). */
+  /** Routing rules that were skipped, and why (docs/attacks.md K16). */
   routing_warnings?: readonly string[]
   /** Up to where a chain was archived, and the files. */
   trimmed?: Trimmed
 }
 
 export type AuditEntry = {
-  /** `noun.verb`, one of contract 19's. */
+  /** `noun.verb`, one of docs/api.md 19's. */
   action: string
   entityType: EntityType
   entityId: string | null
@@ -170,7 +170,7 @@ export type AuditExport = Static<typeof AuditExport>
 export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...scopeQuery })
 export const OwnRange = t.Object({ ...RangeQuery.properties, ...scopeQuery })
 
-/** A signed statement that a chain had this `seq` and `hash` at a time (contract 19). */
+/** A signed statement that a chain had this `seq` and `hash` at a time (docs/api.md 19). */
 export const Checkpoint = t.Object(
   {
     object: t.Literal('audit_checkpoint'),

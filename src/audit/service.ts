@@ -54,7 +54,7 @@ type Appended = { scope: ChainScope; acts: readonly Act[]; insert: InsertEvent }
 /** What one event says, and of whom. */
 type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
 
-/** The audit log. Call `record` in the transaction of the change it describes, so that both commit together (I19). */
+/** The audit log. Call `record` in the transaction of the change it describes, so that both commit together. */
 export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
   const appendGathered = gathered(
@@ -159,7 +159,7 @@ export function createAuditLog({ clock }: Deps) {
       scope,
       seq: head.seq + 1,
       id: AuditEventId.create(),
-      // Never decreases along a chain, even when the clock is set back (I40).
+      // Never decreases along a chain, even when the clock is set back (docs/promises.md I40).
       at: Math.max(clock.now(), head.at),
       action: entry.action,
       entity_type: entry.entityType,
@@ -180,13 +180,13 @@ export function createAuditLog({ clock }: Deps) {
   }
 }
 
-/** An operator's name, role, transport and reason, recorded as they stated them (dx 2.2). */
+/** An operator's name, role, transport and reason, recorded as they stated them (docs/operating.md 2.2). */
 const operatorFacts = (caller: Caller) =>
   caller.type === 'operator'
     ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
     : undefined
 
-/** The summary with every secret and card number in its `metadata`, at any depth, replaced (contract 19). */
+/** The summary with every secret and card number in its `metadata`, at any depth, replaced (docs/api.md 19). */
 function redactedMetadata(input: InputSummary | undefined): InputSummary | undefined {
   return input?.metadata ? { ...input, metadata: redactedMembers(input.metadata) } : input
 }
@@ -217,7 +217,8 @@ function hiddenMember(name: string, value: unknown): unknown {
 
 /**
  * Recomputes every chain, in pages so that a live server keeps answering, and returns a sentence for each fault: a
- * changed, missing, inserted or moved event, or a chain that does not end at its head (I20). Empty when sound.
+ * changed, missing, inserted or moved event, or a chain that does not end at its head (docs/promises.md I20). Empty
+ * when sound.
  */
 export async function verifyChains(reader: Reader): Promise<string[]> {
   const { bases, violations } = await checkedBases(reader)

@@ -138,7 +138,7 @@ export type Compilation =
 const MAX_PROBLEMS = 100
 
 /**
- * Compiles a canvas graph into a skill manifest and workflow steps, or lists every problem in it (contract 9.1).
+ * Compiles a canvas graph into a skill manifest and workflow steps, or lists every problem in it (docs/api.md 9.1).
  * Pure: nothing is run or stored.
  */
 export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
@@ -189,7 +189,9 @@ function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
   return lineUp(flow, { stepOf: new Map(places.map((place, at) => [place, toDo(place, names[at]!)])), end })
 }
 
-/** Writes a flow as steps with jumps (contract 10): the "true" branch, the "false" branch, then what follows both. */
+/**
+ * Writes a flow as steps with jumps (docs/api.md 10): the "true" branch, the "false" branch, then what follows both.
+ */
 function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const drafts: Draft[] = []
   const last: Label = { at: 0 }
@@ -235,7 +237,7 @@ function written({ step, to, answers }: Draft, at: number): CanvasStep {
 }
 
 /**
- * Problems in the structure of a graph (contract 9.1): it needs exactly one input, a reachable output, no cycles, no
+ * Problems in the structure of a graph (docs/api.md 9.1): it needs exactly one input, a reachable output, no cycles, no
  * unreachable nodes, and a prompt before every model.
  */
 function graphProblems(drawing: Drawing): CanvasProblem[] {

@@ -12,7 +12,7 @@ import { newAllowance, problemsOf, problemsOfResult } from '../tools'
 import { type CanvasEdge, type CanvasGraph, type CanvasNode, type CanvasProblem, GRAPH_LIMITS } from './canvases-schema'
 import { graphTooLarge } from './errors'
 
-/** Triggers of a canvas; the last three are aliases of a manual or event trigger (contract 9.1). */
+/** Triggers of a canvas; the last three are aliases of a manual or event trigger (docs/api.md 9.1). */
 const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 
 const Cron = t.String({

@@ -8,7 +8,7 @@ export type CanvasId = Id<'canvas'>
 export const CanvasVersionId = defineId('canvas version')
 export type CanvasVersionId = Id<'canvas version'>
 
-/** `nodes` and `edges` apply to compiling; saving allows more, because a canvas may be unfinished (contract 9.1). */
+/** `nodes` and `edges` apply to compiling; saving allows more, because a canvas may be unfinished (docs/api.md 9.1). */
 export const GRAPH_LIMITS = { nodes: 100, edges: 200, savedNodes: 10_000, savedEdges: 20_000, bytes: 2 * 1024 * 1024 }
 
 const NodeRef = t.String({ minLength: 1, maxLength: 128 })
@@ -87,7 +87,7 @@ export const CanvasProblem = t.Object(
 )
 export type CanvasProblem = Static<typeof CanvasProblem>
 
-/** One step of a workflow (contract 10). Without `onSuccess` the following one is next; no node may stand for it. */
+/** One step of a workflow (docs/api.md 10). Without `onSuccess` the following one is next; no node may stand for it. */
 export const CanvasStep = t.Object(
   {
     type: t.String(),
@@ -153,7 +153,7 @@ export const CanvasPatch = t.Object(
 )
 export type CanvasPatch = Static<typeof CanvasPatch>
 
-/** Answer of a successful compilation (contract 9.2). */
+/** Answer of a successful compilation (docs/api.md 9.2). */
 export const Compiled = t.Object(
   {
     compiled: t.Literal(true),
@@ -188,7 +188,7 @@ export const TestRefusal = t.Object(
   { $id: 'CanvasTestRefusal' },
 )
 
-/** Body of `POST /evi/canvases/{id}/publish` (contract 9.3). */
+/** Body of `POST /evi/canvases/{id}/publish` (docs/api.md 9.3). */
 export const PublishInput = t.Object(
   {
     slug: written.slug,

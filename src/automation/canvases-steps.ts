@@ -24,7 +24,7 @@ export type Plan = {
   placeOf: ReadonlyMap<string, number>
 }
 
-/** Converts a node to a workflow step (contract 10). */
+/** Converts a node to a workflow step (docs/api.md 10). */
 export function toStep(node: StepNode, name: string, plan: Plan): CanvasStep {
   switch (node.kind) {
     case 'model':
@@ -155,7 +155,7 @@ export type About = Pick<WrittenManifest, 'name' | 'description' | 'slug' | 'ver
 /** A manifest, and warnings that name what a manifest cannot have. */
 export type Written = { manifest: SkillManifest; warnings: string[] }
 
-/** Builds the skill manifest of a canvas (contract 9.1): prompts joined in order, tools, knowledge and trigger. */
+/** Builds the skill manifest of a canvas (docs/api.md 9.1): prompts joined in order, tools, knowledge and trigger. */
 export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, about: About): Written {
   const tools = ofKind(nodes, 'tool').map(({ config: { arguments: _, ...tool } }) => tool)
   const knowledge = [...new Set(ofKind(nodes, 'knowledge').flatMap(({ config }) => config.fileKeys))]
@@ -186,7 +186,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   return { manifest: withDefaults(stored as WrittenManifest), warnings: warningsOf(dropped) }
 }
 
-/** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (contract 9.1). */
+/** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (docs/api.md 9.1). */
 function triggerOf({ config }: NodeOf<'input'>): SkillManifest['trigger'] {
   const { triggerType = 'manual', keywords, eventPattern, cron, timezone } = config
   switch (triggerType) {

@@ -148,7 +148,7 @@ async function testCanvas(deps: Deps, call: Call, id: string, input: TestInput):
 }
 
 /**
- * The completion request that tests a canvas (contract 9.2): its prompts are the system prompt, its first model
+ * The completion request that tests a canvas (docs/api.md 9.2): its prompts are the system prompt, its first model
  * answers, and its tools are acknowledged but never called. Nothing external is reached and no conversation is
  * stored.
  */
@@ -205,10 +205,10 @@ function requestOfTry(
 type Outcome = Published | PublishRefusal
 
 /**
- * `POST …/publish` (contract 9.3): compiles the canvas and submits it as a skill, or as a new version of the skill it
- * was published as. One transaction: nothing is stored when the canvas does not compile or pass review. Throws 404,
- * 400 for `org` without an org, 403 for an org the caller may not publish to, 409 while the skill is suspended or
- * when the canvas changed meanwhile, 429.
+ * `POST …/publish` (docs/api.md 9.3): compiles the canvas and submits it as a skill, or as a new version of the skill
+ * it was published as. One transaction: nothing is stored when the canvas does not compile or pass review. Throws 404,
+ * 400 for `org` without an org, 403 for an org the caller may not publish to, 409 while the skill is suspended or when
+ * the canvas changed meanwhile, 429.
  */
 async function publishCanvas(deps: Deps, call: Call, id: string, input: PublishInput): Promise<Outcome> {
   const { store } = deps.resources

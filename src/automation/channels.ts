@@ -80,7 +80,7 @@ const SILENT_MS = 7 * 86_400_000
 const LOOK_EVERY_MS = 600_000
 const BATCH = 100
 
-/** Channels: where people write from, as completions say in `metadata.channel` (contract 21). */
+/** Channels: where people write from, as completions say in `metadata.channel` (docs/api.md 21). */
 export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   const hear = async (tx: Tx, { scope, data: { metadata }, depth }: DomainEvent<CompletionFacts>) => {
     const type = metadata?.channel

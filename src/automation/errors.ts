@@ -63,7 +63,7 @@ export const configTooLarge = defineError(
   (maxKb: number) => `"config" is larger than ${maxKb} KB.`,
 )
 
-/** 400 `missing_fields` (contract 10). */
+/** 400 `missing_fields` (docs/api.md 10). */
 export const missingFields = defineError(
   'invalid',
   'missing_fields',

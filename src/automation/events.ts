@@ -1,12 +1,12 @@
 import { defineEvent } from '../events'
 
-/** Data of the events of connectors (contract 14.2). */
+/** Data of the events of connectors (docs/api.md 14.2). */
 type ConnectorFacts = { connector_id: string; type: string; status: string; previous_status: string | null }
 
 export const connectorCreated = defineEvent<ConnectorFacts>('connector.created')
 export const connectorChanged = defineEvent<ConnectorFacts>('connector.status_changed')
 
-/** A hook failed too often and is paused: told to its owner (contract 11.1, catalogue R8). */
+/** A hook failed too often and is paused: told to its owner (docs/api.md 11.1, docs/attacks.md R8). */
 export const hookPaused = defineEvent<{
   hook_id: string
   event_pattern: string
@@ -15,7 +15,7 @@ export const hookPaused = defineEvent<{
   error: string | null
 }>('hook.paused')
 
-/** Data of `workflow.completed` and `workflow.failed` (contract 14.2). */
+/** Data of `workflow.completed` and `workflow.failed` (docs/api.md 14.2). */
 type RunEnded = {
   workflow_id: string
   run_id: string
@@ -31,5 +31,5 @@ type RunEnded = {
 export const workflowCompleted = defineEvent<RunEnded>('workflow.completed')
 export const workflowFailed = defineEvent<RunEnded>('workflow.failed')
 
-/** The event of an `in_app` notification: its payload has `to`, `subject`, `body` and the run (contract 10). */
+/** The event of an `in_app` notification: its payload has `to`, `subject`, `body` and the run (docs/api.md 10). */
 export const NOTIFICATION = 'notification.created'

@@ -32,7 +32,7 @@ const hookRepository = {
       .where(inArray(table.id, [...ids]))
   },
 
-  /** Locked until the transaction commits: so of two events one counts its cooldown (I37). */
+  /** Locked until the transaction commits: so of two events one counts its cooldown (docs/promises.md I37). */
   async lock(tx: Tx, id: HookId): Promise<HookRow | undefined> {
     const table = tx.of(hooks)
     const locked = tx
@@ -66,7 +66,7 @@ const MINUTE_MS = 60_000
 /** A hook belongs to the organization that was active when it was made. */
 const behalfIn = ({ user_id, api_key_id, org_id }: HookRow): Behalf => ({ user_id, api_key_id, active_org_id: org_id })
 
-/** Hooks that are ready to install (contract 11.1). */
+/** Hooks that are ready to install (docs/api.md 11.1). */
 const PRESETS: readonly HookPreset[] = [
   {
     id: 'share.accepted.welcome',
@@ -111,7 +111,7 @@ export type HookService = ReturnType<typeof createHooks>
 
 const MAX_CONFIG_KB = 16
 
-/** Hooks: skills that run when something happens (contract 11.1). */
+/** Hooks: skills that run when something happens (docs/api.md 11.1). */
 export function createHooks({ resources, skills, runs, settings, ...modules }: Deps) {
   const { store, clock } = resources
   const hooks = createResource(resources, hook, {
@@ -192,8 +192,8 @@ const presentRun = (run: SkillRunRow): HookExecution => ({
 })
 
 /**
- * Fires hooks: an event leaves a job in its own commit, and the job decides for each hook, with the hook locked, whether
- * it runs (I37). What a run does to its hook is part of the commit that ends the run.
+ * Fires hooks: an event leaves a job in its own commit, and the job decides for each hook, with the hook locked,
+ * whether it runs (docs/promises.md I37). What a run does to its hook is part of the commit that ends the run.
  */
 function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended, runs }: FireDeps): void {
   const kind = defineJob<Happened, null>({

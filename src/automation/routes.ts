@@ -33,7 +33,7 @@ const ByVersion = checkedQuery(t.Object({ id: t.String(), versionId: t.String() 
 /** For routes that ignore their body: it may be absent, but must be JSON when it is sent. */
 const Nothing = checked(t.Unknown())
 
-/** `/evi/canvases` (contract 9). A canvas that does not compile is answered with 422 and a body of its own shape. */
+/** `/evi/canvases` (docs/api.md 9). A canvas that does not compile is answered with 422 and a body of its own shape. */
 export const canvasRoutes = (service: CanvasService, guard: Guard) =>
   tenantRoutes(resourceVerbs(service.canvases), guard, { scope: 'skills', tag: 'Canvases' }).use(
     new Elysia({ prefix: '/evi/canvases' })
@@ -221,7 +221,7 @@ const DECISION = {
 
 const runIn = ({ id, runId }: Record<string, string>) => ({ id: id!, runId: runId! })
 
-/** `/workflows` (contract 10). */
+/** `/workflows` (docs/api.md 10). */
 export const workflowRoutes = (service: WorkflowService, guard: Guard) =>
   tenantRoutes(workflowVerbs(service), guard, { scope: 'completions', tag: 'Workflows' })
 
@@ -268,7 +268,7 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
     ),
   ] as const
 
-/** `/evi/canvases/{id}/workflow` and `/runs` (contract 9, 10): what a canvas does as a workflow. */
+/** `/evi/canvases/{id}/workflow` and `/runs` (docs/api.md 9, 10): what a canvas does as a workflow. */
 export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Guard) =>
   tenantRoutes(readingOf(fromCanvas), guard, { scope: 'skills', tag: 'Canvases' }).use(
     new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] }).use(guard).post(
@@ -299,7 +299,7 @@ export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Gua
 export const canvasWorkflowOperatorRoutes = ({ fromCanvas }: WorkflowService, edge: OperatorEdge) =>
   operatorRoutes(readingOf(fromCanvas), edge)
 
-/** `/hooks` (contract 11.1), for tenants and operators: a list has the presets too, and one has its history. */
+/** `/hooks` (docs/api.md 11.1), for tenants and operators: a list has the presets too, and one has its history. */
 const hookVerbs = ({ hooks, list, history }: HookService) => {
   const [create, , , update, remove] = resourceVerbs(hooks)
   const { summaries, holds } = hooks.resource
@@ -355,7 +355,7 @@ export const hookRoutes = (service: HookService, guard: Guard) =>
 
 export const hookOperatorRoutes = (service: HookService, edge: OperatorEdge) => operatorRoutes(hookVerbs(service), edge)
 
-/** `/channels` (contract 21), for tenants and operators. */
+/** `/channels` (docs/api.md 21), for tenants and operators. */
 const channelVerbs = ({ list }: ChannelService) =>
   [
     verb(

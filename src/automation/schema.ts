@@ -10,7 +10,7 @@ export const CHANNEL_TYPES = ['telegram', 'whatsapp', 'web', 'widget'] as const
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 export type ChannelStatus = 'active' | 'idle'
 
-/** Where people write from: derived from `metadata.channel` of completions (contract 21). */
+/** Where people write from: derived from `metadata.channel` of completions (docs/api.md 21). */
 const Channel = t.Object(
   {
     id: ChannelId.schema,
@@ -116,7 +116,7 @@ export const HookQuery = t.Object(PageQuery.properties)
 export type HookQuery = Static<typeof HookQuery>
 export const HookPage = t.Object({ hooks: t.Array(Hook), presets: t.Array(HookPreset), ...pageMembers })
 
-/** One event that reached a hook, and what came of it (contract 11.1). */
+/** One event that reached a hook, and what came of it (docs/api.md 11.1). */
 export const HookExecution = t.Object(
   {
     id: SkillRunId.schema,

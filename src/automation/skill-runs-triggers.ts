@@ -37,8 +37,8 @@ type Happened = {
 const RETRY = { attempts: 12, delayMs: (attempt: number) => Math.min(2 ** attempt, 60) * 1_000 }
 
 /**
- * Runs installed skills for the events and at the times that their triggers name (contract 8.1), and the `hooks` prompt
- * of a skill once when it is installed or removed, billed to the owner who did that.
+ * Runs installed skills for the events and at the times that their triggers name (docs/api.md 8.1), and the `hooks`
+ * prompt of a skill once when it is installed or removed, billed to the owner who did that.
  */
 export function registerTriggers({
   store,

@@ -19,7 +19,7 @@ import type { SkillId } from '../skills/schema'
 import { type RunCause, SkillRunId } from './schema'
 import { type SkillRunRow, skillRuns } from './table'
 
-/** Limits of runs that nobody asked for, of one owner's day and of each (contract 8.1). Costs are in micro-cents. */
+/** Limits of runs that nobody asked for, of one owner's day and of each (docs/api.md 8.1). Costs are in micro-cents. */
 export const LIMITS = {
   runsADay: 50,
   costADay: centsToMicro(500),
@@ -35,17 +35,17 @@ const isOverLimit = ({ runs, costMicro }: Spent): boolean =>
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** Days begin at 00:00 UTC, as for spending caps (contract 1.9). */
+/** Days begin at 00:00 UTC, as for spending caps (docs/api.md 1.9). */
 const startOfDay = (now: number): number => now - (now % DAY_MS)
 
-/** So many failures in a row pause a hook or an installation (contract 8.1, 11.1). */
+/** So many failures in a row pause a hook or an installation (docs/api.md 8.1, 11.1). */
 export const MAX_FAILURES = 5
 
 /** How much of an answer and of an event's data is kept and read, in characters. */
 const MAX_OUTPUT = 20_000
 export const MAX_DATA = 32_000
 
-/** How long ended runs are kept, as jobs are (contract 7). */
+/** How long ended runs are kept, as jobs are (docs/api.md 7). */
 const STORED_MS = 30 * DAY_MS
 
 /** How a run ended, as columns of its row. */
@@ -222,7 +222,7 @@ type Listener = (tx: Tx, run: SkillRunRow) => Promise<void>
 
 export type SkillRuns = ReturnType<typeof createSkillRuns>
 
-/** Longer than any completion may take (contract 1.9). */
+/** Longer than any completion may take (docs/api.md 1.9). */
 const TIME_LIMIT_MS = 15 * 60_000
 const MAX_TRIES = 12
 /** What passes by itself: the run is tried again. */
@@ -233,8 +233,8 @@ const TIDY_EVERY_MS = 600_000
 class RunEnded extends Error {}
 
 /**
- * Runs of one skill that nobody asked for, billed to an owner and within the limits of contract 8.1. The end of a run,
- * its price and its record are one transaction, so each has its effect once (I37).
+ * Runs of one skill that nobody asked for, billed to an owner and within the limits of docs/api.md 8.1. The end of a
+ * run, its price and its record are one transaction, so each has its effect once (docs/promises.md I37).
  */
 export function createSkillRuns(deps: SkillRunDeps) {
   const { store, clock, audit, jobs, unattended, skills, completions, lockOwner, stopping } = deps

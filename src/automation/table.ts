@@ -96,7 +96,7 @@ export const hooks = defineTable((k) =>
 )
 export type HookRow = Row<typeof hooks>
 
-/** Runs that nobody asked for, kept for the limits of contract 8.1 and as a history. */
+/** Runs that nobody asked for, kept for the limits of docs/api.md 8.1 and as a history. */
 export const skillRuns = defineTable((k) =>
   k.table(
     'skill_runs',
@@ -171,7 +171,7 @@ export type Pause = {
   message?: string
 }
 
-/** Runs keep the steps they began with, so that a changed or deleted workflow changes none (catalogue R14). */
+/** Runs keep the steps they began with, so that a changed or deleted workflow changes none (docs/attacks.md R14). */
 export const workflowRuns = defineTable((k) =>
   k.table(
     'workflow_runs',
@@ -201,7 +201,7 @@ export const workflowRuns = defineTable((k) =>
       warnings: k.json<string[]>('warnings').notNull(),
       error: k.text('error'),
       output: k.json<Output | null>('output'),
-      /** The same for each try of one request (contract 1.7). */
+      /** The same for each try of one request (docs/api.md 1.7). */
       once: k.text('once'),
       created_at: k.ms('created_at').notNull(),
       completed_at: k.ms('completed_at'),

@@ -21,7 +21,7 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 const waits = ({ pause }: Run): boolean => pause !== null && pause.kind !== 'delay'
 
-/** Runs that wait for a person, as chats and browser sessions do: there while one is asked for (contract 10, 15). */
+/** Runs that wait for a person, as chats and browser sessions do: there while one is asked for (docs/api.md 10, 15). */
 export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'> }) {
   const runs = takeovers.of({ name: RUN_KIND, title: 'workflow run', silenceMs: HELD_MS, changed: async () => {} })
   const subjectOf = ({ id, owner }: Run) => ({ id, owner })
@@ -48,7 +48,7 @@ export type WhichRun = { id: string; runId: string }
 
 const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
 
-/** Who sees a run, and who decides on it (contract 10). */
+/** Who sees a run, and who decides on it (docs/api.md 10). */
 export function createApprovers({ workflows, orgs }: Deps) {
   return { find, assertMayRun, assertMayDecide, assertMayCancel, assertApprovers }
 

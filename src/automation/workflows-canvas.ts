@@ -37,7 +37,7 @@ type Deps = {
 /** Why a canvas makes no workflow; nothing was changed. */
 type Unmade = { problems: CanvasProblem[] }
 
-/** Workflows that canvases compile to, and their runs, seen on the nodes of the canvas (contract 9, 10). */
+/** Workflows that canvases compile to, and their runs, seen on the nodes of the canvas (docs/api.md 9, 10). */
 export function createFromCanvas({ store, clock, canvases, workflows, read }: Deps) {
   return { make, get, listRuns, getRun }
 

@@ -56,7 +56,8 @@ const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exc
 
 /**
  * The job that carries a run from step to step. What a step did is stored with its result before the next one begins,
- * so that after a crash the run continues at the step that was interrupted, and no other is repeated (I38).
+ * so that after a crash the run continues at the step that was interrupted, and no other is repeated (docs/promises.md
+ * I38).
  */
 export function registerRuns({ store, clock, jobs, unattended, outcomes, approvals, steps, onRest }: Deps): void {
   jobs.register(
@@ -191,7 +192,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
   }
 }
 
-/** A prompt without a placeholder is followed by the text of the step before (contract 10). */
+/** A prompt without a placeholder is followed by the text of the step before (docs/api.md 10). */
 function withPrevious(
   type: StepType,
   { config, filled }: { config: Step['config']; filled: object },
@@ -241,7 +242,9 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   throw error
 }
 
-/** What a step's placeholders and expressions read (contract 10). A step that ran more than once has its last output. */
+/**
+ * What a step's placeholders and expressions read (docs/api.md 10). A step that ran more than once has its last output.
+ */
 function valuesOf(run: RunRow, done: readonly StepRow[], now: number): RunValues {
   const steps: Record<string, unknown> = Object.create(null)
   for (const { name, output } of done) steps[name] = { output: output?.value ?? null }
@@ -272,7 +275,7 @@ type Ended = Omit<Done, 'effects'>
 
 export type Outcomes = ReturnType<typeof createOutcomes>
 
-/** What the end of a step does to its run, always in one transaction with what the step wrote (I38). */
+/** What the end of a step does to its run, always in one transaction with what the step wrote. */
 export function createOutcomes({ clock, audit, events, jobs, approvals }: OutcomeDeps) {
   return { stepEnded, paused, end, goOn, goOnAll, moveTo }
 

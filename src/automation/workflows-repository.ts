@@ -13,15 +13,15 @@ import type { RunQuery, StepResult, WorkflowId, WorkflowRun, WorkflowRunId } fro
 /** The kind of job that carries runs; stored in rows. */
 export const RUN_JOB = { name: 'workflow.run' } as const
 
-/** Most steps one run may take, loops included (contract 10). */
+/** Most steps one run may take, loops included (docs/api.md 10). */
 export const MAX_EXECUTED = 200
-/** How long a run may work between two pauses (catalogue R11). */
+/** How long a run may work between two pauses (docs/attacks.md R11). */
 export const TIME_LIMIT_MS = 15 * 60_000
-/** How long `POST /workflows/{id}/run` waits for its end (contract 10). */
+/** How long `POST /workflows/{id}/run` waits for its end (docs/api.md 10). */
 export const WAIT_MS = 25_000
 /** How long a run that goes step by step waits for the word to go on. */
 export const STEP_PAUSE_MS = 86_400_000
-/** How long ended runs are kept, as jobs are (contract 7). */
+/** How long ended runs are kept, as jobs are (docs/api.md 7). */
 export const STORED_MS = 30 * 86_400_000
 /** Largest output of a step, as JSON. */
 export const MAX_OUTPUT_BYTES = 512 * 1024

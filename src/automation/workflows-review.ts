@@ -38,7 +38,7 @@ const completion = {
   temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })),
 }
 
-/** The config of each kind of step, with its placeholders filled in (contract 10). */
+/** The config of each kind of step, with its placeholders filled in (docs/api.md 10). */
 const CONFIGS = {
   ai_transform: t.Object({
     prompt: Text,
@@ -123,8 +123,8 @@ export function reviewWorkflow(given: object): string | null {
 }
 
 /**
- * Checks what can be known of steps before they run (contract 10): their configs, placeholders and expressions, where
- * they lead, addresses and engines. Throws 400 `validation_error`, or `url_blocked`, naming the step.
+ * Checks what can be known of steps before they run (docs/api.md 10): their configs, placeholders and expressions,
+ * where they lead, addresses and engines. Throws 400 `validation_error`, or `url_blocked`, naming the step.
  */
 export function assertSteps(steps: readonly Step[], outbound: Reading): void {
   for (const [at, step] of steps.entries()) {
@@ -278,10 +278,10 @@ function assertRecipient(channel: string | undefined, to: string | undefined, { 
 
 const EVENT_TYPE = /^[a-z0-9_]+(\.[a-z0-9_]+)*$/
 
-/** Whether a word may name an event (contract 11.2). */
+/** Whether a word may name an event (docs/api.md 11.2). */
 export const isEventType = (word: string): boolean => word.length <= 128 && EVENT_TYPE.test(word)
 
-/** Checks a trigger (contract 10). Throws 400 `validation_error`. */
+/** Checks a trigger (docs/api.md 10). Throws 400 `validation_error`. */
 export function assertTrigger(type: TriggerType, config: Config): void {
   if (type === 'schedule') assertSchedule(config)
   if (type === 'event') assertEventTrigger(config)

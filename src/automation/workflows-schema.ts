@@ -27,7 +27,9 @@ export type StepType = (typeof STEP_TYPES)[number]
 
 const Place = t.Integer({ minimum: 0, description: 'Index of a step, from 0' })
 
-/** One step (contract 10). Where it goes next is the following step, and a failure ends the run, unless it says so. */
+/**
+ * One step (docs/api.md 10). Where it goes next is the following step, and a failure ends the run, unless it says so.
+ */
 export const Step = t.Object(
   {
     type: oneOf(STEP_TYPES),

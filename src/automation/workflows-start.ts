@@ -22,7 +22,7 @@ type Started = {
   failed?: string
 }
 
-/** Idempotency-Keys are remembered for a day (contract 1.7). */
+/** Idempotency-Keys are remembered for a day (docs/api.md 1.7). */
 const DAY_MS = 86_400_000
 
 type Deps = { clock: Clock; outcomes: Pick<Outcomes, 'goOn' | 'goOnAll' | 'end'> }
@@ -82,7 +82,7 @@ const runOf = (
   completed_at: null,
 })
 
-/** `triggerData.overridePrompt` takes the place of the first prompt (contract 10). */
+/** `triggerData.overridePrompt` takes the place of the first prompt (docs/api.md 10). */
 function withPrompt(steps: WorkflowRow['steps'], data: unknown): WorkflowRow['steps'] {
   const prompt = (data as { overridePrompt?: unknown } | null)?.overridePrompt
   if (typeof prompt !== 'string' || prompt.trim() === '') return steps
@@ -105,7 +105,7 @@ export type ScheduleDeps = {
   clock: Clock
   jobs: Pick<Jobs, 'register' | 'ensure'>
   startAll: StartAll
-  /** The time zone of a person's account, for schedules without one (contract 10). */
+  /** The time zone of a person's account, for schedules without one (docs/api.md 10). */
   zoneOf(reader: Reader, userId: UserId): Promise<string>
   onError(name: string, error: unknown): void
 }

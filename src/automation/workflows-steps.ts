@@ -38,7 +38,7 @@ export type Doing<Type extends StepType> = {
   previous: string
   /** What expressions read. */
   values: Readonly<Record<string, unknown>>
-  /** The same for each try of this step: receivers that know it do the work once (I38). */
+  /** The same for each try of this step: receivers that know it do the work once (docs/promises.md I38). */
   key: string
   /** Stores the result of the step in a transaction of its own making; what it wrote then commits with it. */
   keep(tx: Tx, done: Done): Promise<void>
@@ -86,7 +86,7 @@ export type StepDeps = {
   secretOf(call: Call): string
 }
 
-/** The steps that ask an engine: billed as completions, and stored in the transaction that charges them (I38). */
+/** The steps that ask an engine: billed as completions, and stored in the transaction that charges them. */
 function createAiSteps({ store, settings, completions, skills }: StepDeps) {
   const aiTransform: StepRunner<'ai_transform'> = async (doing) => {
     const { prompt, output_schema: schema, model, attachments, ...rest } = doing.config
@@ -208,7 +208,7 @@ function parsed(text: string): unknown {
 const TIMEOUT_S = 30
 const MAX_ANSWER_BYTES = 256 * 1024
 
-/** Calls an address through the guarded door (contract 10). Every status is an answer; what gets none fails. */
+/** Calls an address through the guarded door (docs/api.md 10). Every status is an answer; what gets none fails. */
 const createHttpStep =
   (outbound: Outbound): StepRunner<'http'> =>
   async ({ config, call, key }) => {
@@ -258,7 +258,7 @@ function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint
 const TIMEOUT_MS = 10_000
 const MAX_REPLY_BYTES = 64 * 1024
 
-/** Tells somebody: by e-mail, by a signed POST, or on the bus, where who watches it shows it (contract 10). */
+/** Tells somebody: by e-mail, by a signed POST, or on the bus, where who watches it shows it (docs/api.md 10). */
 function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: StepDeps): StepRunner<'notification'> {
   return (doing) => {
     if (doing.config.channel === 'email') return byMail(doing)
@@ -315,8 +315,8 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
 }
 
 /**
- * Runs one tool: this server's own, one of an installed skill, or one that the step has with it (contract 10). Naming it in a step allows it, so none
- * asks for approval.
+ * Runs one tool: this server's own, one of an installed skill, or one that the step has with it (docs/api.md 10).
+ * Naming it in a step allows it, so none asks for approval.
  */
 const createToolStep =
   ({ clock, tools, skills }: StepDeps): StepRunner<'tool'> =>
@@ -338,7 +338,7 @@ const createToolStep =
 
 const MAX_KB = 64
 
-/** Puts an event on the bus of the workflow's owner, in the transaction of the step's result: once (I38). */
+/** Puts an event on the bus of the workflow's owner, in the transaction of the step's result: once. */
 const createEventStep =
   ({ fanOut, clock }: StepDeps): StepRunner<'event'> =>
   async ({ config, run }) => {
@@ -355,7 +355,7 @@ const createEventStep =
     return { output: { eventId: id }, effects: (tx) => fanOut.publish(tx, event, 'workflow') }
   }
 
-/** What runs each kind of step (contract 10). */
+/** What runs each kind of step (docs/api.md 10). */
 export const createSteps = (deps: StepDeps): { [Type in StepType]: StepRunner<Type> } => ({
   ...createFlowSteps(deps.clock),
   ...createAiSteps(deps),

@@ -53,7 +53,7 @@ export type WorkflowService = ReturnType<typeof createWorkflows>
 
 const TIDY_EVERY_MS = 600_000
 
-/** Workflows and their runs (contract 10). */
+/** Workflows and their runs (docs/api.md 10). */
 export function createWorkflows(deps: Deps) {
   const { store, clock, jobs, audit, outbound, resources } = deps
   const approvals = createApprovals(deps)
@@ -248,7 +248,7 @@ function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
 
     /**
      * The run once it rests, or as it stands when the time is up or the caller left. A delay that ends before that is
-     * no rest: contract 10 says `paused` of long ones.
+     * no rest: docs/api.md 10 says `paused` of long ones.
      */
     async untilRest(run: RunRow, { mostMs: maxMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
       const end = clock.monotonic() + maxMs

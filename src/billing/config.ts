@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { oneOf, t } from '../kernel/schema'
 import { PriceTable } from './prices'
 
-/** Default threshold of `credits.low` (contract 1.9). */
+/** Default threshold of `credits.low` (docs/api.md 1.9). */
 export const LOW_BALANCE_CENTS = 500
 
 export const billingSettings = {

@@ -1,7 +1,7 @@
 import { defineError } from '../kernel/errors'
 import { MAX_CENTS, spellCents } from '../kernel/money'
 
-/** Amounts in micro-cents. All three are the 402s of contract 1.5, worded as in dx 6.3 #8. */
+/** Amounts in micro-cents. All three are the 402s of docs/api.md 1.5, worded as in docs/operating.md 6.3 #8. */
 export const insufficientCredits = defineError(
   'unpaid',
   'insufficient_credits',

@@ -1,6 +1,6 @@
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 
-/** Smallest and largest single purchase (contract 18.2). */
+/** Smallest and largest single purchase (docs/api.md 18.2). */
 export const MIN_PURCHASE_CENTS = 500
 export const MAX_PURCHASE_CENTS = 1_000_000
 
@@ -33,7 +33,7 @@ export const LimitsPatch = t.Object(
 )
 export type LimitsPatch = Static<typeof LimitsPatch>
 
-/** An owner's limits and how much of them is used (contract 18.2). */
+/** An owner's limits and how much of them is used (docs/api.md 18.2). */
 export const BillingLimits = t.Object(
   {
     object: t.Literal('billing_limits'),

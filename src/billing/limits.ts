@@ -17,7 +17,7 @@ import type { Balance, Caps } from './schema'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
 import { billingLimits, type LimitsRow, wallets } from './table'
 
-/** What a hold is charged for a cost: no more than it holds (G8). */
+/** What a hold is charged for a cost: no more than it holds (docs/attacks.md G8). */
 export const chargeOf = ({ amount }: { amount: number }, cost: number): number => Math.min(wholeCost(cost), amount)
 
 export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || monthly !== null
@@ -126,7 +126,7 @@ const noAutoTopUp = defineError(
     'This server has no payment processor that can charge automatically, so "auto_top_up" cannot be enabled. Nothing was changed.',
 )
 
-/** An owner's caps, low-balance threshold and automatic top-up (contract 18.2). */
+/** An owner's caps, low-balance threshold and automatic top-up (docs/api.md 18.2). */
 export function createLimits({ store, clock, audit, orgs, limits, watch, balanceOf, recall, canCharge }: Deps) {
   return { get, update, setCaps, spending }
 
@@ -307,15 +307,15 @@ export async function capsOfDay(reader: Reader, now: number) {
   return { cap_cents: Number(sum.cap), capped_cents: capped }
 }
 
-/** A cost that can be booked: a whole number, never negative; NaN counts as zero (G7). */
+/** A cost that can be booked: a whole number, never negative; NaN counts as zero (docs/attacks.md G7). */
 function wholeCost(cost: number): number {
   if (Number.isNaN(cost)) return 0
   return Math.min(Math.max(Math.round(cost), 0), Number.MAX_SAFE_INTEGER)
 }
 
 /**
- * Throws 402 when spent, held and `wanted` together exceed a cap (I39). With `wanted` 0 it also throws when the cap is
- * used up exactly.
+ * Throws 402 when spent, held and `wanted` together exceed a cap (docs/promises.md I39). With `wanted` 0 it also throws
+ * when the cap is used up exactly.
  */
 export function assertWithinCaps(holder: CapHolder, caps: Caps, spend: Spend, wanted: number): void {
   const periods = [

@@ -5,7 +5,7 @@ import type { Tx } from '../kernel/store'
 import type { AccountLimits, AccountLimitsOf } from './limits'
 import { crossed } from './limits'
 
-/** `credits.low` (contract 14.2): the balance fell below the owner's threshold. */
+/** `credits.low` (docs/api.md 14.2): the balance fell below the owner's threshold. */
 const creditsLow = defineEvent<{
   scope: 'user' | 'org'
   org_id: string | null

@@ -23,7 +23,7 @@ export type Price = Static<typeof Price>
 export const PriceTable = t.Record(t.String(), Price)
 export type PriceTable = Static<typeof PriceTable>
 
-/** Quantities a call used. Anything but a finite number above zero counts as zero (G7). */
+/** Quantities a call used. Anything but a finite number above zero counts as zero (docs/attacks.md G7). */
 export type Consumption = {
   promptTokens?: number
   /** Those of the prompt that an upstream read from its cache. */
@@ -37,7 +37,7 @@ export type Consumption = {
 
 const tokens = (promptPer1k: number, completionPer1k: number): Price => ({ promptPer1k, completionPer1k })
 
-/** Prices by the service's own engine ids (contract 5.1). 1 cent = 1,000,000. */
+/** Prices by the service's own engine ids (docs/api.md 5.1). 1 cent = 1,000,000. */
 const BUILT_IN: PriceTable = {
   default: tokens(300_000, 1_500_000),
   builtin: {},

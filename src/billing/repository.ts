@@ -11,7 +11,7 @@ export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
   return db.select({ balance: t.balance, held: t.held }).from(t).where(eq(t.id, p.id))
 })
 
-/** Holds an amount if that much is available, in one statement, so that no two holds claim the same credit (I7). */
+/** Holds an amount if that much is available, in one statement, so that no two holds claim the same credit. */
 const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx

@@ -32,7 +32,7 @@ type Deps = {
   statements: StatementDeps
 }
 
-/** `/billing` (contract 18.2). */
+/** `/billing` (docs/api.md 18.2). */
 export const billingRoutes = ({ limits, payments, statements }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/billing', tags: ['Billing'] })
     .use(guard)
@@ -126,7 +126,7 @@ export const billingRoutes = ({ limits, payments, statements }: Deps, download: 
 
 type PageContext = { exchange: Exchange; set: { status?: number | string; headers: Record<string, unknown> } }
 
-/** The billing pages of this server: no script, no cookie, one form (dx 5.1). */
+/** The billing pages of this server: no script, no cookie, one form (docs/operating.md 5.1). */
 export const billingPageRoutes = (pages: Pages, guard: Guard) =>
   new Elysia({ prefix: '/billing', detail: { hide: true } })
     .use(guard)

@@ -13,7 +13,7 @@ const personalKeyRequired = defineError(
 )
 
 /**
- * The owner a billing call is about (contract 18.2): the active org when the caller may manage its billing, else the
+ * The owner a billing call is about (docs/api.md 18.2): the active org when the caller may manage its billing, else the
  * user. An org key always means its org, never a person.
  * Throws 400 `org_required`, 403 `forbidden`.
  */

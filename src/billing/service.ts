@@ -68,7 +68,7 @@ type AbandonedLoopDeps = {
 
 export type Billing = ReturnType<typeof createBilling>
 
-/** The longest request (600 s, contract 1.9) plus a minute. */
+/** The longest request (600 s, docs/api.md 1.9) plus a minute. */
 const HOLD_MS = 660_000
 const BATCH = 100
 
@@ -150,8 +150,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /**
-   * Holds an amount before work starts (I7, I39). Throws 402 `insufficient_credits`. A zero amount holds and writes
-   * nothing. Reserving the same `ref` twice is a bug and violates a unique key.
+   * Holds an amount before work starts (docs/promises.md I7, I39). Throws 402 `insufficient_credits`. A zero amount
+   * holds and writes nothing. Reserving the same `ref` twice is a bug and violates a unique key.
    */
   async function reserve(tx: Tx, reservation: Reservation): Promise<Hold | null> {
     const { owner, keyId, caps, ref, amount, forJob = false, forSession = false } = reservation
@@ -221,8 +221,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /**
-   * Ends a hold and books what the work really cost, at most the hold (G8). Returns what was charged: 0 when the hold
-   * had ended. The usage row that the caller writes is the entry of the ledger, so it names the hold.
+   * Ends a hold and books what the work really cost, at most the hold (docs/attacks.md G8). Returns what was charged: 0
+   * when the hold had ended. The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
   function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
     return settleHolds(tx, { hold, cost })
@@ -250,9 +250,9 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /**
-   * Adds credit. Returns false, and changes nothing, when this `ref` was granted before (G10). Throws 400 for less than a
-   * micro-cent, 409 `idempotency_conflict` when the ref was granted to another owner, `conflict` when the balance would
-   * exceed what can be counted exactly.
+   * Adds credit. Returns false, and changes nothing, when this `ref` was granted before (docs/attacks.md G10). Throws
+   * 400 for less than a micro-cent, 409 `idempotency_conflict` when the ref was granted to another owner, `conflict`
+   * when the balance would exceed what can be counted exactly.
    */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
     if (amount < 1) throw amountTooSmall()
@@ -312,7 +312,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     await grant(tx, { owner, amount: initialCredit, ref: owner, kind: 'initial', note: null })
   }
 
-  /** Releases all abandoned holds at boot, before the first request (I8). Returns how many. */
+  /** Releases all abandoned holds at boot, before the first request (docs/promises.md I8). Returns how many. */
   async function releaseAbandoned(): Promise<number> {
     let released = 0
     for (;;) {
@@ -322,13 +322,13 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     }
   }
 
-  /** Sentences for every inconsistency of wallets, holds and ledger (I6, I8); empty when all is sound. */
+  /** Sentences for every inconsistency of wallets, holds and ledger; empty when all is sound. */
   function verify(reader: Reader): Promise<string[]> {
     return verifyLedger(reader)
   }
 }
 
-/** Caps on everything an owner spends, in addition to those of each key (contract 1.9). */
+/** Caps on everything an owner spends, in addition to those of each key (docs/api.md 1.9). */
 function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'clock'> & { escrows: Escrows }) {
   return {
     /** Whether the owner has caps. Synchronous when the limits are cached. */
@@ -354,8 +354,8 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
 }
 
 /**
- * Releases one batch of abandoned holds, each with an audit row if it was a call's (G13): those that their request could not end, those
- * past their time, and those of processes that have ended.
+ * Releases one batch of abandoned holds, each with an audit row if it was a call's (docs/attacks.md G13): those that
+ * their request could not end, those past their time, and those of processes that have ended.
  */
 export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BATCH): Promise<number> {
   const { store, clock, audit, node, release, unended = new Set() } = deps
@@ -392,7 +392,7 @@ async function hasAbandoned({ store: { read }, clock, node }: AbandonedLoopDeps)
   return (await anyAbandoned(read, { node, now: clock.now() })).length > 0
 }
 
-/** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die (I8). */
+/** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die. */
 export function startHoldRecovery(deps: AbandonedLoopDeps & { onError(name: string, error: unknown): void }): Loop {
   const { clock, onError } = deps
   const pace = deps.store.dialect === 'postgres' ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: IDLE_MS }

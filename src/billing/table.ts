@@ -105,7 +105,7 @@ export const expiringGrants = defineTable((k) =>
   ),
 )
 
-/** An owner's billing limits; without a row the defaults of contract 1.9 apply. Whole cents. */
+/** An owner's billing limits; without a row the defaults of docs/api.md 1.9 apply. Whole cents. */
 export const billingLimits = defineTable((k) =>
   k.table('billing_limits', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),

@@ -39,10 +39,10 @@ const isPossible = ({ entries, open }: Difference): boolean => entries >= 0 && o
 const MAX_VIOLATIONS = 100
 
 /**
- * Checks I6 and I8: a wallet's balance is the sum of its ledger entries and its `held` the sum of its open holds; the
- * entries of each movement sum to zero; every settled hold has its charge in the ledger and no other hold has one.
- * Reads in pages, so that a live server keeps answering; apparent faults are confirmed by a single statement, so that
- * concurrent changes cause no false alarms.
+ * Checks docs/promises.md I6 and I8: a wallet's balance is the sum of its ledger entries and its `held` the sum of its
+ * open holds; the entries of each movement sum to zero; every settled hold has its charge in the ledger and no other
+ * hold has one. Reads in pages, so that a live server keeps answering; apparent faults are confirmed by a single
+ * statement, so that concurrent changes cause no false alarms.
  */
 export async function verifyLedger(reader: Reader): Promise<string[]> {
   const violations: string[] = []
@@ -200,7 +200,7 @@ async function* holdFaults(
   }
 }
 
-/** Compares wallets with the ledger, which is authoritative because it is append-only (I6). */
+/** Compares wallets with the ledger, which is authoritative because it is append-only (docs/promises.md I6). */
 export function createReconciliation({ store, expiringGrants }: Deps) {
   return { differences, apply }
 

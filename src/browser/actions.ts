@@ -40,8 +40,8 @@ const TAKES: ReadonlySet<BrowserTool> = new Set(['browser_navigate', 'browser_ac
 type Ran = { performed: Performed; downloads: Taken[]; costMicro: number; ok: boolean; message: string | null }
 
 /**
- * Runs a tool of a session: in turn, recorded, and followed by a fresh live view (contract 16.3, 16.4). Throws 400 for
- * arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile.
+ * Runs a tool of a session: in turn, recorded, and followed by a fresh live view (docs/api.md 16.3, 16.4). Throws 400
+ * for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile.
  */
 export async function runAction(
   deps: Deps,
@@ -186,7 +186,10 @@ function messageOf(error: unknown, signal: AbortSignal): string {
   return 'This was not possible on the page, which may have navigated away. Look again with browser_observe.'
 }
 
-/** What pages handed over since the last call (contract 16.4). One that is on its way is waited for, though not for long. */
+/**
+ * What pages handed over since the last call (docs/api.md 16.4). One that is on its way is waited for, though not for
+ * long.
+ */
 async function takeDownloads(
   deps: Deps,
   { live }: OpenSession,

@@ -71,7 +71,7 @@ export const isConfigured = (settings: Settings): boolean =>
 
 /**
  * Starts Chromium, or connects to one that runs elsewhere. It is driven by a pipe: no port is open that a page could
- * reach (N5), and it ends with this process, even when that is killed (I34).
+ * reach (docs/attacks.md N5), and it ends with this process, even when that is killed (docs/promises.md I34).
  */
 export async function startChromium(settings: Settings): Promise<Browser> {
   const { browserWsEndpoint } = settings

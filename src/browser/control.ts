@@ -12,7 +12,7 @@ const SILENCE_MS = 60_000
 const LOOK_MS = 250
 const MAX_WAIT_MS = 120_000
 
-/** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (contract 16.3, I36). */
+/** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (docs/api.md 16.3). */
 export function createControl({
   store,
   clock,

@@ -43,7 +43,8 @@ const MAX_SOCKETS = 256
 /**
  * Opens the proxy of a session. A browser that knows no other way out sends it every request: documents, scripts,
  * redirects, WebSockets, downloads. Each connection is dialled through the outbound door, which looks at the address
- * that the name has at that moment (I24, catalogue N). `through` sends them on by the operator's own proxy.
+ * that the name has at that moment (docs/promises.md I24, catalogue N). `through` sends them on by the operator's own
+ * proxy.
  */
 export async function openEgressProxy(deps: Deps, through: boolean): Promise<EgressProxy> {
   const open = new Set<Socket>()

@@ -68,7 +68,7 @@ const MAX_A_SECOND = 300
 /** Refused links are recorded so often at most, or a flood of them would fill the chain of an owner. */
 const REFUSED_MS = 60_000
 
-/** Pages and streams of live views, for everyone who has a link (contract 16.3, I35). */
+/** Pages and streams of live views, for everyone who has a link (docs/api.md 16.3, docs/promises.md I35). */
 export function createEmbed(deps: Deps) {
   const { store, clock, audit, host, tokens, control: wheel } = deps
   const shows = new Map<OpenSession, Show>()
@@ -82,7 +82,7 @@ export function createEmbed(deps: Deps) {
     return { row, ...read }
   }
 
-  /** Records in its owner's chain that somebody came with a link that is not valid (N11), and throws 401. */
+  /** Records in its owner's chain that somebody came with a link that is not valid, and throws 401. */
   async function refuse(row: SessionRow | undefined): Promise<never> {
     const now = clock.now()
     if (row && (row.refused_at ?? 0) <= now - REFUSED_MS) {

@@ -209,9 +209,9 @@ export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promi
 }
 
 /**
- * Ends each process of pages that takes more memory than it may (contract 16, N8). Chromium never shares one between
- * sessions; the session opens the page again, once. Which process is whose Chromium does not tell. Returns how many it
- * ended, and what all took in MB: null for a browser that runs elsewhere.
+ * Ends each process of pages that takes more memory than it may (docs/api.md 16, docs/attacks.md N8). Chromium never
+ * shares one between sessions; the session opens the page again, once. Which process is whose Chromium does not tell.
+ * Returns how many it ended, and what all took in MB: null for a browser that runs elsewhere.
  */
 async function endGreedyPages(browser: Browser, maxMb: number, log: Log) {
   if (!browser.process()?.pid || process.platform !== 'linux') return { ended: 0, megabytes: null }

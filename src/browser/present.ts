@@ -20,7 +20,7 @@ type Bound = { session: BrowserSessionId; user: string }
 export const playerOf = ({ user_id }: { user_id: string }, hasAccess: boolean): string =>
   `player ${user_id}${hasAccess ? '' : ' without access'}`
 
-/** Tokens of live-view links: a signature over session, user, rights and expiry, stored nowhere (contract 16.3, I35). */
+/** Tokens of live-view links: a signature over session, user, rights and expiry, stored nowhere (docs/api.md 16.3). */
 export function createEmbedTokens({ masterKey, secret }: { masterKey: Uint8Array; secret: string }) {
   const key = secret || hmacHex(masterKey, 'browser-embed')
   const signatureOf = ({ session, user }: Bound, expires: string, rights: Rights) =>

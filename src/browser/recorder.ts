@@ -21,7 +21,7 @@ const FRAME = { maxWidth: 960 }
 /** What is kept of an action, besides its moment. */
 export type Deed = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & { input: string; result: string; url: string }
 
-/** A small picture of the page in front, of 60 KB at most; null for a session that keeps none (contract 28.3). */
+/** A small picture of the page in front, of 60 KB at most; null for a session that keeps none (docs/api.md 28.3). */
 export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSession): Promise<Draft | null> {
   if (!session.recorded || session.frames >= MAX_FRAMES) return null
   const bytes = await within(smallPicture(session), null, 3_000)
@@ -30,7 +30,7 @@ export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSes
   return files.receive(bytes, 'image/jpeg')
 }
 
-/** Adds an action to the record of a session, in the transaction that it commits with (contract 28.3). */
+/** Adds an action to the record of a session, in the transaction that it commits with (docs/api.md 28.3). */
 export async function keepAction(
   { files }: Pick<Deps, 'files'>,
   tx: Tx,
@@ -77,7 +77,7 @@ const LATE_MS = 500
 const SECRET = '[typed into a password field]'
 
 /**
- * What one viewer does with the page, for the recording: clicks with their target, and typing in one piece (contract
+ * What one viewer does with the page, for the recording: clicks with their target, and typing in one piece (docs/api.md
  * 28.3). `before` is called before a message is done, `after` when it was, and `end` when the viewer lets go.
  */
 export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' | 'log'>, session: OpenSession) {

@@ -41,7 +41,7 @@ const expired = () =>
     },
   )
 
-/** `/embed/browser/{id}`: the page of a live view, its facts and its stream (contract 16.3). */
+/** `/embed/browser/{id}`: the page of a live view, its facts and its stream (docs/api.md 16.3). */
 export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, guard: Guard) =>
   new Elysia({ prefix: '/embed/browser', detail: { hide: true } })
     .use(guard)

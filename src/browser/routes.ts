@@ -14,7 +14,7 @@ const PAGE = ['live_view_url', 'embed_url', 'current_url', 'current_title', 'fav
 
 const isFresh = ({ force }: { force?: string }): boolean => force === '1' || force === 'true'
 
-/** `/browser` (contract 16.1); for operators the sessions of everyone (dx 2.15). */
+/** `/browser` (docs/api.md 16.1); for operators the sessions of everyone (docs/operating.md 2.15). */
 const verbsOf = ({ deps }: BrowserService) => [
   tenantVerb(
     {

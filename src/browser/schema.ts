@@ -132,7 +132,7 @@ const RecordedAction = t.Object({
   frame_url: nullable(t.String()),
 })
 
-/** What was done in a session (contract 28.3). */
+/** What was done in a session (docs/api.md 28.3). */
 export const Recording = t.Object(
   {
     session_id: BrowserSessionId.schema,

@@ -17,7 +17,7 @@ import { createWatch } from './watch-loop'
 
 export type BrowserService = ReturnType<typeof createBrowser>
 
-/** Browser sessions: a real browser that an agent works and a person watches (contract 16). */
+/** Browser sessions: a real browser that an agent works and a person watches (docs/api.md 16). */
 export function createBrowser(given: Given) {
   const { settings, masterKey, live, node } = given
   const host = createHost({
@@ -43,7 +43,7 @@ export function createBrowser(given: Given) {
   }
 }
 
-/** The browser tools as runs get them (contract 16.4). Of what a stealth run does nothing is kept. */
+/** The browser tools as runs get them (docs/api.md 16.4). Of what a stealth run does nothing is kept. */
 function createAgentTools(deps: Deps) {
   const unavailable = () => (isConfigured(deps.settings) ? null : 'This server has no browser.')
   return {

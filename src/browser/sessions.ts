@@ -28,7 +28,7 @@ import {
 import { holderOf } from './start'
 import type { SessionRow } from './table'
 
-/** How long `/live` answers the same without `force` (contract 16.1). */
+/** How long `/live` answers the same without `force` (docs/api.md 16.1). */
 const SHOWN_MS = 60_000
 /** How long the tabs of a session of another process may take. */
 const ELSEWHERE_MS = 15_000
@@ -109,7 +109,7 @@ export async function liveOf(deps: Deps, found: SessionRow, fresh: boolean): Pro
   return { ...view }
 }
 
-/** The next version of the live view: no two refreshes have the same (I35). */
+/** The next version of the live view: no two refreshes have the same (docs/promises.md I35). */
 async function refreshed({ store, host }: Deps, row: SessionRow): Promise<SessionRow> {
   const session = host.find(row.id)
   let seen: Partial<SessionRow> = {}
@@ -132,7 +132,7 @@ export async function renew(deps: Deps, id: BrowserSessionId): Promise<void> {
   if (row?.state === 'active') await refreshed(deps, row)
 }
 
-/** What was done in a session, with fresh links to its pictures (contract 28.3). Pictures that are gone are null. */
+/** What was done in a session, with fresh links to its pictures (docs/api.md 28.3). Pictures that are gone are null. */
 export async function recordingOf(deps: Deps, row: SessionRow): Promise<Recording> {
   const { store, files } = deps
   const actions = (await actionsOf(store.read, row.owner, row.id)).map(
@@ -168,7 +168,7 @@ export async function stopSession(deps: Deps, call: Call<Caller>, id: string): P
   return endedView(ended ?? (await findSession(deps, call, id)))
 }
 
-/** Runs one tool of a session (contract 16.1). */
+/** Runs one tool of a session (docs/api.md 16.1). */
 export async function actIn(
   deps: Deps,
   call: Call<Caller>,

@@ -17,7 +17,7 @@ import type { SessionRow } from './table'
 export const holderOf = (caller: TenantCaller): string => keyIdOf(caller) ?? `user:${caller.userId}`
 
 /**
- * Starts a session: ready and, with `url`, on its way there (contract 16.1). Throws 400 `url_blocked`, 402, 429
+ * Starts a session: ready and, with `url`, on its way there (docs/api.md 16.1). Throws 400 `url_blocked`, 402, 429
  * `browser_session_limit`, 501 `browser_unconfigured`, 503.
  */
 export async function startSession(deps: Deps, call: Call, input: NewSession): Promise<SessionHandle> {

@@ -54,7 +54,7 @@ export const browserSessions = defineTable((k) =>
 )
 export type SessionRow = Row<typeof browserSessions>
 
-/** What was done in a session, in order (contract 28.3). */
+/** What was done in a session, in order (docs/api.md 28.3). */
 export const browserActions = defineTable((k) =>
   k.table(
     'browser_actions',

@@ -34,7 +34,7 @@ const DOWNLOADS: JsonSchema = {
 
 type Declared = { description: string; inputSchema: JsonSchema; outputSchema: JsonSchema; timeoutMs: number }
 
-/** The five tools of contract 16.4. */
+/** The five tools of docs/api.md 16.4. */
 export const DECLARED: Record<BrowserTool, Declared> = {
   browser_navigate: {
     description: 'Opens an address in the browser session.',

@@ -19,8 +19,8 @@ const TEXT_MS = 2_000
 const RETRY_MS = 250
 
 /**
- * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has at
- * most one frame on its way; a slow viewer gets the newest one next, and never a queue (contract 16.3).
+ * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has
+ * at most one frame on its way; a slow viewer gets the newest one next, and never a queue (docs/api.md 16.3).
  */
 export function createShow(session: OpenSession, onEmpty: () => void) {
   const viewers = new Map<string, Watched>()

@@ -20,9 +20,10 @@ const BATCH = 50
 const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
 
 /**
- * Looks after the sessions of this process, and after those that nobody has any more (I34, N16, N17): cap, idle time,
- * credit and the end of their holder's access end them. A session whose process died is charged until that was last
- * seen. `answerCalls` looks for what other processes ask, in case that the wire did not say so. Returns how many ended.
+ * Looks after the sessions of this process, and after those that nobody has any more (docs/promises.md I34,
+ * docs/attacks.md N16, N17): cap, idle time, credit and the end of their holder's access end them. A session whose
+ * process died is charged until that was last seen. `answerCalls` looks for what other processes ask, in case that the
+ * wire did not say so. Returns how many ended.
  */
 export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
   const { store, clock, node, billing, host } = deps

@@ -8,10 +8,10 @@ import type { KeyId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { isBlank } from '../kernel/text'
 
-/** Data of `completion.created` (contract 14.2); never the prompt, the answer, or what tools were asked. */
+/** Data of `completion.created` (docs/api.md 14.2); never the prompt, the answer, or what tools were asked. */
 export type CompletionFacts = {
   completion_id: string
-  /** `completion`, or the kind of thing that was made (contract 6). */
+  /** `completion`, or the kind of thing that was made (docs/api.md 6). */
   object: string
   mode: string
   resolved_mode: string
@@ -43,7 +43,7 @@ export const tookTooLong = defineError(
   (seconds: number) => `This did not finish within ${seconds} s. Nothing was charged; try again, or ask for less.`,
 )
 
-/** What can be made, as the record and the event name it (contract 6). */
+/** What can be made, as the record and the event name it (docs/api.md 6). */
 type Kind =
   | 'embedding'
   | 'image'
@@ -124,7 +124,9 @@ export type Input<M extends Made, Answer> = Wanted & {
   answer(finished: Finished<M>): Answer
 }
 
-/** The prompt of a request that makes something. Throws 400 `missing_prompt` when it is absent or blank (contract 6). */
+/**
+ * The prompt of a request that makes something. Throws 400 `missing_prompt` when it is absent or blank (docs/api.md 6).
+ */
 export function promptIn({ prompt }: { prompt?: string | undefined }): string {
   if (prompt !== undefined && !isBlank(prompt)) return prompt
   const message = '"prompt" is missing or blank. Send a non-empty string that describes what to create.'

@@ -10,7 +10,7 @@ import { JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } 
 /** What came of a job, with links to the files that it made. */
 const JOB_WORDS = ['result', 'result_data', 'error']
 
-/** `/jobs` (contract 7), for tenants and operators. */
+/** `/jobs` (docs/api.md 7), for tenants and operators. */
 const verbsOf = ({ list, get, cancel }: PublicJobs) =>
   [
     verb(

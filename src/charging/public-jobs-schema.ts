@@ -12,7 +12,7 @@ import { PageQuery } from '../kernel/page'
 import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import type { Reader, Tx } from '../kernel/store'
 
-/** What `result_data` says of a file (contract 7). A deleted one has no address. */
+/** What `result_data` says of a file (docs/api.md 7). A deleted one has no address. */
 const factsOf = (file: Artifact | null): Record<string, unknown> =>
   file === null
     ? { url: null }
@@ -43,7 +43,7 @@ export type JobResult = {
 /** It continues later, at `at` in epoch milliseconds. */
 type Again = { again: { at: number } }
 
-/** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once (I9). */
+/** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once. */
 export type PublicKind<Input extends object> = Pick<
   JobKind,
   'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey' | 'remembers'
@@ -93,7 +93,7 @@ export const jobCompleted = defineEvent<JobEnded>('job.completed')
 
 export const jobFailed = defineEvent<JobEnded>('job.failed')
 
-/** The job was not stored (I16), or no process would run it. */
+/** The job was not stored (docs/promises.md I16), or no process would run it. */
 export const queueUnavailable = defineError(
   'unavailable',
   'queue_unavailable',
@@ -128,7 +128,7 @@ const members = {
   completed_at: nullable(Timestamp),
 }
 
-/** A job as its owner sees it (contract 7). */
+/** A job as its owner sees it (docs/api.md 7). */
 export const Job = t.Object(members, { $id: 'Job' })
 export type Job = Static<typeof Job>
 
@@ -147,7 +147,10 @@ export const JobQuery = t.Object({
 })
 export type JobQuery = Static<typeof JobQuery>
 
-/** What happened to a job, in order, for operators: each try, what it did, and why it was put off (dx 2.12). */
+/**
+ * What happened to a job, in order, for operators: each try, what it did, and why it was put off (docs/operating.md
+ * 2.12).
+ */
 export const JobLog = t.Object(
   {
     object: t.Literal('job_log'),

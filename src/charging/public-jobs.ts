@@ -49,7 +49,7 @@ type DefineDeps = {
   billing: Pick<Billing, 'settleApart' | 'release'>
 }
 
-/** A longer result is a file (catalogue S4). */
+/** A longer result is a file (docs/attacks.md S4). */
 const MAX_INLINE_BYTES = 1024 * 1024
 
 type Deps = Omit<DefineDeps, 'billing'> & {
@@ -83,7 +83,7 @@ const PAGE = 500
 /** Where callers follow a job. */
 export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 
-/** Jobs that callers start, follow, cancel and pay for (contract 7). */
+/** Jobs that callers start, follow, cancel and pay for (docs/api.md 7). */
 export function createPublicJobs(deps: Deps) {
   const { store, clock, jobs, audit, files, billing, isServed } = deps
   const ownerNamed = async (reader: Reader, word: string) => (await findOwner(reader, word)).scope
@@ -93,7 +93,7 @@ export function createPublicJobs(deps: Deps) {
 
   /**
    * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
-   * `queue_unavailable` when the job could not be stored (I16) or no process runs jobs.
+   * `queue_unavailable` when the job could not be stored (docs/promises.md I16) or no process runs jobs.
    */
   async function accept<Input extends object, Answer extends object>(
     call: Call,
@@ -171,8 +171,8 @@ export function createPublicJobs(deps: Deps) {
   }
 
   /**
-   * Puts the work of a job that failed in line again, as a new job: an ended one never changes (contract 7). Its owner
-   * pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
+   * Puts the work of a job that failed in line again, as a new job: an ended one never changes (docs/api.md 7). Its
+   * owner pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
    */
   function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
@@ -201,7 +201,7 @@ export function createPublicJobs(deps: Deps) {
     return row
   }
 
-  /** Sentences about credit that is held for jobs that have ended (I8, I9); empty when all is sound. */
+  /** Sentences about credit that is held for jobs that have ended; empty when all is sound. */
   async function verify(reader: Reader): Promise<string[]> {
     const found: string[] = []
     for (let after = ''; ; ) {
@@ -298,7 +298,7 @@ function createDefine(
   }
 }
 
-/** What only operators do with the jobs of everyone (dx 2.12). */
+/** What only operators do with the jobs of everyone (docs/operating.md 2.12). */
 function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAccessDeps) {
   return { log, queues, pause, resume, purge }
 

@@ -54,7 +54,7 @@ type Outcome = {
   broken?: unknown
 }
 
-/** Records what was made with a usage row, an audit row and an event; never the prompt itself (contract 6). */
+/** Records what was made with a usage row, an audit row and an event; never the prompt itself (docs/api.md 6). */
 export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   return { record, refused, accepted, delivered }
 
@@ -174,7 +174,7 @@ function engineOf({ wanted }: Charging, { made }: Outcome): { engine: string; fa
   return { engine, fallbackUsed: engine !== wanted.engineId }
 }
 
-/** What an event is about, by the kind of what was made (contract 19). */
+/** What an event is about, by the kind of what was made (docs/api.md 19). */
 const ENTITIES = {
   ...({ image: 'image', video: 'video', code: 'code', document: 'document', research: 'job' } as const),
   ...({ tts: 'audio', stt: 'audio', voice: 'audio' } as const),
@@ -192,7 +192,7 @@ export function endingOf(broken: unknown): Ending {
   return { status, errorCode: broken.code, broken }
 }
 
-/** Emits every rule that fired; of work that failed too, since the rule fired all the same (contract 14.2). */
+/** Emits every rule that fired; of work that failed too, since the rule fired all the same (docs/api.md 14.2). */
 export async function emitFirings(
   events: EventBus,
   tx: Tx,

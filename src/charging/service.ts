@@ -47,7 +47,7 @@ type Admitted = { charging: Charging; texts: Readonly<Record<string, string>>; h
 
 const TIMEOUT_S = 120
 
-/** One charged request that makes something: admitted, held for, made, and charged in one commit (contract 6). */
+/** One charged request that makes something: admitted, held for, made, and charged in one commit (docs/api.md 6). */
 export function createCharging(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
@@ -177,7 +177,7 @@ export function createCharging(deps: Deps) {
     return error
   }
 
-  /** Counts the tokens that the work is expected to use (contract 1.6). Null where it uses none. Throws 429. */
+  /** Counts the tokens that the work is expected to use (docs/api.md 1.6). Null where it uses none. Throws 429. */
   function reserveTokens({ caller }: Call, { engineId, max, reads = max.promptTokens ?? 0 }: Wanted) {
     const output = Math.min(max.completionTokens ?? 0, engines.maxOutputTokens(engineId))
     return reads + output > 0 ? limiter.reserveTokens(caller, reads, output) : null
@@ -242,7 +242,7 @@ export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms:
   }
 }
 
-/** Holds before charged work and the commits that end them, whatever becomes of the database meanwhile (I7, I8). */
+/** Holds before charged work and the commits that end them, whatever becomes of the database meanwhile. */
 export function createHolds({ store, clock, billing }: HoldsDeps) {
   return { place, ending }
 

@@ -194,7 +194,8 @@ export const startLeaseLoop = ({ nodes, clock, onError }: Deps): Loop =>
   })
 
 /**
- * The lease of this process, and the end of others' (I8). Does nothing on SQLite, where one process holds the file.
+ * The lease of this process, and the end of others' (docs/promises.md I8). Does nothing on SQLite, where one process
+ * holds the file.
  *
  * A node ends others only after it has renewed its own lease without a gap for as long as a lease lasts: when the
  * database or the whole machine was away, every lease has lapsed and none of it tells that a process is dead.

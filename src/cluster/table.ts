@@ -41,7 +41,7 @@ export const nodes = defineTable((k) =>
   }),
 )
 
-/** One row: which secrets this database was written with, by a hash that does not tell them (contract 22.7). */
+/** One row: which secrets this database was written with, by a hash that does not tell them (docs/api.md 22.7). */
 export const databaseSecrets = defineTable((k) =>
   k.table('database_secrets', {
     id: k.int('id').primaryKey(),

@@ -48,8 +48,8 @@ export function createStopFilter(stops: readonly string[]) {
 }
 
 /**
- * JSON in a Markdown fence is JSON where JSON was asked for (contract 4): the fence goes, and what an engine says before
- * and behind it, whether the answer comes whole or in pieces.
+ * JSON in a Markdown fence is JSON where JSON was asked for (docs/api.md 4): the fence goes, and what an engine says
+ * before and behind it, whether the answer comes whole or in pieces.
  */
 export function withoutFence(text: string): string {
   const filter = createFenceFilter()

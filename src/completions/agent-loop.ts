@@ -75,7 +75,7 @@ const OUT_OF_CREDIT = 'Tool use stopped because the credit does not cover anothe
 /** Said to the engine, not to the caller. */
 const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
 
-/** Think, act, observe (contract 22.5). Without tools it is one engine call. */
+/** Think, act, observe (docs/api.md 22.5). Without tools it is one engine call. */
 export function createAgent(deps: Deps) {
   const { engines, clock } = deps
 
@@ -316,7 +316,7 @@ function createTally(spent: Spent) {
 }
 
 /**
- * The newest turns that fit into `room` tokens, and a summary of the older ones in quoted sentences (contract 22.6).
+ * The newest turns that fit into `room` tokens, and a summary of the older ones in quoted sentences (docs/api.md 22.6).
  * A history with tool calls is left as it is, because engines refuse a call without its result.
  */
 export function fitHistory(history: readonly Message[], room: number, count: Count): Fitted {
@@ -356,7 +356,7 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
   return null
 }
 
-/** The last `MOST_READ_CHARS` characters of the messages, since a history may hold megabytes (I28). */
+/** The last `MOST_READ_CHARS` characters of the messages, since a history may hold megabytes (docs/promises.md I28). */
 function lately(older: readonly Message[]): { role: Message['role']; content: string }[] {
   const read: { role: Message['role']; content: string }[] = []
   let left = MAX_READ_CHARS

@@ -12,7 +12,7 @@ type Ended = { place: number; outcome: ToolOutcome }
 
 /**
  * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for
- * the engine, in the order of the calls. For a failed tool that text is the error (contract 22.5).
+ * the engine, in the order of the calls. For a failed tool that text is the error (docs/api.md 22.5).
  */
 export async function observe(
   { tools, clock, trace }: Deps,

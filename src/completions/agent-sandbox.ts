@@ -40,7 +40,7 @@ const MAX_TOKENS = 1_024
 const MODE = 'fast'
 
 /**
- * Tries a skill (contract 8.3): one short run in which the skill's tools only report that they were called. Nothing
+ * Tries a skill (docs/api.md 8.3): one short run in which the skill's tools only report that they were called. Nothing
  * is billed, and only an audit row is stored; the rate limits of the caller's tier and a daily number of trials bound
  * the use of engines. The caller's guardrail policy applies. Throws 429 `mode_rate_limit_exceeded`,
  * `rate_limit_exceeded` and `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.

@@ -44,7 +44,7 @@ export type Task = {
   signal: AbortSignal
   /** The tools and their limits; null makes the task one engine call. */
   acting: Acting | null
-  /** The client's own functions: a call of one ends the run, and the client executes it (contract 4). */
+  /** The client's own functions: a call of one ends the run, and the client executes it (docs/api.md 4). */
   offered: Offered | null
 }
 
@@ -56,7 +56,7 @@ export type Offered = {
   only?: readonly string[]
 }
 
-/** The tools of a task, and what limits and pays for them (contract 22.5). */
+/** The tools of a task, and what limits and pays for them (docs/api.md 22.5). */
 export type Acting = {
   toolset: Toolset
   /** Turns in which tools may be called; the one after them must answer. */
@@ -107,7 +107,7 @@ export type CountedTurn = TokenDetails & {
   seconds?: number
 }
 
-/** A tool call that is over, as the caller sees it (contract 2.2). */
+/** A tool call that is over, as the caller sees it (docs/api.md 2.2). */
 export type ToolUse = {
   id: string
   name: string

@@ -322,7 +322,7 @@ export const NOT_CALLED =
   '"tool_choice" required a function call, but the engine called none of the requested functions.'
 
 /**
- * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (contract
+ * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (docs/api.md
  * 4). A call that is wanted and does not come cannot be made for them.
  */
 export const wantedBy = (offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
@@ -336,7 +336,7 @@ function mayCall(offered: Offered | null, name: string, place: number): boolean 
 
 /**
  * A new id for a tool call, which tells the mode of its run to code that knows the modes: a client that runs the tool
- * loop sends it back, to any process and with nothing stored, and the run continues in that mode (contract 4).
+ * loop sends it back, to any process and with nothing stored, and the run continues in that mode (docs/api.md 4).
  */
 export function newCallId(mode: string): string {
   const random = randomBase62(RANDOM_CHARS)

@@ -55,7 +55,7 @@ export async function artifactsOf(
   return all.filter((one) => one !== null)
 }
 
-/** The same files with links that work for an hour (contract 2.3); one that was deleted has none. */
+/** The same files with links that work for an hour (docs/api.md 2.3); one that was deleted has none. */
 export const linkedAnew = (
   { files, store }: House,
   { call }: Run,
@@ -69,7 +69,9 @@ export const linkedAnew = (
     }),
   )
 
-/** The fenced blocks of code in an answer, each as an artifact (contract 2.3). An unclosed fence makes no artifact. */
+/**
+ * The fenced blocks of code in an answer, each as an artifact (docs/api.md 2.3). An unclosed fence makes no artifact.
+ */
 export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifact[] {
   return codeBlocks(text).map(({ path, language, content }) => ({
     id: ArtifactId.create(),

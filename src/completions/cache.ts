@@ -35,12 +35,12 @@ export type Around = {
   routing: string | null
 }
 
-/** Who shares cached answers: all keys of one user, or one key of an org (contract 22.1). */
+/** Who shares cached answers: all keys of one user, or one key of an org (docs/api.md 22.1). */
 export const cacheScopeOf = ({ caller }: Pick<Call, 'caller'>): string =>
   caller.orgId ? `key:${keyIdOf(caller)}` : `user:${caller.userId}`
 
 /**
- * Everything but the prompt that shapes an answer, each with its name in contract 22.1. Absent inputs are undefined,
+ * Everything but the prompt that shapes an answer, each with its name in docs/api.md 22.1. Absent inputs are undefined,
  * which JSON leaves out: most requests bring few of them, so the text to hash stays short.
  */
 const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, around: Around) => ({
@@ -79,13 +79,13 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
 const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
 
 /**
- * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream and
- * format are not part of it (contract 22.1).
+ * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream
+ * and format are not part of it (docs/api.md 22.1).
  */
 export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionRequest, around: Around): string =>
   sha256Hex(`${JSON.stringify(shapeOf(call, request, around))}\n${request.prompt}`)
 
-/** What is kept of anything that is served again: an answer, or the vector of a text (contract 31). */
+/** What is kept of anything that is served again: an answer, or the vector of a text (docs/api.md 31). */
 export type Cached = { id: string; createdAt: number; content: string; resolvedMode: string; model: { id: string } }
 
 /** A cached answer: everything that a later identical request is served. */
@@ -102,9 +102,9 @@ export type StoredAnswer = Cached &
     logprobs?: AgentResult['logprobs']
     toolsUsed: ToolUse[]
     spoken?: AgentResult['spoken']
-    /** Calls of the client's own functions (contract 4). */
+    /** Calls of the client's own functions (docs/api.md 4). */
     toolCalls: readonly ToolCall[]
-    /** What the engine said in place of an answer, or why the content is not what `response_format` asked for (contract 4). */
+    /** What the engine said in place of an answer, or why the content is not what `response_format` asked for. */
     refusal: string | null
     artifacts: Artifact[]
     followUps: FollowUp[]
@@ -182,8 +182,8 @@ function weightOf(answer: Entry['answer']): number {
 }
 
 /**
- * Answers by cache key (contract 22.1), each with a time to live; bytes are bounded in total and by scope. Also tracks
- * the runs in flight, so that identical requests wait for one run instead of paying twice.
+ * Answers by cache key (docs/api.md 22.1), each with a time to live; bytes are bounded in total and by scope. Also
+ * tracks the runs in flight, so that identical requests wait for one run instead of paying twice.
  */
 export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }: Options) {
   const shares = createShares(Math.floor(maxBytes * SCOPE_SHARE))

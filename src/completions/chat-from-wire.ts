@@ -58,7 +58,7 @@ type Spoken = { role: 'user' | 'assistant'; content: string; reasoning?: string 
 
 /**
  * Throws 400 `validation_error` for a message without content, and for parts that only an assistant has. An assistant's
- * may be empty: such a turn is left out (contract 4).
+ * may be empty: such a turn is left out (docs/api.md 4).
  */
 function assertContent(messages: readonly ChatMessage[]): void {
   for (const [index, message] of messages.entries()) {
@@ -94,10 +94,10 @@ const isObject = (value: unknown): string | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
 
 /**
- * Translates a chat order (contract 4): the last user message is the prompt, all system messages make the
+ * Translates a chat order (docs/api.md 4): the last user message is the prompt, all system messages make the
  * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
- * 400 `validation_error` for a message without content. `honours`: parameters of clients count. `forClients`: results of
- * tools are read without `tools` too, and errors are those that clients know (contract 33.1).
+ * 400 `validation_error` for a message without content. `honours`: parameters of clients count. `forClients`: results
+ * of tools are read without `tools` too, and errors are those that clients know (docs/api.md 33.1).
  */
 export function requestFromChat(
   input: ChatInput,
@@ -165,7 +165,7 @@ export function requestFromChat(
 
 /**
  * The messages with each result of a tool as text of the turn before it, or of the question where it comes after that
- * (contract 33.1); the same list when there is none.
+ * (docs/api.md 33.1); the same list when there is none.
  */
 function resultsAsText(messages: readonly ChatMessage[], last: number): readonly ChatMessage[] {
   const names = new Map(
@@ -217,7 +217,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
   }
 }
 
-/** What was not done as asked: nothing of it is an error (contract 4). */
+/** What was not done as asked: nothing of it is an error (docs/api.md 4). */
 function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): string[] {
   const { model } = input
   return [
@@ -235,7 +235,7 @@ function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): 
   ]
 }
 
-/** The engine a client names; unknown names fall back to auto (contract 4). */
+/** The engine a client names; unknown names fall back to auto (docs/api.md 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
   if (model === 'svc-1-embed' || model === LOCAL_EMBEDDING)
     throw invalidInput('model', `"${model}" makes vectors and answers no chat. Call POST /embeddings.`)
@@ -245,7 +245,7 @@ function engineOf(model: string | null | undefined): { id: string; mode: Complet
     : { id: entry.id, mode: entry.mode as CompletionRequest['mode'] }
 }
 
-/** Images that one chat may show its engine, as many as a native order may (contract 2.1). */
+/** Images that one chat may show its engine, as many as a native order may (docs/api.md 2.1). */
 const MAX_IMAGES = 10
 
 /**
@@ -274,7 +274,7 @@ function imagesAmong(
   return { turns: present(notices), images: sent.slice(-MAX_IMAGES), dropped: Math.max(0, sent.length - MAX_IMAGES) }
 }
 
-/** What an order without `tools` carries for nothing; it is accepted all the same (contract 4). */
+/** What an order without `tools` carries for nothing; it is accepted all the same (docs/api.md 4). */
 function unusedIn({ messages, tool_choice: choice }: ChatInput, last: number): string[] {
   const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
   return [
@@ -288,7 +288,7 @@ function unusedIn({ messages, tool_choice: choice }: ChatInput, last: number): s
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)
 
 /**
- * The form that `response_format` asks for (contract 4). Throws 400 `validation_error` on a schema that cannot be
+ * The form that `response_format` asks for (docs/api.md 4). Throws 400 `validation_error` on a schema that cannot be
  * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
  */
 function formatOf({ response_format: format }: ChatInput): Form {

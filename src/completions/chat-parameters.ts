@@ -19,7 +19,7 @@ const StopText = t.String({ minLength: 1, maxLength: 256 })
 
 const Effort = maybe(oneOf(EFFORTS))
 
-/** Members of a chat order that count on the addresses where clients expect them to (contract 33.2). */
+/** Members of a chat order that count on the addresses where clients expect them to (docs/api.md 33.2). */
 const ChatParameters = t.Object({
   max_completion_tokens: Limit,
   max_tokens: Limit,
@@ -50,7 +50,7 @@ const ChatParameters = t.Object({
 /** Names of the members that {@link parametersOfChat} reads. */
 export const HONOURED_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatParameters.properties))
 
-/** Sentences that name the ignored members of an order, and where those that count elsewhere do (contract 33.1). */
+/** Sentences that name the ignored members of an order, and where those that count elsewhere do (docs/api.md 33.1). */
 export function ignoredIn(input: object, honours: boolean): string[] {
   const warnings = ignoredWarning(ignoredNamesIn(input, HONOURED_MEMBERS))
   const names = honours ? [] : ignoredNamesIn(input).filter((name) => HONOURED_MEMBERS.has(name))
@@ -93,8 +93,8 @@ type CacheMarks = NonNullable<NonNullable<CompletionRequest['sampling']>['cacheM
 type Marked = { cache_control?: unknown }
 
 /**
- * Up to where the client wants the prompt kept (contract 29.1): by place the last part with a mark, and for how long;
- * null without any. Other words of the client for the time are left out.
+ * Up to where the client wants the prompt kept (docs/api.md 29.1): by place the last part with a mark, and for how
+ * long; null without any. Other words of the client for the time are left out.
  */
 export function cacheMarksOf(
   places: { [Place in keyof CacheMarks]?: readonly object[] | null | undefined },
@@ -138,18 +138,18 @@ export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | u
   return members.length ? { sampling: Object.fromEntries(members) } : {}
 }
 
-/** The client's own name of its user is kept as a hash only (contract 29.1). */
+/** The client's own name of its user is kept as a hash only (docs/api.md 29.1). */
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
 
-/** Checked where a chat has tools: without them any choice is accepted and ignored (contract 4). */
+/** Checked where a chat has tools: without them any choice is accepted and ignored (docs/api.md 4). */
 const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 type ChatTool = NonNullable<ChatInput['tools']>[number]
 
-/** The MCP servers among the tools of a chat, and where they are in it (contract 28.2); nothing without any. */
+/** The MCP servers among the tools of a chat, and where they are in it (docs/api.md 28.2); nothing without any. */
 export function serversIn({ tools }: ChatInput): Pick<CompletionRequest, 'servers' | 'serversAt'> {
   const servers = (tools ?? []).filter(isServer)
   const serversAt = (tools ?? []).flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
@@ -159,9 +159,9 @@ export function serversIn({ tools }: ChatInput): Pick<CompletionRequest, 'server
 const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
 
 /**
- * The functions a chat client offers, none beside MCP servers (contract 4); null without tools. Throws 400
- * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not among
- * them. What a choice names of an MCP server is looked for when its tools are known.
+ * The functions a chat client offers, none beside MCP servers (docs/api.md 4); null without tools. Throws 400
+ * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not
+ * among them. What a choice names of an MCP server is looked for when its tools are known.
  */
 export function functionsOf(input: ChatInput): CompletionRequest['functions'] {
   const { tools, parallel_tool_calls: parallel } = input

@@ -30,7 +30,7 @@ const pastTurnsOf = (messages: NonNullable<CompletionInput['conversation']>['mes
     return { role, content, ...(pictured ? { pictured } : {}) }
   })
 
-/** Translates a native order (contract 2.1); the account's settings fill in what it leaves out. */
+/** Translates a native order (docs/api.md 2.1); the account's settings fill in what it leaves out. */
 export function requestFromOrder(
   input: CompletionInput,
   settings: Settings,
@@ -87,7 +87,7 @@ function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tool
   return { tools: inline, ...(servers.length ? { servers } : {}) }
 }
 
-/** Clients of other services may take this route for theirs, whose members are ignored here (contract 1.1). */
+/** Clients of other services may take this route for theirs, whose members are ignored here (docs/api.md 1.1). */
 function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
   return [...(input.model == null ? [] : [MODEL_IGNORED]), ...ignoredWarning(ignoredNamesIn(input))]
 }
@@ -105,7 +105,9 @@ function pictureOf({
   }
 }
 
-/** Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (contract 2.2). */
+/**
+ * Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (docs/api.md 2.2).
+ */
 function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['conversation'] {
   if (input.conversation_id != null) {
     if (isStealth(mode))
@@ -119,7 +121,7 @@ function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['
   return stateless ? 'none' : 'new'
 }
 
-/** Requests with a conversation, stealth modes and live browser sessions are never cached (contract 22.1). */
+/** Requests with a conversation, stealth modes and live browser sessions are never cached (docs/api.md 22.1). */
 function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
   if (input.conversation_id != null || isStealth(mode) || input.browser_session_id) return 'off'
   return fresh ? 'refresh' : 'use'
@@ -134,7 +136,7 @@ const emptyPromptText = () =>
   )
 
 /**
- * Checks what the schema of an order cannot express (contract 2.1): a prompt that is not blank, metadata within
+ * Checks what the schema of an order cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within
  * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
 export function assertOrder(input: CompletionInput): void {

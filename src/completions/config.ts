@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 import { MODES } from './schema'
 
-/** Seconds an answer may be served from the cache (contract 22.1). */
+/** Seconds an answer may be served from the cache (docs/api.md 22.1). */
 const TTL_S: Record<string, number> = {
   think: 3600,
   code: 3600,
@@ -16,7 +16,7 @@ const defaultTtlS = (mode: string): number => TTL_S[mode] ?? 300
 
 const ttlName = (mode: string) => `cacheTtl_${mode}`
 
-/** Settings of the completions module (contract 22.1). */
+/** Settings of the completions module (docs/api.md 22.1). */
 export const completionSettings = {
   traceBodies: setting({
     env: 'SVC_TRACE_BODIES',

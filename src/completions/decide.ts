@@ -22,7 +22,7 @@ import {
 } from './rules'
 import { type House, IMAGE_ENGINE, type Run } from './run'
 
-/** The share of the window that history may fill before older turns are summarized (contract 22.6). */
+/** The share of the window that history may fill before older turns are summarized (docs/api.md 22.6). */
 const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
@@ -49,7 +49,7 @@ async function decideFreely(house: House, run: Run): Promise<void> {
   const begun = request.answeredCalls?.map((id) => modeOfCall(id, modes)).find((mode) => mode !== null) ?? null
   // `auto` stays with the picture that the caller asks to change.
   const isChange = run.history.findLast(({ role }) => role === 'user')?.pictured && changesPicture(request.prompt)
-  // `auto` works the page of a browser session where the prompt plainly asks for that (contract 16.4).
+  // `auto` works the page of a browser session where the prompt plainly asks for that (docs/api.md 16.4).
   const drivesBrowser = request.mode === 'auto' && run.browserTools.length > 0 && readBrowsing(request.prompt) !== null
   const chosen = isChange
     ? AFTER_PICTURE
@@ -132,7 +132,7 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
 
 /**
  * A sealed run reaches nothing else, so it starts no job either: where `auto` chose a video, it answers with text. So
- * does an order with functions, a JSON form or an output limit, which only text can keep (contract 29.1).
+ * does an order with functions, a JSON form or an output limit, which only text can keep (docs/api.md 29.1).
  */
 function withoutJob(run: Run, choice: Choice, engines: EngineService): Choice {
   const { request } = run
@@ -173,11 +173,11 @@ function assembleText({ engines, tools }: House, run: Run, work: string, sees: b
   run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
   // An engine that is not connected has no window; asking it answers 503.
   if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request)
-  // Pictures are charged each and videos by their seconds, not by tokens (contract 2.2).
+  // Pictures are charged each and videos by their seconds, not by tokens (docs/api.md 2.2).
   if (work === 'image' || work === 'video') run.promptTokens = 0
 }
 
-/** What shapes the voice of an answer (contract 2.1). */
+/** What shapes the voice of an answer (docs/api.md 2.1). */
 export type Voice = {
   mode: string
   persona: 'svc' | 'none' | { system_prompt: string }
@@ -185,11 +185,11 @@ export type Voice = {
   style: { format?: string | undefined; preciseness?: string | undefined; intent?: string | undefined } | null
   branding: boolean
   componentLibrary: string
-  /** The key's brand soul; null when it has none, it is off, or the call turned it off (contract 20). */
+  /** The key's brand soul; null when it has none, it is off, or the call turned it off (docs/api.md 20). */
   soul: BrandSoul | null
-  /** The user's memories that match the prompt (contract 22.6). */
+  /** The user's memories that match the prompt (docs/api.md 22.6). */
   memories: readonly string[]
-  /** The instructions of the active skills, each between marker lines (contract 22.4). */
+  /** The instructions of the active skills, each between marker lines (docs/api.md 22.4). */
   skills: string | null
 }
 
@@ -224,14 +224,16 @@ const bullets = (items: readonly string[]): string => items.map((item) => `- ${o
 /** Free text from the caller stays on its line and cannot open a new section of the prompt. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-/** In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (contract 22.3). */
+/**
+ * In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (docs/api.md 22.3).
+ */
 function engineFor({ request, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = request
   const override = (isStealth(mode) ? overrides[mode] : undefined) ?? overrides[work]
   return engines.canonical(engine ?? override ?? ofRule ?? active.modelPreference ?? engines.forMode(work))
 }
 
-/** Modes that get the server's own tools even when the request brings none (contract 22.5). */
+/** Modes that get the server's own tools even when the request brings none (docs/api.md 22.5). */
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
 /** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
@@ -279,7 +281,7 @@ const AFTER_PICTURE: Choice = {
 
 const NO_TEXT = 'asks for a picture or a video, and this request can only be answered with text'
 
-/** Names the parameters that the engine does not have (contract 29.3). */
+/** Names the parameters that the engine does not have (docs/api.md 29.3). */
 function unsentIn({ sampling, reasoning, ignores }: Run['request'], sent: readonly string[]): string[] {
   if (!sampling && !reasoning?.effort) return []
   // The service itself ends an answer at a text of `stop`.

@@ -45,8 +45,8 @@ const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
 
 /**
  * For a complete or interrupted answer: what was produced is charged and stored. Money, conversation, usage, audit and
- * event are written in one transaction, and only then the answer is given (design 1.4). `broken`: the error that ended
- * it.
+ * event are written in one transaction, and only then the answer is given (docs/design.md 1.4). `broken`: the error
+ * that ended it.
  */
 export async function finish(house: House, run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
   const { billing } = house
@@ -99,7 +99,7 @@ async function fail(house: House, run: Run, error: unknown): Promise<void> {
 
 /**
  * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
- * ran out. Charges nothing when no answer came or the service failed (contract 2.4). Returns the error to throw.
+ * ran out. Charges nothing when no answer came or the service failed (docs/api.md 2.4). Returns the error to throw.
  */
 export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
   const why = explained(run, error)
@@ -166,7 +166,7 @@ export const aboutOf = ({ request, costMicro }: Run, answer: StoredAnswer, isInt
   status: isInterrupted ? ('interrupted' as const) : ('complete' as const),
 })
 
-/** Caches an answer for identical requests (contract 22.1). */
+/** Caches an answer for identical requests (docs/api.md 22.1). */
 function remember(
   house: House,
   { cacheKey, call, request, costMicro, later }: Run,
@@ -174,7 +174,7 @@ function remember(
   answer: StoredAnswer,
 ): void {
   if (cacheKey === null || later || !isWorthKeeping(result)) return
-  // `auto` may choose another mode later, so its answers have their own time to live (contract 22.1).
+  // `auto` may choose another mode later, so its answers have their own time to live (docs/api.md 22.1).
   const ttlS = house.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
   const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
   house.cache.put(cacheKey, { scope, owner, keyId, prompt: request.prompt, ttlS, answer, costMicro })
@@ -187,7 +187,7 @@ function remember(
 const isWorthKeeping = ({ finish, toolUses, warnings }: AgentResult): boolean =>
   finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
 
-/** With an Idempotency-Key the reply is stored in the transaction that charges the answer (contract 1.7). */
+/** With an Idempotency-Key the reply is stored in the transaction that charges the answer (docs/api.md 1.7). */
 async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {
   await run.call.once?.keep(tx, run.request.present(run, answer))
 }
@@ -239,7 +239,7 @@ function refusalOf({ request }: Run, { content, finish }: AgentResult): string |
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
 
-/** Records a run with a usage row, an audit row and an event; never stores the prompt itself (contract 2). */
+/** Records a run with a usage row, an audit row and an event; never stores the prompt itself (docs/api.md 2). */
 async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<void> {
   const { events } = house
   await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
@@ -339,7 +339,7 @@ function recordAudit(
   }
   return audit.record(tx, run.call, entry, insert)
 }
-/** The id in the body that the caller got: a cached answer has the one it was made with (contract 14.2). */
+/** The id in the body that the caller got: a cached answer has the one it was made with (docs/api.md 14.2). */
 function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
   const id = answer?.id ?? own
   return request.isChat ? chatIdOf(id) : id

@@ -95,7 +95,7 @@ const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => 
 ]
 
 /**
- * Checks everything a request brings against the caller's policy, before anything is billed (contract 12). Applies
+ * Checks everything a request brings against the caller's policy, before anything is billed (docs/api.md 12). Applies
  * redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and
  * leaves the result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
  */
@@ -308,7 +308,7 @@ function visitValue(value: unknown, visit: Visit): void {
 
 /**
  * The answer as it may be shown, stored and cached: redacted, or replaced when a rule of the caller's policy blocks it
- * (contract 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
+ * (docs/api.md 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
  * checked, so a policy that checks answers shows none of it.
  */
 export async function guardOutput(run: Run, whole: AgentResult, guard: Guard): Promise<AgentResult> {

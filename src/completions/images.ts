@@ -25,8 +25,8 @@ const MAX_ADDRESS_CHARS = 2_048
 const MAX_PIXELS = 250_000_000
 
 /**
- * The media type that the bytes of a picture are, whatever they are called. Throws 400 `validation_error` for what is no
- * PNG, JPEG, WebP or GIF, has no pixels or too many, or was cut off (catalogue O5). It draws nothing.
+ * The media type that the bytes of a picture are, whatever they are called. Throws 400 `validation_error` for what is
+ * no PNG, JPEG, WebP or GIF, has no pixels or too many, or was cut off (docs/attacks.md O5). It draws nothing.
  */
 function typeOfPicture(bytes: Buffer, path: string): string {
   const size = imageSize(bytes)
@@ -134,7 +134,9 @@ function assertPicture(data: string, path: string): void {
 /** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
 const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
 
-/** The base64 of an image as engines take it: without line breaks and without the head of a data URL (contract 6). */
+/**
+ * The base64 of an image as engines take it: without line breaks and without the head of a data URL (docs/api.md 6).
+ */
 export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
 
 /** The base64 of the image inside a data URL; null for any other URL. */

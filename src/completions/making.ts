@@ -24,7 +24,7 @@ const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
   warnings: [],
 }
 
-/** How long `auto` waits for a research before it continues as a job (contract 2.4). */
+/** How long `auto` waits for a research before it continues as a job (docs/api.md 2.4). */
 const HAND_OVER_MS = 60_000
 
 const IN_AUTO = { depth: 'basic', maxSources: 5 } as const
@@ -52,8 +52,8 @@ export function researchOf({ request, history, resolvedMode }: Run): Run['resear
 }
 
 /**
- * Researches within a request, in the same way as `POST /research` (contract 2.4). Null when there is nothing to read:
- * then the engine answers from what it knows, and a warning says so.
+ * Researches within a request, in the same way as `POST /research` (docs/api.md 2.4). Null when there is nothing to
+ * read: then the engine answers from what it knows, and a warning says so.
  */
 export async function research(
   { research, clock }: House,
@@ -98,7 +98,7 @@ function agentResultOf(run: Run, found: Findings): AgentResult {
   }
 }
 
-/** Answers with a video, or with the job that makes it (contract 2.4). Throws what engines throw. */
+/** Answers with a video, or with the job that makes it (docs/api.md 2.4). Throws what engines throw. */
 export async function film(house: House, run: Run): Promise<AgentResult> {
   const { prompt, mode, videoSeconds: seconds } = run.request
   const request = { prompt, seconds, mode: isStealth(mode) ? 'stealth_video' : 'video' } as const
@@ -143,7 +143,9 @@ function handOver(run: Run, later: Later, why: string): AgentResult {
   return { ...EMPTY, engineId: run.engineId, content }
 }
 
-/** Answers with a picture: a new one, or the one before it changed (contract 2.2). Throws what image engines throw. */
+/**
+ * Answers with a picture: a new one, or the one before it changed (docs/api.md 2.2). Throws what image engines throw.
+ */
 export async function draw(house: House, run: Run): Promise<AgentResult> {
   const { request, call, deadline } = run
   // The prompts before this one whose answers were pictures, oldest first.

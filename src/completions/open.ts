@@ -37,7 +37,7 @@ export function open(house: House, call: Call, request: CompletionRequest, write
   }
   const { caller } = call
   const { prompt, conversation } = request
-  // Raw output gets no memories, and stealth modes neither store nor recall (contract 2.1).
+  // Raw output gets no memories, and stealth modes neither store nor recall (docs/api.md 2.1).
   const recalls = !request.sealed && request.voice.persona !== 'none' && !isStealth(request.mode)
   const found: Found = [
     typeof conversation === 'object' ? conversations.history(ownerOf(caller), conversation.attach) : null,
@@ -73,8 +73,8 @@ const isHere = (found: Found): found is Here => !found.some((one) => one instanc
 
 function runOf(house: House, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
   const stealth = isStealth(request.mode)
-  // The browser tools of the session that the request names, or of one that a permitted skill begins (contract 16.4).
-  // Strangers who talk to the owner's AI begin none at its cost.
+  // The browser tools of the session that the request names, or of one that a permitted skill begins (docs/api.md
+  // 16.4). Strangers who talk to the owner's AI begin none at its cost.
   if (request.browserSession)
     return house.browser
       .toolsFor(call, request.browserSession, stealth)
@@ -200,8 +200,8 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
 
 /**
  * Counts the run towards the rate of its mode, once and as soon as the mode is known: of a mode that the caller named
- * before anything else (contract 1.5), of `auto` when it is decided or the cached answer found (contract 1.6). Throws
- * 429.
+ * before anything else (docs/api.md 1.5), of `auto` when it is decided or the cached answer found (docs/api.md 1.6).
+ * Throws 429.
  */
 export function countMode({ limiter }: House, run: Run): void | Promise<void> {
   if (run.isCounted || run.resolvedMode === 'auto') return

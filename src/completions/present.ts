@@ -28,7 +28,7 @@ export function turnsOf({ spoken, toolsUsed, reasoning, content }: StoredAnswer)
   }))
 }
 
-/** The native answer (contract 2.2). */
+/** The native answer (docs/api.md 2.2). */
 export function toCompletion(run: Run, answer: StoredAnswer): Completion {
   return {
     id: answer.id,
@@ -67,7 +67,7 @@ const tokensOf = ({ isCached }: Run, { promptTokens, completionTokens }: StoredA
   ...(isCached ? { cached: true as const } : {}),
 })
 
-/** Tokens with their parts, as chat clients read them (contract 33.4). */
+/** Tokens with their parts, as chat clients read them (docs/api.md 33.4). */
 export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage'] => ({
   ...tokensOf(run, answer),
   prompt_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, audio_tokens: 0 },
@@ -115,7 +115,7 @@ const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
 
 export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answer.finish]
 
-/** The chat-completions answer (contract 4). */
+/** The chat-completions answer (docs/api.md 4). */
 export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion {
   return {
     id: chatIdOf(answer.id),

@@ -24,13 +24,13 @@ const verbsOf = ({ resource, run }: TestCases) =>
     ),
   ] as const
 
-/** `/test-cases` (console 9.8), for tenants and operators. */
+/** `/test-cases`, for tenants and operators. */
 export const testCaseRoutes = (tests: TestCases, guard: Guard) =>
   tenantRoutes(verbsOf(tests), guard, { scope: 'completions', tag: 'Test cases' })
 
 export const testCaseOperatorRoutes = (tests: TestCases, edge: OperatorEdge) => operatorRoutes(verbsOf(tests), edge)
 
-/** `POST /requests/{id}/replay` (console 9.8). */
+/** `POST /requests/{id}/replay`. */
 export const replayRoutes = (replay: ReturnType<typeof createReplay>, guard: Guard) =>
   tenantRoutes(
     [

@@ -23,7 +23,7 @@ type Deps = {
   clock: Clock
   /**
    * What the address of a request and its key say: whether parameters of clients count, whether the rest means what
-   * clients expect, and a model that the address names (contract 32.1, 33.1).
+   * clients expect, and a model that the address names (docs/api.md 32.1, 33.1).
    */
   doorOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
   /** The same body with a text in the place of each file and recording. */
@@ -77,7 +77,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     },
   )
 
-/** `Cache-Control: no-cache` skips the look-up and refreshes the entry (contract 22.1). */
+/** `Cache-Control: no-cache` skips the look-up and refreshes the entry (docs/api.md 22.1). */
 export const wantsFresh = (request: Request) =>
   /\bno-cache\b|\bno-store\b/i.test(request.headers.get('cache-control') ?? '')
 
@@ -152,7 +152,7 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
   }
 }
 
-/** `/voice` (contract 6). */
+/** `/voice` (docs/api.md 6). */
 export const voiceRoutes = (voice: Voice, guard: Guard) =>
   new Elysia({ prefix: '/voice', tags: ['Audio'] })
     .use(guard)

@@ -75,13 +75,13 @@ export function decisionsOf({ request, conversationId, classifiedMs, routing, ro
   }
 }
 
-/** Stealth changes what is kept, not how the answer is made (contract 2.1). */
+/** Stealth changes what is kept, not how the answer is made (docs/api.md 2.1). */
 const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
 
 /** The mode that decides how the answer is made: `stealth_text` is answered as `fast`. */
 export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
 
-/** Only what `auto` chose becomes a job: a request that asks for a video itself waits for it (contract 2.4). */
+/** Only what `auto` chose becomes a job: a request that asks for a video itself waits for it (docs/api.md 2.4). */
 export const isHandedOver = ({ request }: Run): boolean => request.mode === 'auto'
 
 /** Modes whose answer is JSON, with the type that `structured_output` names. */
@@ -112,7 +112,7 @@ export function readJsonAnswer(content: string): object | null {
 
 /**
  * The content of a code fence, if the whole text is one. Uses string search, because a regular expression would
- * backtrack for minutes on an answer of many line breaks (I28).
+ * backtrack for minutes on an answer of many line breaks (docs/promises.md I28).
  */
 function unfenced(content: string): string {
   const text = content.trim()
@@ -121,14 +121,16 @@ function unfenced(content: string): string {
   return opens && text.endsWith('\n```') ? text.slice(start + 1, -4) : content
 }
 
-/** Every rule that fired on the request and on its answer, which may come from the cache (contract 12). */
+/** Every rule that fired on the request and on its answer, which may come from the cache (docs/api.md 12). */
 export const firedIn = (
   { guard }: Pick<Run, 'guard'>,
   { guardrails }: Pick<StoredAnswer, 'guardrails'>,
 ): readonly Firing[] =>
   guard?.firings.length ? [...guard.firings.filter(({ phase }) => phase === 'input'), ...guardrails] : guardrails
 
-/** Warns about modes that have an endpoint of their own (contract 2.4); no endpoint but this makes a stealth video. */
+/**
+ * Warns about modes that have an endpoint of their own (docs/api.md 2.4); no endpoint but this makes a stealth video.
+ */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'
     ? [
@@ -136,7 +138,7 @@ export const modeWarnings = (mode: Mode): string[] =>
       ]
     : []
 
-/** Tools that the caller approved beforehand: `metadata.approved_tools` (contract 22.5). */
+/** Tools that the caller approved beforehand: `metadata.approved_tools` (docs/api.md 22.5). */
 export const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
   const named = metadata?.approved_tools
   return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
@@ -183,7 +185,7 @@ const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['t
   !requiresApproval || approvedIn(request.metadata).includes(name)
 
 /**
- * Asks the MCP servers of a request for their tools (contract 28.2). In a chat, those that nobody approved join the
+ * Asks the MCP servers of a request for their tools (docs/api.md 28.2). In a chat, those that nobody approved join the
  * functions of the client. Throws 400 `validation_error` when a call is demanded that no tool can answer.
  */
 export async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
@@ -296,7 +298,7 @@ export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The members of an input that were accepted and ignored (contract 1.1, 4). */
+/** The members of an input that were accepted and ignored (docs/api.md 1.1, 4). */
 export const ignoredNamesIn = (input: object, honoured: ReadonlySet<string> = NONE): string[] => {
   const sent = input as Record<string, unknown>
   // Most have none of the thirty.
@@ -309,8 +311,8 @@ export const ignoredWarning = (names: readonly string[]): string[] =>
   names.length ? [`Ignored, because this server does not have these settings: ${names.join(', ')}.`] : []
 
 /**
- * Names in a header what was ignored, at most 1 KB of it (contract 29.3). Gives what adds further names: those that the
- * engine does not have are known once it is chosen, before the first byte of a stream.
+ * Names in a header what was ignored, at most 1 KB of it (docs/api.md 29.3). Gives what adds further names: those that
+ * the engine does not have are known once it is chosen, before the first byte of a stream.
  */
 export function nameIgnored(headers: Record<string, unknown>, names: readonly string[]) {
   const all: string[] = []

@@ -60,7 +60,7 @@ export type House = {
   holds: Holds
   engines: EngineService
   classifier: Classifier
-  /** The callers' routing preferences (contract 13). */
+  /** The callers' routing preferences (docs/api.md 13). */
   routing: Pick<EffectiveRouting, 'of' | 'ready'>
   browser: Pick<BrowserService, 'toolsFor' | 'toolsOfRun'>
   conversations: ConversationService
@@ -121,7 +121,7 @@ export type CompletionRequest<Answer extends object = object> = {
   usesSoul: boolean
   /** Turns supplied with the request; they follow what is stored. */
   context: readonly PastTurn[]
-  /** Turns after the prompt, when the client runs the tool loop: its calls and their results (contract 4). */
+  /** Turns after the prompt, when the client runs the tool loop: its calls and their results (docs/api.md 4). */
   after: readonly Message[]
   /** Ids of the tool calls whose results are the last messages; absent when the request asks something new. */
   answeredCalls?: readonly string[]
@@ -144,9 +144,9 @@ export type CompletionRequest<Answer extends object = object> = {
   /** The wire format that it came in; absent for a native order. */
   door?: 'chat' | 'responses' | 'messages'
   skills: readonly string[]
-  /** Tools defined in the request; the server runs them (contract 22.5). */
+  /** Tools defined in the request; the server runs them (docs/api.md 22.5). */
   tools: readonly InlineTool[]
-  /** MCP servers whose tools take part; absent for none (contract 28.2). */
+  /** MCP servers whose tools take part; absent for none (docs/api.md 28.2). */
   servers?: readonly McpServer[]
   /** Where each of them is in the body. */
   serversAt?: readonly string[]
@@ -154,7 +154,9 @@ export type CompletionRequest<Answer extends object = object> = {
   serverNames?: (text: string) => string
   /** Calls of their tools that the user has allowed beforehand: those with these arguments, or all of a tool. */
   allowed?: readonly { name: string; arguments?: unknown }[]
-  /** Tools of this server that the client asks for by name; `first`: what the first turn has to call (contract 29.5). */
+  /**
+   * Tools of this server that the client asks for by name; `first`: what the first turn has to call (docs/api.md 29.5).
+   */
   hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
   /** Most calls of this server's tools; absent, the limit of the agent. */
   maxToolCalls?: number | undefined
@@ -171,7 +173,7 @@ export type CompletionRequest<Answer extends object = object> = {
   maxIterations: number
   /** The browser session whose tools are offered. */
   browserSession?: string
-  /** Functions of the client's own; the client runs them (contract 4). */
+  /** Functions of the client's own; the client runs them (docs/api.md 4). */
   functions: Task['offered']
   /** The JSON form that the content must have, besides what its mode asks for. */
   json: Task['json']
@@ -186,7 +188,9 @@ export type CompletionRequest<Answer extends object = object> = {
   videoSeconds?: number
   /** How a picture is made, if the mode makes one; absent, as usual. */
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
-  /** The client knows the errors of the format that it speaks (contract 29.10), not those of the specification alone. */
+  /**
+   * The client knows the errors of the format that it speaks (docs/api.md 29.10), not those of the specification alone.
+   */
   forClients?: true
   /** What is done with a history that is too long: it is refused, or its oldest turns go; absent, they are summarised. */
   tooLong?: 'refuse' | 'leave-out' | undefined
@@ -206,10 +210,10 @@ export type CompletionRequest<Answer extends object = object> = {
   alongside?(tx: Tx, run: Run, answer: StoredAnswer, broken: unknown): Promise<unknown>
 }
 
-/** Default number of turns in which tools may be called (contract 22.5). */
+/** Default number of turns in which tools may be called (docs/api.md 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
-/** Makes pictures unless another one is named (contract 5.1). */
+/** Makes pictures unless another one is named (docs/api.md 5.1). */
 export const IMAGE_ENGINE = 'svc-1-create'
 
 /** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
@@ -255,13 +259,13 @@ export type Run = {
   readonly soul: BrandSoul | null
   /** The user's memories that match the prompt, best first. */
   memories: readonly string[]
-  /** The caller's routing preferences; null unless the mode is `auto` (contract 13). */
+  /** The caller's routing preferences; null unless the mode is `auto` (docs/api.md 13). */
   readonly guidance: Effective | null
   /** The tools of the browser session it works with. */
   readonly browserTools: readonly Tool[]
-  /** The active skills, with their prompt and tools (contract 22.4). */
+  /** The active skills, with their prompt and tools (docs/api.md 22.4). */
   readonly active: Activation
-  /** Applies the caller's guardrail policy; null without one (contract 12). */
+  /** Applies the caller's guardrail policy; null without one (docs/api.md 12). */
   readonly guard: Guard | null
 
   // Filled by `decide`, or from the cached answer.
@@ -280,9 +284,9 @@ export type Run = {
   system: string | null
   /** Sentences for the caller, besides those of the request. */
   warnings: readonly string[]
-  /** Tools of the MCP servers of the request, and what is to be said of them (contract 28.2). */
+  /** Tools of the MCP servers of the request, and what is to be said of them (docs/api.md 28.2). */
   served: { tools: readonly Tool[]; warnings: readonly string[]; unreachable: number }
-  /** What the client runs itself: its functions, and calls of MCP servers that nobody approved (contract 28.2). */
+  /** What the client runs itself: its functions, and calls of MCP servers that nobody approved (docs/api.md 28.2). */
   offered: Offered | null
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null

@@ -17,7 +17,7 @@ const ImagePart = t.Object({
   image_url: t.Object({ url: ImageUrl, detail: t.Optional(nullable(t.String())) }),
 })
 
-/** Texts replace these before a chat is read (contract 33.3). */
+/** Texts replace these before a chat is read (docs/api.md 33.3). */
 const FilePart = t.Object({ type: oneOf(['file'] as const), file: JsonObject })
 const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio: JsonObject })
 
@@ -41,7 +41,7 @@ const FunctionCall = t.Object({
 
 export type FunctionCall = Static<typeof FunctionCall>
 
-/** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (contract 4). */
+/** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
   content: t.Optional(nullable(t.Union([t.String(), t.Array(Part)]))),
@@ -95,7 +95,7 @@ const ResponseFormat = t.Union([
   t.Object({ type: oneOf(['text', 'json_object'] as const) }),
 ])
 
-/** Body of `POST /chat/completions` (contract 4). Anything else a chat client sends is accepted and ignored. */
+/** Body of `POST /chat/completions` (docs/api.md 4). Anything else a chat client sends is accepted and ignored. */
 export const ChatInput = t.Object(
   {
     model: t.Optional(nullable(t.String({ description: 'Engine id; any other name means svc-1-auto' }))),
@@ -119,7 +119,7 @@ export const ChatInput = t.Object(
 
 export type ChatInput = Static<typeof ChatInput>
 
-/** Parts of native answers and of chat completions (contract 2.2, 4). */
+/** Parts of native answers and of chat completions (docs/api.md 2.2, 4). */
 
 export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
 
@@ -182,7 +182,7 @@ export const StructuredOutput = t.Object(
 
 export type StructuredOutput = Static<typeof StructuredOutput>
 
-/** The job that continues with what a request began (contract 2.4). */
+/** The job that continues with what a request began (docs/api.md 2.4). */
 export const JobHandle = t.Object(
   { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
   { $id: 'JobHandle' },
@@ -195,7 +195,7 @@ export type CompletionId = Id<'completion'>
 export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
 
-/** The modes of contract 2.1. */
+/** The modes of docs/api.md 2.1. */
 export const MODES = [
   'auto',
   'fast',
@@ -218,7 +218,7 @@ export type Mode = (typeof MODES)[number]
 const TRAITS = ['romantic', 'intelligent', 'sarcastic', 'rude', 'funny', 'comedic', 'witty'] as const
 const Trait = t.Number({ minimum: 0, maximum: 100 })
 
-/** Who answers, and how (contract 2.1). */
+/** Who answers, and how (docs/api.md 2.1). */
 export const Persona = t.Union([
   t.Object({ system_prompt: t.String({ minLength: 1, maxLength: 20_000 }) }),
   oneOf(['svc', 'none'] as const),
@@ -263,7 +263,7 @@ const InlineConversation = t.Object({
   ),
 })
 
-/** Body of `POST /completions` (contract 2.1). Unknown members are ignored. */
+/** Body of `POST /completions` (docs/api.md 2.1). Unknown members are ignored. */
 export const CompletionInput = t.Object(
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
@@ -299,7 +299,7 @@ export const CompletionInput = t.Object(
 )
 export type CompletionInput = Static<typeof CompletionInput>
 
-/** Native answer of `POST /completions` (contract 2.2). */
+/** Native answer of `POST /completions` (docs/api.md 2.2). */
 export const Completion = t.Object(
   {
     id: CompletionId.schema,
@@ -341,7 +341,7 @@ const FunctionCallOut = t.Object({
   ),
 })
 
-/** The chat-completions answer (contract 4), also what `format: "compat"` returns. */
+/** The chat-completions answer (docs/api.md 4), also what `format: "compat"` returns. */
 export const ChatCompletion = t.Object(
   {
     id: ChatCompletionId.schema,

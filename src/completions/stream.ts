@@ -17,7 +17,7 @@ import type { Progress, Run } from './run'
 /** Turns progress into the text of frames; the edge writes each as one chunk. */
 export type Framer = (progress: Progress) => string
 
-/** Frames and heartbeat of the native stream; the heartbeat names the current iteration (contract 3). */
+/** Frames and heartbeat of the native stream; the heartbeat names the current iteration (docs/api.md 3). */
 export function nativeFramer(): { frame: Framer; heartbeat: (elapsedMs: number) => string } {
   let iteration = 1
   return {
@@ -98,7 +98,7 @@ const doneOf = (run: Run, answer: StoredAnswer) => ({
   ...extrasOf(answer, run),
 })
 
-/** The chat-completions stream (contract 4): one id and one `created` throughout, `[DONE]` last. */
+/** The chat-completions stream (docs/api.md 4): one id and one `created` throughout, `[DONE]` last. */
 export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   const created = Math.floor(clock.now() / 1000)
   let id = ''

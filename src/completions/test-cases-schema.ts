@@ -32,7 +32,7 @@ const Request = t.Unsafe<Record<string, unknown>>({
   description: 'The body of POST /completions, or of POST /chat/completions with messages; at most 256 KiB',
 })
 
-/** Body of `POST /test-cases` (console 9.8). */
+/** Body of `POST /test-cases`. */
 export const NewTestCase = t.Object(
   { name: parts.name, tags: t.Optional(parts.tags), request: Request, checks: parts.checks },
   { $id: 'NewTestCase' },

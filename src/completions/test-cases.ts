@@ -29,7 +29,7 @@ type Deps = {
   engines: Pick<EngineService, 'named'>
   completions: Pick<CompletionService, 'pipeline' | 'requestOf'>
   publicJobs: PublicJobs
-  /** Whether parameters of chats count for this caller (contract 33.1). */
+  /** Whether parameters of chats count for this caller (docs/api.md 33.1). */
   honours(caller: Caller): boolean
   clock: Clock
   max: number
@@ -46,7 +46,7 @@ type Ordered = Behalf & {
   route: string
 }
 
-/** Prompts that are kept with what must be true of their answers, and run on several engines (console 9.7.3). */
+/** Prompts that are kept with what must be true of their answers, and run on several engines. */
 export function createTestCases({
   resources,
   engines,
@@ -224,7 +224,7 @@ const notKept = defineError(
   () => 'The body of this request is not kept, so it cannot be sent again. Switch on keep_bodies with PATCH /settings.',
 )
 
-/** Sends a kept request again, to the same or another engine (console 9.7.2). */
+/** Sends a kept request again, to the same or another engine. */
 export function createReplay({ completions, engines, honours, usageReading }: ReplayDeps) {
   /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` where the body is not kept, and what a completion throws. */
   return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {

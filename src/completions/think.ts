@@ -10,7 +10,7 @@ import { afford } from './open'
 import { isStealth, wantsJson, workOf } from './rules'
 import type { House, Run, Write } from './run'
 
-/** How long a stream waits for the first byte of an engine before it begins without (contract 3). */
+/** How long a stream waits for the first byte of an engine before it begins without (docs/api.md 3). */
 export const OPENING_MS = 10_000
 
 /** Thrown to end the engine call of a streamed answer that a rule blocked. */
@@ -46,7 +46,7 @@ async function showHeld(run: Run, held: HoldBack, write: Write, step: SpokenStep
 
 /**
  * How likely the tokens are of text that was held back and is shown now: of pieces that are shown whole. Nothing from
- * where a rule changed a word on (contract 33.2). Linear in the text.
+ * where a rule changed a word on (docs/api.md 33.2). Linear in the text.
  */
 function likelihoodOf(run: Run, shown: string): Pick<SpokenStep & { type: 'text' }, 'logprobs'> {
   const logprobs: TokenLogprob[] = []
@@ -102,7 +102,7 @@ function ask(house: House, run: Run): Promise<AgentResult> {
 
 async function shown(house: House, run: Run, task: Task, write: Write): Promise<AgentResult> {
   run.held = holdBackOf(run)
-  // An engine that fails before its first byte is answered with a status of its own (contract 3).
+  // An engine that fails before its first byte is answered with a status of its own (docs/api.md 3).
   const cancel = house.clock.after(OPENING_MS, () => void begin(run, write))
   const emit = (step: Step) => show(run, write, step)
   try {

@@ -44,7 +44,7 @@ export type TokenInput = Static<typeof TokenInput>
 
 const FunctionDeclaration = t.Object({ name: t.String(), description: t.String(), parameters: JsonObject })
 
-/** What a client attaches to its live session (contract 6). */
+/** What a client attaches to its live session (docs/api.md 6). */
 export const VoiceToken = t.Object(
   {
     object: t.Literal('voice_session'),
@@ -149,7 +149,7 @@ const SPOKEN =
 const MAX_TURNS = 20
 const MAX_TURN_CHARS = 1_000
 
-/** Tokens of live voice sessions, and the tools that run under them (contract 6). */
+/** Tokens of live voice sessions, and the tools that run under them (docs/api.md 6). */
 export function createVoice(deps: Deps) {
   const { store, clock, settings, charging, conversations, skills, tools, agent, guardrails } = deps
   const tokens = createVoiceTokens({ clock, masterKey: deps.masterKey, secret: settings.voiceSecret })

@@ -79,12 +79,12 @@ export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sh
     /** Null where nothing is cached. */
     cache: caching.enabled ? cache : null,
 
-    /** `POST /completions` (contract 2). `fresh` skips the look-up and renews the entry. */
+    /** `POST /completions` (docs/api.md 2). `fresh` skips the look-up and renews the entry. */
     async complete(call: Call, input: CompletionInput, fresh: boolean): Promise<Completion | ChatCompletion> {
       return complete(house, call, await read(call, input, fresh))
     },
 
-    /** The same as a stream (contract 3). Throws when the order is invalid; other refusals come from `source`. */
+    /** The same as a stream (docs/api.md 3). Throws when the order is invalid; other refusals come from `source`. */
     async stream(call: Call, input: CompletionInput, fresh: boolean): Promise<AnswerStream> {
       const request = await read(call, input, fresh)
       const source = (write: Write) => stream(house, call, request, write)
@@ -245,7 +245,7 @@ function readCache({ cache }: House, run: Run): StoredAnswer | null | Promise<St
   return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
 }
 
-/** Only requests of one key share a run in flight (contract 22.1); cached answers may serve all keys of a user. */
+/** Only requests of one key share a run in flight (docs/api.md 22.1); cached answers may serve all keys of a user. */
 const flightOf = ({ call }: Run, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
 
 async function replayed(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {

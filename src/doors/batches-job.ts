@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<Exclude<Ended, 'completed'>, string>> = {
   expired: 'The batch did not end within 24 hours.',
   cancelled: CANCELLED,
 }
-/** What lines that never ran are told (contract 32.6). */
+/** What lines that never ran are told (docs/api.md 32.6). */
 const NEVER_RAN = {
   expired: { code: 'batch_expired', message: 'The batch did not end within 24 hours, so this line never ran.' },
   cancelled: { code: 'batch_cancelled', message: 'The batch was cancelled before this line ran.' },

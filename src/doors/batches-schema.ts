@@ -7,7 +7,7 @@ import { listOf, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../k
 export const BatchId = defineId('batch', 'batch')
 export type BatchId = Id<'batch'>
 
-/** The calls that the lines of a batch can be (contract 32.6). */
+/** The calls that the lines of a batch can be (docs/api.md 32.6). */
 export const BATCH_ENDPOINTS = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/messages'] as const
 export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number]
 
@@ -17,7 +17,7 @@ const BATCH_STATUSES = [...OPEN, ...ENDED] as const
 export type BatchStatus = (typeof BATCH_STATUSES)[number]
 export const hasEnded = (status: BatchStatus): boolean => (ENDED as readonly string[]).includes(status)
 
-/** What is wrong with an input file (contract 29.10), and what ended lines that never ran. */
+/** What is wrong with an input file (docs/api.md 29.10), and what ended lines that never ran. */
 const BatchErrors = t.Object({
   object: t.Literal('list'),
   data: t.Array(

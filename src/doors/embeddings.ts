@@ -199,8 +199,8 @@ export async function embed(
 }
 
 /**
- * What the cache has of the vectors of one call: exact, per owner and vector space (contract 31). Null where nothing is
- * cached, or where it is not known yet how long the engine's vectors are.
+ * What the cache has of the vectors of one call: exact, per owner and vector space (docs/api.md 31). Null where nothing
+ * is cached, or where it is not known yet how long the engine's vectors are.
  */
 function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller }: Call, dimensions: number | null) {
   const { cache } = completions

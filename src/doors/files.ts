@@ -45,10 +45,10 @@ export const given = ({ files }: Pick<Read<unknown>, 'files'>): { files?: readon
   files.length ? { files } : {}
 
 /**
- * Reads the files and recordings of a body (contract 33.3): in the place of each stands its text, under its name, and a
- * PDF without text is pictures of its pages. `hears`: recordings are transcribed, for the price of that, unless the engine
- * hears them itself; otherwise they are left out. Throws 400 `validation_error` for a
- * file that cannot be read, 404 for an unknown file, 503 `stt_unavailable`.
+ * Reads the files and recordings of a body (docs/api.md 33.3): in the place of each stands its text, under its name,
+ * and a PDF without text is pictures of its pages. `hears`: recordings are transcribed, for the price of that, unless
+ * the engine hears them itself; otherwise they are left out. Throws 400 `validation_error` for a file that cannot be
+ * read, 404 for an unknown file, 503 `stt_unavailable`.
  */
 export function filesRead<Body extends object>(
   deps: FileDeps,

@@ -28,7 +28,7 @@ type Place = { block: Block; path: string }
 type Turn = { role: 'user' | 'assistant'; blocks: Place[]; path: string }
 type Entry = { message: ChatMessage; path: string }
 
-/** Members that would change an answer elsewhere (contract 30.1). */
+/** Members that would change an answer elsewhere (docs/api.md 30.1). */
 const IGNORED = ['container', 'context_management'] as const
 
 const OWN_CALL = /^toolu_([0-9A-Za-z]{24})$/
@@ -37,8 +37,8 @@ const OWN_CALL = /^toolu_([0-9A-Za-z]{24})$/
 export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
 
 /**
- * Translates an order (contract 30.1) to the one completion request. Throws 400 `empty_prompt`, 400 `validation_error`
- * with the path in the body.
+ * Translates an order (docs/api.md 30.1) to the one completion request. Throws 400 `empty_prompt`, 400
+ * `validation_error` with the path in the body.
  */
 export function readMessage(input: MessageInput, warnings: string[]): MessageRequest {
   const { tools, choice, places, hosted } = toolsIn(input, warnings)
@@ -258,7 +258,7 @@ function blocksIn(content: unknown, path: string): Block[] {
   throw invalidInput(`${path}[${wrong}]`, `"${path}[${wrong}]" is ${messageOf(content[wrong])}; it must be a block.`)
 }
 
-/** Without tools, calls and their results are read as text of the turn before them (contract 33.1). */
+/** Without tools, calls and their results are read as text of the turn before them (docs/api.md 33.1). */
 function turnsOfText(turns: readonly Turn[], warnings: string[]): Entry[] {
   const entries: Entry[] = []
   let hasCalls = false

@@ -11,7 +11,7 @@ type Answer = Ended['answer']
 /** How messages are written. `windowOf`: tokens of prompt and answer together that an engine has room for. */
 export type Form = { omitsThoughts: boolean; windowOf(engineId: string): number }
 
-/** The whole message (contract 30.3). */
+/** The whole message (docs/api.md 30.3). */
 export function toMessage(run: Run, answer: Answer, { omitsThoughts, windowOf }: Form): MessageBody {
   const warnings: string[] = []
   return {
@@ -172,7 +172,7 @@ const event = (type: string, members: object = {}): string => sseFrame({ event: 
 /** Frame that keeps the connection alive. */
 export const PING = event('ping')
 
-/** Frames of a stream (contract 30.3): blocks are counted from 0, and one ends before the next begins. */
+/** Frames of a stream (docs/api.md 30.3): blocks are counted from 0, and one ends before the next begins. */
 export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Progress) => string {
   let open: { kind: Kind; id: string; text: string } | null = null
   let index = -1

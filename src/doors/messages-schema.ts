@@ -51,11 +51,11 @@ const ORDER = {
   ),
 }
 
-/** Body of `POST /messages/count_tokens` (contract 30.4). */
+/** Body of `POST /messages/count_tokens` (docs/api.md 30.4). */
 export const CountInput = t.Object(ORDER, { $id: 'MessageCountOrder' })
 export type CountInput = Static<typeof CountInput>
 
-/** Body of `POST /messages` (contract 30.1). Members that are not named are accepted and ignored. */
+/** Body of `POST /messages` (docs/api.md 30.1). Members that are not named are accepted and ignored. */
 export const MessageInput = t.Object(
   {
     ...ORDER,
@@ -99,7 +99,7 @@ export const STOP_REASONS = [
   'refusal',
 ] as const
 
-/** The answer of `POST /messages` (contract 30.3). */
+/** The answer of `POST /messages` (docs/api.md 30.3). */
 export const MessageBody = t.Object(
   {
     id: t.String({ pattern: '^msg_[0-9A-Za-z]{24}$' }),
@@ -120,7 +120,7 @@ export const MessageBody = t.Object(
 
 export type MessageBody = Static<typeof MessageBody>
 
-/** An error as clients of this format read it (contract 30.5). */
+/** An error as clients of this format read it (docs/api.md 30.5). */
 export const MessageError = t.Object(
   {
     type: t.Literal('error'),

@@ -10,8 +10,8 @@ type Tool = NonNullable<ChatInput['tools']>[number]
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
- * The tools as functions of a chat (contract 30.2). A kind that this server does not have is left out with a warning.
- * Throws 400 where `tool_choice` then asks for what is not there.
+ * The tools as functions of a chat (docs/api.md 30.2). A kind that this server does not have is left out with a
+ * warning. Throws 400 where `tool_choice` then asks for what is not there.
  */
 export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: MessageInput, warnings: string[]) {
   const leftOut: string[] = []

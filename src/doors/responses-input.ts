@@ -34,8 +34,8 @@ export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**
- * Translates a response (contract 29.4) to the one completion request. `earlier` are the items that it continues from,
- * `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
+ * Translates a response (docs/api.md 29.4) to the one completion request. `earlier` are the items that it continues
+ * from, `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
 export function readResponse(
   input: ResponseInput,

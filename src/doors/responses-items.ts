@@ -120,7 +120,7 @@ function answerTo(request: Item, { approve, reason }: Item): string {
   return `No, do not call ${calledIn(request)}.${typeof reason === 'string' ? ` ${reason}` : ''}`
 }
 
-/** What an item of a tool that a server ran says, as text; empty for one that says nothing (contract 29.4). */
+/** What an item of a tool that a server ran says, as text; empty for one that says nothing (docs/api.md 29.4). */
 function textOfHosted(item: Item): string {
   const { type, action, output, code, query } = item
   const wordsIn = (value: unknown): string =>

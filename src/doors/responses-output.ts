@@ -61,8 +61,8 @@ type Likely = Readonly<Record<string, unknown>>
 export type ResponseOutput = ReturnType<typeof createOutput>
 
 /**
- * Writes one response: its items as they are made, the frames of its stream (contract 29.6), and the whole body, which
- * the plain answer and the last frame share.
+ * Writes one response: its items as they are made, the frames of its stream (docs/api.md 29.6), and the whole body,
+ * which the plain answer and the last frame share.
  */
 export function createOutput({
   input,

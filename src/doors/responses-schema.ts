@@ -8,7 +8,7 @@ export type ResponseId = Id<'response'>
 
 const mayBe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 
-/** What is beside the members that clients know: how the answer came about and what it cost (contract 29.3). */
+/** What is beside the members that clients know: how the answer came about and what it cost (docs/api.md 29.3). */
 export const SvcMetadata = t.Object({
   mode: t.String(),
   resolved_mode: t.String(),
@@ -44,7 +44,7 @@ export const Metadata = mayBe(
 /** Items to put into a conversation. */
 export const NewItems = t.Array(JsonObject, { maxItems: 20 })
 
-/** Body of `POST /responses` (contract 29.4). What items and tools hold is read by their type. */
+/** Body of `POST /responses` (docs/api.md 29.4). What items and tools hold is read by their type. */
 export const ResponseInput = t.Object(
   {
     model: mayBe(t.String({ description: 'Engine id; any other name means svc-1-auto' })),
@@ -91,7 +91,7 @@ export const ResponseInput = t.Object(
 
 export type ResponseInput = Static<typeof ResponseInput>
 
-/** The answer of `POST /responses` (contract 29.6). Every member is present, null where there is nothing. */
+/** The answer of `POST /responses` (docs/api.md 29.6). Every member is present, null where there is nothing. */
 export const ResponseBody = t.Object(
   {
     id: ResponseId.schema,

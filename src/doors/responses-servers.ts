@@ -7,7 +7,7 @@ import type { Item } from './responses-schema'
 
 const Servers = t.Object({ tools: t.Array(McpServer) })
 
-/** An MCP server as this server calls it (contract 28.2). Throws 400 for one that cannot be called. */
+/** An MCP server as this server calls it (docs/api.md 28.2). Throws 400 for one that cannot be called. */
 export function serverOf({ authorization: token, server_description: _, ...tool }: Item, path: string): McpServer {
   const { headers, allowed_tools: allowed, require_approval: approval } = tool
   const named = namesIn(allowed)

@@ -22,7 +22,7 @@ const ServedCallId = defineId('MCP call item', 'mcp')
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
- * The tools of a response as functions (contract 29.5). A kind that this server does not have is left out with a
+ * The tools of a response as functions (docs/api.md 29.5). A kind that this server does not have is left out with a
  * warning. Throws 400 `validation_error` where `tool_choice` then asks for what is not there.
  */
 export function readTools({ tools, tool_choice: choice }: ResponseInput) {
@@ -86,7 +86,7 @@ export const STEPS: Readonly<Record<string, readonly string[]>> = {
 const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 5, high: 10 }
 
 const MAX_DOMAINS = 20
-/** Those of namespaces among them (contract 29.4). */
+/** Those of namespaces among them (docs/api.md 29.4). */
 const MAX_TOOLS = 128
 
 /** Names of hosts, as clients write them. */

@@ -84,7 +84,7 @@ export async function openResponse(
     kinds,
     requestId: call.requestId,
     clock: deps.clock,
-    // Only this server reads them, for their owner, and for 30 days (contract 29.6).
+    // Only this server reads them, for their owner, and for 30 days (docs/api.md 29.6).
     sealed: input.include?.includes('reasoning.encrypted_content') ? sealer(deps, owner) : undefined,
     pictures,
     ...(begun ? { begun } : {}),
@@ -305,7 +305,7 @@ export async function removeResponse(deps: BackgroundDeps, call: Call, id: strin
   return deleteResponse(deps, call, id)
 }
 
-/** Responses as jobs: ten minutes, and once more from the start when its process is lost (contract 29.9). */
+/** Responses as jobs: ten minutes, and once more from the start when its process is lost (docs/api.md 29.9). */
 export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
   const { store, clock, completions, live } = deps
   return {

@@ -1,13 +1,13 @@
 import { API, pathOf } from '../http/context'
 import type { Caller, ChatParameters } from '../kernel/caller'
 
-/** What a request says by the base address that its client was given (contract 32.1). */
+/** What a request says by the base address that its client was given (docs/api.md 32.1). */
 export type Door = {
-  /** Chats mean here what clients expect; under `/api/v1` what the specification says (contract 33.1). */
+  /** Chats mean here what clients expect; under `/api/v1` what the specification says (docs/api.md 33.1). */
   forClients: boolean
   /** The model that the path names, which wins over the body's. */
   model: string | null
-  /** The headers that may hold the key here, besides `Authorization` (contract 29.2). */
+  /** The headers that may hold the key here, besides `Authorization` (docs/api.md 29.2). */
   keyHeaders: readonly ('x-api-key' | 'api-key')[]
 }
 
@@ -39,7 +39,7 @@ export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
 /**
  * Whether parameters of chat clients count: as the key says, else as the operator does, else as at the base address
- * (contract 33.1).
+ * (docs/api.md 33.1).
  */
 export function honoursParameters(caller: Caller, standard: ChatParameters, atBase: boolean): boolean {
   const own = caller.type === 'key' ? caller.chatParameters : 'by_base'
@@ -49,7 +49,7 @@ export function honoursParameters(caller: Caller, standard: ChatParameters, atBa
 
 const MESSAGES = '/api/v1/messages'
 
-/** Whether a path is one of those whose answers have a format of their own (contract 30.5). */
+/** Whether a path is one of those whose answers have a format of their own (docs/api.md 30.5). */
 export const isMessages = (path: string): boolean =>
   path.startsWith(MESSAGES) && (path.length === MESSAGES.length || path[MESSAGES.length] === '/')
 
@@ -62,8 +62,9 @@ export const hasBase = (path: string): boolean =>
     : path.startsWith('/v1/') || path.startsWith('/openai/') || path.startsWith('//')
 
 /**
- * Reads the base address of a request before it is routed. Below the addresses of contract 32.1 the paths that clients
- * call mean those under `/api/v1`, and from here on the request has that path: in rules, limits, logs and usage.
+ * Reads the base address of a request before it is routed. Below the addresses of docs/api.md 32.1 the paths that
+ * clients call mean those under `/api/v1`, and from here on the request has that path: in rules, limits, logs and
+ * usage.
  */
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
@@ -129,6 +130,6 @@ export function baseAdvice(path: string, origin: string, methodsOf: (path: strin
   return /^\/(?:v1|openai)\//.test(path) || BELOW_OTHER.test(path) ? `Set the base URL to ${base}.` : null
 }
 
-/** Addresses that clients ask before they call: whether anything is there (contract 32.1). */
+/** Addresses that clients ask before they call: whether anything is there (docs/api.md 32.1). */
 export const isProbe = (method: string, path: string): boolean =>
   (method === 'HEAD' && path === '/') || ((method === 'HEAD' || method === 'GET') && /^\/(?:api\/)?v1\/?$/.test(path))

@@ -41,7 +41,7 @@ const SOUND_REFUSALS = errors(400, 401, 402, 403, 413, 415, 429, 502, 503, 504)
 
 const text = { type: 'string' }
 
-/** `/images/generations` and `/images/edits` (contract 28.1, 32.4). */
+/** `/images/generations` and `/images/edits` (docs/api.md 28.1, 32.4). */
 export function imageDoorRoutes(images: ImageService, streams: Streams, guard: Guard) {
   function make({ set, ...context }: Context, body: GenerationInput, edit: Edit | null) {
     const call = toCall(context)
@@ -97,7 +97,7 @@ export function imageDoorRoutes(images: ImageService, streams: Streams, guard: G
     )
 }
 
-/** `/audio/speech`, `/audio/transcriptions` and `/audio/translations` (contract 28.1, 32.5). */
+/** `/audio/speech`, `/audio/transcriptions` and `/audio/translations` (docs/api.md 28.1, 32.5). */
 export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, guard: Guard) {
   const heard = async ({ set: _, ...context }: Context, form: Upload, english: boolean) => {
     const { format, streams: streamed, ...hearing } = hearingIn(form)
@@ -197,7 +197,7 @@ const notAPicture = defineError(
   (field: string) => `The file "${field}" is no picture that can be changed. Send PNG, JPEG or WebP.`,
 )
 
-/** What of an image client's order has no setting here, and the sentence that says so (contract 32.4). */
+/** What of an image client's order has no setting here, and the sentence that says so (docs/api.md 32.4). */
 function ignoredOfImages(input: object): { ignored: string[]; warnings: string[] } {
   const ignored = IGNORED_OF_IMAGES.filter((name) => (input as Record<string, unknown>)[name] != null)
   return { ignored, warnings: ignoredWarning(ignored) }
@@ -247,7 +247,7 @@ async function maskIn(path: string, base: MadeImage): Promise<MadeImage> {
   return mask
 }
 
-/** How a recording is to be written down, by the fields of a form (contract 32.5). */
+/** How a recording is to be written down, by the fields of a form (docs/api.md 32.5). */
 function hearingIn({ fields }: Form) {
   const format = fields.get('response_format') ?? 'json'
   const known = COMPAT_FORMATS.find((one) => one === format)
@@ -311,7 +311,7 @@ function momentOf(seconds: number, point: string): string {
 /** Bytes of a piece of sound in a stream; a multiple of three, so that the base64 of pieces joins. */
 const PIECE_BYTES = 24 * 1_024
 
-/** Writes the events of a speech: pieces of its sound, then the end (contract 32.5). */
+/** Writes the events of a speech: pieces of its sound, then the end (docs/api.md 32.5). */
 async function writeSpeech(bytes: Uint8Array, write: (event: MediaEvent) => void | Promise<void>): Promise<void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const audio = Buffer.from(bytes.subarray(at, at + PIECE_BYTES)).toString('base64')

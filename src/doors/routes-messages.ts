@@ -127,7 +127,10 @@ const TOO_LONG = /comes? to (?:about )?(\d{1,12}) tokens; the maximum context le
 
 type Envelope = ReturnType<typeof toEnvelope>['error']
 
-/** An error as clients of this format read it (contract 30.5). A prompt that is too long has words that they look for. */
+/**
+ * An error as clients of this format read it (docs/api.md 30.5). A prompt that is too long has words that they look
+ * for.
+ */
 function faceOf({ type, code, message, param }: Envelope) {
   const [, tokens, max] = TOO_LONG.exec(message) ?? []
   return {
@@ -149,7 +152,7 @@ const MESSAGES: ErrorFace = {
 /** How errors of a path are answered, where not as everywhere. */
 export const errorFaceOf = (path: string): ErrorFace | null => (isMessages(path) ? MESSAGES : null)
 
-/** The headers that clients of this format read, from those of every answer (contract 30.3). */
+/** The headers that clients of this format read, from those of every answer (docs/api.md 30.3). */
 export function messageHeaders(headers: Record<string, unknown>, clock: Clock) {
   const found: Record<string, string> = { 'request-id': String(headers['x-request-id']) }
   for (const what of ['requests', 'tokens']) {

@@ -164,7 +164,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
 
 const OneItem = t.Object({}, { additionalProperties: true, description: 'The item' })
 
-/** `/conversations` as clients of other services call it (contract 29.8). */
+/** `/conversations` as clients of other services call it (docs/api.md 29.8). */
 export const itemRoutes = (deps: FileDeps & Pick<ResponseDeps, 'conversations'>, guard: Guard) => {
   const { store, conversations } = deps
   return tenantRoutes(
@@ -236,7 +236,7 @@ export const itemRoutes = (deps: FileDeps & Pick<ResponseDeps, 'conversations'>,
   )
 }
 
-/** `POST /embeddings` (contract 31). */
+/** `POST /embeddings` (docs/api.md 31). */
 export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
   new Elysia({ tags: ['Embeddings'] }).use(guard).post(
     '/embeddings',
@@ -267,7 +267,7 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
 
 type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
 
-/** `/batches` (contract 32.6): many calls in one file; for operators those of everyone. */
+/** `/batches` (docs/api.md 32.6): many calls in one file; for operators those of everyone. */
 const batchVerbs = (deps: BatchRouteDeps) => [
   tenantVerb(
     {

@@ -207,7 +207,7 @@ export async function threadOf(
 
 /**
  * The conversation that keeps a response: the one it names, or that of its chain. A chain becomes one with its second
- * response; one that continues from an earlier response than its newest begins another (contract 29.7).
+ * response; one that continues from an earlier response than its newest begins another (docs/api.md 29.7).
  */
 async function conversationOf(
   { conversations }: StoredDeps,
@@ -356,7 +356,7 @@ async function removeItems(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.delete(t).where(inArray(t.response_id, ids as ResponseId[]))
 }
 
-/** The frames of a stored response (contract 29.7), without those up to the number `after`. */
+/** The frames of a stored response (docs/api.md 29.7), without those up to the number `after`. */
 export const replayResponse = (body: ResponseBody, last: number, after: number, clock: Clock): string =>
   outputOf(body, after, clock).replay(last)
 

@@ -52,7 +52,7 @@ export const responseItems = defineTable((k) =>
 
 export type ResponseRow = Row<typeof responses>
 
-/** Batches of calls (contract 32.6). What a line was answered is in `batch_lines` until the files are written. */
+/** Batches of calls (docs/api.md 32.6). What a line was answered is in `batch_lines` until the files are written. */
 export const batches = defineTable((k) =>
   k.table(
     'batches',

@@ -74,7 +74,7 @@ type Input<T> = {
 const MAX_RETRIES = 2
 const RETRY_FLOOR_MS = 250
 const RETRY_CEILING_MS = 2_000
-/** Longest `Retry-After` that is waited for; beyond it the next target is tried (design 5). */
+/** Longest `Retry-After` that is waited for; beyond it the next target is tried (docs/design.md 5). */
 const MAX_THROTTLE_WAIT_S = 5
 
 const RETRY_AFTER_S = 5
@@ -90,14 +90,14 @@ const BLAMELESS: ReadonlySet<FailureKind> = new Set(['config', 'rejected', 'thro
 
 type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 
-/** An upstream may repeat the key that it was called with (I25). */
+/** An upstream may repeat the key that it was called with (docs/promises.md I25). */
 const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
 
-/** Whose request a call serves: one owner's failures are not to concern the others (contract 22.3). */
+/** Whose request a call serves: one owner's failures are not to concern the others (docs/api.md 22.3). */
 export type Origin = {
   owner: string
   requestId: string
-  /** `stealth`: nothing of it may be recorded (contract 2.1); `last`: it waits for a slot behind everybody. */
+  /** `stealth`: nothing of it may be recorded (docs/api.md 2.1); `last`: it waits for a slot behind everybody. */
   stealth?: boolean
   last?: true | undefined
 }

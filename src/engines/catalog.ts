@@ -2,14 +2,14 @@ import { type Static, t } from '../kernel/schema'
 
 export type Subsystem = 'svc-core' | 'svc-vision' | 'svc-search'
 
-/** One engine as tenants see it (contract 5.1); never names the upstream behind it. */
+/** One engine as tenants see it (docs/api.md 5.1); never names the upstream behind it. */
 export type EngineEntry = {
   id: string
   mode: string
   label: string
   engine: Subsystem
   description: string
-  /** The engine that answers when this one fails (contract 22.3). */
+  /** The engine that answers when this one fails (docs/api.md 22.3). */
   fallback: string | null
   /** What it produces; a text engine without an upstream is answered by the built-in driver. */
   kind: 'text' | 'image' | 'video'
@@ -24,7 +24,7 @@ const text = (
   description: string,
 ): EngineEntry => ({ id, mode, label, engine, description, fallback, kind: 'text' })
 
-/** The twelve engines of contract 5.1, in its order. */
+/** The twelve engines of docs/api.md 5.1, in its order. */
 export const ENGINES: readonly EngineEntry[] = [
   text('svc-1-auto', 'auto', 'Svc Auto', 'svc-core', null, 'Reads the prompt and picks the mode that fits it.'),
   text('svc-1-flash', 'fast', 'Svc Flash', 'svc-core', 'svc-1-reason', 'Quick answers to everyday questions.'),
@@ -87,7 +87,7 @@ const image = (id: string, label: string, description: string): EngineEntry => (
   kind: 'image',
 })
 
-/** What `image_model` may name besides the engine of the mode; not listed (contract 5.1). */
+/** What `image_model` may name besides the engine of the mode; not listed (docs/api.md 5.1). */
 export const IMAGE_ENGINES: readonly EngineEntry[] = [
   image('svc-1-photo', 'Svc Photo', 'Pictures that look photographed.'),
   image('svc-1-rapid', 'Svc Rapid', 'Quick pictures.'),
@@ -132,7 +132,7 @@ export const AUDIO_ENGINES = [
 export const mappedEngine = (word: string): { id: string } | null =>
   engineOfMode(word) ?? findEngine(word) ?? AUDIO_ENGINES.find(({ id, mode }) => id === word || mode === word) ?? null
 
-/** Makes vectors by rules, without an upstream (contract 31). */
+/** Makes vectors by rules, without an upstream (docs/api.md 31). */
 export const LOCAL_EMBEDDING = 'svc-1-embed-local'
 /** Numbers of a vector that is made by rules. */
 export const LOCAL_LENGTH = 512

@@ -161,7 +161,7 @@ const limit = (minimum: number, maximum: number, description: string) =>
   t.Optional(t.Integer({ minimum, maximum, description }))
 const ability = (description: string) => t.Optional(t.Boolean({ description }))
 
-/** What an operator may set of an upstream, whatever its kind (contract 28.4). */
+/** What an operator may set of an upstream, whatever its kind (docs/api.md 28.4). */
 export const UPSTREAM_SETTINGS = {
   contextWindow: limit(1_000, 100_000_000, 'Maximum tokens of prompt and answer together; default 128000'),
   maxOutputTokens: limit(1, 1_000_000, 'Maximum tokens of an answer; default 4096'),

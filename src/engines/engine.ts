@@ -11,7 +11,7 @@ const asSentence = (text: string): string => {
   return /[.!?…。！？]["'”’»)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-/** Sizes that servers of this format know, by model: one square, one wide, one tall (contract 28.1). */
+/** Sizes that servers of this format know, by model: one square, one wide, one tall (docs/api.md 28.1). */
 const SIZES = { square: '1024x1024', wide: '1536x1024', tall: '1024x1536' }
 
 const DALL_E_3 = { square: '1024x1024', wide: '1792x1024', tall: '1024x1792' }
@@ -201,7 +201,7 @@ export type EngineRequest = {
 
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter'
 
-/** Token counts as the upstream stated them: unchecked, and possibly false (G7). */
+/** Token counts as the upstream stated them: unchecked, and possibly false (docs/attacks.md G7). */
 export type StatedUsage = { promptTokens: unknown; completionTokens: unknown } & {
   [Detail in keyof TokenDetails]?: unknown
 }
@@ -352,7 +352,10 @@ export class EngineFailure extends Error {
   }
 }
 
-/** The whole description of a picture: the caller's words, what is to change, then style and aspect ratio (contract 6). */
+/**
+ * The whole description of a picture: the caller's words, what is to change, then style and aspect ratio (docs/api.md
+ * 6).
+ */
 export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageRequest, 'model'>): string {
   const messages = [prompt, ...changes.map((change) => `Change: ${change}`)]
   if (style) messages.push(`Style: ${style}`)

@@ -5,7 +5,7 @@ import { EngineFailure } from './engine'
 const alternative = (mode: string) =>
   mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast" (in a chat "model":"svc-1-flash")'
 
-/** 503: the primary and every fallback engine failed before the first byte (contract 22.3). */
+/** 503: the primary and every fallback engine failed before the first byte (docs/api.md 22.3). */
 export const engineUnavailable = defineError(
   'unavailable',
   'engine_unavailable',
@@ -29,7 +29,7 @@ export const noEdits = defineError(
     'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
 )
 
-/** 503: none of the engines that could answer takes what the request brings (contract 28.4). */
+/** 503: none of the engines that could answer takes what the request brings (docs/api.md 28.4). */
 export const engineUnable = defineError(
   'unavailable',
   'engine_unavailable',
@@ -137,7 +137,7 @@ const wholeNumber = (value: unknown): number | null =>
 
 const numberOf = (digits: string): number => Number(digits.replaceAll(',', ''))
 
-/** The failure that an error status and the body with it mean (design 5, contract 22.3). */
+/** The failure that an error status and the body with it mean (docs/design.md 5, docs/api.md 22.3). */
 export function failureOfStatus(status: number, headers: Headers, now: number, body = ''): EngineFailure {
   const code = errorCodeOf(body)
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
@@ -156,7 +156,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
 
 /**
  * The failure for an error that came inside a 200: it means what the same error means with a status of its own
- * (contract 22.3). `wire` is the body or the event that has it.
+ * (docs/api.md 22.3). `wire` is the body or the event that has it.
  */
 export function failureOfReport(wire: unknown, headers: Headers, now: number): EngineFailure {
   const body = JSON.stringify(wire)
@@ -207,7 +207,7 @@ export function failureOfError(error: unknown): EngineFailure {
 
 /**
  * The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may
- * quote the prompt, which no log may hold (I19).
+ * quote the prompt, which no log may hold (docs/promises.md I19).
  */
 function errorCodeOf(body: string): string {
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
@@ -273,8 +273,8 @@ function firstOf(patterns: readonly RegExp[], text: string): number | null {
 }
 
 /**
- * 400: the engine refused the request itself, which is not charged (contract 22.3). Chat clients know one that is too
- * long by the words "maximum context length". `counted` is our own count of its tokens.
+ * 400: the engine refused the request itself, which is not charged (docs/api.md 22.3). Chat clients know one that is
+ * too long by the words "maximum context length". `counted` is our own count of its tokens.
  */
 export function engineRejected({ part, sent, max }: Refusal, counted: number, cause: unknown): AppError {
   if (part !== 'length') return refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)

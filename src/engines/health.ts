@@ -143,8 +143,8 @@ const BETWEEN_PROBES_MS = 5_000
 const TRIAL_MS = 5_000
 
 /**
- * The circuit breaker of one target (contract 22.3). Five failures in 60 s open it for 30 s: for every owner when two
- * or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
+ * The circuit breaker of one target (docs/api.md 22.3). Five failures in 60 s open it for 30 s: for every owner when
+ * two or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
  */
 export function createTargetBreaker({ clock, answers, changed }: Deps) {
   const owners = createLru<string, Breaker>(MAX_OWNERS)
@@ -270,7 +270,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
 
 /**
  * Stops asking an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a
- * time probes it; the first success closes it (contract 22.3). Monotonic time, so a clock jump changes nothing.
+ * time probes it; the first success closes it (docs/api.md 22.3). Monotonic time, so a clock jump changes nothing.
  */
 export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
   let failures: number[] = []

@@ -13,7 +13,7 @@ import type {
 import type { GivenFile } from './schema'
 import weights from './token-weights.json'
 
-/** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count (G7). */
+/** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count. */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean } & TokenDetails
 
 /** The parts of a run: those of the engine, with checked usage always before the finish. */
@@ -27,10 +27,10 @@ export type TakePart = (part: RunPart) => void | Promise<void>
 
 type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools' | 'files'>
 
-/** Characters of the arguments of all calls; as many as one call of a history may have (contract 4). */
+/** Characters of the arguments of all calls; as many as one call of a history may have (docs/api.md 4). */
 const MAX_CALL_CHARS = 1_000_000
 
-/** A stream that runs longer is ended with finish `length` (P13). */
+/** A stream that runs longer is ended with finish `length` (docs/attacks.md P13). */
 const MAX_DURATION_MS = 10 * 60_000
 
 /** The weight at which an answer is cut. Above the limit, so that our estimate never cuts an upstream that keeps it. */
@@ -40,12 +40,14 @@ const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
 /**
- * Our own token count: an estimate within about 10 % for common languages, code and JSON, for reservations, for limits, and
- * for charging when an upstream states no usage or a false one (G7). Two table look-ups a character, no dictionary.
+ * Our own token count: an estimate within about 10 % for common languages, code and JSON, for reservations, for limits,
+ * and for charging when an upstream states no usage or a false one (docs/attacks.md G7). Two table look-ups a
+ * character, no dictionary.
  *
  * The weight of a character depends on its class, on that before it, and on how long the run of that class is: the
  * first letter of a word weighs most of a token, the next ones little. The weights were fitted to the counts of the
- * `o200k_base` vocabulary for texts of fifteen languages, code and JSON (tests/engines/tokens.test.ts holds them to it).
+ * `o200k_base` vocabulary for texts of fifteen languages, code and JSON (tests/engines/tokens.test.ts holds them to
+ * it).
  */
 export const UNITS_PER_TOKEN = 100
 

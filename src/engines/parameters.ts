@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import type { UpstreamConfig } from './config'
 import { EngineFailure, type EngineRequest, type Sampling } from './engine'
 
-/** Names of parameters as clients send them, each with the member of a request that holds it (contract 33.2). */
+/** Names of parameters as clients send them, each with the member of a request that holds it (docs/api.md 33.2). */
 const MEMBERS = {
   top_p: 'topP',
   top_k: 'topK',
@@ -30,7 +30,7 @@ const OF_KIND: Record<UpstreamConfig['kind'] | 'builtin', readonly Parameter[]> 
   builtin: [],
 }
 
-/** What is kept for later requests never changes an answer, so an engine without it is not named (contract 29.1). */
+/** What is kept for later requests never changes an answer, so an engine without it is not named (docs/api.md 29.1). */
 export const CACHING: ReadonlySet<Parameter> = new Set(['prompt_cache_key', 'prompt_cache_retention', 'cache_control'])
 
 type Tuned = Pick<EngineRequest, 'sampling' | 'effort'>

@@ -142,7 +142,7 @@ function presenceOf({ clock, changed }: PartDeps): Presence {
   }
 }
 
-/** The breaker of a target: every change of it is a line of the log (contract 22.3). */
+/** The breaker of a target: every change of it is a line of the log (docs/api.md 22.3). */
 function breakerOf(target: string, driver: Driver, { clock, log, changed }: PartDeps): TargetBreaker {
   return createTargetBreaker({
     clock,

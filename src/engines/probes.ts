@@ -9,7 +9,7 @@ import type { Target, Targets } from './targets'
 type Subsystem = OfModes | 'svc-embed'
 
 type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
-/** One line of `providers` in GET /health (contract 21); `latencyMs` null when nothing was measured. */
+/** One line of `providers` in GET /health (docs/api.md 21); `latencyMs` null when nothing was measured. */
 export type ProviderHealth = { status: ProviderStatus; latencyMs: number | null }
 
 /** What asking one upstream for its models found. For operators. */

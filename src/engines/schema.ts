@@ -45,7 +45,7 @@ export const ChatModel = t.Object({
   ),
 })
 
-/** Both formats in one answer, so that native and chat clients use the same route (contract 5.1). */
+/** Both formats in one answer, so that native and chat clients use the same route (docs/api.md 5.1). */
 export const ModelList = t.Object({
   models: t.Array(ModelEntry),
   object: t.Literal('list'),

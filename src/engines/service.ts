@@ -56,7 +56,7 @@ export type EngineRegistry = ReturnType<typeof createEngineRegistry>
 
 type RegistryDeps = { store: Store; settings: Settings; masterKey: Uint8Array; log: Log }
 
-/** How often a node looks for changes that another one made, when it is not told: all see them within a second (I26). */
+/** How often a node looks for changes that another one made, when it is not told: all see them within a second. */
 const LOOK_MS = 500
 
 /** While the database is away. */
@@ -126,7 +126,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
     speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
     transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
-    /** Vectors of `svc-1-embed`; the first answer fixes what they are (contract 31). Throws as `speak` does. */
+    /** Vectors of `svc-1-embed`; the first answer fixes what they are (docs/api.md 31). Throws as `speak` does. */
     async embed(request: Parameters<Sounding['embed']>[0]) {
       const found = await now().sounding.embed(request)
       if (found.made !== null && !registry.newest().config.vectors)
@@ -148,7 +148,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
       (now().targets.get('svc-1-transcribe') ?? []).some(({ driver }) => driver.translates),
     /** Tokens of one text that the engine of vectors takes. */
     vectorWindow: (): number => now().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
-    /** What a client calls a model: the engine that an alias stands for, or the word itself (contract 32.2). */
+    /** What a client calls a model: the engine that an alias stands for, or the word itself (docs/api.md 32.2). */
     named: <Word extends string | null | undefined>(word: Word): Word | string =>
       word && !describedEngine(word) && word !== 'auto'
         ? (aliasIn(registry.version().config.aliases, word) ?? word)
@@ -177,7 +177,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     maxOutputTokens: (id: string): number => targetsOf(id)[0]?.maxOutputTokens ?? 0,
     /**
      * Whether images go to an engine in a mode that needs none: one of its targets sees them, or none of them does and
-     * the next one that can is wanted (contract 28.4).
+     * the next one that can is wanted (docs/api.md 28.4).
      */
     takesImages(id: string): boolean {
       const own = targetsOf(id)
@@ -197,20 +197,20 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
         .answering.abilities(entryOf(id).id)
         .some(({ tools }) => tools !== false),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
-    /** Whether anything but the built-in engine is connected (contract 22.2, stage 4). */
+    /** Whether anything but the built-in engine is connected (docs/api.md 22.2, stage 4). */
     hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
     countTokens,
     countPrompt,
     countFiles,
     /**
-     * Every listed engine with its status (contract 5.1), by what is known already. What is old is asked again meanwhile,
-     * for who looks again: this waits for no upstream.
+     * Every listed engine with its status (docs/api.md 5.1), by what is known already. What is old is asked again
+     * meanwhile, for who looks again: this waits for no upstream.
      */
     models(): (EngineEntry & SessionState)[] {
       if (clock.monotonic() - requestedAt >= STALE_MS) void askUpstreams()
       return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
     },
-    /** The engines of vectors, which answer `POST /embeddings` alone (contract 31). */
+    /** The engines of vectors, which answer `POST /embeddings` alone (docs/api.md 31). */
     embeddingModels: () => [
       {
         ...describedEngine('svc-1-embed')!,

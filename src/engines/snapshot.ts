@@ -166,8 +166,8 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
 }
 
 /**
- * What `GET /models`, `engines list` and `doctor` say of an engine (contract 5.1), by what is known already: nothing is
- * asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
+ * What `GET /models`, `engines list` and `doctor` say of an engine (docs/api.md 5.1), by what is known already: nothing
+ * is asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
  */
 function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: string | null): SessionState {
   if (!plan.length) return { status: 'down', why: 'nothing is connected' }

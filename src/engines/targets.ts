@@ -16,7 +16,7 @@ export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySl
 
 type Deps = { clock: Pick<Clock, 'after'> }
 
-/** What a request may need that not every engine can (contract 28.4). */
+/** What a request may need that not every engine can (docs/api.md 28.4). */
 type Need = 'vision' | 'tools' | 'json' | 'files' | 'audio'
 
 /** What an engine can: true or false where the operator says so or the upstream does, else absent. */
@@ -184,8 +184,8 @@ export function missingIn(candidates: readonly Able[], needs: readonly Need[]): 
 type Waiting = { owner: string; last?: true | undefined }
 
 /**
- * Bounds the calls of one upstream (contract 28.4): beyond `concurrency` they wait in the order of their arrival, the
- * owner with the fewest calls first. Null for 0 or nothing, which is no bound.
+ * Bounds the calls of one upstream (docs/api.md 28.4): beyond `concurrency` they wait in the order of their arrival,
+ * the owner with the fewest calls first. Null for 0 or nothing, which is no bound.
  */
 export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: number }, { clock }: Deps) {
   if (concurrency === 0) return null

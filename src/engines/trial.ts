@@ -8,7 +8,7 @@ import { EngineFailure, type EngineRequest } from './engine'
 import { createCollector } from './meter'
 import type { Target } from './targets'
 
-/** The result of one check of `svc-admin engines test` (dx 2.18). */
+/** The result of one check of `svc-admin engines test` (docs/operating.md 2.18). */
 export type TrialCheck = {
   check: 'answer' | 'stream' | 'json' | 'image' | 'speech' | 'transcription' | 'video' | 'embedding'
   ok: boolean

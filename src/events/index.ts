@@ -1,4 +1,4 @@
-/** Events: what happens is told to other modules in its transaction, and to its subscribers (contract 11). */
+/** Events: what happens is told to other modules in its transaction, and to its subscribers (docs/api.md 11). */
 
 export { eventRepository, subscribe, webhooksFor } from './repository'
 export { type DomainEvent, defineEvent, defineInternalEvent, EventId, type EventKind } from './schema'

@@ -25,8 +25,8 @@ function stemsOf(type: string): Record<'s0' | 's1' | 's2' | 's3' | 's4', string>
 }
 
 /**
- * Whether a pattern matches the name of an event (contract 11.1): `*` alone all, in the middle one word, at the end one
- * or more. With `prefix` a pattern without `*` also matches what begins with it: `share` matches `share.accepted`.
+ * Whether a pattern matches the name of an event (docs/api.md 11.1): `*` alone all, in the middle one word, at the end
+ * one or more. With `prefix` a pattern without `*` also matches what begins with it: `share` matches `share.accepted`.
  */
 export function matchesPattern(pattern: string, type: string, { prefix }: { prefix: boolean }): boolean {
   if (pattern === '*' || pattern === type) return true
@@ -102,7 +102,7 @@ export const eventRepository = {
   },
 }
 
-/** What may subscribe to events. Only webhooks take a pattern without `*` as one name (contract 14.1). */
+/** What may subscribe to events. Only webhooks take a pattern without `*` as one name (docs/api.md 14.1). */
 export type Subscriber = 'webhook' | 'hook' | 'workflow' | 'skill'
 
 type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }

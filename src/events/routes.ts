@@ -4,7 +4,7 @@ import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import { BusEventPage, BusEventQuery, NewEvent, PublishedEvent } from './schema'
 import type { EventService } from './service'
 
-/** `/events` (contract 11.2), for tenants and operators. */
+/** `/events` (docs/api.md 11.2), for tenants and operators. */
 const verbsOf = ({ publish, list }: EventService) =>
   [
     verb(

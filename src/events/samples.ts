@@ -37,7 +37,9 @@ const chat = { config_id: id(7), session_id: id(8), operator_id: null }
 
 type Sample = { about: string; data: Readonly<Record<string, unknown>> }
 
-/** Each event of the server that callers may receive, when it happens, and what its data looks like (contract 14.2). */
+/**
+ * Each event of the server that callers may receive, when it happens, and what its data looks like (docs/api.md 14.2).
+ */
 export const SAMPLES = {
   'completion.created': {
     about: 'An answer, a picture, a document or an audio file was created',

@@ -8,7 +8,7 @@ import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 export const EventId = defineId('event', 'evt')
 export type EventId = Id<'event'>
 
-/** A kind of event: its dotted name (contract 14.2), and the type of its `data`. */
+/** A kind of event: its dotted name (docs/api.md 14.2), and the type of its `data`. */
 export type EventKind<Data extends object = object> = {
   readonly type: string
   /** For other modules only: `*` does not match it, so it is never delivered outside the server. */
@@ -33,7 +33,7 @@ export const defineEvent = <Data extends object>(type: string): EventKind<Data> 
 /** The same for events that only other modules may receive. */
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
 
-/** Longest name or pattern of an event (contract 11.2). */
+/** Longest name or pattern of an event (docs/api.md 11.2). */
 const MAX_CHARS = 128
 const TYPE = form(
   '^[a-z0-9_]+(\\.[a-z0-9_]+)*$',
@@ -41,7 +41,7 @@ const TYPE = form(
 )
 const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 
-/** Whether `text` is an event pattern: dotted words, with `*` for any word (contract 11.1). */
+/** Whether `text` is an event pattern: dotted words, with `*` for any word (docs/api.md 11.1). */
 export const isEventPattern = (text: string): boolean => text.length <= MAX_CHARS && PATTERN.test(text)
 
 /** The body of `POST /events`. */

@@ -21,7 +21,7 @@ import {
 } from './schema'
 import { type BusEventRow, busEvents } from './table'
 
-/** The largest body that a receiver gets (contract 14.3). */
+/** The largest body that a receiver gets (docs/api.md 14.3). */
 const MAX_BYTES = 256 * 1024
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
@@ -42,7 +42,7 @@ type Scope = 'all' | 'nobody' | 'recorded'
 /** Whose subscribers an event reaches. */
 type Part = { owner: OwnerScope; reached: ReadonlyMap<Subscriber, string[]> }
 
-/** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever (I37, R4). */
+/** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever. */
 const MAX_DEPTH = 8
 
 const MAX_KB = 64
@@ -71,7 +71,7 @@ export type EventService = ReturnType<typeof createEvents>
 const TIDY_EVERY_MS = 600_000
 const DAY_MS = 86_400_000
 
-/** `/events`: what callers put on the bus, and what was on it (contract 11.2). */
+/** `/events`: what callers put on the bus, and what was on it (docs/api.md 11.2). */
 export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, settings }: Deps) {
   return { publish, list, tidying }
 
@@ -89,7 +89,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
       const metadata = { event_type: eventType, ...(sourceConnector ? { source_connector: sourceConnector } : {}) }
       const entry = { action: 'event.published', entityType: 'event', entityId: id, input: { metadata } } as const
       await audit.record(tx, call, { ...entry, scope })
-      // Its publisher also sees it in their own record (contract 11.2).
+      // Its publisher also sees it in their own record (docs/api.md 11.2).
       if (self) await audit.record(tx, call, { ...entry, scope: self })
       return storeAnswer(tx, call, {
         id,
@@ -123,7 +123,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return { events: page.items.map(present), ...pageFields(page) }
   }
 
-  /** A person is an organization of one member (contract 1.2). An organization's key acts for no other one. */
+  /** A person is an organization of one member (docs/api.md 1.2). An organization's key acts for no other one. */
   async function scopeOf(caller: Caller, id: string | undefined, act: 'publish' | 'read'): Promise<OwnerScope> {
     if (caller.type === 'operator') return (await orgs.findOwner(store.read, id)).scope
     const { activeOrgId, orgId, userId } = caller
@@ -163,14 +163,14 @@ const present = ({ id, owner, type, envelope, source, created_at }: BusEventRow)
   timestamp: iso(created_at),
 })
 
-/** Throws 413 for more than an event may carry (contract 11.2). */
+/** Throws 413 for more than an event may carry (docs/api.md 11.2). */
 export function assertPayload(payload: unknown, member = 'payload'): void {
   if (Buffer.byteLength(JSON.stringify(payload)) > MAX_KB * 1024) throw payloadTooLarge(MAX_KB, member)
 }
 
 /**
  * Takes an event to its subscribers, in the transaction of its cause: either all of it is there or nothing
- * (I17). Events of the server are stored only where something is subscribed.
+ * (docs/promises.md I17). Events of the server are stored only where something is subscribed.
  */
 export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattended'> }) {
   const receivers = new Map<Subscriber, Receive>()
@@ -220,7 +220,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     }
   }
 
-  /** Of a loop and of a cascade nothing more starts: neither goes round for ever, nor doubles for ever (R4, R5). */
+  /** Of a loop and of a cascade nothing more starts: neither goes round for ever, nor doubles for ever. */
   async function scopeOf(
     tx: Tx,
     { scope, depth, created }: Pick<DomainEvent, 'scope' | 'depth' | 'created'>,

@@ -12,7 +12,7 @@ export const busEvents = defineTable((k) =>
       id: k.text('id').$type<EventId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       type: k.text('type').notNull(),
-      /** `{id,type,created,data}` as the very text that every receiver gets (I17). */
+      /** `{id,type,created,data}` as the very text that every receiver gets (docs/promises.md I17). */
       envelope: k.text('envelope').notNull(),
       source: k.text('source'),
       depth: k.int('depth').notNull(),

@@ -18,7 +18,10 @@ import {
 import type { Files } from './service'
 import { type ArtifactRow, artifacts } from './table'
 
-/** What operators see and do with the files of everyone: never a link to one, nor what it was made from (dx 2.18). */
+/**
+ * What operators see and do with the files of everyone: never a link to one, nor what it was made from
+ * (docs/operating.md 2.18).
+ */
 export type FileOperatorDeps = {
   store: Store
   clock: Clock

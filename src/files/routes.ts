@@ -43,7 +43,7 @@ const Link = checkedQuery(
 
 type Artifacts = FileOperatorDeps & { files: Files }
 
-/** `/artifacts`: files of the caller (contract 2.3); for operators those of everyone (dx 2.18). */
+/** `/artifacts`: files of the caller (docs/api.md 2.3); for operators those of everyone (docs/operating.md 2.18). */
 const verbsOf = (deps: Artifacts) => [
   tenantVerb(
     {
@@ -107,7 +107,9 @@ export const artifactOperatorRoutes = (deps: Artifacts, edge: OperatorEdge) => o
 
 type Uploads = Parameters<typeof overseeUploads>[0]
 
-/** `/files` (contract 32.6): files that a client sends once and names by their id; for operators those of everyone. */
+/**
+ * `/files` (docs/api.md 32.6): files that a client sends once and names by their id; for operators those of everyone.
+ */
 const uploadVerbs = (deps: Uploads) => [
   tenantVerb(
     {
@@ -244,8 +246,8 @@ function spanOf(range: string, size: number): { from: number; to: number } | nul
 }
 
 /**
- * Headers of a file: never run, never guessed at, never kept by others' caches (catalogue O7). A sandbox would keep
- * browsers from showing a PDF, which has no access to the page's origin in their viewers.
+ * Headers of a file: never run, never guessed at, never kept by others' caches (docs/attacks.md O7). A sandbox would
+ * keep browsers from showing a PDF, which has no access to the page's origin in their viewers.
  */
 function headersOf(row: ArtifactRow): Record<string, string> {
   const isShown = SHOWN.test(row.mime_type)

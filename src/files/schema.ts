@@ -9,7 +9,9 @@ export type ArtifactId = Id<'artifact'>
 const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
-/** A file or block of code that an answer produced (contract 2.3). Code has its text in `content`, others a `url`. */
+/**
+ * A file or block of code that an answer produced (docs/api.md 2.3). Code has its text in `content`, others a `url`.
+ */
 export const Artifact = t.Object(
   {
     id: ArtifactId.schema,
@@ -149,7 +151,7 @@ export type ArtifactsPruned = Static<typeof ArtifactsPruned>
 export const UploadId = defineId('file', 'file-')
 export type UploadId = Id<'file'>
 
-/** What a client may send a file for, and what it is kept as (contract 32.6). */
+/** What a client may send a file for, and what it is kept as (docs/api.md 32.6). */
 export const KEPT_AS = {
   batch: 'batch',
   user_data: 'user_data',
@@ -161,7 +163,7 @@ export const KEPT_AS = {
 const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** A file that a client sent, or that a batch wrote (contract 32.6). Times are whole seconds. */
+/** A file that a client sent, or that a batch wrote (docs/api.md 32.6). Times are whole seconds. */
 export const Upload = t.Object(
   {
     id: UploadId.schema,

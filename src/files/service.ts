@@ -42,7 +42,7 @@ const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => 
   created: iso(row.created_at),
 })
 
-/** How long a link works, in milliseconds (contract 2.3). */
+/** How long a link works, in milliseconds (docs/api.md 2.3). */
 const LINK_MS = 3_600_000
 
 type Link = { expires: string; signature: string }

@@ -4,7 +4,7 @@ import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { ArtifactId, ArtifactType, Purpose, UploadId } from './schema'
 
-/** Files that svc made, each of one owner (contract 2.3). */
+/** Files that svc made, each of one owner (docs/api.md 2.3). */
 export const artifacts = defineTable((k) =>
   k.table(
     'artifacts',
@@ -73,7 +73,7 @@ export const fileOwners = defineTable((k) =>
   }),
 )
 
-/** Files that clients sent to be read later, and the files that batches wrote for them (contract 32.6). */
+/** Files that clients sent to be read later, and the files that batches wrote for them (docs/api.md 32.6). */
 export const uploads = defineTable((k) =>
   k.table(
     'uploads',

@@ -286,7 +286,7 @@ const maxLength = defineGuardrail({
   },
 })
 
-/** In the order of contract 12. */
+/** In the order of docs/api.md 12. */
 const ALL: readonly Guardrail[] = [
   promptInjection,
   jailbreak,

@@ -2,7 +2,7 @@ import { setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
-/** Settings of the guardrails module (contract 12). */
+/** Settings of the guardrails module (docs/api.md 12). */
 export const guardrailSettings = {
   maxPolicies: setting({
     env: 'SVC_MAX_POLICIES',

@@ -2,7 +2,7 @@ import { type Static, type TSchema, t } from '../kernel/schema'
 import type { Match } from '../text/schema'
 
 /*
- * The words of this module (contract 12):
+ * The words of this module (docs/api.md 12):
  *   guardrail  one check of the catalogue; it inspects a text and gives a finding, or null
  *   rule       a guardrail with a phase, a verdict and a config; a policy is a list of rules
  *   outcome    what applying rules to a text came to: what is left of it, firings, the block, doubts
@@ -13,7 +13,7 @@ import type { Match } from '../text/schema'
  *   guard      the policy of one run: what completions, agents and tools call
  */
 
-/** Every guardrail a rule may name, in the order of contract 12. */
+/** Every guardrail a rule may name, in the order of docs/api.md 12. */
 export const GUARDRAIL_IDS = [
   'prompt_injection',
   'jailbreak',
@@ -36,7 +36,7 @@ export type GuardrailId = (typeof GUARDRAIL_IDS)[number]
 
 /** What a rule runs on: the prompt, the answer, a tool call before it runs, a tool's result before an engine reads it. */
 export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
-/** What a rule does when it fires (contract 12). */
+/** What a rule does when it fires (docs/api.md 12). */
 export type Verdict = 'block' | 'redact' | 'flag'
 
 export type { Match } from '../text/schema'

@@ -27,7 +27,7 @@ type Work<Answer> = {
   failClosed(): Answer
 }
 
-/** Runs rules over short texts on the event loop, and over long ones, or with slow rules, in a process (I28). */
+/** Runs rules over short texts on the event loop, and over long ones, or with slow rules, in a process. */
 function createLoopOrProcess() {
   const pool = createWorkerPool<RulesOrder, RulesAnswer>({
     script: new URL('./inspection-rules.worker.ts', import.meta.url),
@@ -80,7 +80,7 @@ export type RuleRunner = ReturnType<typeof createRuleRunner>
 
 /**
  * The one way to run rules: on the event loop or in a process, with what is known to be clean remembered and a second
- * look where rules are unsure. Fails closed (contract 12).
+ * look where rules are unsure. Fails closed (docs/api.md 12).
  */
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
   const review = createSecondLook(opinion)

@@ -2,7 +2,7 @@ import { type AboutText, type Finding, type GuardrailId, type Match, TooSlow, ty
 import { type CompiledRule, messageOf } from './policy'
 import type { Firing } from './schema'
 
-/** What the rules of one phase made of one text (contract 12). */
+/** What the rules of one phase made of one text (docs/api.md 12). */
 export type Outcome = {
   /** The text without what redacting rules found. */
   text: string
@@ -73,7 +73,7 @@ export function withSpans(original: string, spans: readonly Span[]): string {
   return out + original.slice(at)
 }
 
-/** What stands for a redacted part (contract 12). */
+/** What stands for a redacted part (docs/api.md 12). */
 export const markOf = (kind: string): string => `[REDACTED:${kind}]`
 
 /**
@@ -138,7 +138,7 @@ const MAX_MS_ON_LOOP = 10
 
 /**
  * Runs rules over a text in their order. Each reads what those before it left of it, and the first that blocks ends
- * the phase (contract 12). A rule that throws or takes too long fails closed: it fires on the whole text.
+ * the phase (docs/api.md 12). A rule that throws or takes too long fails closed: it fires on the whole text.
  * @throws TooSlow when the rules would hold up the event loop, unless `about.patient`
  */
 export async function applyRules(rules: readonly CompiledRule[], text: string, about: AboutText): Promise<Outcome> {

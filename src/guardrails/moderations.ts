@@ -13,7 +13,7 @@ const Part = t.Union([
   t.Object({ type: t.Literal('image_url'), image_url: t.Object({ url: t.String() }) }),
 ])
 
-/** Body of `POST /moderations` (contract 32.3). An array of parts is one input. */
+/** Body of `POST /moderations` (docs/api.md 32.3). An array of parts is one input. */
 export const ModerationOrder = t.Object(
   {
     input: t.Union([

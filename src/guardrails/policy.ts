@@ -26,7 +26,7 @@ import {
 } from './schema'
 import type { PolicyRow } from './table'
 
-/** Members that every rule may have (contract 12). */
+/** Members that every rule may have (docs/api.md 12). */
 const COMMON = {
   message: t.Optional(t.String({ maxLength: 512, description: 'Text shown when the rule blocks' })),
   threshold: t.Optional(
@@ -165,7 +165,7 @@ export const weightOf = (rules: readonly CompiledRule[]): number =>
     0,
   )
 
-/** A policy ready to run. Equal fingerprints find the same in the same text: part of a cache key (contract 22.1). */
+/** A policy ready to run. Equal fingerprints find the same in the same text: part of a cache key (docs/api.md 22.1). */
 export type CompiledPolicy = RuleSets & { id: GuardrailPolicyId; fingerprint: string }
 
 const stored = compiledOf<CompiledPolicy>('guardrail policy')
@@ -196,7 +196,7 @@ export async function compilePolicy(row: Stored): Promise<CompiledPolicy> {
   }
 }
 
-/** One rule in each turn of the event loop (I28). */
+/** One rule in each turn of the event loop (docs/promises.md I28). */
 async function compile({ id, owner, rules }: Stored, fingerprint: string): Promise<CompiledPolicy> {
   const compiled: CompiledRule[] = []
   for (const rule of rules) {
@@ -233,7 +233,7 @@ export async function validateContent({ name, description, rules }: PolicyPatch)
 }
 
 /**
- * Reads the body of a new policy as `POST /guardrail-policies` would, without a server (contract 12). Throws 400
+ * Reads the body of a new policy as `POST /guardrail-policies` would, without a server (docs/api.md 12). Throws 400
  * `validation_error` and `guardrail_policy_invalid`.
  */
 export async function reviewPolicy(body: unknown): Promise<void> {
@@ -243,7 +243,7 @@ export async function reviewPolicy(body: unknown): Promise<void> {
 
 /**
  * The rules of a request as they are stored. Each must name a guardrail of the catalogue, with a phase and a verdict
- * it supports and a config that compiles (contract 12); that is tried out, one rule in each turn of the event loop.
+ * it supports and a config that compiles (docs/api.md 12); that is tried out, one rule in each turn of the event loop.
  * Throws 400 `guardrail_policy_invalid`, naming the member that is wrong.
  */
 export async function validateRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {

@@ -4,7 +4,7 @@ import { guardrailSettings } from './config'
 import * as words from './schema'
 import { guardrailPolicies, type PolicyRow } from './table'
 
-/** Guardrail policies (contract 12). */
+/** Guardrail policies (docs/api.md 12). */
 export const guardrailPolicy = defineResource({
   name: 'guardrail_policy',
   title: { one: 'guardrail policy', many: 'guardrail policies' },

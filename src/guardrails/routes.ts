@@ -10,7 +10,7 @@ import { Moderation, ModerationOrder } from './moderations'
 import * as words from './schema'
 import type { GuardrailService } from './service'
 
-/** `/guardrails` and `/guardrail-policies` (contract 12), for tenants and operators. */
+/** `/guardrails` and `/guardrail-policies` (docs/api.md 12), for tenants and operators. */
 const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
   [
     verb(
@@ -47,7 +47,7 @@ export const guardrailRoutes = (guardrails: GuardrailService, guard: Guard) =>
 export const guardrailOperatorRoutes = (guardrails: GuardrailService, edge: OperatorEdge) =>
   operatorRoutes(verbsOf(guardrails), edge)
 
-/** `POST /moderations` (contract 32.3). */
+/** `POST /moderations` (docs/api.md 32.3). */
 const moderationRoutes = (guardrails: GuardrailService, guard: Guard) =>
   new Elysia({ tags: ['Guardrails'] })
     .use(guard)
@@ -62,7 +62,7 @@ const moderationRoutes = (guardrails: GuardrailService, guard: Guard) =>
       },
     })
 
-/** `PUT /keys/{id}/guardrails` (contract 13). */
+/** `PUT /keys/{id}/guardrails` (docs/api.md 13). */
 const bindingRoutes = (guardrails: GuardrailService, guard: Guard) =>
   new Elysia({ tags: ['Guardrails'] })
     .use(guard)

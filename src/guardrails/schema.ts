@@ -19,7 +19,9 @@ const Scope = oneOf(POLICY_SCOPES, {
     "`team`: owned by the active organization; needs the permission manageWebhooks. Default: `personal`; `team` for an organization's key",
 })
 
-/** A rule as it is sent. `validateRules` checks the rest against the catalogue, with better messages (contract 12). */
+/**
+ * A rule as it is sent. `validateRules` checks the rest against the catalogue, with better messages (docs/api.md 12).
+ */
 const WrittenRule = t.Object({
   guardrail_id: t.String(),
   phase: t.String(),
@@ -32,7 +34,7 @@ const Rules = t.Array(WrittenRule, {
   description: 'At most 32, run in this order; the first rule that blocks ends its phase',
 })
 
-/** Body of `POST /guardrail-policies` (contract 12). */
+/** Body of `POST /guardrail-policies` (docs/api.md 12). */
 export const NewPolicy = t.Object(
   {
     name: Name,
@@ -166,7 +168,7 @@ export const GuardrailCatalogue = t.Object({
 })
 export type GuardrailCatalogue = Static<typeof GuardrailCatalogue>
 
-/** A rule that fired: an entry of `guardrails[]` in answers and audit rows (contract 12). */
+/** A rule that fired: an entry of `guardrails[]` in answers and audit rows (docs/api.md 12). */
 export const Firing = t.Object(
   {
     guardrail_id: oneOf(GUARDRAIL_IDS),

@@ -20,7 +20,7 @@ export type Question = { text: string; start: number; end: number; statements: r
 
 /**
  * How sure an engine is of each statement, from 0 to 1. Null when no engine can be asked, or it failed, took too long
- * or answered in another form: then what the rules found stands. The caller is not charged (contract 12 prices
+ * or answered in another form: then what the rules found stands. The caller is not charged (docs/api.md 12 prices
  * nothing but the answer).
  * @throws the signal's reason when the caller has left.
  */

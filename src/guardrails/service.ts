@@ -94,7 +94,7 @@ const REQUESTS_ONLY =
 
 /**
  * `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Nothing is billed, stored or sent to an
- * engine (contract 12). Throws 404.
+ * engine (docs/api.md 12). Throws 404.
  */
 async function evaluatePolicy(
   { resources: { store }, policies, runner }: Deps,
@@ -207,7 +207,7 @@ const REMEMBERED = 20_000
 type Known = { id: GuardrailPolicyId; fingerprint: string } | { id: null }
 
 /**
- * Finds the policy of a request (contract 12): the one bound to its key, else the default of its team or person,
+ * Finds the policy of a request (docs/api.md 12): the one bound to its key, else the default of its team or person,
  * else none. Remembered, so that callers without a policy pay nothing.
  */
 function createPolicyLookup({ store }: ResourceDeps) {

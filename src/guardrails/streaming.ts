@@ -1,6 +1,6 @@
 import type { Blocked, Outcome } from './inspection'
 
-/** The last characters of what has come of an answer are not shown before more has come (contract 12). */
+/** The last characters of what has come of an answer are not shown before more has come (docs/api.md 12). */
 export const HELD = 256
 /** Characters already shown that rules read again as context. */
 const CONTEXT = 512
@@ -55,8 +55,9 @@ export function createHoldIfJson(other: HoldBack): HoldBack {
 }
 
 /**
- * An answer as it is streamed, with its last 256 characters held back (contract 12). What rules find in the part that
- * is shown next has its end in the held part, so it is redacted or stops the answer before anyone saw its beginning.
+ * An answer as it is streamed, with its last 256 characters held back (docs/api.md 12). What rules find in the part
+ * that is shown next has its end in the held part, so it is redacted or stops the answer before anyone saw its
+ * beginning.
  */
 export function createHoldBack({ stretch, whole }: Rules) {
   let raw = ''

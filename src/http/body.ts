@@ -147,7 +147,7 @@ export function readJson(request: Request, { body, open, maxBytes, look }: Readi
 async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise<unknown> {
   try {
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
-    // Requests that wait meanwhile get a turn here (I28).
+    // Requests that wait meanwhile get a turn here (docs/promises.md I28).
     if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))
     return value
   } finally {

@@ -44,7 +44,8 @@ export type Connections = ReturnType<typeof createConnections>
 
 /**
  * Limits the connections that have not authenticated: an address has `perAddress`, all have `total` and never the last
- * descriptors. Those that were open longest are closed first, because a request that is meant is soon over (C19).
+ * descriptors. Those that were open longest are closed first, because a request that is meant is soon over
+ * (docs/attacks.md C19).
  */
 export function createConnections({ clock, log, limits, isProxy }: Deps) {
   /** Connections that have authenticated, as `address port`. */

@@ -80,7 +80,7 @@ export type Exchange = {
 /** Where the API is mounted: the one address that the edge knows. */
 export const API = '/api/v1'
 
-/** The name of a route in the audit record, such as `POST /completions` (contract 19: `endpoint`). */
+/** The name of a route in the audit record, such as `POST /completions` (docs/api.md 19: `endpoint`). */
 export const routeName = (method: string, route: string): string =>
   `${method} ${route.startsWith(API) ? route.slice(API.length) : route}`
 
@@ -123,7 +123,7 @@ export function assertHost({ headers, url }: Request): void {
 /**
  * Finds the address by which sign-in attempts and anonymous requests are counted. The header is trusted only as far as
  * the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is the client.
- * Without trusted proxies the header is ignored (C7).
+ * Without trusted proxies the header is ignored (docs/attacks.md C7).
  * `onSocket`: the API listens on a socket, which only the operator's own proxy can open.
  * @throws Error naming an entry of `trusted` that is not an address or a CIDR
  */
@@ -145,7 +145,7 @@ export function createClientAddress(trusted: readonly string[], onSocket = false
 }
 
 /**
- * CORS headers: an origin that the key allows is echoed, no other is (contract 1.1). What anyone may read is open to
+ * CORS headers: an origin that the key allows is echoed, no other is (docs/api.md 1.1). What anyone may read is open to
  * every page by `*`, which browsers never combine with cookies.
  */
 export function corsHeaders(origin: string | null, readers: Readers): Record<string, string> {

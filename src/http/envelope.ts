@@ -18,7 +18,7 @@ export const ErrorBody = t.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
-/** HTTP status and `type` of each kind of error: the table of contract 1.5. */
+/** HTTP status and `type` of each kind of error: the table of docs/api.md 1.5. */
 const FACES: Record<ErrorKind, { status: number; type: string }> = {
   invalid: { status: 400, type: 'invalid_request_error' },
   unauthenticated: { status: 401, type: 'authentication_error' },
@@ -84,13 +84,13 @@ export function errorHeaders(error: AppError): Record<string, string> {
 const UNCONFIGURED: ReadonlySet<string> = new Set(['embeddings_unavailable', 'stt_unavailable', 'tts_unavailable'])
 
 /**
- * Client packages obey it: otherwise they try again what is refused each time, such as a 409 (contract 29.10), and wait
- * two minutes for an engine that is not there.
+ * Client packages obey it: otherwise they try again what is refused each time, such as a 409 (docs/api.md 29.10), and
+ * wait two minutes for an engine that is not there.
  */
 const isFinal = (status: number, code: string): boolean =>
   (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(code)
 
-/** The same for callers of the API, with a link to what the error means and what to do (dx 6.1). */
+/** The same for callers of the API, with a link to what the error means and what to do (docs/operating.md 6.1). */
 export const helpfulHeaders = (error: AppError): Record<string, string> => ({
   link: `</docs/errors/${error.code}>; rel="help"`,
   ...(isFinal(statusOf(error), error.code) ? { 'x-should-retry': 'false' } : {}),
@@ -105,8 +105,8 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
   >
 
 /**
- * Declares the answer of a route. The edge adds `request_id` to every object (contract 1.4), so handlers leave it out
- * while the document includes it.
+ * Declares the answer of a route. The edge adds `request_id` to every object (docs/api.md 1.4), so handlers leave it
+ * out while the document includes it.
  */
 export function answer<T extends TSchema>(schema: T): Answer<T> {
   const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }

@@ -13,7 +13,7 @@ type Routes = {
   insteadOf?(path: string): string | null
 }
 
-/** Maps anything thrown to an error of contract 1.5; used by the tenant API and the operator API. */
+/** Maps anything thrown to an error of docs/api.md 1.5; used by the tenant API and the operator API. */
 export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
   if (error instanceof AppError) return error
   const cause = (error as { cause?: unknown }).cause
@@ -44,7 +44,7 @@ export function logFault(log: Log, requestId: string, known: AppError, error: un
   else log.warn(fields, known.code)
 }
 
-/** A malformed id in the path is answered like an id that does not exist (contract 1.5). */
+/** A malformed id in the path is answered like an id that does not exist (docs/api.md 1.5). */
 function fromSchema({ type, validator, value }: SchemaFailure): AppError {
   if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
   // Validates again, because the framework's error no longer has the paths and the limits.

@@ -39,8 +39,8 @@ const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
 /**
  * The options by which a route says what it is. Each route says who may call it: `scope: 'billing'`, `signedIn: true`
  * or `open: true`. The body is read after the scope was checked, so a bad body with a missing scope is 403.
- * `idempotent: true` lets a POST accept an Idempotency-Key (contract 1.7); its verb stores the answer with its effect:
- * `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `upload` or `raw`.
+ * `idempotent: true` lets a POST accept an Idempotency-Key (docs/api.md 1.7); its verb stores the answer with its
+ * effect: `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `upload` or `raw`.
  */
 export const guard = (read: BodyReader = PLAIN) =>
   new Elysia({ name: 'http/guard' }).decorate('exchange', null as unknown as Exchange).macro({
@@ -64,13 +64,13 @@ export const guard = (read: BodyReader = PLAIN) =>
     uploads: (maxFiles: number) => declares({ maxFiles }),
     /** The largest JSON body, where it is not the usual one of its kind. */
     upTo: (maxBytes: number) => declares({ maxBytes }),
-    /** Its request ids begin with this word instead of `req` (contract 1.3). */
+    /** Its request ids begin with this word instead of `req` (docs/api.md 1.3). */
     idPrefix: (idPrefix: string) => declares({ idPrefix }),
     /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */
     raw: (_: true) => declares({ body: 'raw' }),
     /** Whatever JSON is sent, good or bad, the handler gets none of it. */
     ignored: (_: true) => declares({ body: 'ignored' }),
-    /** The route waits for an engine or a reader as long as its own limits say, not 30 s (contract 1.9). */
+    /** The route waits for an engine or a reader as long as its own limits say, not 30 s (docs/api.md 1.9). */
     timeLimit: (timeLimit: 'own') => declares({ timeLimit }),
     /** Pages of every origin may read the answers of this open route. */
     cors: (cors: 'anyone') => declares({ cors }),
@@ -127,7 +127,7 @@ export type Guard = ReturnType<typeof guard>
 
 /**
  * Reads a body as its route declares it and handles its Idempotency-Key, after the scope check and before validation
- * (contract 1.5). A request without the header costs only the header look-up.
+ * (docs/api.md 1.5). A request without the header costs only the header look-up.
  */
 export function createBodyReader({ idempotency, rules, incoming }: Deps) {
   return function read(context: Context): unknown {

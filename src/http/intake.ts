@@ -2,7 +2,7 @@ import { peek } from 'bun'
 import { systemClock } from '../kernel/clock'
 import { AppError, defineError } from '../kernel/errors'
 
-/** Largest JSON body: room for a 15 MiB image as base64 (contract 1.1). */
+/** Largest JSON body: room for a 15 MiB image as base64 (docs/api.md 1.1). */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024
 /** Largest body of a request without a credential; sign-in forms and payment events are far smaller. */
 export const MAX_PUBLIC_BYTES = 16 * 1024
@@ -10,7 +10,7 @@ export const MAX_PUBLIC_BYTES = 16 * 1024
 /** Largest form of a page: a password or a code. */
 export const MAX_FORM_BYTES = 4 * 1024
 
-/** Limit on the bodies in memory at one time, over all requests: reading one takes several times its size (I29). */
+/** Limit on the bodies in memory at one time, over all requests: reading one takes several times its size. */
 const BUDGET_BYTES = 2 * MAX_JSON_BYTES + 8 * 1024 * 1024
 /** What requests without a credential may have of it, so that they cannot keep the others out. */
 const PUBLIC_BUDGET_BYTES = 8 * 1024 * 1024
@@ -98,7 +98,7 @@ const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<Tak
     }, fail)
   })
 
-/** Into one buffer when its size is declared: pieces and a joined copy would take twice the memory (I29). */
+/** Into one buffer when its size is declared: pieces and a joined copy would take twice the memory. */
 async function inPieces(request: Request, maxBytes: number, claim: Claim, declared: number): Promise<Uint8Array> {
   const whole = declared > 0 ? Buffer.allocUnsafeSlow(declared) : null
   const chunks: Uint8Array[] = []
@@ -164,7 +164,7 @@ type Claim = ReturnType<typeof createClaim>
 /** Bytes of bodies that are gone and perhaps not collected yet. */
 let gone = 0
 
-/** Large bodies weigh nothing in the script's heap, so that nothing else would have them collected soon (I29). */
+/** Large bodies weigh nothing in the script's heap, so that nothing else would have them collected soon. */
 function noteGone(bytes: number): void {
   gone += bytes
   if (gone < MAX_JSON_BYTES) return
@@ -172,7 +172,10 @@ function noteGone(bytes: number): void {
   Bun.gc(false)
 }
 
-/** Gives the memory of bytes that nobody else views back at once: the collector would come later than the next large body (I29). */
+/**
+ * Gives the memory of bytes that nobody else views back at once: the collector would come later than the next large
+ * body (docs/promises.md I29).
+ */
 export function free({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
 }

@@ -280,7 +280,7 @@ export function writePlain(log: Log, level: 'info' | 'error', fields: Record<str
 
 type Plain = string | number | boolean | null
 
-/** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values (I25). */
+/** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values. */
 export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
     const { requestId: id, method, caller, errorCode: code, notes, follows } = exchange

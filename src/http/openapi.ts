@@ -41,7 +41,7 @@ const count = { type: 'integer' }
 
 const wait = { type: 'string', pattern: '^\\d+s$' }
 
-/** The headers of contract 1.3. */
+/** The headers of docs/api.md 1.3. */
 const HEADERS: Json = {
   'X-Request-Id': header('Id of this request in logs, audit events and usage rows'),
   'X-Ratelimit-Limit-Requests': header('Requests allowed per minute', count),
@@ -247,7 +247,7 @@ function parametersOf(path: string, { params, query, detail }: Hooks, hoist: Hoi
   return parameters.length ? { parameters } : {}
 }
 
-/** The header parameter of idempotent routes (contract 1.7). */
+/** The header parameter of idempotent routes (docs/api.md 1.7). */
 const IDEMPOTENCY_KEY: Json = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -260,7 +260,7 @@ const IDEMPOTENCY_KEY: Json = {
 const members = (standard: Standard<TSchema> | undefined): Json =>
   ((standard?.schema as { properties?: Json } | undefined)?.properties ?? {}) as Json
 
-/** The answers a route declares, and those that every route of its kind can give (contract 1.5). */
+/** The answers a route declares, and those that every route of its kind can give (docs/api.md 1.5). */
 function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): Json {
   const { response = {}, detail = {}, body, query } = hooks
   const declared =

@@ -43,7 +43,7 @@ export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 
 /**
  * The edge of the operator API. The socket's file mode admits only its owner, so no key is needed there, and name,
- * transport and reason are recorded as stated; over TCP the key identifies the operator (dx 2.2).
+ * transport and reason are recorded as stated; over TCP the key identifies the operator (docs/operating.md 2.2).
  */
 export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
@@ -148,7 +148,7 @@ export function createOperatorRules() {
     /** The methods that a path accepts. */
     methodsOf: (path: string): string[] => methodsOf(path),
 
-    /** Whether a role may call a route, given as its pattern (dx 2.2). */
+    /** Whether a role may call a route, given as its pattern (docs/operating.md 2.2). */
     mayCall(role: OperatorRole, method: string, route: string): boolean {
       const roles = rolesFor(ruleOf(method, route))
       return role === 'admin' || roles === 'all' || roles.includes(role)

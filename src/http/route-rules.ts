@@ -12,14 +12,14 @@ type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 
 /** What the edge must know of a route before it reads the body. */
 export type RouteRule = {
-  /** Needs no credential (contract 1.2). */
+  /** Needs no credential (docs/api.md 1.2). */
   open: boolean
   body: BodyKind
   /** Of the body, or of each file of an upload. */
   maxBytes: number
   /** Most files of an upload. */
   maxFiles: number
-  /** Is answered within 30 s (contract 1.9). */
+  /** Is answered within 30 s (docs/api.md 1.9). */
   timeLimit: boolean
   /** What its request ids begin with. */
   idPrefix: string
@@ -33,7 +33,7 @@ export type RouteRule = {
 type OnceRule = {
   /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
   status: number
-  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (contract 1.7). */
+  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (docs/api.md 1.7). */
   streams: boolean
 }
 
@@ -135,7 +135,7 @@ function successOf(route: string, response: object = {}): number {
   return Number(more[0] ?? status)
 }
 
-/** Finds the methods that a path accepts, for 405 and `Allow` (contract 1.1). Built once from the finished app. */
+/** Finds the methods that a path accepts, for 405 and `Allow` (docs/api.md 1.1). Built once from the finished app. */
 export function createMethodTable({ routes }: Routed): (path: string) => string[] {
   const router = createRouter(routes, () => true)
   const known = [...new Set(routes.map(({ method }) => method))]
@@ -157,7 +157,7 @@ function createRouter<Of extends { method: string; path: string }, T>(
 }
 
 /**
- * Finds the success status of a route by its name in the audit record (contract 19: `status`). Undefined for a route
+ * Finds the success status of a route by its name in the audit record (docs/api.md 19: `status`). Undefined for a route
  * with two success statuses: its verb records which one it answered.
  */
 export function createSuccessTable(routes: readonly DeclaredRoute[]): (route: string) => number | undefined {

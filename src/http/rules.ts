@@ -32,7 +32,7 @@ import { givenBack } from './guard'
 import type { AccessLog } from './metrics'
 import type { RouteRule, RouteRules } from './route-rules'
 
-/** Time limit of every request, except on routes that declare `timeLimit: 'own'` (contract 1.9). */
+/** Time limit of every request, except on routes that declare `timeLimit: 'own'` (docs/api.md 1.9). */
 const LIMIT_MS = 30_000
 
 const givenUp = defineError(
@@ -52,13 +52,13 @@ export type EdgeDeps = {
   assertOrigin(caller: TenantCaller, request: Request): void
   /** Counts the request; throws 429 `rate_limit_exceeded`. */
   admit(caller: TenantCaller): void | Promise<void>
-  /** Counts a 4xx answer to an authenticated caller (contract 18.1). */
+  /** Counts a 4xx answer to an authenticated caller (docs/api.md 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
-  /** Adds the six rate limit headers of contract 1.3, for the caller or else for the client's address. */
+  /** Adds the six rate limit headers of docs/api.md 1.3, for the caller or else for the client's address. */
   addRates(headers: Headers, exchange: Exchange, counts?: boolean): unknown
   /** Origins of pages that may read answers to this caller. */
   allowedOrigins(caller: TenantCaller): readonly string[]
-  /** The canonical URL that a request to the apex host is redirected to; null for other hosts (contract 1.1). */
+  /** The canonical URL that a request to the apex host is redirected to; null for other hosts (docs/api.md 1.1). */
   canonicalUrl(request: Request): string | null
   /** Whether a request only asks if anything is there, before clients call. */
   isProbe(method: string, path: string): boolean
@@ -193,7 +193,7 @@ function redirect(location: string, requestId: string, headers: Record<string, s
 }
 
 /**
- * Checks credential, origin, request rate, host and the body's headers, in the order of contract 1.5. A promise only
+ * Checks credential, origin, request rate, host and the body's headers, in the order of docs/api.md 1.5. A promise only
  * where something is waited for.
  */
 export function check(deps: EdgeDeps, exchange: Exchange, request: Request): void | Promise<void> {
@@ -242,7 +242,7 @@ export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, h
   if (isPlainObject(body)) body.request_id ??= exchange.requestId
 }
 
-/** Clients that try a WebSocket first go on with HTTP after this status (contract 29.7). */
+/** Clients that try a WebSocket first go on with HTTP after this status (docs/api.md 29.7). */
 const onlyHttp = defineError(
   'upgrade',
   'validation_error',

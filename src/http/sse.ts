@@ -20,7 +20,7 @@ type Stream<T> = {
   heartbeat?: (elapsedMs: number) => string
   /** Set where the stream ends only when its reader leaves. */
   follows?: true
-  /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (contract 3, 4). */
+  /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (docs/api.md 3, 4). */
   endsWithDone: boolean
   /** The frames of an error after the first byte; absent, it is the envelope. */
   failure?(error: ErrorBody['error']): string

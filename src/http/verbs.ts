@@ -7,7 +7,9 @@ import { type Guard, toCall } from './guard'
 import type { Allowed, Holds } from './operator-edge'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
 
-/** A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (design 12.2). */
+/**
+ * A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (docs/design.md 12.2).
+ */
 export type Declared = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** With `/:id` where it is about one thing. */

@@ -125,7 +125,7 @@ const idempotencyRepository = {
   removeExpired: removeExpiredRepository,
 }
 
-/** How long a key and its answer are kept (contract 1.7). */
+/** How long a key and its answer are kept (docs/api.md 1.7). */
 const RETENTION_MS = 24 * 60 * 60_000
 
 const KEY = /^[A-Za-z0-9\-_.:]{1,256}$/
@@ -152,17 +152,17 @@ export type Ticket = Once & {
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 /**
- * How long a dead process blocks its keys (I11). On SQLite the lease is 0: one process holds the data folder, so a
- * request that this process is not running is not running at all.
+ * How long a dead process blocks its keys (docs/promises.md I11). On SQLite the lease is 0: one process holds the data
+ * folder, so a request that this process is not running is not running at all.
  */
 const LEASE_MS = 2_000
 const ATTEMPTS = 3
 const MAX_VERIFIED = 1_000
 
 /**
- * Idempotency keys of requests (contract 1.7). Exactly-once holds because the answer is written in the transaction
+ * Idempotency keys of requests (docs/api.md 1.7). Exactly-once holds because the answer is written in the transaction
  * of the effect, under the primary key (user, key), and only by the request that still holds the key: two effects of
- * one key cannot both commit, and no effect commits without its answer (I2, I10).
+ * one key cannot both commit, and no effect commits without its answer (docs/promises.md I2, I10).
  */
 export function createIdempotency({ store, clock, masterKey }: Deps) {
   const running = new Map<string, Running>()
@@ -317,7 +317,7 @@ export function fingerprintOf(caller: TenantCaller, method: string, path: string
   return sha256Hex(`${ownerOf(caller)} ${scopes} ${method} ${path} ${sha256Hex(body)}`)
 }
 
-/** The response body as it is sent; objects get the request id (contract 1.4). */
+/** The response body as it is sent; objects get the request id (docs/api.md 1.4). */
 function responseBody(answer: unknown, requestId: string): string {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return JSON.stringify(answer)
   const { request_id = requestId } = answer as { request_id?: string }

@@ -5,7 +5,7 @@ import { defineTable, type Row } from '../kernel/store'
 /** Additional authenticated data that binds a sealed answer to its row. */
 export const contextOf = ({ userId, key }: { userId: UserId; key: string }): string => `idempotency ${userId} ${key}`
 
-/** One key of one user (contract 1.7). `status` is null while the request runs, and set once it is answered. */
+/** One key of one user (docs/api.md 1.7). `status` is null while the request runs, and set once it is answered. */
 export const idempotencyKeys = defineTable((k) =>
   k.table(
     'idempotency_keys',

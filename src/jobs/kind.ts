@@ -62,7 +62,7 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
    * recurs rests until then, for five minutes at most. What is due sooner than that asks for it with `ensure`.
    */
   dueAt?(tx: Tx): Promise<number | null>
-  /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (contract 7). */
+  /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (docs/api.md 7). */
   keepMs?: number
   /** Part of the commit that ends a job as failed, whatever the cause: releases what it held, tells who waits. */
   onFailed?(tx: Tx, job: { id: JobId; owner: OwnerScope | null; payload: Payload }, error: string): Promise<unknown>

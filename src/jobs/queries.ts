@@ -16,7 +16,7 @@ export type ShownQuery = Wanted & {
 
 const newestFirst = pagesBy(jobs, 'created_at')
 
-/** A job that waits for another try has begun: what callers see only moves forward (I15). */
+/** A job that waits for another try has begun: what callers see only moves forward (docs/promises.md I15). */
 export const statusOf = ({ state, started_at }: Pick<JobRow, 'state' | 'started_at'>): JobState =>
   state === 'queued' && started_at !== null ? 'active' : state
 

@@ -22,7 +22,7 @@ export type Queue = {
 
 type Deps = { clock: Clock; kinds: ReadonlyMap<string, JobKind>; wake(): void }
 
-/** The lines of the jobs that callers are shown, which operators may hold back (dx 2.12). */
+/** The lines of the jobs that callers are shown, which operators may hold back (docs/operating.md 2.12). */
 export function createQueues({ clock, kinds, wake }: Deps) {
   return { all, namesOf, pause, resume }
 

@@ -132,7 +132,7 @@ export function createRuns(
       const requested = row.unique_key === null ? null : await rows.againAt(tx, row.id)
       const at = planned === null || requested === null ? (planned ?? requested) : Math.min(planned, requested)
       if (at !== null) {
-        // What callers see never falls (contract 7).
+        // What callers see never falls (docs/api.md 7).
         const anew = kind.shown ? {} : { progress: 0 }
         // Overdue from now on at most, so that it comes after those that wait already.
         return rows.requeue(tx, row.id, { turn: null, run_at: Math.max(at, now), attempts: 0, ...anew })

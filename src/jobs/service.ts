@@ -16,7 +16,7 @@ import { createWorker } from './worker'
 /** How often the time in which jobs are served is counted. */
 const SERVING_STEP_MS = 300_000
 
-/** Longest wait in line, in serving time (contract 7). */
+/** Longest wait in line, in serving time (docs/api.md 7). */
 const QUEUE_LIMIT_MS = 86_400_000
 
 const BATCH = 100
@@ -243,7 +243,7 @@ export function createJobs(deps: JobsDeps) {
     }
   }
 
-  /** Ends a queued or active job as failed, with the error `cancelled` (contract 7). False when it had ended. */
+  /** Ends a queued or active job as failed, with the error `cancelled` (docs/api.md 7). False when it had ended. */
   async function cancel(tx: Tx, row: JobRow): Promise<boolean> {
     if (!(await worker.fail(tx, row, CANCELLED))) return false
     tx.afterCommit(() => worker.drop(row.id))

@@ -7,7 +7,7 @@ import { LONGEST_REST_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
 import { type TakeoverRow, takeovers } from './table'
 
-/** `ai` → `requested` → `human` → `ai`; also from `ai` to `human` at once (contract 15). */
+/** `ai` → `requested` → `human` → `ai`; also from `ai` to `human` at once (docs/api.md 15). */
 export type TakeoverStatus = 'ai' | 'requested' | 'human'
 
 export type Holder = { id: string; name: string }
@@ -172,8 +172,8 @@ const LOOK_EVERY_MS = 30_000
 const BATCH = 200
 
 /**
- * Who has something, the AI or one person (I36). Every change locks the subject's row in the caller's unit of work, so
- * changes come one after the other, also those of two processes, and commit with what they cause.
+ * Who has something, the AI or one person (docs/promises.md I36). Every change locks the subject's row in the caller's
+ * unit of work, so changes come one after the other, also those of two processes, and commit with what they cause.
  */
 export function createTakeovers({ store, clock, jobs }: Deps) {
   const kinds = new Map<string, { endSilent(tx: Tx, subject: Subject): Promise<void> }>()

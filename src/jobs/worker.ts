@@ -43,7 +43,7 @@ type Added = {
   heed(tx: Tx): Promise<number>
 }
 
-/** Claims jobs and runs them, renews their leases, and gives lost ones to a free worker (I15). */
+/** Claims jobs and runs them, renews their leases, and gives lost ones to a free worker (docs/promises.md I15). */
 export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>, { addRecurring, heed }: Added) {
   const { store, clock, node, leaseMs, onError, takes = () => true } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })

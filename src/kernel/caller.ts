@@ -3,20 +3,23 @@ import { AppError } from './errors'
 import type { KeyId, OrgId, SessionId, UserId } from './ids'
 import type { Tx } from './store'
 
-/** The five scopes of contract 1.2; a new key gets all of them unless it says otherwise. */
+/** The five scopes of docs/api.md 1.2; a new key gets all of them unless it says otherwise. */
 export const SCOPES = ['completions', 'skills', 'tools', 'connectors', 'billing'] as const
 export type Scope = (typeof SCOPES)[number]
 
 export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
 export type Tier = (typeof TIERS)[number]
 
-/** What parameters such as `top_p` do in chat completions: honoured, ignored, or as the base address says (contract 33.1). */
+/**
+ * What parameters such as `top_p` do in chat completions: honoured, ignored, or as the base address says (docs/api.md
+ * 33.1).
+ */
 export const CHAT_PARAMETERS = ['by_base', 'honor', 'ignore'] as const
 export type ChatParameters = (typeof CHAT_PARAMETERS)[number]
 
 export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
-/** Who sees what people wrote, and links that work for everyone who has them (dx 2.2). */
+/** Who sees what people wrote, and links that work for everyone who has them (docs/operating.md 2.2). */
 export const seesContent = (role: OperatorRole): boolean => role === 'admin' || role === 'support'
 
 export type KeyCaller = {
@@ -29,7 +32,7 @@ export type KeyCaller = {
   sessionId?: SessionId | null
   /** The org of an org key: the org pays for the calls and its audit chain records them. Null for a personal key. */
   orgId: OrgId | null
-  /** The org that team-scoped things go to: the key's own, else the user's active one (contract 1.2). */
+  /** The org that team-scoped things go to: the key's own, else the user's active one (docs/api.md 1.2). */
   activeOrgId: OrgId | null
   scopes: readonly Scope[]
   tier: Tier
@@ -57,7 +60,10 @@ export type SessionCaller = {
   activeOrgId: OrgId | null
 }
 
-/** An operator, calling through the operator API; name and reason are recorded as they state them (dx 2.2). */
+/**
+ * An operator, calling through the operator API; name and reason are recorded as they state them (docs/operating.md
+ * 2.2).
+ */
 export type OperatorCaller = {
   type: 'operator'
   role: OperatorRole
@@ -95,7 +101,7 @@ export function requireScope(caller: TenantCaller, scope: Scope, call = 'this ca
   )
 }
 
-/** Comes with a request that has an Idempotency-Key: the verb stores its answer through this (contract 1.7). */
+/** Comes with a request that has an Idempotency-Key: the verb stores its answer through this (docs/api.md 1.7). */
 export type Once = {
   /** The same for each try of the request. */
   readonly id: string
@@ -116,7 +122,7 @@ export type Call<C extends Caller = TenantCaller> = {
   readonly route: string
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal
-  /** How many events led to this call, each by what another one had started; none for what a person asked (I37). */
+  /** How many events led to this call, each by what another one had started; none for what a person asked. */
   readonly depth?: number | undefined
   /** Set only when the request carries an Idempotency-Key and the route accepts one. */
   readonly once?: Once | undefined

@@ -2,7 +2,7 @@
 export type Clock = {
   /** Wall time in epoch milliseconds. */
   now(): number
-  /** Milliseconds that never jump, for windows, leases and durations (I40). */
+  /** Milliseconds that never jump, for windows, leases and durations (docs/promises.md I40). */
   monotonic(): number
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
@@ -58,7 +58,7 @@ export const isoOrNull = (ms: number | null): string | null => (ms === null ? nu
 const DAY_MS = 86_400_000
 let latestDay = { since: Number.NaN, text: '' }
 
-/** The UTC day of a moment, `YYYY-MM-DD`: the bucket of caps and reports (contract 1.9). */
+/** The UTC day of a moment, `YYYY-MM-DD`: the bucket of caps and reports (docs/api.md 1.9). */
 export function utcDay(ms: number): string {
   // Days of UTC have no leap seconds in epoch time, so each begins at a multiple of its length.
   const since = Math.floor(ms / DAY_MS) * DAY_MS

@@ -4,7 +4,7 @@ import { checker, type Static, type TSchema } from './schema'
 import { withoutUserInfo } from './text'
 import { problemsOf, SECRET_MEMBER } from './validation'
 
-/** One setting, declared together with its documentation in the module that uses it (design 10). */
+/** One setting, declared together with its documentation in the module that uses it (docs/design.md 10). */
 export type Setting<T extends TSchema = TSchema> = {
   /** Environment variable, `SVC_…`. */
   env: string

@@ -47,7 +47,7 @@ export function timingSafeEqual(a: string, b: string): boolean {
   return left.length === right.length && sameBytes(left, right)
 }
 
-/** CRC-32 of the text in six base62 digits: the checksum by which secret scanners recognize a key (contract 20). */
+/** CRC-32 of the text in six base62 digits: the checksum by which secret scanners recognize a key (docs/api.md 20). */
 export function crc32Base62(text: string): string {
   let rest = Bun.hash.crc32(text)
   let out = ''

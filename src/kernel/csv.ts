@@ -2,7 +2,7 @@ import { unparse } from 'papaparse'
 
 export type CsvCell = string | number | boolean | null
 
-/** Headers of a CSV answer, which browsers save and never render (F7). `name` is not escaped: pass a constant. */
+/** Headers of a CSV answer, which browsers save and never render. `name` is not escaped: pass a constant. */
 export const csvHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8; header=present',
   'content-disposition': `attachment; filename="${name}.csv"`,
@@ -13,7 +13,7 @@ export const csvHeaders = (name: string) => ({
 /** Begins every CSV file, so that Excel reads it as UTF-8. */
 export const CSV_BEGIN = '\ufeff'
 
-/** Records as RFC 4180 text, each ended by CRLF. No cell can start a formula in a spreadsheet (F7). */
+/** Records as RFC 4180 text, each ended by CRLF. No cell can start a formula in a spreadsheet (docs/attacks.md F7). */
 export const csvLines = (records: readonly (readonly CsvCell[])[]): string =>
   records.length === 0 ? '' : `${unparse(records.map(harmlessCells), { newline: '\r\n' })}\r\n`
 

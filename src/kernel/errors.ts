@@ -3,7 +3,7 @@ import { isSmall } from './validation-issues'
 
 /**
  * The kind of an error, independent of the surface that reports it.
- * HTTP turns a kind into a status and a type (contract 1.5), the CLI into an exit code (dx 2.5).
+ * HTTP turns a kind into a status and a type (docs/api.md 1.5), the CLI into an exit code (docs/operating.md 2.5).
  */
 export type ErrorKind =
   | 'invalid'
@@ -75,7 +75,7 @@ export function defineError<Facts extends unknown[]>(
   })
 }
 
-/** One error for an id that does not exist, is malformed, or belongs to someone else (contract 1.5). */
+/** One error for an id that does not exist, is malformed, or belongs to someone else (docs/api.md 1.5). */
 export const notFound = defineError('missing', 'not_found', (what: string) => `No ${what} with this id.`)
 
 export const invalidInput = (path: string, message: string) =>
@@ -95,7 +95,7 @@ export const renamed = (
     ...(details ? { details: details.map((one) => ({ path: rename(one.path), message: rename(one.message) })) } : {}),
   })
 
-/** 400 `org_required`: the request says `scope: "org"` but no organization is active (contract 18). */
+/** 400 `org_required`: the request says `scope: "org"` but no organization is active (docs/api.md 18). */
 export const orgRequired = (): AppError => {
   const message =
     '"scope" is "org", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
@@ -108,7 +108,7 @@ export const storageUnavailable = defineError(
   () => 'The database cannot be written to right now. Nothing was changed or charged; try again shortly.',
 )
 
-/** The error that ends open streams when the server stops (I32). */
+/** The error that ends open streams when the server stops (docs/promises.md I32). */
 export const shuttingDown = defineError(
   'unavailable',
   'service_unavailable',
@@ -117,16 +117,22 @@ export const shuttingDown = defineError(
 
 const MAX_QUOTED = 80
 
-/** A caller's value for an error sentence: strings in quotes, so that `"0.9"` and 0.9 look different (dx 6.1). */
+/**
+ * A caller's value for an error sentence: strings in quotes, so that `"0.9"` and 0.9 look different (docs/operating.md
+ * 6.1).
+ */
 export const messageOf = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
 
-/** A caller's value without quotes around it: short, without control characters and without secrets (dx 6.1). */
+/**
+ * A caller's value without quotes around it: short, without control characters and without secrets (docs/operating.md
+ * 6.1).
+ */
 export const quoted = (value: unknown): string => {
   const clean = scrub(written(value).slice(0, 4 * MAX_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
   return clean.length > MAX_QUOTED ? `${clean.slice(0, MAX_QUOTED - 1)}…` : clean
 }
 
-/** A large value is only described: serializing it would block the event loop (I28). */
+/** A large value is only described: serializing it would block the event loop (docs/promises.md I28). */
 function written(value: unknown): string {
   if (typeof value === 'string') return value
   if (isSmall(value)) return JSON.stringify(value) ?? String(value)

@@ -1,6 +1,6 @@
 import { form } from './form'
 
-/** Names of the points where a crash would do most harm; tests crash the process there (I3). */
+/** Names of the points where a crash would do most harm; tests crash the process there (docs/promises.md I3). */
 const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',

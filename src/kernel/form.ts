@@ -1,8 +1,8 @@
 const request = new Map<string, string>()
 
 /**
- * A pattern of a schema with what it asks for in words: error messages say these in place of the pattern (dx 6.1).
- * The words follow "it must be".
+ * A pattern of a schema with what it asks for in words: error messages say these in place of the pattern
+ * (docs/operating.md 6.1). The words follow "it must be".
  */
 export function form(pattern: string, words: string): string {
   request.set(pattern, words)

@@ -62,7 +62,10 @@ type PageKind = {
   script?: string
 }
 
-/** Headers that forbid scripts, framing and foreign resources; a page may only submit its form to us (dx 5.1). */
+/**
+ * Headers that forbid scripts, framing and foreign resources; a page may only submit its form to us (docs/operating.md
+ * 5.1).
+ */
 export const pageHeaders = ({ script }: PageKind = {}): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

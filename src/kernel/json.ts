@@ -4,7 +4,7 @@ const MAX_DEPTH = 64
 const MAX_NUMBER_CHARS = 32
 /** Whole numbers of fewer digits are never changed. */
 const LARGE_CHARS = 16
-/** A body of a million values would block the event loop for too long while it is parsed (I28). */
+/** A body of a million values would block the event loop for too long while it is parsed (docs/promises.md I28). */
 const MAX_VALUES = 100_000
 /** So many numbers of a list, such as the tokens of texts, are parsed as fast as one other value. */
 const NUMBERS_A_VALUE = 4
@@ -35,9 +35,9 @@ type Large = 'refused' | 'text'
 
 /**
  * Parses an untrusted JSON body. Refuses what would stall the parser or cannot be stored: nesting over 64, numbers
- * over 32 characters, more than 100,000 values (400,000 in lists of numbers), bytes that are not UTF-8, NUL, unpaired surrogates (I28, B5–B11).
- * A whole number that would lose digits is refused by its path; with `large: 'text'`, for what others answer, it is the
- * text of its digits. Throws 400 `validation_error`.
+ * over 32 characters, more than 100,000 values (400,000 in lists of numbers), bytes that are not UTF-8, NUL, unpaired
+ * surrogates (docs/promises.md I28, docs/attacks.md B5–B11). A whole number that would lose digits is refused by its
+ * path; with `large: 'text'`, for what others answer, it is the text of its digits. Throws 400 `validation_error`.
  */
 export function parseUntrustedJson(bytes: Uint8Array, { large = 'refused' }: { large?: Large } = {}): unknown {
   const changed = scan(bytes)
@@ -70,8 +70,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a text that needs care: drops `__proto__` keys, refuses what no database can store (B5, B7, B14), with the
- * path of the value that holds it.
+ * Parses a text that needs care: drops `__proto__` keys, refuses what no database can store (docs/attacks.md B5, B7,
+ * B14), with the path of the value that holds it.
  */
 function parseCarefully(text: string): unknown {
   let unstorable: { value: string; why: string } | undefined

@@ -79,7 +79,7 @@ export const listAfter = <Item extends { id: string }>(data: Item[], has_more: b
   has_more,
 })
 
-/** Most bytes of large rows in one page: serializing more would block the event loop (I28). */
+/** Most bytes of large rows in one page: serializing more would block the event loop (docs/promises.md I28). */
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
@@ -163,6 +163,6 @@ export const pagesAmong = <T extends Dated<Moment>, Moment extends string>(
   }
 }
 
-/** Case-insensitive substring match; `%` and `_` in the caller's words match only themselves (F4). */
+/** Case-insensitive substring match; `%` and `_` in the caller's words match only themselves (docs/attacks.md F4). */
 export const contains = (column: SQLiteColumn, words: string): SQL =>
   sql`lower(${column}) like ${`%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

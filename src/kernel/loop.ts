@@ -79,7 +79,7 @@ export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, c
 
 /**
  * Lets pending requests run during long work: resolves in a later turn of the event loop. All callers share one queue
- * and one of them resumes per turn, so many long jobs block the loop no longer than one (I28).
+ * and one of them resumes per turn, so many long jobs block the loop no longer than one (docs/promises.md I28).
  */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))

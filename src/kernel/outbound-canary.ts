@@ -3,7 +3,7 @@ import { createOutbound } from './outbound'
 
 /**
  * Checks the outbound guard at start: fetches a name that resolves to this machine and expects a refusal before any
- * connection is made. This detects a runtime that ignores our checking `lookup` (I24).
+ * connection is made. This detects a runtime that ignores our checking `lookup` (docs/promises.md I24).
  */
 export async function isEgressGuarded(): Promise<boolean> {
   let reached = false

@@ -56,7 +56,7 @@ type LookupDone = (error: Error | null, addresses?: Resolved[] | string, family?
 /** How long the rest of an answer is read that nobody looks at. */
 const LEAVE_MS = 2_000
 
-/** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting (J2). */
+/** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting. */
 const OURS = new Set([
   'host',
   'connection',
@@ -196,7 +196,7 @@ export function dial(address: string, port: number): Promise<Socket> {
 /**
  * Connections that later calls may use. A call gets only one of the same scheme, host, port, TLS name and set of IP
  * addresses as it has resolved and checked itself: so a kept connection leads nowhere that the call could not connect
- * to now (J13). Few are kept, and not for long.
+ * to now (docs/attacks.md J13). Few are kept, and not for long.
  */
 export function keepConnections({ idleEach = 64, idleAll = 256, idleMs = 10_000 }: Limits = {}) {
   const options = { keepAlive: true, maxFreeSockets: idleEach, timeout: idleMs }

@@ -48,7 +48,7 @@ export const isRefusedPort = (port: number): boolean => REFUSED_PORTS.has(port)
 
 const MAX_URL_CHARS = 2048
 
-/** 400 `url_blocked` (contract 1.5): this server does not call the address on behalf of a user. */
+/** 400 `url_blocked` (docs/api.md 1.5): this server does not call the address on behalf of a user. */
 const urlBlocked = defineError(
   'invalid',
   'url_blocked',
@@ -57,9 +57,9 @@ const urlBlocked = defineError(
 
 export type UrlRules = {
   addresses: AddressRule
-  /** Host names this server answers on, so that it never calls itself (J19, J31). */
+  /** Host names this server answers on, so that it never calls itself (docs/attacks.md J19, J31). */
   ownHosts: ReadonlySet<string>
-  /** Production: plain http is refused (J23). */
+  /** Production: plain http is refused (docs/attacks.md J23). */
   httpsOnly: boolean
   /** Allows local names (`localhost`, `box.lan`); the addresses they resolve to are still checked. */
   localNames: boolean
@@ -93,9 +93,9 @@ export type Outbound = ReturnType<typeof createOutbound>
 const DNS_TIMEOUT_MS = 3_000
 
 /**
- * The only way to call addresses that a user or a model chose (design 1.8). `node:https` connects to the very IP
- * address that our `lookup` checked, so a name that resolves differently a moment later gains nothing (J13). No
- * redirects, no decompression; connections are kept only for requests that say so.
+ * The only way to call addresses that a user or a model chose (docs/design.md 1.8). `node:https` connects to the very
+ * IP address that our `lookup` checked, so a name that resolves differently a moment later gains nothing
+ * (docs/attacks.md J13). No redirects, no decompression; connections are kept only for requests that say so.
  */
 export function createOutbound(options: OutboundOptions = {}) {
   const addresses = createAddressRule(options)
@@ -212,7 +212,7 @@ async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]
 
 /**
  * Parses an address that a user or a model chose and refuses what its text alone shows to be unsafe: scheme, userinfo,
- * port, length, control characters, host forms of this machine (catalogue J1–J20). Names are resolved and checked
+ * port, length, control characters, host forms of this machine (docs/attacks.md J1–J20). Names are resolved and checked
  * later, when the connection is made.
  * @throws AppError 400 `url_blocked`
  */

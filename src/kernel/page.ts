@@ -1,7 +1,7 @@
 import { AppError } from './errors'
 import { type Static, t } from './schema'
 
-/** `limit` and `cursor` of every list (contract 1.8). */
+/** `limit` and `cursor` of every list (docs/api.md 1.8). */
 export const PageQuery = t.Object({
   limit: t.Integer({ minimum: 1, maximum: 100, default: 50 }),
   cursor: t.Optional(t.String({ maxLength: 512 })),
@@ -18,7 +18,7 @@ export function encodeCursor({ at, id }: Mark): string {
   return Buffer.from(JSON.stringify([at, id])).toString('base64url')
 }
 
-/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (B34). */
+/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (docs/attacks.md B34). */
 export function decodeCursor(cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)

@@ -14,7 +14,7 @@ type Redrawn<F extends Format> = { format: F; width: number; height: number; byt
 
 /**
  * Draws a picture again, upright and with nothing in it but its pixels: a photograph leaves behind where it was taken
- * (catalogue O17). Null for what is no picture, or is too large.
+ * (docs/attacks.md O17). Null for what is no picture, or is too large.
  */
 export async function redrawn<F extends Format>(
   bytes: Uint8Array,

@@ -11,8 +11,8 @@ export function portProblem(hostname: string, port: number): Promise<string | nu
 }
 
 /**
- * Says that a port is in use, and by whom where Linux lets this user know: ` (pid 812, node)` (dx 4.3). Other systems,
- * and programs of other users, are not named.
+ * Says that a port is in use, and by whom where Linux lets this user know: ` (pid 812, node)` (docs/operating.md 4.3).
+ * Other systems, and programs of other users, are not named.
  */
 export function inUse(port: number): string {
   const holder = holderOf(port)

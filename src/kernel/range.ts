@@ -2,7 +2,7 @@ import { iso } from './clock'
 import { invalidInput, quoted } from './errors'
 import { type Static, t } from './schema'
 
-/** `from` and `to` of every dated list (contract 1.8). */
+/** `from` and `to` of every dated list (docs/api.md 1.8). */
 export const RangeQuery = t.Object({
   from: t.Optional(
     t.String({ maxLength: 40, description: 'ISO 8601, inclusive; a date without a time means its start (UTC)' }),

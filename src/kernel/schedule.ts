@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 
 const MINUTE_MS = 60_000
-/** The shortest time allowed between two scheduled runs (contract 10). */
+/** The shortest time allowed between two scheduled runs (docs/api.md 10). */
 const MIN_SPACING_MS = 5 * MINUTE_MS
 /** How many firings are checked for their spacing. Five minutes apart they span a day, after which times repeat. */
 const LOOKED_AT = 300

@@ -131,7 +131,7 @@ export function checker<T extends TSchema>(schema: T) {
 }
 
 /**
- * Validates a JSON body as it is: nothing is coerced and nothing is dropped (contract 1.1). An optional schema also
+ * Validates a JSON body as it is: nothing is coerced and nothing is dropped (docs/api.md 1.1). An optional schema also
  * accepts a missing body.
  * @throws SchemaRefusal
  */
@@ -166,7 +166,7 @@ export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** Like {@link checkedQuery} but lets NUL pass: for paths whose verb checks each id and answers 404 itself (I22). */
+/** Like {@link checkedQuery} but lets NUL pass: for paths whose verb checks each id and answers 404 itself. */
 export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
@@ -223,7 +223,7 @@ export const RequestId = Type.String({ description: 'Same as the X-Request-Id he
 /** A JSON object with any members. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown())
 
-/** The public shape of a page: `{ <name>: [...], has_more, next_cursor }` (contract 1.8). */
+/** The public shape of a page: `{ <name>: [...], has_more, next_cursor }` (docs/api.md 1.8). */
 export const pageOf = <Name extends string, Item extends TSchema>(name: Name, item: Item) =>
   Type.Object({
     ...({ [name]: Type.Array(item) } as { [key in Name]: ReturnType<typeof Type.Array<Item>> }),

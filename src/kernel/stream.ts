@@ -1,4 +1,4 @@
-/** One server-sent event. `data` travels as JSON on one line, so no text in it can end the frame (I30). */
+/** One server-sent event. `data` travels as JSON on one line, so no text in it can end the frame. */
 export type SseFrame = { event?: string; data: unknown /** Sent back by readers that return. */; id?: number }
 
 /** The frame as one string, to be written in one chunk: some clients forget the event name at a chunk edge. */
@@ -14,7 +14,7 @@ export const sseJson = (data: unknown): string => {
 export const SSE_DONE = 'data: [DONE]\n\n'
 export const SSE_HEARTBEAT = ': keep-alive\n\n'
 
-/** Headers of every streamed answer (contract 3). */
+/** Headers of every streamed answer (docs/api.md 3). */
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

@@ -18,7 +18,10 @@ export const hasAtLeast = (text: string, min: number): boolean =>
 /** A caller's value that should be a text; `otherwise` for any other value. */
 export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
-/** Removes what could act on a terminal or reorder a line: control characters, escapes, bidi overrides (dx 2.4). */
+/**
+ * Removes what could act on a terminal or reorder a line: control characters, escapes, bidi overrides
+ * (docs/operating.md 2.4).
+ */
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
@@ -33,7 +36,10 @@ export function shorten(text: string, max: number): string {
 export const beginningOf = (text: string, count: number): string =>
   [...text.slice(0, 2 * count)].slice(0, count).join('')
 
-/** Hides name and password of every address in a text: they are secrets wherever an address is shown (dx 6.1). */
+/**
+ * Hides name and password of every address in a text: they are secrets wherever an address is shown (docs/operating.md
+ * 6.1).
+ */
 export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?#\s"]*@/g, '://…@')
 
 /** Removes what a database or client cannot store: NUL is dropped, unpaired surrogates become U+FFFD. */
@@ -86,7 +92,7 @@ export class Pieces {
 
 export type PairKeeper = { add(piece: string): string; end(): string }
 
-/** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half (I30). */
+/** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half. */
 export function createPairKeeper(): PairKeeper {
   let half = ''
   return {
@@ -106,7 +112,7 @@ const SECRETS = /\b(svc_(?:sk|ds|wt|wp|op|iv|gc|bp|voice)_(?:live_|test_)?)[0-9A
 const BEARER = /(bearer\s+)[^\s"',\\]{8,}/gi
 const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 
-/** Removes API keys, bearer tokens and passwords in URLs from text that is logged or shown (I25). */
+/** Removes API keys, bearer tokens and passwords in URLs from text that is logged or shown (docs/promises.md I25). */
 export function scrub(text: string): string {
   // Most lines of the log hold none of it, and a look for a word costs next to nothing.
   const hidden = text.includes('svc_') ? text.replace(SECRETS, '$1…') : text

@@ -23,7 +23,7 @@ export type Request = {
   explain(schema: object, value: unknown): Issue[]
 }
 
-/** How many members are explained at once; more would block the event loop for too long (I28). */
+/** How many members are explained at once; more would block the event loop for too long (docs/promises.md I28). */
 const MAX_EXPLAINED = 300
 const MAX_ENTRIES = 10
 

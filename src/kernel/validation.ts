@@ -11,8 +11,8 @@ const SHOWN = 3
 const MAX_DETAILS = 20
 
 /**
- * Turns schema findings into sentences that name the value and the limit (dx 6.1). The message holds the first three
- * problems, `details` up to twenty.
+ * Turns schema findings into sentences that name the value and the limit (docs/operating.md 6.1). The message holds the
+ * first three problems, `details` up to twenty.
  */
 export function validationError(findings: ValidationIssue[], value: unknown): AppError {
   const details = describe(tellingOf(findings), value)
@@ -79,7 +79,7 @@ function explain(path: string, found: ValidationIssue[], value: unknown, { nameO
   })
 }
 
-/** What first calls forget, as it is sent (dx 6.3). */
+/** What first calls forget, as it is sent (docs/operating.md 6.3). */
 const EXAMPLES: Record<string, string> = {
   prompt: ' Send a non-empty string, for example {"prompt":"Hello"}.',
   messages: ' Send a list, for example {"messages":[{"role":"user","content":"Hello"}]}.',
@@ -87,7 +87,7 @@ const EXAMPLES: Record<string, string> = {
 
 const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
 
-/** Members whose value is never repeated in an error message (I25). */
+/** Members whose value is never repeated in an error message (docs/promises.md I25). */
 export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string => {

@@ -10,7 +10,7 @@ export type Signed = {
   body: string
   /** As it was shown. */
   secret: string
-  /** The one before it, while a rotation leaves time: Standard Webhooks has a signature of each (contract 14.3). */
+  /** The one before it, while a rotation leaves time: Standard Webhooks has a signature of each (docs/api.md 14.3). */
   previous?: string | undefined
 }
 
@@ -18,9 +18,9 @@ export type Signed = {
 export const newWebhookSecret = (): string => `whsec_${randomBase64(32)}`
 
 /**
- * The headers by which a receiver verifies that this server sent the body (contract 14.3). Our own three are signed with
- * the secret's text. Those of Standard Webhooks are signed with what its libraries take for the key: the bytes in base64
- * after `whsec_`, or the text of any other secret of 24 to 64 bytes, which they call raw.
+ * The headers by which a receiver verifies that this server sent the body (docs/api.md 14.3). Our own three are signed
+ * with the secret's text. Those of Standard Webhooks are signed with what its libraries take for the key: the bytes in
+ * base64 after `whsec_`, or the text of any other secret of 24 to 64 bytes, which they call raw.
  */
 export function signatureHeaders({ id, timestampS, body, secret, previous }: Signed): Record<string, string> {
   const timestamp = String(timestampS)

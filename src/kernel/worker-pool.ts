@@ -116,9 +116,9 @@ export type WorkerPool<Task, Answer> = {
 }
 
 /**
- * Runs tasks in processes, for work on what callers send that would block the event loop (I28) or might never end: a
- * task that exceeds its time or memory is ended with its process. A process runs one task at a time and is kept for the
- * next, unless it has grown to more than half of its bound.
+ * Runs tasks in processes, for work on what callers send that would block the event loop (docs/promises.md I28) or
+ * might never end: a task that exceeds its time or memory is ended with its process. A process runs one task at a time
+ * and is kept for the next, unless it has grown to more than half of its bound.
  */
 export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Task, Answer> {
   const { script, max, each = max, idleMs, memoryBytes = DEFAULT_BYTES } = options

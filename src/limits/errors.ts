@@ -3,7 +3,7 @@ import { defineError } from '../kernel/errors'
 import type { ModeGroup } from './limiter'
 import type { IncreaseStatus } from './schema'
 
-/** Where a limit comes from, phrased for the sentences of dx 6.3 #10: `on tier free`. */
+/** Where a limit comes from, phrased for the sentences of docs/operating.md 6.3 #10: `on tier free`. */
 export type Source = string
 
 export const rateLimitExceeded = defineError(

@@ -3,7 +3,7 @@ import type { Tier } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
 import type { IncreaseId } from './schema'
 
-/** Data of the event that a key moved to a higher tier (contract 14.2). */
+/** Data of the event that a key moved to a higher tier (docs/api.md 14.2). */
 export type Upgrade = {
   key_id: KeyId
   previous_tier: Tier

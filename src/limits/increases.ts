@@ -99,8 +99,9 @@ type Deps = {
 export type LimitIncreases = ReturnType<typeof createIncreases>
 
 /**
- * Requests for a higher tier, decisions on them, and tier changes of keys (contract 21). A key requests for itself, a
- * dashboard session for every personal key of its user, or for the key it names. An approval applies from the next request on.
+ * Requests for a higher tier, decisions on them, and tier changes of keys (docs/api.md 21). A key requests for itself,
+ * a dashboard session for every personal key of its user, or for the key it names. An approval applies from the next
+ * request on.
  */
 export function createIncreases({ store, audit, events, clock, tiers, keys, orgs }: Deps) {
   return { request, decide, pendingOf, setTierIn, operator: { list, get, ownerOf, decide: applyDecision } }

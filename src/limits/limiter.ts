@@ -16,7 +16,7 @@ import {
   type WindowStore,
 } from './window'
 
-/** Modes are limited in groups (contract 1.6). */
+/** Modes are limited in groups (docs/api.md 1.6). */
 const MODE_GROUPS = ['text', 'stealth', 'image', 'research', 'video'] as const
 
 export type ModeGroup = (typeof MODE_GROUPS)[number]
@@ -52,7 +52,7 @@ export type Tiers = ReturnType<typeof createTiers>
 
 const namesOf = ({ modes, ...rest }: TierLimits): [string, number][] => Object.entries({ ...rest, ...modes })
 
-/** Requests per minute of a dashboard session (contract 1.2). */
+/** Requests per minute of a dashboard session (docs/api.md 1.2). */
 const SESSION_RPM = 120
 
 type CallerLimits = TierLimits & { tier: Tier; rpmSource: Source; tpmSource: Source; tierSource: Source }
@@ -68,7 +68,7 @@ type ShownLimits = { rpm: number; tpm: number; requests: string; tokens: string 
 /** The subject whose windows count: a key has its own, all sessions of a user share one, so signing in again adds none. */
 const subjectOf = (caller: TenantCaller): string => (caller.type === 'key' ? caller.keyId : `session:${caller.userId}`)
 
-/** The limits of a caller per minute. A key's own limits can only lower its tier's (contract 20). */
+/** The limits of a caller per minute. A key's own limits can only lower its tier's (docs/api.md 20). */
 function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
   if (caller.type === 'session') {
     const free = tiers.limitsOf('free')
@@ -120,9 +120,9 @@ type Deps = { clock: Clock; tiers: Tiers; shared?: Shared | null }
 const STATUS: readonly WindowName[] = ['requests', 'tokens', 'text', 'stealth', 'image', 'research', 'video']
 
 /**
- * The limits of contract 1.6, exact in every half-open minute (I12). A rejected request does not count in the window
- * that rejected it; a request rejected by a mode or token limit still counts as a request. With `shared` all nodes
- * count together, and what is admitted comes as a promise; one process alone decides at once.
+ * The limits of docs/api.md 1.6, exact in every half-open minute (docs/promises.md I12). A rejected request does not
+ * count in the window that rejected it; a request rejected by a mode or token limit still counts as a request. With
+ * `shared` all nodes count together, and what is admitted comes as a promise; one process alone decides at once.
  */
 export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   const mine = createLocalStore({ clock, windows: createMemoryWindows(clock) })
@@ -166,9 +166,10 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   }
 
   /**
-   * Reserves the tokens of a call before it starts, so that parallel calls cannot exceed the limit together (I14): its
-   * prompt and what it is expected to answer. That is cut where both together pass the whole limit, so that a key with a
-   * small limit can run one call (contract 1.6). Throws 429 `token_limit_exceeded`.
+   * Reserves the tokens of a call before it starts, so that parallel calls cannot exceed the limit together
+   * (docs/promises.md I14): its prompt and what it is expected to answer. That is cut where both together pass the
+   * whole limit, so that a key with a small limit can run one call (docs/api.md 1.6). Throws 429
+   * `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, prompt: number, maxOutput = 0): TokenTicket | Promise<TokenTicket> {
     const { subject, tpm, tpmSource } = planOf(caller)
@@ -192,7 +193,9 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
     if (tokens > 0) subjects.add(planOf(caller).subject, 'tokens', tokens)
   }
 
-  /** The six headers of contract 1.3 with their current values, as far as this process knows them; added to `into`. */
+  /**
+   * The six headers of docs/api.md 1.3 with their current values, as far as this process knows them; added to `into`.
+   */
   function headers(caller: TenantCaller, into: Headers = {}): Headers {
     const { subject, shown } = planOf(caller)
     return addHeaders(into, shown, subjects.view(subject, 'requests'), subjects.view(subject, 'tokens'))
@@ -200,14 +203,14 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
 
   /**
    * Counts a call without a credential by address and returns its headers, added to `into`: informational, never
-   * enforced (contract 1.3). Pass `counts` false for a CORS preflight, which is not a call.
+   * enforced (docs/api.md 1.3). Pass `counts` false for a CORS preflight, which is not a call.
    */
   function anonymousHeaders(address: string, counts = true, into: Headers = {}): Headers {
     if (counts) addresses.take(address, 'requests', unnamed.rpm, 1)
     return addHeaders(into, unnamed, addresses.view(address, 'requests'), addresses.view(address, 'tokens'))
   }
 
-  /** The body of `GET /rate-limits` (contract 21) without the pending request. */
+  /** The body of `GET /rate-limits` (docs/api.md 21) without the pending request. */
   async function status(caller: TenantCaller): Promise<Omit<RateLimits, 'request_id' | 'pending_request'>> {
     const { subject, tier, rpm, tpm, modes } = planOf(caller)
     const views = await subjects.read(subject, STATUS)

@@ -8,7 +8,7 @@ import { Decision, Increase, NewIncrease, RateLimits } from './schema'
 
 type Modules = { limiter: RateLimiter; increases: LimitIncreases }
 
-/** `/rate-limits` (contract 21). */
+/** `/rate-limits` (docs/api.md 21). */
 export const rateLimitRoutes = ({ limiter, increases }: Modules, guard: Guard) =>
   new Elysia({ prefix: '/rate-limits', tags: ['Rate limits'] })
     .use(guard)

@@ -30,7 +30,7 @@ export const Decision = t.Object(
 )
 export type Decision = Static<typeof Decision>
 
-/** A request for a higher tier (contract 21). */
+/** A request for a higher tier (docs/api.md 21). */
 export const Increase = t.Object(
   {
     id: IncreaseId.schema,
@@ -67,7 +67,7 @@ const LimitStatus = t.Object({
 })
 export type LimitStatus = Static<typeof LimitStatus>
 
-/** `GET /rate-limits` (contract 21). */
+/** `GET /rate-limits` (docs/api.md 21). */
 export const RateLimits = t.Object({
   tier: oneOf(TIERS),
   window_seconds: t.Literal(60),

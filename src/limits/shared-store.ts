@@ -52,12 +52,13 @@ const FORGOT = -1
 const MAX_FORGOT = 3
 
 /**
- * The windows of all nodes together (design 9), exact even when a node loses Redis (I-10).
+ * The windows of all nodes together (docs/design.md 9), exact even when a node loses Redis (docs/attacks.md I-10).
  *
- * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what it
- * let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they count,
- * nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten which was
- * started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let in.
+ * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what
+ * it let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they
+ * count, nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten
+ * which was started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let
+ * in.
  */
 export function createSharedStore({ clock, scripts, live, mine, node, nodes, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })

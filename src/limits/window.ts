@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { ModeGroup } from './limiter'
 
-/** Every limit counts over the last 60 seconds, as a sliding window (contract 1.6). */
+/** Every limit counts over the last 60 seconds, as a sliding window (docs/api.md 1.6). */
 export const WINDOW_MS = 60_000
 
 const FIRST_CAPACITY = 8
@@ -11,7 +11,7 @@ const SOON_MS = 0.001
 /**
  * An exact log of what was admitted in the last 60 seconds: a growing ring of (time, weight), oldest first. Times are
  * monotonic milliseconds. Because an entry leaves exactly 60 s after it came, no half-open minute, wherever it
- * begins, can exceed the limit (I12).
+ * begins, can exceed the limit (docs/promises.md I12).
  */
 export type Window = {
   times: Float64Array

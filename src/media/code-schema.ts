@@ -28,7 +28,7 @@ export const CodeCheck = t.Object(
 )
 export type CodeCheck = Static<typeof CodeCheck>
 
-/** Code that was written (contract 6). */
+/** Code that was written (docs/api.md 6). */
 export const MadeCode = t.Object(
   {
     id: CodeId.schema,

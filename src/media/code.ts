@@ -112,7 +112,7 @@ const NAME =
 
 const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePath(word) ?? '')
 
-/** Longer files are not checked: they are parsed on the event loop (I28). */
+/** Longer files are not checked: they are parsed on the event loop (docs/promises.md I28). */
 const MAX_CHARS = 100_000
 
 /** What a parser says of a file; the line counts from 1, and is null where the parser tells none. */
@@ -180,7 +180,7 @@ const INSTRUCTIONS = [
   'of the language. Say in a few sentences what was made and how to run it. Never invent libraries.',
 ].join('\n')
 
-/** Code: written by an engine, kept as files, and checked by parsers (contract 6). */
+/** Code: written by an engine, kept as files, and checked by parsers (docs/api.md 6). */
 export function createCode({ clock, engines, charging }: Deps) {
   return { create }
 
@@ -281,7 +281,7 @@ function toolsOf(checks: readonly CodeCheck[]): MadeCode['tools_used'] {
   return [{ name: 'syntax_check', status: checked.every(({ status }) => status === 'ok') ? 'success' : 'error' }]
 }
 
-/** The files of a project as one archive, at their paths; none of them leads out of it (O1). */
+/** The files of a project as one archive, at their paths; none of them leads out of it (docs/attacks.md O1). */
 export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Array {
   const mtime = new Date(Math.max(createdAt, FIRST_MS))
   const files = blocks.map(
@@ -309,7 +309,7 @@ function problemIn(error: unknown): Pick<Check, 'message' | 'line'> {
   return { message: first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200), line: loc?.line ?? null }
 }
 
-/** The fenced blocks of code in an answer, in order (contract 2.3). An unclosed fence is none. */
+/** The fenced blocks of code in an answer, in order (docs/api.md 2.3). An unclosed fence is none. */
 export function codeBlocks(text: string): CodeBlock[] {
   const taken = new Set<string>()
   return fencesIn(text).map((fence, place) => {
@@ -372,7 +372,7 @@ function nameOf({ word, rest, before, content }: Fence): string | null {
 
 /**
  * A path of a file below the folder of its project, wherever it is unpacked: no `..`, no root, no drive, no name that a
- * system reserves. Null when nothing is left (O1).
+ * system reserves. Null when nothing is left (docs/attacks.md O1).
  */
 export function safePath(wanted: string): string | null {
   const parts = wanted

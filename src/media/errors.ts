@@ -54,14 +54,14 @@ export function notARecording(found: string): AppError {
   return new AppError('unsupported', 'unsupported_media_type', message, at('file', message))
 }
 
-/** 502: the engine that speaks failed (contract 1.5). */
+/** 502: the engine that speaks failed (docs/api.md 1.5). */
 export const ttsProviderError = defineError(
   'upstream',
   'tts_provider_error',
   () => 'The voice engine failed. Nothing was charged; try again. The operator can look up this request id.',
 )
 
-/** 502: the engine that listens failed (contract 1.5). */
+/** 502: the engine that listens failed (docs/api.md 1.5). */
 export const sttProviderError = defineError(
   'upstream',
   'stt_provider_error',

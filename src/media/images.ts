@@ -41,7 +41,7 @@ export type Picture = { draft: Draft; about: About; bytes: Uint8Array }
 /** Pictures in the order of their variants; null for one that failed where another did not. */
 export type MadePictures = {
   pictures: readonly (Picture | null)[]
-  /** The whole description, as stored (contract 6). */
+  /** The whole description, as stored (docs/api.md 6). */
   prompt: string
   /** The engine that answered. */
   engineId: string
@@ -68,7 +68,7 @@ type Outcome = { id: ImageId; made: Stored; artifacts: Artifact[]; costCents: nu
 
 export type ImageService = ReturnType<typeof createImages>
 
-/** Pictures as one charged request (contract 6). */
+/** Pictures as one charged request (docs/api.md 6). */
 export function createImages({ charging, engines, pictures }: Deps) {
   return { create, generate, generateEvents }
 
@@ -85,8 +85,8 @@ export function createImages({ charging, engines, pictures }: Deps) {
   }
 
   /**
-   * The same for image clients (contract 28.1, 32.4). Failed pictures are left out, as these clients know none. Throws
-   * 503 `engine_unavailable` where pictures are to be changed and no engine does that.
+   * The same for image clients (docs/api.md 28.1, 32.4). Failed pictures are left out, as these clients know none.
+   * Throws 503 `engine_unavailable` where pictures are to be changed and no engine does that.
    */
   function generate(call: Call, input: GenerationInput, wanted: Wanted): Promise<Generations> {
     const { response_format: format, model } = input

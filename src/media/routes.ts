@@ -18,7 +18,7 @@ import type { VideoService } from './video/service'
 const MADE = { scope: 'completions', idempotent: true, timeLimit: 'own' } as const
 const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
 
-/** `POST /images` (contract 6). */
+/** `POST /images` (docs/api.md 6). */
 export const imageRoutes = (images: ImageService, guard: Guard) =>
   new Elysia({ tags: ['Images'] })
     .use(guard)
@@ -33,7 +33,7 @@ export const imageRoutes = (images: ImageService, guard: Guard) =>
       },
     })
 
-/** `POST /code` (contract 6). */
+/** `POST /code` (docs/api.md 6). */
 export const codeRoutes = (code: CodeService, guard: Guard) =>
   new Elysia({ tags: ['Code'] }).use(guard).post(
     '/code',
@@ -56,7 +56,7 @@ export const codeRoutes = (code: CodeService, guard: Guard) =>
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
-/** `/documents` (contract 6). */
+/** `/documents` (docs/api.md 6). */
 export const documentRoutes = (documents: Documents, guard: Guard) =>
   new Elysia({ tags: ['Documents'] })
     .use(guard)
@@ -88,7 +88,7 @@ export const documentRoutes = (documents: Documents, guard: Guard) =>
       detail: { summary: 'Read a document, with a new link to its file' },
     })
 
-/** `/video` (contract 6). */
+/** `/video` (docs/api.md 6). */
 export const videoRoutes = (video: VideoService, guard: Guard) =>
   new Elysia({ tags: ['Videos'] })
     .use(guard)
@@ -105,7 +105,7 @@ export const videoRoutes = (video: VideoService, guard: Guard) =>
 
 const SOUND_REFUSALS = errors(400, 401, 402, 403, 413, 415, 429, 502, 503, 504)
 
-/** `/audio/tts` and `/audio/stt` (contract 6). */
+/** `/audio/tts` and `/audio/stt` (docs/api.md 6). */
 export const audioRoutes = ({ speak, transcribe }: Audio, guard: Guard) =>
   new Elysia({ prefix: '/audio', tags: ['Audio'] })
     .use(guard)

@@ -20,7 +20,7 @@ export const ImageQuality = oneOf(['draft', 'standard', 'hd'] as const)
 
 const MAX_PROMPT_CHARS = 32_000
 
-/** Body of `POST /images` (contract 6). Unknown members are ignored. */
+/** Body of `POST /images` (docs/api.md 6). Unknown members are ignored. */
 export const ImageInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: MAX_PROMPT_CHARS, description: 'Required: what to show' })),
@@ -55,7 +55,7 @@ export const Images = t.Object(
 )
 export type Images = Static<typeof Images>
 
-/** Sizes of the alias, and their aspect ratios (contract 28.1). */
+/** Sizes of the alias, and their aspect ratios (docs/api.md 28.1). */
 export const SIZES = { '1024x1024': '1:1', '1536x1024': '3:2', '1024x1536': '2:3', auto: null } as const
 
 const FORMATS = ['png', 'jpeg', 'webp'] as const
@@ -69,7 +69,9 @@ export const IGNORED_OF_IMAGES = [
   'input_fidelity',
 ] as const
 
-/** Body of `POST /images/generations`, as image clients send it (contract 28.1, 32.4). Unknown members are ignored. */
+/**
+ * Body of `POST /images/generations`, as image clients send it (docs/api.md 28.1, 32.4). Unknown members are ignored.
+ */
 export const GenerationInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 4_000, description: 'Required: what to show' })),

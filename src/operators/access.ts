@@ -78,7 +78,7 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 const OPERATOR_LABEL = 'svc_op_'
 const USES_EVERY_MS = 60_000
 
-/** Operator keys: who may operate this server from another machine, and with which role (dx 2.2). */
+/** Operator keys: who may operate this server from another machine, and with which role (docs/operating.md 2.2). */
 export function createOperatorAccess({ store, audit, clock }: Deps) {
   return { list, add, rotate, revoke, identify, isStill }
 

@@ -48,7 +48,7 @@ export async function assertRecipients(words: readonly string[]): Promise<void> 
   }
 }
 
-/** Encryption of gigabytes would hold up everything else (I28). */
+/** Encryption of gigabytes would hold up everything else (docs/promises.md I28). */
 function onThread(task: SealTask): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const thread = new Worker(new URL('./backup-seal.worker.ts', import.meta.url).href)

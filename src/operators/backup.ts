@@ -40,7 +40,10 @@ const PARTIAL = '.partial'
 /** In the data folder: what is finished there before it is encrypted or sent to a bucket. */
 const OUTGOING = 'outgoing'
 
-/** Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server keeps serving (I44). */
+/**
+ * Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server
+ * keeps serving (docs/promises.md I44).
+ */
 export function createBackup(deps: Deps) {
   const { store, audit, clock, dataDir, version, migrations, bucketAt, dumpPostgres, contents } = deps
   const writing = new Set<string>()

@@ -25,7 +25,7 @@ const MAX = 200
 
 /**
  * The backups that were made and are still on this machine, wherever they were written to, newest first; and what goes
- * when the old ones are removed (dx 2.8). A copy that was moved away is not among them.
+ * when the old ones are removed (docs/operating.md 2.8). A copy that was moved away is not among them.
  */
 export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) {
   return { list, prune }

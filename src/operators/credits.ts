@@ -37,7 +37,7 @@ type By = Call<OperatorCaller>
 const CODE_MS = 30 * 86_400_000
 const DEFAULT_LIMIT = 50
 
-/** Credit of any owner, the ledger behind it, grant codes and caps, for operators (dx 2.16). */
+/** Credit of any owner, the ledger behind it, grant codes and caps, for operators (docs/operating.md 2.16). */
 export const createCreditVerbs = (deps: Deps) =>
   bind(deps, { balance, grant, adjust, ledger, createCode, setCaps, compare, apply })
 

@@ -30,8 +30,8 @@ const CLOSE_MS = 2_000
 const OLD_MS = 8 * 86_400_000
 
 /**
- * The checks of `svc-admin doctor` (dx 2.19) that a server can make of itself while it serves. What reads all data, or
- * looks at a machine, is left to the command.
+ * The checks of `svc-admin doctor` (docs/operating.md 2.19) that a server can make of itself while it serves. What
+ * reads all data, or looks at a machine, is left to the command.
  */
 export function createDoctor({ store, clock, status, engines, backups, failingWebhooks }: Deps) {
   return async function doctor(call: Call<OperatorCaller>): Promise<DoctorReport> {

@@ -167,7 +167,7 @@ type AcceptDeps = {
   record(tx: Tx, call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<unknown>
 }
 
-/** Forgets what the vectors of `svc-1-embed` are: its next answer says it again (contract 31). */
+/** Forgets what the vectors of `svc-1-embed` are: its next answer says it again (docs/api.md 31). */
 export const acceptVectors = ({ engineRegistry, record }: AcceptDeps, call: Call<OperatorCaller>) =>
   engineRegistry.change(async (tx, { kept, config }) => {
     const { vectors, ...rest } = kept

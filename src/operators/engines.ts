@@ -93,7 +93,7 @@ const UNNAMED = 'default'
 /** Where what is changed here is kept. */
 const DATABASE = 'database'
 
-/** What operators do with engines (dx 2.18). Tenants never see these names. */
+/** What operators do with engines (docs/operating.md 2.18). Tenants never see these names. */
 export function createEngineVerbs(deps: Deps) {
   const { audit, engines, engineRegistry } = deps
   const placesOf = createPlaces(deps)
@@ -318,7 +318,7 @@ const toTest = ({ target, kind, checks }: Trial): EngineTest => ({
   checks: checks.map(({ check, ok, latencyMs, detail }) => ({ check, ok, latency_ms: latencyMs, detail })),
 })
 
-/** What engines cost, and how an operator sets it (dx 2.18). */
+/** What engines cost, and how an operator sets it (docs/operating.md 2.18). */
 function createPriceVerbs({ engines, engineRegistry, settings, record }: EnginePricesDeps) {
   return { list, set }
 

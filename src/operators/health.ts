@@ -28,13 +28,13 @@ type Deps = {
 
 export type HealthService = ReturnType<typeof createHealth>
 
-/** Results are cached this long, good or bad, so that frequent health checks cost nothing (contract 21). */
+/** Results are cached this long, good or bad, so that frequent health checks cost nothing (docs/api.md 21). */
 const FRESH_MS = 30_000
 /** A database that goes away or comes back shows within two seconds, cached or not: its probe is shared this long. */
 const DATABASE_FRESH_MS = 500
 const PATIENCE_MS = 1_500
 const SLOW_DATABASE_MS = 1_000
-/** A write that waits for another program is not waited for: the answer must not take as long (I28). */
+/** A write that waits for another program is not waited for: the answer must not take as long. */
 const WRITE_PATIENCE_MS = 50
 
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
@@ -87,7 +87,9 @@ export function createHealth(deps: Deps) {
     return database
   }
 
-  /** What an engine's breaker did since is not hidden by the cache (contract 22.3), nor that writes fail or succeed. */
+  /**
+   * What an engine's breaker did since is not hidden by the cache (docs/api.md 22.3), nor that writes fail or succeed.
+   */
   function isFresh({ at, changes, keeps, wasFarOff }: NonNullable<typeof last>): boolean {
     const isSame = changes === engineChanges() && keeps === !isFailing() && wasFarOff === isFarOff()
     return isSame && clock.monotonic() - at < FRESH_MS

@@ -18,7 +18,7 @@ type Deps = {
   tiers: Tiers
 }
 
-/** What operators do with tiers and with requests for higher ones (dx 2.9, 2.16). */
+/** What operators do with tiers and with requests for higher ones (docs/operating.md 2.9, 2.16). */
 export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers }: Deps) {
   return { tierTable, setTier, updateKey, windowsOf, list, get, decide }
 

@@ -18,7 +18,7 @@ const OF_REQUESTS = { holds: ['use_case', 'expected_volume', 'reason'], role: 'b
 const FACTS = { holds: 'facts' } as const
 const BILLS = { role: 'billing' } as const
 
-/** Tiers and limits, credit, usage and the record of any owner (dx 2.9, 2.16, 2.17). */
+/** Tiers and limits, credit, usage and the record of any owner (docs/operating.md 2.9, 2.16, 2.17). */
 export const accountVerbs = ({ limits, credits, usage, audit, orgDetail }: OperatorService) =>
   [
     operator.get('/orgs/:ref', { holds: ['plan_note'], role: 'billing', reply: OrgDetail }, (call, { id }) =>

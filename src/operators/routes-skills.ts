@@ -8,7 +8,9 @@ const OF_REVIEW = { holds: 'content', role: 'reviewer' } as const
 const REVIEWS = { role: 'reviewer' } as const
 const Rerun = t.Object({ rerun: t.Optional(t.Boolean()) })
 
-/** All skills, what owners of keys have installed, the queue of submissions and past decisions (dx 2.11). */
+/**
+ * All skills, what owners of keys have installed, the queue of submissions and past decisions (docs/operating.md 2.11).
+ */
 export const skillVerbs = ({ skills, submissions }: OperatorService) =>
   [
     operator.get(

@@ -27,7 +27,7 @@ const FACTS = { holds: 'facts' } as const
 
 type Exposition = { contentType: string; metrics(): Promise<string> }
 
-/** The operator API, `/ops/v1`, and `/metrics` for Prometheus (design 7). */
+/** The operator API, `/ops/v1`, and `/metrics` for Prometheus (docs/design.md 7). */
 export const operatorRoutes = (operators: OperatorService, edge: OperatorEdge, exposition: Exposition) =>
   // Any host will do: over a socket it is only a word, and the usual tools make up a short one.
   new Elysia({ handler: { standardHostname: false } })

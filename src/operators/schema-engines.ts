@@ -77,7 +77,9 @@ export const NewEngine = t.Object({
     }),
   ),
   api_key: t.Optional(t.String({ minLength: 1, maxLength: 4_096 })),
-  settings: t.Optional(t.Object(UPSTREAM_SETTINGS, { description: 'As in svc.server.json (contract 28.4)' })),
+  settings: t.Optional(
+    t.Object(UPSTREAM_SETTINGS, { description: 'As in the `settings` of an upstream in svc.server.json' }),
+  ),
   test: t.Boolean(),
 })
 export type NewEngine = Static<typeof NewEngine>
@@ -128,7 +130,7 @@ export type NewPrices = Static<typeof NewPrices>
 export const RemovedEngine = t.Object({ object: t.Literal('engine'), name: t.String(), removed_from: t.String() })
 export type RemovedEngine = Static<typeof RemovedEngine>
 
-/** Body of `PUT /ops/v1/engines/aliases`: a name that clients use for an engine (contract 32.2). */
+/** Body of `PUT /ops/v1/engines/aliases`: a name that clients use for an engine (docs/api.md 32.2). */
 export const NewEngineAlias = t.Object({
   name: t.String({ pattern: form(ALIAS_NAME, 'a name without spaces, which may end in *') }),
   ...Alias.properties,

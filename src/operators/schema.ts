@@ -240,7 +240,7 @@ export const Node = t.Object({
 export type Node = Static<typeof Node>
 export const NodeList = t.Object({ nodes: t.Array(Node) })
 
-/** The checks of the store and what they found (I6, I8, I20). */
+/** The checks of the store and what they found (docs/promises.md I6, I8, I20). */
 export const Verification = t.Object({
   object: t.Literal('verification'),
   ok: t.Boolean(),
@@ -279,7 +279,7 @@ export const OperatorList = t.Object({ operators: t.Array(Operator) })
 export const OperatorWithSecret = t.Object({ ...Operator.properties, key: t.String({ description: 'Shown once' }) })
 export type OperatorWithSecret = Static<typeof OperatorWithSecret>
 
-/** One row of the tier table (contract 1.6), per minute. */
+/** One row of the tier table (docs/api.md 1.6), per minute. */
 export const TierRow = t.Object({
   id: oneOf(TIERS),
   object: t.Literal('tier'),
@@ -296,7 +296,7 @@ export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })
 export const NewTier = t.Object({ tier: oneOf(TIERS) })
 
-/** A request for a higher tier with the current usage, for the reviewer who decides on it (dx 2.16). */
+/** A request for a higher tier with the current usage, for the reviewer who decides on it (docs/operating.md 2.16). */
 const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
 export const WeighedIncrease = t.Object({
   ...Increase.properties,

@@ -55,7 +55,7 @@ const ownerIn = (steps: readonly { facts?: Readonly<Record<string, unknown>> }[]
   return (owner as OwnerScope | undefined) ?? null
 }
 
-/** Filters of the skill list; `owner` as operators name one (dx 2.1). */
+/** Filters of the skill list; `owner` as operators name one (docs/operating.md 2.1). */
 type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
 type OperatorCall = Call<OperatorCaller>
@@ -114,7 +114,7 @@ export function createOperators(deps: Deps) {
     },
     stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
-    /** Submissions of skills (dx 2.11), decided in the skills module. */
+    /** Submissions of skills (docs/operating.md 2.11), decided in the skills module. */
     submissions: deps.skills.operator,
     skills: createSkillVerbs(deps),
     backup: deps.backup,
@@ -124,7 +124,7 @@ export function createOperators(deps: Deps) {
 }
 
 /**
- * Runs all checks of the stored data (I6, I8, I20), one after another, so that a live server keeps
+ * Runs all checks of the stored data (docs/promises.md I6, I8, I20), one after another, so that a live server keeps
  * serving requests.
  */
 function createVerify({ store, clock, invariants }: Deps) {
@@ -142,7 +142,7 @@ function createVerify({ store, clock, invariants }: Deps) {
   }
 }
 
-/** An org with members, keys and balance (dx 2.9). */
+/** An org with members, keys and balance (docs/operating.md 2.9). */
 async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCall, ref: string) {
   const org = (await orgs.get(call, ref)) as OperatorOrg
   const wallet = await billing.balance(store.read, `org:${org.id}`)
@@ -154,7 +154,7 @@ async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCal
   }
 }
 
-/** Usage of any owner, for operators (dx 2.16). */
+/** Usage of any owner, for operators (docs/operating.md 2.16). */
 function createUsageVerbs({ store, keys, usageReading }: Deps) {
   return { show, requests, exportCalls }
 
@@ -186,7 +186,7 @@ function createUsageVerbs({ store, keys, usageReading }: Deps) {
   }
 }
 
-/** What operators do with skills, and for owners of keys (dx 2.11). */
+/** What operators do with skills, and for owners of keys (docs/operating.md 2.11). */
 function createSkillVerbs({ store, keys, skills }: Deps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
@@ -218,7 +218,9 @@ function createSkillVerbs({ store, keys, skills }: Deps) {
   }
 }
 
-/** This server's answer cache (dx 2.18). Only this process's, but a purge also empties what nodes share. */
+/**
+ * This server's answer cache (docs/operating.md 2.18). Only this process's, but a purge also empties what nodes share.
+ */
 function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   return { stats, find, purge }
 
@@ -279,7 +281,7 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
 
 /**
  * Everything about one request: its line in the log, its steps with their times, what it cost and what is on the record
- * of it. Steps are remembered by the process that answered; money and record are in the store (dx 2.8).
+ * of it. Steps are remembered by the process that answered; money and record are in the store (docs/operating.md 2.8).
  */
 function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
   return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {

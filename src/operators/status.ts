@@ -44,7 +44,7 @@ type Deps = {
   needed: readonly string[]
 }
 
-/** The status page: what runs, where, and how well (dx 2.8). */
+/** The status page: what runs, where, and how well (docs/operating.md 2.8). */
 export function createStatus({ clock, facts, health, schema, mapping, redis, risks, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()

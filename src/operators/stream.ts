@@ -29,7 +29,7 @@ const READER: By = {
   signal: new AbortController().signal,
 }
 
-/** What operators see of everything, as it changes (dx 3.8). */
+/** What operators see of everything, as it changes (docs/operating.md 3.8). */
 export function createStream(deps: Deps) {
   const { clock, log, stopping } = deps
   const topics = createTopics(deps, READER)

@@ -3,7 +3,7 @@ import type { OperatorRole } from '../kernel/caller'
 import { defineTable, type Row } from '../kernel/store'
 import type { OperatorKeyId } from './schema'
 
-/** Keys of people and programs that operate the server from other machines (dx 2.2). */
+/** Keys of people and programs that operate the server from other machines (docs/operating.md 2.2). */
 export const operatorKeys = defineTable((k) =>
   k.table(
     'operator_keys',

@@ -30,7 +30,7 @@ type Deps = {
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What needs a person, and how the server does (dx 3.5). */
+/** What needs a person, and how the server does (docs/operating.md 3.5). */
 export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
   const { store, clock, traffic, settings, names } = deps
   const { read } = store

@@ -28,7 +28,10 @@ function sourceOf(address: string | null | undefined): string | null {
   return protocol === 'https:' ? `${origin}${pathname.replaceAll(';', '%3B').replaceAll(',', '%2C')}` : null
 }
 
-/** The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (dx 5.1). */
+/**
+ * The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (docs/operating.md
+ * 5.1).
+ */
 export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }: AssetSet): Record<string, string> {
   const { logoUrl, avatarUrl } = config.appearance
   const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)

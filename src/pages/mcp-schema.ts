@@ -5,7 +5,7 @@ export type ApiAnswer = { ok: boolean; status: number; body: any }
 /** Sends one request of the API with the credential of the user of the MCP server; `path` begins after `/api/v1`. */
 export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
 
-/** What `svc.config.json` says for every completion (contract 23.3). */
+/** What `svc.config.json` says for every completion (docs/api.md 23.3). */
 export type Project = {
   persona?: string | { system_prompt: string }
   skills?: readonly string[]

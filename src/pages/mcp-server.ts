@@ -9,8 +9,8 @@ import type { Backend } from './mcp-schema'
 import { RESOURCES, Refused, TOOLS } from './mcp-tools'
 
 /**
- * The MCP server of contract 23.3. Every result is one text block, and failures are texts too, so that the agent reads
- * them. It knows the API only by `backend.ask`.
+ * The MCP server of docs/api.md 23.3. Every result is one text block, and failures are texts too, so that the agent
+ * reads them. It knows the API only by `backend.ask`.
  */
 export function createMcpServer(backend: Backend, version: string): Server {
   const server = new Server({ name: 'svc', version }, { capabilities: { tools: {}, resources: {} } })

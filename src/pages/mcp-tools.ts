@@ -23,7 +23,7 @@ const text = (description: string) => ({ type: 'string', description })
 const among = (values: readonly string[], description: string) => ({ type: 'string', enum: values, description })
 const PROMPT = text('The prompt')
 
-/** The tools of contract 23.3, in its order. */
+/** The tools of docs/api.md 23.3, in its order. */
 export const TOOLS: readonly Tool[] = [
   {
     name: 'svc_complete',
@@ -146,7 +146,7 @@ export const TOOLS: readonly Tool[] = [
   },
 ]
 
-/** The resources of contract 23.3, each a route whose answer is given as JSON. */
+/** The resources of docs/api.md 23.3, each a route whose answer is given as JSON. */
 export const RESOURCES = [
   { uri: 'svc://models', name: 'Models', path: '/models' },
   { uri: 'svc://skills/installed', name: 'Installed skills', path: '/skills?filter=installed' },

@@ -81,7 +81,9 @@ export function goTo(set: Answer, path: string): string {
 
 type Opened = Context & { query: { to?: string; next?: string }; set: Answer }
 
-/** `/console/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (dx 5.1). */
+/**
+ * `/console/sign-in`, `/sign-up` and `/sign-out`: for browsers, with forms that need no script (docs/operating.md 5.1).
+ */
 export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail, base }: Deps, guard: Guard) => {
   async function shown({ query, set, exchange, request, route }: Opened): Promise<string> {
     const next = ownPath(query.to ?? query.next)

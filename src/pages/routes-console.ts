@@ -38,7 +38,7 @@ type Deps = {
 /** `all` is everybody, for operators. */
 type BootOwner = { slug: string; id: string | null; name: string; role: string; permissions: readonly string[] }
 
-/** What the document tells its script (console 9.2). `permissions` are those of the person's role in each owner. */
+/** What the document tells its script. `permissions` are those of the person's role in each owner. */
 export type Boot = Deps['about'] & {
   build: string
   base_path: string
@@ -52,7 +52,7 @@ export type Boot = Deps['about'] & {
   timezone: string
 }
 
-/** Only what this server serves; styles and scripts only from files (console 9.2). */
+/** Only what this server serves; styles and scripts only from files. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -72,7 +72,7 @@ const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
 /** Sections that links name without an owner. */
 const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
-/** `/console`: one document for every address of the console, and its files (console 9.2). */
+/** `/console`: one document for every address of the console, and its files. */
 export function consoleRoutes({ base, entering, assets, me, settings, hasOperators, about }: Deps, guard: Guard) {
   async function bootOf(call: Call, build: string): Promise<{ boot: Boot; home: string }> {
     const [{ user, has_password, orgs, active_org_id, operator_role }, { shortcuts, timezone }] = await Promise.all([

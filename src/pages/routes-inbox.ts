@@ -30,7 +30,10 @@ const LOOK_MS = 2_000
 const GATHER_MS = 100
 const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
 
-/** What the console's inbox hears: the queue and the open chat of the owner that `X-Svc-Org` names (dx 5.3). */
+/**
+ * What the console's inbox hears: the queue and the open chat of the owner that `X-Svc-Org` names (docs/operating.md
+ * 5.3).
+ */
 export function inboxRoutes({ transcript: inboxTranscript, entering, base, streams, clock }: Deps, guard: Guard) {
   return new Elysia({ detail: { hide: true } })
     .use(guard)

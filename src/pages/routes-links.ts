@@ -23,7 +23,7 @@ const placeOf = async (base: string, assets: Assets) => ({
   script: `${base}/assets/${(await assets()).nameOf.link}`,
 })
 
-/** `/sign-in/link` and `/sign-in/mail`: links that sign in, and how to get one (console 9.6). */
+/** `/sign-in/link` and `/sign-in/mail`: links that sign in, and how to get one. */
 export const linkPageRoutes = ({ links, base, entering, assets, secure }: Deps, guard: Guard) => {
   return new Elysia({ prefix: '/sign-in', detail: { hide: true } })
     .use(guard)

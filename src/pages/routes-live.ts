@@ -19,7 +19,7 @@ const KINDS = [
   ...(['visitor_waiting', 'approval_waiting', 'endpoint_failing', 'endpoint_off', 'cap_reached', 'cap_near'] as const),
   ...(['credit_low', 'hook_paused', 'key_expiring'] as const),
 ]
-/** Something that waits for a person (console 9.7.1). */
+/** Something that waits for a person. */
 const Need = t.Object(
   {
     kind: oneOf(KINDS),
@@ -87,7 +87,7 @@ export type Feed = {
   topics: Record<Exclude<Topic, 'requests' | 'needs'>, (call: Call) => Promise<State>>
 }
 
-/** `/needs`, `/search`, and `/live`: what changes, as it changes (console 9.8). */
+/** `/needs`, `/search`, and `/live`: what changes, as it changes. */
 export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Usage'] })
     .use(guard)
@@ -137,7 +137,7 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
       },
     )
 
-/** `/views` (console 9.8), for tenants and operators. */
+/** `/views`, for tenants and operators. */
 export const viewRoutes = (views: Resource<typeof savedView>, guard: Guard) =>
   tenantRoutes(resourceVerbs(views), guard, { scope: 'completions', tag: 'Saved views' })
 

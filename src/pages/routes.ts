@@ -36,7 +36,7 @@ const nothing = () => new Response(NOWHERE_PAGE, { status: 404, headers: NOWHERE
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1d4ed8"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>'
 
-/** `/embed.js`, the icon and the files of the pages (contract 15). */
+/** `/embed.js`, the icon and the files of the pages (docs/api.md 15). */
 export const assetRoutes = (assets: Assets, guard: Guard) =>
   new Elysia({ detail: { hide: true } })
     .use(guard)
@@ -72,7 +72,7 @@ export const assetRoutes = (assets: Assets, guard: Guard) =>
 /** Finds a widget that may be shown: an active one, or any with a token for its preview; null otherwise. */
 export type FindWidget = (id: string, preview: string | null) => Promise<ShownWidget | null>
 
-/** `/embed/widget/{id}`: the page inside the frame (contract 15). */
+/** `/embed/widget/{id}`: the page inside the frame (docs/api.md 15). */
 export const widgetPageRoutes = (find: FindWidget, assets: Assets, guard: Guard) =>
   new Elysia({ prefix: '/embed', detail: { hide: true } }).use(guard).get(
     '/widget/:id',
@@ -89,7 +89,7 @@ type OperatorApi = { handle(request: Request): Response | Promise<Response> }
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /**
- * The operator API for the console, on the listener of browsers (console 9.8). It is there only for requests with a
+ * The operator API for the console, on the listener of browsers. It is there only for requests with a
  * cookie and without a bearer; for all others, and where it is switched off, nothing is served here.
  */
 export function operatorDoorRoutes(api: () => OperatorApi | null, guard: Guard) {

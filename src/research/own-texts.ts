@@ -27,7 +27,7 @@ const READABLE = /^(?:text\/|application\/(?:pdf|json|xml)\b)/
 /** What research keeps for itself. */
 export const SNAPSHOT_MODEL = 'svc-1-research'
 
-/** What callers have of their own that research may read: files, and the knowledge of their skills (contract 7). */
+/** What callers have of their own that research may read: files, and the knowledge of their skills (docs/api.md 7). */
 export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
   return {
     async named({ caller }, ids, signal) {

@@ -23,7 +23,7 @@ const MAX_TITLE = 90
 const MAX_QUERY = 200
 const MIN_WORDS = 1
 
-/** Characters of a prompt that a plan is made of; addresses are found behind them, too (I28). */
+/** Characters of a prompt that a plan is made of; addresses are found behind them, too (docs/promises.md I28). */
 const MAX_READ = 20_000
 const ADDRESS = /https?:\/\/[^\s<>"'`)\]}]{3,2040}/gi
 const ARTIFACT = /\bart_[0-9A-Za-z]{10,40}\b/g

@@ -45,7 +45,7 @@ export const maxOf = (depth: Depth, maxSources: number): Consumption => ({
   pages: maxSources,
 })
 
-/** Research as a job: ten minutes, two tries (contract 7). */
+/** Research as a job: ten minutes, two tries (docs/api.md 7). */
 export function researchKind({
   conduct: runResearch,
   hasModel,
@@ -130,7 +130,7 @@ export const usedBy = ({ turns, pages }: Findings): Consumption => ({
   pages,
 })
 
-/** `result_data` (contract 7). */
+/** `result_data` (docs/api.md 7). */
 const dataOf = (found: Findings, depth: Depth, stored: { draft: { sha256: string }; artifactId: string } | null) => ({
   title: found.title,
   summary: found.summary,

@@ -29,7 +29,7 @@ export const researchJobRoutes = (research: ResearchService, guard: Guard) =>
 export const researchOperatorRoutes = (research: ResearchService, edge: OperatorEdge) =>
   operatorRoutes(verbsOf(research), edge)
 
-/** `/research` (contract 7). */
+/** `/research` (docs/api.md 7). */
 export const researchRoutes = (research: ResearchService, guard: Guard) =>
   new Elysia({ tags: ['Research'] })
     .use(guard)

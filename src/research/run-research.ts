@@ -63,7 +63,7 @@ type Deps = {
 const READ_MS = 60_000
 
 /**
- * Plans, searches, reads, notes, writes and verifies (contract 7). Without a language model the report consists of
+ * Plans, searches, reads, notes, writes and verifies (docs/api.md 7). Without a language model the report consists of
  * quotations. What engines write is checked sentence by sentence against the passages it cites. Throws 400 when there
  * is nothing to read or nothing in it, and what engines throw.
  */

@@ -79,7 +79,7 @@ export type ResearchService = ReturnType<typeof createResearch>
 const MODE = 'research'
 const LIMITS = { max: 2, idleMs: 30_000, memoryBytes: 640 * 1024 * 1024 }
 
-/** Research: as a job (contract 7), and within a request. */
+/** Research: as a job (docs/api.md 7), and within a request. */
 export function createResearch(deps: Deps) {
   const { clock, engines, charging, prices, publicJobs, web } = deps
   const reading = createWorkerPool<ReadingOrder | CopiesInput, Reading | Copies>({
@@ -186,7 +186,7 @@ export function createResearch(deps: Deps) {
 
 const asItIs = async (text: string) => ({ text, withheld: false })
 
-/** Tokens that researches of this process have reserved until they end (contract 1.6). */
+/** Tokens that researches of this process have reserved until they end (docs/api.md 1.6). */
 function createReservations() {
   const tickets = new Map<ResearchId, TokenTicket>()
   return {

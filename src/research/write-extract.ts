@@ -13,7 +13,7 @@ type Input = {
   read: number
 }
 
-/** A report of quotations, by no language model: every sentence is one of a source, word for word (contract 7). */
+/** A report of quotations, by no language model: every sentence is one of a source, word for word (docs/api.md 7). */
 export function writeExtract({ plan, notes, disagreements, read }: Input): Draft {
   // The best note of each source first: a summary of one source alone would hide the others.
   const seen = new Set<number>()

@@ -16,7 +16,7 @@ const lacking = ({ many }: Title, permission: string, role: string | null): stri
 
 export const teamNeedsPermission = defineError('forbidden', 'forbidden', lacking)
 
-/** Where an order says whose it is: the only 403 that such routes have (contract 1.2). */
+/** Where an order says whose it is: the only 403 that such routes have (docs/api.md 1.2). */
 export const chosenTeamNeedsPermission = defineError('forbidden', 'missing_scope', lacking)
 
 export const personalFromOrgKey = defineError(

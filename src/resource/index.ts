@@ -1,4 +1,4 @@
-/** Resources: a noun with an owner, declared once, from which its rows, verbs and routes are made (design 12.1). */
+/** Resources: a noun with an owner, declared once, from which rows, verbs and routes are made (docs/design.md 12.1). */
 export { ownedColumns, ownedIndexes } from './columns'
 export type { ResourceDeps } from './deps'
 export { scopeOf } from './rows'

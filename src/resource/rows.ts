@@ -37,7 +37,7 @@ export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (or
 const NEWEST: Params = { by: 'created_at' }
 const isOf = { personal: 'user:', team: 'org:' }
 
-/** The rows of a resource. Whose rows is an argument of each read and write (I22). */
+/** The rows of a resource. Whose rows is an argument of each read and write (docs/promises.md I22). */
 export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Params = NEWEST) {
   const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
   const newestOfSome = pagesAmong(listed, by, newestFirst)

@@ -187,7 +187,8 @@ type Input = { fields?: string[]; metadata?: Record<string, unknown> }
 
 /**
  * The verbs of a resource, for tenants and operators alike. A foreign, an unknown and a malformed id are the same 404
- * (I22); each change is recorded in its owner's chain, in the transaction that makes it (I19).
+ * (docs/promises.md I22); each change is recorded in its owner's chain, in the transaction that makes it
+ * (docs/promises.md I19).
  */
 export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Declared<N>, hooks: Hooks<N>) {
   const { store, clock, audit, orgs, bindings } = deps
@@ -389,7 +390,7 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     throw refusal(noun.title, noun.permission, role)
   }
 
-  /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense (contract 12). */
+  /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense. */
   async function assertMayChange(reader: Reader, caller: Caller, row: OwnedRow): Promise<void> {
     await assertMayMake(reader, caller, row)
     if (caller.type !== 'key' || !noun.boundTo?.contains) return

@@ -18,7 +18,7 @@ import {
   standIn,
 } from './stages'
 
-/** Modes that a text alone can ask for; `vision` needs an image (contract 22.2). The model file uses their order. */
+/** Modes that a text alone can ask for; `vision` needs an image (docs/api.md 22.2). The model file uses their order. */
 export const TEXT_MODES = [
   ...(['fast', 'think', 'code', 'image', 'video'] as const),
   ...(['research', 'roast', 'genui', 'data_extraction', 'domain_analysis'] as const),
@@ -35,7 +35,7 @@ export const MODEL_FILE = join(import.meta.dir, 'model.bin')
 
 export const SHAPE: Shape = { slots: PROMPT_SLOTS, classes: TEXT_MODES.length }
 
-/** Upper limit of the model's confidence; equal to the highest floor (contract 13). */
+/** Upper limit of the model's confidence; equal to the highest floor (docs/api.md 13). */
 const SUREST = 0.99
 
 /**
@@ -80,7 +80,7 @@ const fallback = (reasoning: string, request: ModeRequest): Choice => ({
   preferenceId: guidanceOf(request).preferenceId,
 })
 
-/** The result of one stage for a prompt (contract 13). `ms` is the time that the stage took. */
+/** The result of one stage for a prompt (docs/api.md 13). `ms` is the time that the stage took. */
 type StageReport = {
   stage: Exclude<Choice['source'], 'explicit'>
   mode: string | null
@@ -146,7 +146,7 @@ function report(stage: StageReport['stage'], message: Message, floors: Guidance[
   return { stage, mode, confidence, floor: mode === null ? null : floorOf(mode, floors), matched, ms }
 }
 
-/** Chooses modes by the stages of contract 22.2. The model file is read for the first prompt that needs it. */
+/** Chooses modes by the stages of docs/api.md 22.2. The model file is read for the first prompt that needs it. */
 export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) {
   let model: ModeModel | undefined
   const learnt: Stage = {
@@ -159,7 +159,7 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
       preferenceId: guidanceOf(request).preferenceId,
     }),
   }
-  /** In the order of contract 22.2. */
+  /** In the order of docs/api.md 22.2. */
   const stages = [rule, heuristic, learnt] as const
 
   return {

@@ -138,8 +138,8 @@ export const correctionRepository = {
 
 /**
  * Counts the completions in [from, to), each once, for which `auto` chose a wrong mode according to the owner's
- * corrections. Needed for routing accuracy (contract 21). Corrections of a prompt alone do not count, since they name
- * no completion.
+ * corrections. Needed for routing accuracy (docs/api.md 21). Corrections of a prompt alone do not count, since they
+ * name no completion.
  */
 export async function wronglyChosenIn(
   db: Reader,

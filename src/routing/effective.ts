@@ -42,7 +42,7 @@ export type Source = {
 }
 
 /**
- * The rules, floors and examples in force for a caller in `auto`, in the order of contract 13; the classifier's
+ * The rules, floors and examples in force for a caller in `auto`, in the order of docs/api.md 13; the classifier's
  * guidance. `fingerprint` changes with any of them, and with the preference's id, because answers name it; it is empty
  * when nothing is configured.
  */
@@ -72,7 +72,7 @@ type Stored = {
   examples: readonly RoutingExample[]
 }
 
-/** Compiles stored rules. A rule that this version no longer accepts is skipped with a warning (K16). */
+/** Compiles stored rules. A rule that this version no longer accepts is skipped with a warning. */
 export async function readSource(stored: Stored): Promise<Source> {
   const { preferenceId, name, rules, floors, examples } = stored
   let weight = BYTES_A_CHAR * JSON.stringify([rules, examples]).length
@@ -125,7 +125,7 @@ const toReady = (
 
 /**
  * The key's own rules first, then those of the preference in force; a floor of the key replaces the preference's.
- * Examples come from the preference (contract 22.2, stage 4).
+ * Examples come from the preference (docs/api.md 22.2, stage 4).
  */
 export function combine(own: Source, active: Omit<Source, 'weight'>): Effective {
   const rules = [...own.rules, ...active.rules]
@@ -198,9 +198,9 @@ const MAX_HEADS = 20_000
 const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
- * The routing in force for a caller (contract 13): the rules of the key, then the preference bound to it or, without
+ * The routing in force for a caller (docs/api.md 13): the rules of the key, then the preference bound to it or, without
  * one, the default preference of the caller's owner scope. Cached, so it costs no query while nothing changes; another
- * node sees a change within a second (I26).
+ * node sees a change within a second (docs/promises.md I26).
  */
 export function createEffective({ store, clock, bindings }: Deps) {
   const options = { max: MAX_HEADS, changes: store.changes }
@@ -318,7 +318,7 @@ async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Sou
 /**
  * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
  * in a process. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
- * (contract 13).
+ * (docs/api.md 13).
  */
 export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {
   const resting = new WeakMap<ReadyRule, Rest>()

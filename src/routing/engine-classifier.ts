@@ -9,7 +9,7 @@ import type { RateLimiter } from '../limits'
 import { isTextMode, TEXT_MODES, type TextMode } from './classifier'
 import type { Guidance } from './stages'
 
-/** Time limit for the engine's opinion; after it the mode is `fast` (contract 22.2). */
+/** Time limit for the engine's opinion; after it the mode is `fast` (docs/api.md 22.2). */
 const TIMEOUT_MS = 3_000
 
 const MAX_TOKENS = 60
@@ -19,7 +19,7 @@ export type EngineClassifier = {
   available(): boolean
   /**
    * The engine's opinion, or null when it failed, took too long or gave no usable answer. The caller is not charged,
-   * because choosing the mode is the service's own task (contract 3 has no price for it).
+   * because choosing the mode is the service's own task (docs/api.md 3 has no price for it).
    * @throws the signal's reason when the caller has left.
    */
   opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal, origin?: Origin): Promise<Opinion | null>
@@ -64,7 +64,7 @@ const TASK = [
 
 /**
  * The messages for the engine classifier. Prompts are JSON strings, so that no text in them can end the string
- * (catalogue K11).
+ * (docs/attacks.md K11).
  */
 export function instructionsFor(
   prompt: string,
@@ -142,7 +142,7 @@ export function createUnbilledAdmission({ store, limiter, billing, guardrails, e
   }
 }
 
-/** Stage 4: asks an engine about prompts that the local model is unsure of (contract 22.2). */
+/** Stage 4: asks an engine about prompts that the local model is unsure of (docs/api.md 22.2). */
 export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
   return {
     available: () => briefEngine(engines) !== null,

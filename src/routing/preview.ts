@@ -54,7 +54,7 @@ type Stored = { range: Range; limit: number; examples: Effective['examples'] }
 
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
-/** Tries a prompt on preferences and rules; nothing is billed or stored (contract 13). */
+/** Tries a prompt on preferences and rules; nothing is billed or stored (docs/api.md 13). */
 export function createRoutingPreview({
   resources,
   keys,

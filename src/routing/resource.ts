@@ -5,7 +5,7 @@ import { belowFloor } from './rules'
 import * as words from './schema'
 import { type PreferenceRow, routingPreferences } from './table'
 
-/** Routing preferences (contract 13). */
+/** Routing preferences (docs/api.md 13). */
 export const routingPreference = defineResource({
   name: 'routing_preference',
   title: { one: 'routing preference', many: 'routing preferences' },

@@ -10,7 +10,7 @@ import type { PreferenceService } from './service'
 
 type Modules = { preferences: PreferenceService; routingPreview: RoutingPreview }
 
-/** `/routing-preferences` and `/routing-corrections` (contract 13), for tenants and operators. */
+/** `/routing-preferences` and `/routing-corrections` (docs/api.md 13), for tenants and operators. */
 const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Modules) =>
   [
     ...resourceVerbs(preferences),
@@ -88,7 +88,7 @@ const correctionVerb = ({ preferences: { corrections } }: Modules) =>
     (call, { body }) => corrections.add(call, body),
   )
 
-/** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (contract 13). */
+/** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (docs/api.md 13). */
 const bindingVerbs = ({ preferences: { bind } }: Modules) =>
   [
     tenantVerb(

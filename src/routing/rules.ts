@@ -28,7 +28,7 @@ import {
 
 type Confident = Pick<RoutingRule, 'target_mode' | 'confidence'>
 
-/** Warnings about rules whose confidence is below the floor of their mode (contract 22.2, stage 1). */
+/** Warnings about rules whose confidence is below the floor of their mode (docs/api.md 22.2, stage 1). */
 export const belowFloor = (rules: readonly Confident[], floors: Floors = {}): string[] =>
   rules.flatMap(({ target_mode: mode, confidence }, index) => {
     const floor = floors[mode] ?? DEFAULT_FLOOR
@@ -44,7 +44,7 @@ const MAX_TOTAL_SIZE = 26_000
 /** The modes a rule may choose: those with an engine of their own, except `auto`. */
 const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
-/** Clamps a confidence to [0.5, 0.99] (contract 13). */
+/** Clamps a confidence to [0.5, 0.99] (docs/api.md 13). */
 const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
 
 /** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
@@ -102,7 +102,7 @@ export async function readRules(rules: readonly NewRule[], check: PatternCheck):
   return read
 }
 
-/** Tries a backtracking pattern in a process: on the event loop it could block all other requests (I28). */
+/** Tries a backtracking pattern in a process: on the event loop it could block all other requests. */
 async function assertQuick(pattern: string, path: string, check: PatternCheck): Promise<void> {
   const checked = await check(pattern)
   assertNoVendors(checked.is === 'vendors', path)
@@ -227,7 +227,7 @@ const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
 
 /**
  * Reads the body of a new preference as `POST /routing-preferences` would, without a server, but for trying patterns
- * that have to backtrack (contract 13). Throws 400 `validation_error` and `routing_preference_invalid`.
+ * that have to backtrack (docs/api.md 13). Throws 400 `validation_error` and `routing_preference_invalid`.
  */
 export async function reviewPreference(body: unknown): Promise<void> {
   assertFits(NewPreference, body)

@@ -5,7 +5,7 @@ import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { MAX_PATTERN_CHARS } from '../text/schema'
 
-/** Limits of contract 13. Exceeding one is answered with `routing_preference_invalid`. */
+/** Limits of docs/api.md 13. Exceeding one is answered with `routing_preference_invalid`. */
 export const LIMITS = {
   rules: 50,
   examples: 30,
@@ -14,7 +14,7 @@ export const LIMITS = {
   ruleDescriptionChars: 512,
 } as const
 export const DEFAULT_CONFIDENCE = 0.9
-/** The global floor: a stage with less confidence does not decide (contract 22.2, stage 5). */
+/** The global floor: a stage with less confidence does not decide (docs/api.md 22.2, stage 5). */
 export const DEFAULT_FLOOR = 0.85
 
 /** A rule as it is sent. Errors that need the code `routing_preference_invalid` are checked in rules.ts instead. */
@@ -80,7 +80,7 @@ export const CorrectionQuery = t.Object({
 })
 export type CorrectionQuery = Static<typeof CorrectionQuery>
 
-/** A suggestion needs this many corrections of a mode, made within this many days (contract 13). */
+/** A suggestion needs this many corrections of a mode, made within this many days (docs/api.md 13). */
 export const THRESHOLD = 3
 export const WINDOW_DAYS = 30
 
@@ -245,7 +245,7 @@ export type RoutingExample = Static<typeof RoutingExample>
 
 export type Floors = Record<string, number>
 
-/** A preference as its owner sees it (contract 13). */
+/** A preference as its owner sees it (docs/api.md 13). */
 export const Preference = t.Object(
   {
     id: PreferenceId.schema,

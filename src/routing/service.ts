@@ -79,7 +79,7 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
 
 type BindDeps = { store: Store; bindings: KeyBindings; effective: EffectiveRouting; preferences: Preferences }
 
-/** Binds preferences and rules to keys (contract 13). The caller must own or manage the key, else 404. */
+/** Binds preferences and rules to keys (docs/api.md 13). The caller must own or manage the key, else 404. */
 function createBind({ store, bindings, effective, preferences }: BindDeps) {
   return {
     /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 when the preference does not fit the key. */

@@ -5,7 +5,7 @@ import { DEFAULT_FLOOR } from './schema'
 export type ModeRequest = {
   /** What the caller asked for; `auto` or null leaves the choice to the classifier. */
   mode: string | null
-  /** The account's own default, used when no mode was sent (contract 2.4). */
+  /** The account's own default, used when no mode was sent (docs/api.md 2.4). */
   defaultMode?: string | null
   prompt: string
   hasImages: boolean
@@ -19,14 +19,14 @@ export type ModeRequest = {
   origin?: Origin
   /**
    * Set for a run that continues with the results of its tools: the mode that it began in, null when that is not known.
-   * The engine classifier is not asked again (contract 4).
+   * The engine classifier is not asked again (docs/api.md 4).
    */
   goesOn?: { mode: string | null }
   /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }
 
-/** The mode, and how it was found (contract 2.2, `routing`). */
+/** The mode, and how it was found (docs/api.md 2.2, `routing`). */
 export type Choice = {
   mode: string
   source: 'explicit' | 'rule' | 'heuristic' | 'local' | 'classifier' | 'default'
@@ -38,7 +38,7 @@ export type Choice = {
   preferenceId: string | null
 }
 
-/** A routing rule for stage 1 (contract 22.2), provided by the routing-preferences module. */
+/** A routing rule for stage 1 (docs/api.md 22.2), provided by the routing-preferences module. */
 export type Rule = {
   mode: string
   /** The engine the rule names, or null for the mode's own. */
@@ -54,7 +54,7 @@ export type Rule = {
   matches(prompt: string): boolean
 }
 
-/** A caller's routing rules, floors and examples (contract 13). */
+/** A caller's routing rules, floors and examples (docs/api.md 13). */
 export type Guidance = {
   /** The preference in force; null without one. */
   preferenceId: string | null
@@ -244,7 +244,7 @@ type Found = { mode: string; confidence: number; reasoning: string }
 /** Only the beginning is searched for an instruction; what follows is mostly the text it is about. */
 const HEAD_CHARS = 400
 
-/** Modes that win over `vision` when an image is attached (contract 2.1). */
+/** Modes that win over `vision` when an image is attached (docs/api.md 2.1). */
 const STRONGER_THAN_A_PICTURE = new Set(['data_extraction', 'image', 'video'])
 
 /** The mode a stage found, sure enough or not; `matched` is the pattern or signal that matched, for previews. */
@@ -253,7 +253,7 @@ export type StageResult = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'prefer
   matched: string | null
 }
 
-/** A stage that costs nothing; `look` gives what it found, or null (contract 22.2). */
+/** A stage that costs nothing; `look` gives what it found, or null (docs/api.md 22.2). */
 export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(request: ModeRequest): StageResult | null }
 
 export const guidanceOf = ({ guidance }: ModeRequest): Guidance => guidance ?? NO_GUIDANCE
@@ -296,14 +296,14 @@ export const heuristic: Stage = {
   },
 }
 
-/** Modes that can answer any prompt with text, in order of preference (contract 22.2, stage 5). */
+/** Modes that can answer any prompt with text, in order of preference (docs/api.md 22.2, stage 5). */
 const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
 
 /** The mode when no stage is sure: `fast`, or the next of these modes if `fast` has no engine. */
 export const standIn = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
 
-/** The first clear signal of a prompt: deterministic, for words that leave no doubt (contract 22.2, stage 2). */
+/** The first clear signal of a prompt: deterministic, for words that leave no doubt (docs/api.md 22.2, stage 2). */
 function clearSignal(prompt: string, hasImages: boolean): Found | null {
   const head = prompt.slice(0, HEAD_CHARS).trim().replace(/\s+/g, ' ')
   const signal = ENGLISH.find(({ fires, unless }) => fires.test(head) && !unless?.test(head))

@@ -30,8 +30,8 @@ type AdmitPrompts = (
 ) => Promise<readonly string[]>
 
 /**
- * Asks an engine for a pattern when shared words are not enough (contract 13); it answers untrusted input. Null without
- * an engine, or without a usable answer in 5 s. Throws what `admit` throws.
+ * Asks an engine for a pattern when shared words are not enough (docs/api.md 13); it answers untrusted input. Null
+ * without an engine, or without a usable answer in 5 s. Throws what `admit` throws.
  */
 async function propose(
   deps: Pick<Deps, 'engines' | 'clock'>,
@@ -190,7 +190,7 @@ function suggestion(
 
 /**
  * A pattern for the words that prompts have in common: an alternation of their most frequent content words, each in
- * at least two prompts (contract 13). Null when they share none. Pure.
+ * at least two prompts (docs/api.md 13). Null when they share none. Pure.
  */
 function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
   const counts = new Map<string, number>()

@@ -15,7 +15,7 @@ const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review)
   const notices = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
   return `The manifest did not pass its review. ${notices.join(' ')}`
 })
-/** Refusal by review; the response body carries the review next to the error (contract 1.5). */
+/** Refusal by review; the response body carries the review next to the error (docs/api.md 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>
   unreviewed.with({ topLevel: { review: { passed, tier, checks } } }, { passed, tier, checks })
 

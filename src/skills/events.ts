@@ -4,7 +4,7 @@ import type { UserId } from '../kernel/ids'
 import type { SkillId, SubmissionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-review'
 
-/** Public data of installation events (contract 14.2). */
+/** Public data of installation events (docs/api.md 14.2). */
 export type InstallFacts = { skill_id: SkillId; slug: string; version: string; user_id: UserId }
 export const skillInstalled = defineEvent<InstallFacts>('skill.installed')
 export const skillUninstalled = defineEvent<InstallFacts>('skill.uninstalled')
@@ -25,7 +25,7 @@ export const skillApproved = defineEvent<SubmissionFacts>('skill.approved')
 export const skillRejected = defineEvent<SubmissionFacts>('skill.rejected')
 export const skillSuspended = defineEvent<SubmissionFacts>('skill.suspended')
 
-/** A skill with a hook prompt was installed or removed; the prompt must be run once (contract 8.1). */
+/** A skill with a hook prompt was installed or removed; the prompt must be run once (docs/api.md 8.1). */
 export type HookDue = {
   call: Call
   skill: { id: SkillId; slug: string }

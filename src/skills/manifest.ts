@@ -112,7 +112,7 @@ const Trigger = t.Object({
 const HOOK_MEANING =
   'Prompt to run once, with this skill alone, when the skill is installed (onUninstall: when it is uninstalled). At most 50 runs and 500 cents a day per owner, 10 tool calls and 50 cents per run'
 
-/** A skill as its author writes it (contract 8.1). Unknown members are dropped, at every depth. */
+/** A skill as its author writes it (docs/api.md 8.1). Unknown members are dropped, at every depth. */
 export const Manifest = t.Object(
   {
     ...SKILL_FIELDS,
@@ -152,7 +152,7 @@ type Defaulted = 'tools' | 'permissions' | 'knowledge' | 'knowledgeFiles' | 'key
 /** The manifest with its defaults, as stored and run. */
 export type SkillManifest = WrittenManifest & Required<Pick<WrittenManifest, Defaulted>>
 
-/** Fills in the defaults of contract 8.1. */
+/** Fills in the defaults of docs/api.md 8.1. */
 export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({
   tools: [],
   permissions: [],
@@ -167,7 +167,7 @@ export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({
 /** What this server keeps of a manifest, and the paths of what it does not, such as `tools[0].command`. */
 type Stored = { kept: Record<string, unknown>; dropped: string[] }
 
-/** Accepted aliases of members (contract 8.1). */
+/** Accepted aliases of members (docs/api.md 8.1). */
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
 
 /**

@@ -32,7 +32,7 @@ const newestRatings = pagesBy(skillReviews, 'created_at')
 
 /** Rows of installations and ratings. Every query names the owner, the user or the skill. */
 export const installRepository = {
-  /** An owner's installations in loading order: priority, intensity, age (contract 22.4). */
+  /** An owner's installations in loading order: priority, intensity, age (docs/api.md 22.4). */
   all: (db: Reader, owner: OwnerScope, limit: number): Promise<InstalledSkill[]> => installedOf(db, { owner, limit }),
 
   /** A page of an owner's installations, newest first. */

@@ -121,7 +121,7 @@ export const submissionRepository = {
     return (await found.where(eq(table.skill_id, skillId))).map(({ version }) => version)
   },
 
-  /** Clears the submissions of a deleted skill. The rows stay for their author's rate limit (contract 8.2). */
+  /** Clears the submissions of a deleted skill. The rows stay for their author's rate limit (docs/api.md 8.2). */
   async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
     const table = tx.of(skillSubmissions)
     const left = { status: 'withdrawn' as const, reason: null, checks: {}, evidence: [], claimed_by: null }

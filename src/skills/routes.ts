@@ -16,10 +16,10 @@ import { submit } from './service/submit'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
-/** Body of a refused manifest: the error envelope with the review (contract 8.2). */
+/** Body of a refused manifest: the error envelope with the review (docs/api.md 8.2). */
 const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
 
-/** `/skills` (contract 8). */
+/** `/skills` (docs/api.md 8). */
 export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) =>
   new Elysia({ prefix: '/skills', tags: ['Skills'] })
     .use(guard)
@@ -160,7 +160,7 @@ export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox
     })
     .use(skillMoreRoutes(skills, guard))
 
-/** `/skills/{id}` and the routes below it (contract 8.3). */
+/** `/skills/{id}` and the routes below it (docs/api.md 8.3). */
 const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
   new Elysia()
     .use(guard)

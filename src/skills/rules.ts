@@ -40,7 +40,7 @@ export const facesOf = ({ name, slug, description, category, keywords, version }
   search_text: searchable([name, slug.replaceAll('-', ' '), slug, description, keywords.join(' ')].join(' ')),
 })
 
-/** The state changes of contract 8.2 that each decision makes. */
+/** The state changes of docs/api.md 8.2 that each decision makes. */
 export const MOVES: Record<Decision, { from: SubmissionStatus; to: SubmissionStatus }> = {
   approve: { from: 'pending_review', to: 'approved' },
   reject: { from: 'pending_review', to: 'rejected' },

@@ -138,7 +138,7 @@ export type Loaded = {
   prompt: string
   tools: readonly Tool[]
   modelPreference: string | null
-  /** It asked for `external:http`, and so for a browser of its runs (contract 16.4). */
+  /** It asked for `external:http`, and so for a browser of its runs (docs/api.md 16.4). */
   mayBrowse: boolean
   /** Keywords of a keyword trigger, one of which must occur in the prompt. Null for other triggers. */
   keywords: Keywords | null
@@ -179,7 +179,7 @@ export function loadVersion(
 }
 
 /**
- * The tools the permissions allow (contract 8.1): all when none are declared, none without `execute:tools`, and only
+ * The tools the permissions allow (docs/api.md 8.1): all when none are declared, none without `execute:tools`, and only
  * those without endpoint without `external:http`.
  */
 const allowedTools = ({ permissions, tools }: SkillManifest): SkillManifest['tools'] => {
@@ -212,7 +212,7 @@ export function settingsOf({ config, intensity }: InstallationRow): string {
 
 const SECRET = /secret|token|passw|key|credential/i
 
-/** Everything the active skills contribute to a run, in loading order (contract 22.4). */
+/** Everything the active skills contribute to a run, in loading order (docs/api.md 22.4). */
 export type Activation = {
   skills: readonly { id: SkillId; slug: string; name: string; version: string }[]
   /** The skills' prompts and quotes from their files; null without skills. */
@@ -220,7 +220,7 @@ export type Activation = {
   tools: readonly Tool[]
   /** The preference of the first skill that has one. */
   modelPreference: string | null
-  /** One of them may use a browser session of the run (contract 16.4). */
+  /** One of them may use a browser session of the run (docs/api.md 16.4). */
   mayBrowse: boolean
   /** Sentences for the caller, about skills that were not found or left out. */
   warnings: readonly string[]

@@ -13,7 +13,7 @@ export type SubmissionStatus = (typeof SUBMISSION_STATUSES)[number]
 export const REASON_CODES = ['policy', 'quality', 'security', 'duplicate'] as const
 export type ReasonCode = (typeof REASON_CODES)[number]
 
-/** Check name to `pass`, `warn: <text>` or `fail: <text>` (contract 8.2). */
+/** Check name to `pass`, `warn: <text>` or `fail: <text>` (docs/api.md 8.2). */
 export const Checks = t.Record(t.String(), t.String(), {
   description: 'Result of each check by its name: `pass`, `warn: <text>` or `fail: <text>`',
 })

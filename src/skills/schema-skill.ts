@@ -44,14 +44,14 @@ export const SkillDetails = t.Object({
 })
 export type SkillDetails = Static<typeof SkillDetails>
 
-/** A skill in a list: everything except its prompt (contract 8.3). */
+/** A skill in a list: everything except its prompt (docs/api.md 8.3). */
 export const SkillEntry = t.Object(
   { ...entry, ...SkillDetails.properties, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
   { $id: 'SkillEntry' },
 )
 export type SkillEntry = Static<typeof SkillEntry>
 
-/** A single skill; only its author sees the prompt (contract 8.3). */
+/** A single skill; only its author sees the prompt (docs/api.md 8.3). */
 export const Skill = t.Object(
   {
     ...entry,

@@ -18,7 +18,7 @@ const allWords = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** At most 12 words of a query. Only letters and digits are kept, so no search syntax gets through (F4). */
+/** At most 12 words of a query. Only letters and digits are kept, so no search syntax gets through. */
 export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(0, 12)
 
 /** Prefixes of one or two ASCII letters match too many words. In other scripts one character may be a word. */

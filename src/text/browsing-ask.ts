@@ -102,7 +102,7 @@ const RULES: readonly Rule[] = [
   ],
 ]
 
-/** One call of a browser tool that a request asks for, by the tool's name (contract 16.4). */
+/** One call of a browser tool that a request asks for, by the tool's name (docs/api.md 16.4). */
 type BrowserAsk = { tool: string; arguments: Record<string, unknown> }
 
 const MAX_CHARS = 2_000

@@ -1,6 +1,6 @@
 import { compileLinear, type LinearPattern } from './patterns/linear'
 
-/** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (contract 10); it never becomes code. */
+/** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (docs/api.md 10); it never becomes code. */
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'path'; path: Path }
@@ -22,7 +22,7 @@ const MAX_DEPTH = 32
 const MAX_PATTERN_CHARS = 512
 const MAX_PATTERN_SIZE = 600
 
-/** The first names a path may have: the values of a run (contract 10). */
+/** The first names a path may have: the values of a run (docs/api.md 10). */
 const ROOTS = ['trigger', 'steps', 'previous', 'run', 'workflow', 'now']
 const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=', 'contains', 'matches'])
 const CONSTANTS = new Map([

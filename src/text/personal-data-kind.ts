@@ -1,5 +1,5 @@
 import type { TextSpan } from './span'
-/** The kinds of personal data that a rule may name (contract 12). */
+/** The kinds of personal data that a rule may name (docs/api.md 12). */
 export const ENTITIES = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address', 'address', 'name'] as const
 export type Entity = (typeof ENTITIES)[number]
 

@@ -1,6 +1,6 @@
 import { type Comparison, compileMatch, type Expression, ExpressionFault, type Path, parsePath } from './expression'
 
-/** What paths read: the values of a run by their first names (contract 10). */
+/** What paths read: the values of a run by their first names (docs/api.md 10). */
 export type RunValues = Readonly<Record<string, unknown>>
 
 /** The longest text that a pattern is tried on, to bound its time. Of a part of a text it could say the wrong thing. */
@@ -42,9 +42,9 @@ export function textsIn(value: unknown): string[] {
 }
 
 /**
- * Fills a value's texts in (contract 10). A placeholder that is a whole text keeps the type of its value; within a text
- * it is written out, and percent-encoded in the path, query and fragment of a URL. A missing one is empty, and `missing`
- * is told its name. Throws TooMuchText.
+ * Fills a value's texts in (docs/api.md 10). A placeholder that is a whole text keeps the type of its value; within a
+ * text it is written out, and percent-encoded in the path, query and fragment of a URL. A missing one is empty, and
+ * `missing` is told its name. Throws TooMuchText.
  */
 export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void): Value {
   let left = MAX_FILLED_CHARS
@@ -131,7 +131,7 @@ function valueAt(values: RunValues, path: Path): unknown {
 }
 
 /**
- * Evaluates an expression (contract 10). It is total: a missing path is null, and values that cannot be compared are
+ * Evaluates an expression (docs/api.md 10). It is total: a missing path is null, and values that cannot be compared are
  * not equal, smaller or larger. A number and a text that is one compare as numbers. `contains` and `matches` take any
  * case. Throws ExpressionFault for a computed pattern that is invalid, and for a text too long for a pattern.
  */

@@ -12,7 +12,7 @@ export const HEADER_VALUE = form('^[\\t\\x20-\\x7e\\x80-\\xff]*$', 'one line of 
 const NAME = new RegExp(HEADER_NAME)
 const VALUE = new RegExp(HEADER_VALUE)
 
-/** Headers that frame or route the message, or identify the sender: only this server sets them (J2). */
+/** Headers that frame or route the message, or identify the sender: only this server sets them (docs/attacks.md J2). */
 const OURS =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|upgrade|te|trailer|expect|accept-encoding|user-agent|forwarded|x-forwarded-.*|via|proxy-.*|svc-.*|webhook-.*)$/i
 

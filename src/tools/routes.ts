@@ -5,7 +5,7 @@ import { checkedQuery } from '../kernel/schema'
 import { SigningSecret, ToolList, ToolQuery } from './schema'
 import type { Tools } from './service'
 
-/** `/tools` (contract 5.2). */
+/** `/tools` (docs/api.md 5.2). */
 export const toolRoutes = (tools: Tools, guard: Guard) =>
   new Elysia({ prefix: '/tools', tags: ['Tools'] })
     .use(guard)

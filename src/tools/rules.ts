@@ -3,13 +3,13 @@ import type { EngineTool } from '../engines'
 import type { Call, TenantCaller } from '../kernel/caller'
 import type { Tool, Toolset } from './tool'
 
-/** Most tools a request may define (contract 2.1); more would fill the engine's context window. */
+/** Most tools a request may define (docs/api.md 2.1); more would fill the engine's context window. */
 export const MAX_INLINE_TOOLS = 64
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 type Merged = { inline: readonly Tool[]; skills: readonly Tool[]; system: readonly Tool[] }
 
-/** Merges tools by name. On a clash the request's tool wins, then a skill's, then the system's (contract 22.5). */
+/** Merges tools by name. On a clash the request's tool wins, then a skill's, then the system's (docs/api.md 22.5). */
 export function mergeTools({ inline, skills, system }: Merged): Map<string, Tool> {
   return new Map([...system, ...skills, ...inline].map((tool) => [tool.name, tool]))
 }

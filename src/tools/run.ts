@@ -20,7 +20,7 @@ const unfit = (args: Arguments | null, problem: string): Read => ({ fits: false,
 
 const FENCE_BEGIN = /^```(?:json)?\s*\n/
 
-/** Most tool calls of one run over all its iterations (contract 22.5). */
+/** Most tool calls of one run over all its iterations (docs/api.md 22.5). */
 export const MAX_CALLS = 64
 
 /** Most tool calls of one run at the same time; further calls wait. */
@@ -210,7 +210,7 @@ function createTally() {
 /**
  * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence
  * for the engine. An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their
- * own turn of the event loop (I28).
+ * own turn of the event loop (docs/promises.md I28).
  */
 async function readArguments(tool: Tool, text: string): Promise<Read> {
   await compileInTurn(tool.inputSchema)

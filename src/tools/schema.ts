@@ -5,7 +5,7 @@ import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 
 export type { HostedTool, MadeThings, RequestedCall, ToolOutcome, Toolset } from './tool'
 
-/** A tool defined in a request (contract 2.1). */
+/** A tool defined in a request (docs/api.md 2.1). */
 export const InlineTool = t.Object(
   {
     name: t.String({ pattern: form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores') }),
@@ -23,7 +23,7 @@ export const InlineTool = t.Object(
 )
 export type InlineTool = Static<typeof InlineTool>
 
-/** An MCP server whose tools take part in a request (contract 28.2). */
+/** An MCP server whose tools take part in a request (docs/api.md 28.2). */
 export const McpServer = t.Object(
   {
     type: t.Literal('mcp'),
@@ -42,7 +42,7 @@ export const McpServer = t.Object(
 )
 export type McpServer = Static<typeof McpServer>
 
-/** One tool as `GET /tools` lists it (contract 5.2). */
+/** One tool as `GET /tools` lists it (docs/api.md 5.2). */
 export const ToolEntry = t.Object(
   {
     name: t.String(),

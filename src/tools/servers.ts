@@ -11,7 +11,7 @@ import { type ListBudget, ListTooLarge, listTools, newListBudget, type Offered, 
 import { type Tool, ToolFailure } from './tool'
 import { type Allowance, newAllowance, problemsOf } from './validation'
 
-/** Most tools of one request, those that it defines among them (contract 28.2). */
+/** Most tools of one request, those that it defines among them (docs/api.md 28.2). */
 const MAX_TOOLS = 128
 const MAX_SERVERS = 4
 const MAX_DESCRIPTION = 1_024
@@ -37,7 +37,7 @@ type Circumstances = {
 /** What all servers of the request share: what they may list, and what their schemas may take. */
 type Shared = Omit<Circumstances, 'taken' | 'allowed'> & { budget: ListBudget; allowance: Allowance }
 
-/** Tools of the MCP servers that a request names (contract 28.2). */
+/** Tools of the MCP servers that a request names (docs/api.md 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
   /** Throws 400 `validation_error` or `url_blocked`, before any other work of the request; `at` holds their paths. */
   function assertServers(servers: readonly McpServer[], at: readonly string[] = []): void {
@@ -94,7 +94,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     const tools: Tool[] = []
     const warnings: string[] = []
     for (const offered of found.filter(({ name }) => !allowed_tools || allowed_tools.includes(name))) {
-      // One server may offer hundreds, and others wait for their turn (I28).
+      // One server may offer hundreds, and others wait for their turn (docs/promises.md I28).
       await nextTurn()
       const tool = await toTool(server, offered, shared)
       if (typeof tool === 'string') warnings.push(tool)

@@ -18,7 +18,7 @@ const MAX_PATH_CHARS = 200
 
 type EndpointDeps = Parameters<typeof callEndpoint>[0]
 
-/** A tool as a skill's manifest defines it (contract 8.1). */
+/** A tool as a skill's manifest defines it (docs/api.md 8.1). */
 type SkillTool = {
   name: string
   description: string
@@ -34,8 +34,8 @@ const ANY_OBJECT: JsonSchema = { type: 'object' }
 const TIMEOUT_MS = 10_000
 
 /**
- * What a tool with an endpoint runs; one without is only acknowledged, and the caller acts on it (contract 22.5). Throws
- * 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
+ * What a tool with an endpoint runs; one without is only acknowledged, and the caller acts on it (docs/api.md 22.5).
+ * Throws 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
  */
 function runOf(
   deps: EndpointDeps,
@@ -85,7 +85,7 @@ export type Wanted = {
   skills: readonly Tool[]
   /** Whether system tools are offered. */
   system: boolean
-  /** A stealth run stores nothing, so tools that keep what they make are left out (contract 2.1). */
+  /** A stealth run stores nothing, so tools that keep what they make are left out (docs/api.md 2.1). */
   stealth?: boolean
   /** Tools of the browser session of the run; without them no browser tool is offered. */
   bound?: readonly Tool[]
@@ -129,7 +129,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
 
     /**
      * Tools the caller may use: system tools, with unavailable ones marked, and tools of enabled skills, which win a
-     * name clash (contract 5.2, 22.5).
+     * name clash (docs/api.md 5.2, 22.5).
      */
     async list(call: Call, { category }: ToolQuery): Promise<ToolEntry[]> {
       const offered = offeredTo(call)
@@ -140,7 +140,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     /** Validates inline tools before any other work of the request. Throws 400 `validation_error` or `url_blocked`. */
     assertInline: (inline: readonly InlineTool[]): void => void readInline(endpoints, inline),
 
-    /** Checks the MCP servers of a request, and brings their tools (contract 28.2). */
+    /** Checks the MCP servers of a request, and brings their tools (docs/api.md 28.2). */
     servers,
 
     /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
@@ -191,7 +191,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     /** Runs one tool call. Rejects only with the reason of the run's signal. */
     run: createRun({ roleOf, onFault }),
 
-    /** The secret that signs calls to the caller's tool endpoints (contract 14.3). */
+    /** The secret that signs calls to the caller's tool endpoints (docs/api.md 14.3). */
     signingSecret: secretOf,
     /** The same of an owner, where nobody calls. */
     signingSecretOf: secretOfOwner,
@@ -227,7 +227,7 @@ function toEntry(tool: Tool): ToolEntry {
 
 /**
  * Turns the tools defined in a request into runnable tools. Throws 400 `validation_error` with a detail for each
- * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (contract 2.1, 22.5).
+ * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (docs/api.md 2.1, 22.5).
  */
 function readInline(deps: EndpointDeps, tools: readonly InlineTool[]): Tool[] {
   assertDefinitions(tools)

@@ -5,7 +5,9 @@ import type { Call, Scope } from '../kernel/caller'
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
 type Category = (typeof CATEGORIES)[number]
 
-/** Who may use a tool: anyone, members of the active org, its owner and admins, or only this server (contract 5.2). */
+/**
+ * Who may use a tool: anyone, members of the active org, its owner and admins, or only this server (docs/api.md 5.2).
+ */
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number]
 
@@ -35,14 +37,14 @@ export type Tool = {
   permissionLevel: PermissionLevel
   /** A scope the caller's key needs in addition to the scope of the route. */
   scope?: Scope
-  /** Runs only when `metadata.approved_tools` names it (contract 22.5). */
+  /** Runs only when `metadata.approved_tools` names it (docs/api.md 22.5). */
   requiresApproval: boolean
-  /** A call that is not approved is not a failure, but handed to the caller (contract 28.2). */
+  /** A call that is not approved is not a failure, but handed to the caller (docs/api.md 28.2). */
   asksCaller?: boolean
   /** The skill that defines the tool; null for other tools. */
   skillId: string | null
   timeoutMs: number
-  /** What it makes is kept beyond the run, so that stealth runs are not offered it (contract 2.1). */
+  /** What it makes is kept beyond the run, so that stealth runs are not offered it (docs/api.md 2.1). */
   keeps?: true
   /** Why the tool cannot work on this server, in one sentence for the engine; null when it can. */
   unavailable?(): string | null

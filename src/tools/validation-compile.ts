@@ -34,7 +34,7 @@ export function validatorOf(schema: JsonSchema): Check {
 
 /**
  * Compiles a schema in its own turn of the event loop unless it is cached: a large one takes tens of milliseconds,
- * and an engine may ask for sixteen calls at once (I28).
+ * and an engine may ask for sixteen calls at once (docs/promises.md I28).
  */
 export async function compileInTurn(schema: JsonSchema): Promise<void> {
   if (bySchema.has(schema)) return

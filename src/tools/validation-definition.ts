@@ -28,8 +28,9 @@ type Look = {
 
 /**
  * The faults of an untrusted schema, each with its path: size, depth, malformed keywords, patterns RE2 cannot run,
- * and references that lead nowhere or outside (B31). The schema is not compiled and nothing is fetched. `allowance`
- * is shared by the schemas of one request. `sizeOf` throws for a refused pattern; by default those RE2 cannot run.
+ * and references that lead nowhere or outside (docs/attacks.md B31). The schema is not compiled and nothing is fetched.
+ * `allowance` is shared by the schemas of one request. `sizeOf` throws for a refused pattern; by default those RE2
+ * cannot run.
  */
 export function problemsOf(
   schema: JsonSchema,

@@ -1,7 +1,7 @@
 /** Steps that one check may cost: about 50 ns each, a tenth of a second together. */
 const STEPS = 2_000_000
 
-/** A check exceeded its budget: exponential self-references, or a pattern over a long text (B31). */
+/** A check exceeded its budget: exponential self-references, or a pattern over a long text (docs/attacks.md B31). */
 export class OutOfFuel extends Error {
   override name = 'OutOfFuel'
 }

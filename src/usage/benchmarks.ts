@@ -58,7 +58,7 @@ const HOURS: Record<BenchmarkWindow, number> = { '24h': 24, '7d': 7 * 24, '30d':
 const FRESH_MS = 5_000
 const MAX_CACHED = 1_000
 
-/** Speed and quality of the caller's own calls (contract 21); other owners' calls are never included. */
+/** Speed and quality of the caller's own calls (docs/api.md 21); other owners' calls are never included. */
 export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
   const cache = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MAX_CACHED })
 

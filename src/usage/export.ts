@@ -144,7 +144,7 @@ function sumsOf(rows: readonly Slot[]) {
   }
 }
 
-/** The calls, newest first, as pieces of the requested format (contract 18.1). */
+/** The calls, newest first, as pieces of the requested format (docs/api.md 18.1). */
 export function piecesOf(
   deps: Deps,
   input: Input & { format: ExportFormat; requestId: string },

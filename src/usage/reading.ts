@@ -78,7 +78,7 @@ type Deps = {
   audit: AuditLog
   /** Refused calls that are not in the rollups yet. */
   refusals: Pick<Refusals, 'waiting'>
-  /** Throws 403 `forbidden` when the caller may not see this org's usage (contract 1.2: `viewUsage`). */
+  /** Throws 403 `forbidden` when the caller may not see this org's usage (docs/api.md 1.2: `viewUsage`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
   balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
@@ -91,14 +91,14 @@ type Deps = {
 
 export type UsageReading = ReturnType<typeof createUsageReading>
 
-/** What owners can see of their calls: a report of sums, and an export of the calls themselves (contract 18.1). */
+/** What owners can see of their calls: a report of sums, and an export of the calls themselves (docs/api.md 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   const single = { reader: store.read, clock, namesOf: deps.namesOf }
   return {
     report,
     reportOf,
-    /** One figure per bucket of time (console 9.8). */
+    /** One figure per bucket of time. */
     series: async (call: Call, query: SeriesQuery) => {
       const owner = await ownerToShow(call, query.scope)
       const span = periodOf(query, clock.now(), REPORT_DAYS)
@@ -225,7 +225,7 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
 })
 
 /**
- * The period of a query, by default the last 30 days (contract 18.1). Throws 400 `validation_error` for an invalid
+ * The period of a query, by default the last 30 days (docs/api.md 18.1). Throws 400 `validation_error` for an invalid
  * date, a reversed period, and a period of more than `mostDays`.
  */
 function periodOf(query: RangeQuery, now: number, maxDays: number): Span {

@@ -40,7 +40,7 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
 const IDLE_MS = 2_000
 /** After a look that found nothing: a sleeping server wakes less. */
 const CALM_MS = 6_000
-/** Most records read and most buckets written per batch: both hold up other work for some milliseconds (I28). */
+/** Most records read and most buckets written per batch: both hold up other work for some milliseconds. */
 const MAX_RECORDS = 2_000
 const MAX_BUCKETS = 200
 const MIN_RECORDS = 100

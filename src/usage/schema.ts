@@ -3,7 +3,7 @@ import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
-/** Limits of an export (contract 18.1) and the longest span of a report. */
+/** Limits of an export (docs/api.md 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
 
 export const REPORT_DAYS = 366
@@ -22,7 +22,7 @@ const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: Count }, { $id: 'Be
 
 const Speed = t.Object({ p50: Ms, p95: Ms, count: Count }, { $id: 'BenchmarkSpeed' })
 
-/** `GET /benchmarks` (contract 21). Durations in milliseconds. */
+/** `GET /benchmarks` (docs/api.md 21). Durations in milliseconds. */
 export const Benchmarks = t.Object(
   {
     window: oneOf(BENCHMARK_WINDOWS),
@@ -64,7 +64,7 @@ export type Benchmarks = Static<typeof Benchmarks>
 const USAGE_SCOPES = ['user', 'org'] as const
 export type UsageScope = (typeof USAGE_SCOPES)[number]
 
-/** Filters of the report and of the export (contract 18.1). */
+/** Filters of the report and of the export (docs/api.md 18.1). */
 export const UsageQuery = t.Object({
   ...RangeQuery.properties,
   scope: t.Optional(
@@ -136,7 +136,7 @@ export const Expiring = t.Array(t.Object({ amount_cents: t.Number(), expires_at:
 
 const Cap = nullable(t.Number({ description: 'Cents; null: no cap' }))
 
-/** `GET /usage` (contract 18.1). */
+/** `GET /usage` (docs/api.md 18.1). */
 export const UsageReport = t.Object(
   {
     period: t.Object({ from: Timestamp, to: Timestamp }),
@@ -162,7 +162,7 @@ export const UsageReport = t.Object(
 )
 export type UsageReport = Static<typeof UsageReport>
 
-/** One call in an export; the fields are in the column order of the CSV (contract 18.1). */
+/** One call in an export; the fields are in the column order of the CSV (docs/api.md 18.1). */
 export const UsageExportRow = t.Object(
   {
     timestamp: Timestamp,
@@ -189,7 +189,7 @@ const Word = t.Optional(t.String({ minLength: 1, maxLength: 128 }))
 const Flag = t.Optional(t.Boolean())
 const Minimum = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
 
-/** Filters of single calls (console 9.8). */
+/** Filters of single calls. */
 export const RequestFilters = t.Object({
   ...UsageQuery.properties,
   status: t.Optional(
@@ -228,7 +228,7 @@ export type SeriesStep = (typeof SERIES_STEPS)[number]
 const SERIES_GROUPS = ['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status'] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
-/** What a series shows, and how it is cut (console 9.8). */
+/** What a series shows, and how it is cut. */
 export const SeriesQuery = t.Object({
   ...RequestFilters.properties,
   step: t.Optional(

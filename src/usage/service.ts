@@ -14,7 +14,7 @@ import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 /** Micro-cents: `spent` is charged, `held` is reserved by work that is still running. */
 type Amounts = { spent: number; held: number }
 
-/** A subject's UTC day and UTC month so far (caps roll over at 00:00 UTC, contract 1.9). */
+/** A subject's UTC day and UTC month so far (caps roll over at 00:00 UTC, docs/api.md 1.9). */
 export type Spend = { today: Amounts; month: Amounts }
 
 /** Reserves an amount on a capped subject's day. */

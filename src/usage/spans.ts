@@ -11,7 +11,7 @@ import { type Grain, usageRecords } from './table'
 /** Calls read per slice. */
 export const SLICE = 4_000
 
-/** Yields to the event loop between two slices (I28). */
+/** Yields to the event loop between two slices (docs/promises.md I28). */
 export type Turn = () => Promise<void>
 
 /** A call's usage and audit rows share a transaction but read the clock separately; their times differ by less. */

@@ -28,7 +28,9 @@ export const speedFields = (t: typeof usageRecords.sqlite) => ({
   fallback_used: t.fallback_used,
 })
 
-/** One row per call (contract 18.1), with its audit event where it has one. Append-only by triggers of `drizzle/`. */
+/**
+ * One row per call (docs/api.md 18.1), with its audit event where it has one. Append-only by triggers of `drizzle/`.
+ */
 export const usageRecords = defineTable((k) =>
   k.table(
     'usage_records',
@@ -173,7 +175,7 @@ export type RollupRow = Row<typeof usageRollups>
 export type SpeedRow = Row<typeof usageSpeeds>
 export type UsageRow = Row<typeof usageRecords>
 
-/** Requests and answers of calls whose owner keeps them (console 9.8), until they expire. */
+/** Requests and answers of calls whose owner keeps them, until they expire. */
 export const requestBodies = defineTable((k) =>
   k.table(
     'request_bodies',

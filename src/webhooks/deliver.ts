@@ -64,7 +64,7 @@ export type DeliverDeps = {
 
 type Payload = { id: WebhookId; owner: OwnerScope }
 
-/** Connections to one receiver at once, and to those of one owner as runs times this (I18). */
+/** Connections to one receiver at once, and to those of one owner as runs times this (docs/promises.md I18). */
 const AT_ONCE = 4
 const RUNS = { steady: { concurrency: 64, concurrencyPerKey: 8 }, slow: { concurrency: 32, concurrencyPerKey: 4 } }
 /** How long one run takes on new deliveries before others get their turn. */
@@ -75,8 +75,8 @@ const LONGEST_DELAY_MS = 30_000
 
 /**
  * Delivers events. A webhook with something to deliver has one job, in one of two lanes: receivers that keep failing
- * have a lane and connections of their own, so that they delay nobody else (I18). Its run sends what is due, and
- * comes back when the next one is.
+ * have a lane and connections of their own, so that they delay nobody else (docs/promises.md I18). Its run sends what
+ * is due, and comes back when the next one is.
  */
 export function createDeliveries(deps: DeliverDeps) {
   const { store, clock, jobs, secrets, send } = deps
@@ -327,7 +327,7 @@ const MAX_ANSWER_BYTES = 64 * 1024
 
 export type Send = ReturnType<typeof createSend>
 
-/** Makes one attempt, signed again, and judges what it came to (contract 14.3). */
+/** Makes one attempt, signed again, and judges what it came to (docs/api.md 14.3). */
 export function createSend({ outbound, clock, schedule, random }: SendDeps) {
   return async ({ url, message, attempt }: Input): Promise<Sent> => {
     const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })

@@ -19,7 +19,7 @@ export const notListening = defineError(
   () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
 )
 
-/** What people try first: there is a way that needs no public address (dx 6.3). */
+/** What people try first: there is a way that needs no public address (docs/operating.md 6.3). */
 export const addressOfOwn = defineError(
   'invalid',
   'url_blocked',
@@ -39,7 +39,7 @@ export const isGone = defineError(
   () => 'The event of this delivery is no longer stored, so it cannot be sent again.',
 )
 
-/** Catalogue J35. */
+/** Catalogue docs/attacks.md J35. */
 export const tooManyTests = (max: number, retryAfterS: number) =>
   new AppError(
     'throttled',

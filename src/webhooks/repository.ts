@@ -63,7 +63,7 @@ const soonest = query<{ id: WebhookId }>()((db, p) => {
 /** Rows of one statement. */
 const MANY = 1_000
 
-/** Deliveries that wait (I17). Only the job that holds a webhook sends and removes its rows. */
+/** Deliveries that wait (docs/promises.md I17). Only the job that holds a webhook sends and removes its rows. */
 export const outboxRepository = {
   insert: async (tx: Tx, row: Omit<OutboxRow, 'seq'>): Promise<void> => void (await insert(tx, row)),
 

@@ -4,7 +4,7 @@ import { webhookSettings } from './config'
 import * as words from './schema'
 import { type WebhookRow, webhooks } from './table'
 
-/** Addresses that receive events (contract 14.1). */
+/** Addresses that receive events (docs/api.md 14.1). */
 export const webhook = defineResource({
   name: 'webhook',
   title: { one: 'webhook', many: 'webhooks' },

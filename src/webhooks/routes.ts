@@ -5,7 +5,7 @@ import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
 import * as words from './schema'
 import type { WebhookService } from './service'
 
-/** `/webhooks` (contract 14.1), for tenants and operators. */
+/** `/webhooks` (docs/api.md 14.1), for tenants and operators. */
 const verbsOf = ({ webhooks, ...service }: WebhookService) =>
   [
     ...resourceVerbs(webhooks),

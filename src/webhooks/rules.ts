@@ -29,7 +29,7 @@ export const LISTEN_MS = 60_000
 const LONGEST_RETRY_AFTER_MS = 12 * 3_600_000
 const JITTER = 0.1
 const AUTO_DISABLE = { failures: 20, afterMs: 120 * 3_600_000 }
-/** With so many failures in a row, deliveries go one by one and apart from those to others (I18). */
+/** With so many failures in a row, deliveries go one by one and apart from those to others (docs/promises.md I18). */
 const SLOW_FROM = 3
 
 /** Whether deliveries to it go with those to receivers that answer, or apart from them. */
@@ -40,7 +40,7 @@ export const laneFor = ({ failure_count }: Pick<WebhookRow, 'failure_count'>): L
 export const readSchedule = (text: string): number[] => text.split(',').map((seconds) => Number(seconds) * 1_000)
 
 /**
- * Judges one attempt (contract 14.3): any 2xx is success; no answer, 3xx, 408, 425, 429 and 5xx are tried again on
+ * Judges one attempt (docs/api.md 14.3): any 2xx is success; no answer, 3xx, 408, 425, 429 and 5xx are tried again on
  * schedule, `Retry-After` counts up to 12 hours; 410 ends the webhook; other 4xx are final. `random` is 0 to 1.
  */
 export function judge(
@@ -91,7 +91,7 @@ export function streakAfter(before: Streak, results: readonly { ok: boolean; at:
 export const hasFailedTooLong = ({ failure_count, failing_since }: Streak, now: number): boolean =>
   failing_since !== null && failure_count >= AUTO_DISABLE.failures && now - failing_since >= AUTO_DISABLE.afterMs
 
-/** Signing secrets, encrypted at rest and bound to their webhook (contract 14.1). */
+/** Signing secrets, encrypted at rest and bound to their webhook (docs/api.md 14.1). */
 export function createSecrets(masterKey: Uint8Array) {
   return {
     seal: (id: WebhookId, secret: string): string => seal(masterKey, contextOf(id), secret),

@@ -10,7 +10,7 @@ export type WebhookId = Id<'webhook'>
 export const DeliveryId = defineId('delivery')
 export type DeliveryId = Id<'delivery'>
 
-/** `*`, `prefix.*`, or a dotted name (contract 14.1). */
+/** `*`, `prefix.*`, or a dotted name (docs/api.md 14.1). */
 const SUBSCRIBED = form(
   '^(\\*|[a-z0-9_]+(\\.[a-z0-9_]+)*\\.\\*|[a-z0-9_]+(\\.[a-z0-9_]+)+)$',
   'an event type such as job.completed, a family such as job.*, or *',
@@ -101,7 +101,7 @@ export const Rotation = t.Optional(
 export type Rotation = Static<typeof Rotation>
 export const Rotated = t.Object({ id: WebhookId.schema, ...secretMembers })
 export type Rotated = Static<typeof Rotated>
-/** What a test sends; without it, `completion.created` (contract 14.1). */
+/** What a test sends; without it, `completion.created` (docs/api.md 14.1). */
 export const TestInput = t.Optional(
   t.Object({
     event_type: t.Optional(
@@ -152,7 +152,7 @@ export type Taken = Static<typeof Taken>
 export const TestSent = t.Object({ sent: t.Literal(true), event_id: EventId.schema })
 export type TestSent = Static<typeof TestSent>
 
-/** One attempt (contract 14.1). */
+/** One attempt (docs/api.md 14.1). */
 export const Delivery = t.Object(
   {
     id: DeliveryId.schema,

@@ -68,7 +68,7 @@ const RETRIES = { max: 10_000, everyMs: 100 }
 const TESTS = { max: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
-/** Webhooks: who receives which events, and what became of the deliveries (contract 14). */
+/** Webhooks: who receives which events, and what became of the deliveries (docs/api.md 14). */
 export function createWebhooks({ resources, fanOut, masterKey, settings, ...modules }: Deps) {
   const { store, clock, orgs } = resources
   const { outbound } = modules
@@ -127,7 +127,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     if (verb === 'deleted' || hasAddressNow || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
   }
 
-  /** Part of the commit of an event: what is to be delivered is stored with it (I17). */
+  /** Part of the commit of an event: what is to be delivered is stored with it (docs/promises.md I17). */
   async function receive(tx: Tx, event: BusEventRow, targets: readonly string[]): Promise<void> {
     for (const hook of await rows.enabled(tx, event.owner, targets as WebhookId[])) {
       if (hook.listens_until === null || hook.listens_until > clock.now()) await line(tx, hook, event)

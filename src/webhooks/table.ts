@@ -4,7 +4,7 @@ import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
 import type { DeliveryId, WebhookId } from './schema'
 
-/** Receivers that keep failing have a lane of their own (I18). */
+/** Receivers that keep failing have a lane of their own (docs/promises.md I18). */
 export type Lane = 'steady' | 'slow'
 
 export const webhooks = defineTable((k) =>
@@ -34,7 +34,7 @@ export const webhooks = defineTable((k) =>
       failures: k.int('failures').notNull(),
       /** When a webhook without an address ends, unless somebody continues to listen; null for others. */
       listens_until: k.ms('listens_until'),
-      /** Tests since a moment, so that nobody has this server call an address without end (J35). */
+      /** Tests since a moment, so that nobody has this server call an address without end (docs/attacks.md J35). */
       tests: k.int('tests').notNull(),
       tests_since: k.ms('tests_since').notNull(),
     },

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 const MAX_ORIGINS = 20
 
-/** What visitors did with a widget in a period; the last 30 days unless told (contract 15.1). */
+/** What visitors did with a widget in a period; the last 30 days unless told (docs/api.md 15.1). */
 export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: AnalyticsQuery): Promise<Analytics> {
   const request = readRange(query)
   const to = request.to ?? clock.now() + 1

@@ -8,7 +8,7 @@ import type { Behavior, Groups } from './schema'
 import type { WidgetRow } from './table'
 import { readOrigins } from './visitor-auth'
 
-/** What a new widget has where its order says nothing (contract 15). */
+/** What a new widget has where its order says nothing (docs/api.md 15). */
 export const DEFAULTS: Groups = {
   appearance: {
     primaryColor: '#2563eb',
@@ -65,8 +65,8 @@ export const isForVisitors = (mode: string): boolean => !NOT_FOR_VISITORS.test(m
 type Rules = { knowsMode(mode: string): boolean; hasBotCheck: boolean; tier: Tier }
 
 /**
- * The groups that were sent, each merged with what was there, member by member (contract 15.1). Throws 400, and 403 for
- * a plan that lacks the white label.
+ * The groups that were sent, each merged with what was there, member by member (docs/api.md 15.1). Throws 400, and 403
+ * for a plan that lacks the white label.
  */
 export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): Partial<Groups> {
   const merged = <G extends keyof Groups>(group: G): Groups[G] | undefined =>
@@ -111,8 +111,8 @@ function assertLink(path: string, link: string | undefined): void {
 }
 
 /**
- * An owner's CSS without what could load something, run something or leave its style element (contract 15.1). Throws 400
- * for what is no CSS.
+ * An owner's CSS without what could load something, run something or leave its style element (docs/api.md 15.1). Throws
+ * 400 for what is no CSS.
  */
 export function sanitiseCss(css: string, path = 'appearance.customCss'): string {
   if (css.trim() === '') return ''

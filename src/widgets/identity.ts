@@ -27,8 +27,8 @@ function signIdentity(secret: string, until: number, { external_id = '', email =
 }
 
 /**
- * Who a visitor is, as the page says it, or signed by the owner's server (M4, M5); null for nobody. Throws 400 for what
- * has line breaks, and 401 for a signature that does not hold.
+ * Who a visitor is, as the page says it, or signed by the owner's server (docs/attacks.md M4, M5); null for nobody.
+ * Throws 400 for what has line breaks, and 401 for a signature that does not hold.
  */
 function readIdentity(deps: Deps, widget: WidgetRow, message: Message): VisitorIdentity | null {
   for (const name of ['name', 'email', 'external_id'] as const)

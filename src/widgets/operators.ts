@@ -123,7 +123,7 @@ export async function readChat(
   return { ...presentSession(session), messages, notes: written.map(presentNote) }
 }
 
-/** Takes it over: the AI is silent from this commit on (I36). Throws 409 where another one has it. */
+/** Takes it over: the AI is silent from this commit on (docs/promises.md I36). Throws 409 where another one has it. */
 export function takeChat(
   deps: Deps,
   call: Call<Caller>,
@@ -225,7 +225,7 @@ export async function showTyping(deps: Deps, call: Call<Caller>, which: Which): 
   return { typing: true }
 }
 
-/** Back to the AI, from any state and by anyone who may see it (M8). */
+/** Back to the AI, from any state and by anyone who may see it (docs/attacks.md M8). */
 export function releaseChat(deps: Deps, call: Call<Caller>, which: Which): Promise<TakeoverState> {
   const { chats } = deps
   return changing(deps, call, which, async (tx, session) => {

@@ -32,7 +32,7 @@ export function readPictures({ behavior }: WidgetRow, attachments: readonly Atta
   })
 }
 
-/** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture (catalogue O5, O17). */
+/** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture. */
 export async function receivePictures(deps: Deps, images: readonly Image[]): Promise<Stored[]> {
   const { files } = deps
   const stored: Stored[] = []
@@ -47,7 +47,7 @@ export async function receivePictures(deps: Deps, images: readonly Image[]): Pro
   return stored
 }
 
-/** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (O14). */
+/** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (docs/attacks.md O14). */
 export async function keepPictures(
   { files }: Deps,
   tx: Tx,

@@ -46,7 +46,7 @@ const CALL = { name: 'widgets.call' }
 
 /**
  * A visitor asks for a person: the chat waits for one, and the owner's own server is told if it has an address
- * (contract 15.1).
+ * (docs/api.md 15.1).
  */
 export async function requestPerson(
   { clock, chats, jobs }: Deps,
@@ -92,7 +92,7 @@ async function callOwner(deps: Deps, { payload }: Running<Call>): Promise<Outcom
   }
 }
 
-/** The event as webhooks have it (contract 14.2), with what the visitor said; the same in each attempt. */
+/** The event as webhooks have it (docs/api.md 14.2), with what the visitor said; the same in each attempt. */
 async function bodyOf(
   { store }: Deps,
   { event, created, message, reason }: Call,

@@ -42,7 +42,9 @@ function visitorRequestOf({ exchange, request, route, params }: Context): Visito
   }
 }
 
-/** What visitors' pages call (contract 15.3): no account's credential, but the widget's origin and the chat's token. */
+/**
+ * What visitors' pages call (docs/api.md 15.3): no account's credential, but the widget's origin and the chat's token.
+ */
 export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) =>
   new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
     .use(guard)

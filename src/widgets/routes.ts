@@ -15,7 +15,7 @@ const CHAT = `${CHATS}/:sessionId` as const
 const VISITOR = ['identity', 'context', 'page_url', 'user_agent', 'origin', 'reason']
 const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ id, sessionId: ids.sessionId ?? '' })
 
-/** What owners do with their widgets (contract 15.1). */
+/** What owners do with their widgets (docs/api.md 15.1). */
 const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
   [
     ...resourceVerbs(widgets),
@@ -80,7 +80,7 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
     ),
   ] as const
 
-/** What people do in visitors' chats (contract 15.2). */
+/** What people do in visitors' chats (docs/api.md 15.2). */
 const chatVerbs = ({ deps }: WidgetService) =>
   [
     verb(

@@ -57,7 +57,7 @@ const MAX_TYPING = 2_000
 
 const TIDY = { everyMs: 60_000, batch: 500 }
 
-/** Chat widgets: what owners set up, what visitors do, and how people take over (contract 15). */
+/** Chat widgets: what owners set up, what visitors do, and how people take over (docs/api.md 15). */
 export function createWidgets(given: Given) {
   const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = given
   const { store } = resources
@@ -263,7 +263,9 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   }
 }
 
-/** Whether a widget's owner controls a domain: a TXT record or a file says the value of this widget (contract 15.1). */
+/**
+ * Whether a widget's owner controls a domain: a TXT record or a file says the value of this widget (docs/api.md 15.1).
+ */
 export function createDomains({
   clock,
   masterKey,

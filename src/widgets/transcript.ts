@@ -38,7 +38,7 @@ type Show = (progress: Progress) => void | Promise<void>
 
 type Alongside = NonNullable<CompletionRequest['alongside']>
 
-/** Messages that an answer sees: 20 turns (contract 22.6). */
+/** Messages that an answer sees: 20 turns (docs/api.md 22.6). */
 const HISTORY = 40
 
 /** The most that one answer to a visitor may cost. */
@@ -49,7 +49,7 @@ class Superseded extends Error {
   override name = 'Superseded'
 }
 
-/** Data of the three (contract 14.2). */
+/** Data of the three (docs/api.md 14.2). */
 type SessionState = {
   config_id: string
   session_id: string
@@ -86,7 +86,7 @@ type Place = Pick<SessionRow, 'id' | 'config_id'>
 /** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and `back`. */
 export const CHAT = 'widget.session'
 export const CHAT_KIND = 'widget_session'
-/** Chats as a kind of takeover; an operator may be silent for half an hour (contract 15.2). */
+/** Chats as a kind of takeover; an operator may be silent for half an hour (docs/api.md 15.2). */
 export const CHATS = { name: CHAT_KIND, title: 'conversation', silenceMs: 30 * 60_000 }
 
 /** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
@@ -216,7 +216,8 @@ const NAMES = {
 
 /**
  * The stored answer, or null when a person took over before it was done: then it is stopped, charged to nobody and not
- * shown (I36). `show` makes it a stream. Throws what completions throw; the message is then marked as not answered.
+ * shown (docs/promises.md I36). `show` makes it a stream. Throws what completions throw; the message is then marked as
+ * not answered.
  */
 export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Promise<MessageRow | null> {
   const { live, limiter, stopping, completions, store } = deps

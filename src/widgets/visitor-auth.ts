@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000
 
 const MINUTE_MS = 60_000
 
-/** `strictAbuse` (contract 15.3). */
+/** `strictAbuse` (docs/api.md 15.3). */
 const STRICT = { max: 10, windowMs: 30_000, alike: 3 }
 
 const MAX_BYTES = 16 * 1024
@@ -38,8 +38,8 @@ function isOwnPage({ origin, host, fetchSite }: Page, own: string): boolean {
 }
 
 /**
- * The value of `frame-ancestors` for the page of a widget, from the origins that may show it (contract 15.3): none where
- * none is listed (M1). A preview is framed by this server only.
+ * The value of `frame-ancestors` for the page of a widget, from the origins that may show it (docs/api.md 15.3): none
+ * where none is listed (docs/attacks.md M1). A preview is framed by this server only.
  */
 export function frameAncestors(allowed: readonly string[], preview = false): string {
   if (preview) return "'self'"
@@ -148,7 +148,7 @@ export async function enterWidget(
   const { origin: from } = visitorRequest.page
   if (preview !== undefined) {
     if (!fitsPreview(deps, preview, widget.id)) throw badPreview()
-    // Exact match of the whole origin (M2). `null` and none are no page, and no list allows none.
+    // Exact match of the whole origin (docs/attacks.md M2). `null` and none are no page, and no list allows none.
   } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(deps, widget)).includes(from)))
     throw originRefused(from)
   if (from) visitorRequest.readable(from)

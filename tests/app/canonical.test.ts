@@ -4,7 +4,7 @@ import { createWorld } from '../support/world'
 
 const request = (url: string, host: string) => new Request(url, { headers: { host } })
 
-describe('where a request should have gone (contract 1.1)', () => {
+describe('where a request should have gone (docs/api.md 1.1)', () => {
   const canonical = canonicalUrl('https://www.svc.example')
 
   test.each([

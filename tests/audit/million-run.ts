@@ -9,8 +9,8 @@ import { systemClock } from '../../src/kernel/clock'
 import { migrate, openSqlite } from '../../src/kernel/store'
 
 /**
- * A record of 1,000,000 events: computed again within 20 s (I20), exported in constant memory (Q5).
- * `bun run prove million`; exits 1 when it takes longer, or more.
+ * A record of 1,000,000 events: computed again within 20 s (docs/promises.md I20), exported in constant memory
+ * (docs/attacks.md Q5). `bun run prove million`; exits 1 when it takes longer, or more.
  */
 const EVENTS = Number(process.argv[2] ?? 1_000_000)
 const MAX_SECONDS = 20

@@ -206,7 +206,7 @@ async function recorded(metadata: Record<string, unknown>) {
 
 const TOKEN = ['ghp', 'Zk3Qm8Vt1Rw6Yb9Nc2Xd5Lf7Hj4Gp0'].join('_')
 
-describe('secrets in metadata (contract 19)', () => {
+describe('secrets in metadata (docs/api.md 19)', () => {
   test.each([
     'password',
     'PASSWORD',

@@ -103,7 +103,7 @@ type Record_ = Record<string, string>
 const read = (text: string): Record_[] => parse(text, { columns: true, record_delimiter: '\r\n' })
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** The event of contract 19 out of a row of the file, by nothing but the file and RFC 8785. */
+/** The event of docs/api.md 19 out of a row of the file, by nothing but the file and RFC 8785. */
 const eventOf = (row: Record_) => ({
   id: row.id,
   action: row.action,

@@ -2,8 +2,8 @@ import { seededRandom } from '../support/random'
 import { createBench, MUTATIONS } from './tampering'
 
 /**
- * I20 in full: 8 mutations at 50 random places each, 400 of 400 found, and 50 of 50 honest copies pass.
- * `bun run prove tampering [seed]`; exits 1 when one escapes.
+ * docs/promises.md I20 in full: 8 mutations at 50 random places each, 400 of 400 found, and 50 of 50 honest copies
+ * pass. `bun run prove tampering [seed]`; exits 1 when one escapes.
  */
 const PLACES = 50
 const seed = Number(process.argv[2] ?? 1)

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { seededRandom } from '../support/random'
 import { createBench, MUTATIONS } from './tampering'
 
-/** The short form of I20; `bun run prove tampering` does each of them at 50 places. */
+/** The short form of docs/promises.md I20; `bun run prove tampering` does each of them at 50 places. */
 const PLACES = 6
 const bench = await createBench(60)
 afterAll(bench.close)

@@ -88,7 +88,7 @@ function rehash(raw: Database, scope: string, from: number): void {
   raw.query('UPDATE audit_heads SET seq = ?, hash = ?, at = ? WHERE scope = ?').run(seq, hash, at, scope)
 }
 
-/** The eight of I20. The last two leave a chain that agrees with itself: only a checkpoint tells. */
+/** The eight of docs/promises.md I20. The last two leave a chain that agrees with itself: only a checkpoint tells. */
 export const MUTATIONS: Record<string, Tampering> = {
   'a changed event': (raw, scope, seq) => set(raw, scope, seq, 'output', '{"status":200}'),
   'a changed event with its own hash made to fit': (raw, scope, seq) => {

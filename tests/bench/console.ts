@@ -1,11 +1,11 @@
 /**
- * `bun run bench console [--rounds=5] [--seconds=2]`: the budgets of the console, each beside what was measured here. In
- * a real browser with 100,000 requests in the log: bytes and calls of the first load, how soon a page is usable with
+ * `bun run bench console [--rounds=5] [--seconds=2]`: the budgets of the console, each beside what was measured here.
+ * In a real browser with 100,000 requests in the log: bytes and calls of the first load, how soon a page is usable with
  * nothing cached, plain and with a processor 4× slower, the longest task, a change of section, a key in a filter, and
  * the main thread's time of a frame while the log scrolls. Then the p99 of calls with twenty consoles open beside none,
  * in turn: each holds its stream and reads again as its page does. The sessions of a person may send 120 requests a
- * minute (contract 1.6), so the run waits where a page would pass them: a refused page is fast and means nothing. Two
- * quiet cores are needed for times that mean something; the last line says whether they were.
+ * minute (docs/api.md 1.6), so the run waits where a page would pass them: a refused page is fast and means nothing.
+ * Two quiet cores are needed for times that mean something; the last line says whether they were.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'

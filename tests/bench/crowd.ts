@@ -1,7 +1,7 @@
 /**
  * `bun run bench crowd [--pending=1000000] [--webhooks=1000] [--owners=20] [--events=50] [--seconds=60]
  * [--postgres=postgres://…]`: deliveries to healthy receivers while one receiver of twenty is dead and a million
- * deliveries wait for those (I18: p99 2 s). Minutes, and 1 GB of disk.
+ * deliveries wait for those (docs/promises.md I18: p99 2 s). Minutes, and 1 GB of disk.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -159,7 +159,7 @@ async function startMs(): Promise<string> {
   return median(times).toFixed(0)
 }
 
-/** What `/health` takes while 16 connections chat: others' answers do not wait for them (I28). */
+/** What `/health` takes while 16 connections chat: others' answers do not wait for them (docs/promises.md I28). */
 async function reportHealth(): Promise<void> {
   const health = watchHealth(product.port, product.pid)
   await measure(chat(16).ours, { ...chat(16), calls: 20_000 })

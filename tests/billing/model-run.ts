@@ -1,7 +1,7 @@
 /**
- * `bun run prove model [--sequences N] [--seed N] [--workers N]`: I45 in full, 20,000 sequences of fifty steps
- * unless said. Each worker has stores of its own, in memory where the machine has such a folder: what a disk
- * keeps is another proof's. The seed makes a run again. Exits 1 with the shortest sequence that disagrees.
+ * `bun run prove model [--sequences N] [--seed N] [--workers N]`: docs/promises.md I45 in full, 20,000 sequences of
+ * fifty steps unless said. Each worker has stores of its own, in memory where the machine has such a folder: what a
+ * disk keeps is another proof's. The seed makes a run again. Exits 1 with the shortest sequence that disagrees.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -50,7 +50,7 @@ type ModelHold = { cents: number; at: number; open: boolean }
 const HOLD_MS = 660_000
 const LOW_CENTS = 500
 
-/** What should be true of an account after each step: the reference the real one is held against (I45). */
+/** What should be true of an account after each step: the reference the real one is held against. */
 export function createModel(now: () => number) {
   const holds: ModelHold[] = []
   const notice = new Set<number>()

@@ -1,5 +1,5 @@
 /**
- * `bun run prove overdraft [--rounds N]`: I7 in full, on SQLite, or on Postgres with two
+ * `bun run prove overdraft [--rounds N]`: docs/promises.md I7 in full, on SQLite, or on Postgres with two
  * processes when SVC_TEST_POSTGRES_URL is set. Exits 1 when a single round ended otherwise.
  */
 import { parseArgs } from 'node:util'

@@ -18,8 +18,8 @@ export type Round = { statuses: Record<number, number>; balance: number; held: n
 const ROOMY = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } })
 
 /**
- * I7: credit for exactly ten calls, two hundred at once, round after round, against the real server; with
- * Postgres against two of them on one database, half of the calls to each.
+ * docs/promises.md I7: credit for exactly ten calls, two hundred at once, round after round, against the real server;
+ * with Postgres against two of them on one database, half of the calls to each.
  */
 export async function runOverdraft({ rounds, postgresUrl, onRound = () => undefined }: Options): Promise<Round[]> {
   const upstream = await startUpstream()

@@ -177,7 +177,7 @@ describe('an event', () => {
     return [(await deliver(payload, signature)).status, await centsOf(ada)]
   }
 
-  test('is taken for five minutes after it was signed, and no longer (contract 18.2)', async () => {
+  test('is taken for five minutes after it was signed, and no longer (docs/api.md 18.2)', async () => {
     expect(await notify({ at: clock.now(), signedAt: clock.now() - 300_000 })).toEqual([200, 500])
     expect(await notify({ at: clock.now(), signedAt: clock.now() - 301_000 })).toEqual([400, 0])
   })

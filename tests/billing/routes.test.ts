@@ -25,7 +25,7 @@ const OWNER_FILTER: [string, { send: typeof orgKey.send }, string | undefined, s
   ['a key of the org whose maker may not', membersKey, undefined, 'forbidden'],
 ]
 
-describe('whose money it is (contract 18.2)', () => {
+describe('whose money it is (docs/api.md 18.2)', () => {
   test.each(OWNER_FILTER)('for %s', async (_who, { send }, scope, expected) => {
     const message = scope ? { scope } : {}
     const replies = await Promise.all([
@@ -100,7 +100,7 @@ describe('PATCH /billing/limits', () => {
   })
 })
 
-/** Addresses nobody is sent to (F8, contract 1.5 `url_blocked`). */
+/** Addresses nobody is sent to (docs/attacks.md F8, docs/api.md 1.5 `url_blocked`). */
 const HOSTILE = [
   'javascript:alert(1)',
   'data:text/html,hi',

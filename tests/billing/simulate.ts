@@ -16,8 +16,8 @@ const CALL = { endpoint: '/completions', mode: null, resolvedMode: null, model: 
 const USED = { promptTokens: 1, completionTokens: 1, cached: false, latencyMs: 1, ttftMs: null, fallbackUsed: false }
 
 /**
- * T-SIM (I45): random sequences on the real store beside the model; after every step balance, holds and
- * told events agree. Throws with the shortest sequence that does not.
+ * T-SIM (docs/promises.md I45): random sequences on the real store beside the model; after every step balance, holds
+ * and told events agree. Throws with the shortest sequence that does not.
  */
 export async function simulate(store: Store, runs: number, seed?: number): Promise<void> {
   await fc.assert(

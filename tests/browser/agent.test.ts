@@ -3,7 +3,7 @@ import { manifest, reviewer, submit } from '../skills/support'
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
-describe.skipIf(!hasChromium)('a run with a browser session (contract 16.4)', async () => {
+describe.skipIf(!hasChromium)('a run with a browser session (docs/api.md 16.4)', async () => {
   const world = await createBrowsingWorld()
   const person = await world.person()
   const site = serveSite({

@@ -91,7 +91,7 @@ describe.skipIf(!hasChromium)('a browser that runs elsewhere (SVC_BROWSER_WS_END
   }, 180_000)
 })
 
-describe.skipIf(!hasChromium)('a session with `proxies` (contract 16.1, 16.2)', async () => {
+describe.skipIf(!hasChromium)('a session with `proxies` (docs/api.md 16.1, 16.2)', async () => {
   const proxy = await startProxy()
   const person = await (await createBrowsingWorld({ config: { browserUpstreamProxy: proxy.url } })).person()
   const site = serveSite(pages)

@@ -4,7 +4,7 @@ import { findChromium } from '../../src/browser/chromium'
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
-describe.skipIf(!hasChromium)('the live view (contract 16.3)', async () => {
+describe.skipIf(!hasChromium)('the live view (docs/api.md 16.3)', async () => {
   const world = await createBrowsingWorld()
   world.app.api.listen({ port: 0, hostname: '127.0.0.1' })
   const origin = `http://127.0.0.1:${world.app.api.server!.port}`

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually'
 import { cli } from '../support/io'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
-describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (dx 2.15)', async () => {
+describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (docs/operating.md 2.15)', async () => {
   const world = await createBrowsingWorld()
   const send = operatorSender(world)
   const run = cliOver(world)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createBrowsingWorld, hasChromium, serveSite, startSession } from './support'
 
-describe.skipIf(!hasChromium)('the recording of a session (contract 28.3)', async () => {
+describe.skipIf(!hasChromium)('the recording of a session (docs/api.md 28.3)', async () => {
   const world = await createBrowsingWorld()
   const person = await world.person()
   const site = serveSite({

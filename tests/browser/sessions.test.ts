@@ -14,7 +14,7 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
   test('starts on its page, is read, listed and ended, once', async () => {
     const greed = { expires_at: '2099-01-01T00:00:00Z', hard_cap_minutes: 9_999, owner_key: 'k1', args: ['--x'] }
     const session = await startSession(person, { url: site.url(), ...greed })
-    // What nobody may set is ignored (E8).
+    // What nobody may set is ignored (docs/attacks.md E8).
     expect(Date.parse(session.handle.expires_at)).toBeLessThan(world.clock.now() + 86_400_000)
     expect(session.handle).toMatchObject({ live_view_version: 1, region: 'us-west-2', keep_alive: false })
     expect((await person.send('GET', `browser/sessions/${session.id}`)).body).toMatchObject({
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
     })
     const live = await person.send('GET', `browser/sessions/${session.id}/live?force=1`)
     expect(live.body).toMatchObject({ live_view_version: 3, pages: [{ title: 'In', url: site.url() }] })
-    // Without force it is what it was, for a minute or until a tool is called (contract 16.1).
+    // Without force it is what it was, for a minute or until a tool is called (docs/api.md 16.1).
     const titleNow = async (query = '') =>
       (await person.send('GET', `browser/sessions/${session.id}/live${query}`)).body.pages[0].title
     await world.app.container.browser.host
@@ -66,7 +66,7 @@ describe.skipIf(!hasChromium)('a browser session', async () => {
         .code,
     ).toBe('session_not_found')
   })
-  test('is opened, listed and closed by the client for users (contract 23.1)', async () => {
+  test('is opened, listed and closed by the client for users (docs/api.md 23.1)', async () => {
     const svc = createSvc({ apiKey: person.key, baseUrl: listen(world).origin })
     const { session_id } = await svc.browser.open({ url: site.url() })
     expect((await svc.browser.sessions()).map((one) => one.session_id)).toEqual([session_id])

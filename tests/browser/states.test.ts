@@ -12,7 +12,7 @@ const LIVE: Known = {
 }
 
 // SQLite only: pages and pictures do not know the database.
-describe('the states of a live view in words (dx 5.4)', () => {
+describe('the states of a live view in words (docs/operating.md 5.4)', () => {
   test.each<[Partial<Known>, string, string]>([
     [{ link: 'connecting' }, 'connecting', 'Connecting'],
     [{}, 'live', 'Live'],
@@ -37,7 +37,7 @@ describe('the states of a live view in words (dx 5.4)', () => {
   })
 })
 
-inChromium('what a viewer is shown (dx 5.4)', async () => {
+inChromium('what a viewer is shown (docs/operating.md 5.4)', async () => {
   const world = await createBrowsingWorld()
   world.app.api.listen({ port: 0, hostname: '127.0.0.1' })
   const origin = `http://127.0.0.1:${world.app.api.server!.port}`

@@ -28,7 +28,7 @@ describe('what an engine plans', () => {
   })
 })
 
-describe.skipIf(!hasChromium)('with an engine behind the tools (contract 16.4)', async () => {
+describe.skipIf(!hasChromium)('with an engine behind the tools (docs/api.md 16.4)', async () => {
   /** The reference of the element with this name, as the engine was shown it. */
   const refOf = (prompt: string, name: string) => new RegExp(`^(e\\d+) \\S+ "${name}"`, 'm').exec(prompt)?.[1] ?? 'e0'
   let answer: (prompt: string) => unknown = () => ({ cannot: 'nothing' })

@@ -4,7 +4,7 @@ import { axeProblems, inChromium, newPage, shows } from '../pages/support/chromi
 import { eventually } from '../support/eventually'
 import { createBrowsingWorld, serveSite, startSession } from './support'
 
-inChromium('anyone who looks at a session (contract 16.3, 28.3)', async () => {
+inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () => {
   const world = await createBrowsingWorld()
   world.app.api.listen({ port: 0, hostname: '127.0.0.1' })
   const origin = `http://127.0.0.1:${world.app.api.server!.port}`
@@ -89,7 +89,7 @@ inChromium('anyone who looks at a session (contract 16.3, 28.3)', async () => {
     await session.end()
   }, 180_000)
 
-  test('the first picture is there within a second of the start, at best (dx 5.4)', async () => {
+  test('the first picture is there within a second of the start, at best (docs/operating.md 5.4)', async () => {
     const took: number[] = []
     for (let round = 0; round < 5 && !took.some((ms) => ms < 1_000); round++) {
       const began = performance.now()

@@ -8,7 +8,7 @@ const target = await startTarget()
 const { send } = target
 
 const PAGE = 'https://app.example'
-describe('A. the order of refusals (contract 1.5)', () => {
+describe('A. the order of refusals (docs/api.md 1.5)', () => {
   const strange = { headers: { origin: 'https://evil.example' } }
 
   test('the credential before the origin', async () => {

@@ -14,7 +14,7 @@ const RANDOM_ID = '00000000-0000-4000-8000-000000000000'
 const nested = (depth: number, open: string, close: string) =>
   `{"prompt":"x","metadata":{"a":${open.repeat(depth)}${close.repeat(depth)}}}`
 
-/** B1: what is no object, on every route that takes one. */
+/** docs/attacks.md B1: what is no object, on every route that takes one. */
 const NO_OBJECTS = ['', 'null', '[]', '"x"', '1', 'true', '{', '{"prompt":', "{'prompt':'x'}", 'undefined', 'NaN']
 const TAKERS = [
   'POST completions',

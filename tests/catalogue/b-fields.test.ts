@@ -32,7 +32,7 @@ const numbers: Row[] = [
   ),
   {
     id: 'B19',
-    what: 'mode research runs inline with a warning that names its job endpoint (contract 2.4 over the row)',
+    what: 'mode research runs inline with a warning that names its job endpoint (docs/api.md 2.4 over the row)',
     body: { prompt: 'x', mode: 'research' },
     is: 200,
     also: ({ body }) => expect(body.warnings.join()).toContain('/research'),
@@ -65,7 +65,7 @@ attack('B. chat and engines', target, chats)
 const values: Row[] = [
   {
     id: 'B29',
-    what: 'unknown skills are skipped and named once each (contract 2.1 over the row)',
+    what: 'unknown skills are skipped and named once each (docs/api.md 2.1 over the row)',
     body: { prompt: 'x', skills: ['../x', 'twice', 'twice'] },
     is: 200,
     also: ({ body }) => expect(body.warnings).toHaveLength(2),
@@ -101,7 +101,7 @@ const values: Row[] = [
   ),
   {
     id: 'B35',
-    what: 'members that nobody knows are ignored (contract 1.1)',
+    what: 'members that nobody knows are ignored (docs/api.md 1.1)',
     ask: 'POST keys',
     body: { name: 'a', nobody: 1 },
     is: 201,

@@ -4,7 +4,7 @@ import { keepsItsPromises } from './support/oracle'
 
 /**
  * E: a body that names more than it may. What nobody may set is ignored, and reads back as it was; a
- * create never becomes an update. E8 and E10 stand with browser sessions and policies.
+ * create never becomes an update. docs/attacks.md E8 and E10 stand with browser sessions and policies.
  */
 
 const target = await startTarget()
@@ -79,7 +79,7 @@ describe('E. a create takes only what it may', () => {
     ['POST keys', { name: 'greedy' }, 201],
     ['POST orgs', { name: 'Greedy' }, 201],
     ['POST rate-limits/request-increase', { requested_tier: 'pro', use_case: 'a', expected_volume: 'b' }, 201],
-    // E7
+    // docs/attacks.md E7
     ['POST webhooks', { url: 'https://203.0.112.7/hook', event_types: ['order.*'] }, 201],
     ['POST hooks', { hook_preset_id: 'task.overdue.summary' }, 201],
     ['POST completions', { prompt: 'greedy', mode: 'fast' }, 200],

@@ -5,8 +5,9 @@ import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 
 /*
- * Area F: injection into SQL, headers, CSV, HTML and logs. F4 stands with skills, F8's names of artifacts with files.
- * For F5 and F14 there is nothing to inject into: no filter takes a path, no upload is read as XML.
+ * Area F: injection into SQL, headers, CSV, HTML and logs. docs/attacks.md F4 stands with skills, docs/attacks.md F8's
+ * names of artifacts with files. For docs/attacks.md F5 and F14 there is nothing to inject into: no filter takes a
+ * path, no upload is read as XML.
  */
 
 const target = await startTarget({ engine: 'builtin' })

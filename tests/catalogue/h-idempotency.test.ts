@@ -5,8 +5,8 @@ import { sendRaw } from './support/raw'
 import type { Sending } from './support/reply'
 
 /*
- * Area H, on the routes that take a key today. H16 (24 hours) needs a clock and stands in
- * tests/idempotency/replay.test.ts; H17 (kill -9) stands below and in tests/chaos.
+ * Area H, on the routes that take a key today. docs/attacks.md H16 (24 hours) needs a clock and stands in
+ * tests/idempotency/replay.test.ts; docs/attacks.md H17 (kill -9) stands below and in tests/chaos.
  */
 const target = await startTarget({ env: pricedEngines })
 const { send, people, upstream } = target
@@ -62,7 +62,7 @@ describe('H5 a key that stands for another request is 409', () => {
     expect(codeOf(await post(path, key, body))).toBe('409 idempotency_conflict')
   })
 
-  test('other methods take no key: they run as they are (contract 1.7)', async () => {
+  test('other methods take no key: they run as they are (docs/api.md 1.7)', async () => {
     const { body } = await used
     const renamed = await send('PATCH', `keys/${body.id}`, { body: { name: 'x' }, headers: { 'idempotency-key': key } })
     expect({ status: renamed.status, name: renamed.body.name }).toEqual({ status: 200, name: 'x' })

@@ -43,7 +43,7 @@ describe('I. requests', () => {
       }),
     )
     const allowed = statusesOf(replies).filter((status) => status === 200)
-    // Each claims its tokens as well: 100,000 of them are fewer than 61 such calls may use (I14).
+    // Each claims its tokens as well: 100,000 of them are fewer than 61 such calls may use (docs/promises.md I14).
     expect(allowed.length).toBeWithin(1, 61)
     const refused = replies.filter(({ status }) => status !== 200)
     expect(refused.every(({ body }) => ['rate_limit_exceeded', 'token_limit_exceeded'].includes(body.error.code))).toBe(

@@ -3,8 +3,8 @@ import { startTarget } from './support'
 import { hasNotBlocked, keepsItsPromises } from './support/oracle'
 
 /*
- * Area K, guardrails: K13 and K16 stand in tests/guardrails (policies, redaction), the whole of K17's table in
- * tests/guardrails/refusals.
+ * Area K, guardrails: docs/attacks.md K13 and K16 stand in tests/guardrails (policies, redaction), the whole of
+ * docs/attacks.md K17's table in tests/guardrails/refusals.
  */
 const target = await startTarget()
 

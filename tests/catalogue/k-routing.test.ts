@@ -6,8 +6,8 @@ import { hasNotBlocked, keepsItsPromises } from './support/oracle'
 
 /*
  * Area K: routing preferences and the patterns of strangers. Rows that are not here stand in the tests of the module:
- * K1, K8, K10, K13 (tests/routing-preferences/refuse and manage), K11 (preview), K14 (suggest), K16 (match); K17 is the
- * guardrails'.
+ * docs/attacks.md K1, K8, K10, K13 (tests/routing-preferences/refuse and manage), docs/attacks.md K11 (preview),
+ * docs/attacks.md K14 (suggest), docs/attacks.md K16 (match); docs/attacks.md K17 is the guardrails'.
  */
 const target = await startTarget()
 
@@ -57,7 +57,7 @@ describe('K2 what explodes elsewhere is linear here', () => {
 })
 
 test.each(['(?=a)', '(?<=a)b', '(a)\\1', '(?<n>a)\\k<n>'])(
-  'K4 %s, which RE2 does not have: taken, for contract 13 has ECMAScript on a linear engine or within 50 ms, and goes before',
+  'K4 %s, which RE2 does not have: taken, for docs/api.md 13 has ECMAScript on a linear engine or within 50 ms, and goes before',
   async (pattern) => {
     expect((await save([rule(pattern)])).status).toBe(201)
   },

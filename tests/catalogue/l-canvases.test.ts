@@ -33,7 +33,7 @@ const deepSchema = (): Record<string, unknown> => {
   return schema
 }
 
-/** L17: what is drawn, and the codes it is refused with. */
+/** docs/attacks.md L17: what is drawn, and the codes it is refused with. */
 const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
   [
     'a cycle of a hundred',
@@ -106,7 +106,7 @@ const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
   ],
 ]
 
-/** L14: texts that some interpreter, somewhere, would run. */
+/** docs/attacks.md L14: texts that some interpreter, somewhere, would run. */
 const PAYLOADS = [
   "require('child_process').execSync('touch /tmp/owned')",
   '`process.exit()`',

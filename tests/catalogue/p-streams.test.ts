@@ -40,7 +40,7 @@ describe('P. frames', () => {
     })
     expect(frames[0]!.data.request_id).toBe(headers.get('x-request-id'))
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-    // P16 over the row: contract 3 says no-cache where the row says no-store.
+    // docs/attacks.md P16 over the row: docs/api.md 3 says no-cache where the row says no-store.
     expect(headers.get('cache-control')).toBe('no-cache, no-transform')
     expect(headers.get('x-accel-buffering')).toBe('no')
   })

@@ -134,7 +134,7 @@ function answersWithoutEffect(database: Database): string[] {
   return found.map(({ request_id }) => `the answer of ${request_id} is kept and nothing of it is on the record`)
 }
 
-/** Prompts and names are each sent once, whatever the number of retries: they may be there once (I2). */
+/** Prompts and names are each sent once, whatever the number of retries: they may be there once. */
 function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
   const twice = (what: string, ref: string, from: string) =>
     (

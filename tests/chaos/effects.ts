@@ -5,7 +5,7 @@ type Pair = { action: string; effects: string; rows: string }
 const rowsOf = (action: string, what = 'entity_id') => `SELECT ${what} AS id FROM audit_log WHERE action = '${action}'`
 
 /**
- * What each action leaves behind, and what the record says of it, as two lists of the same ids (I19).
+ * What each action leaves behind, and what the record says of it, as two lists of the same ids (docs/promises.md I19).
  * They must be equal, each id as often: an effect off the record and a row without effect both show.
  */
 const PAIRS: readonly Pair[] = [

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { startServerProcess } from '../support/server-process'
 
 /**
- * C18, C19, I29: dripping sockets from four addresses, and what others see meanwhile.
- * `bun run prove sockets [sockets] [seconds] [drip|heavy]`; fails when the p99 of /health is above 100 ms or memory grows
- * past 600 MB. Each attacker is a process of its own with sockets / 4 descriptors; `ulimit -n` must allow them.
+ * docs/attacks.md C18, C19, docs/promises.md I29: dripping sockets from four addresses, and what others see meanwhile.
+ * `bun run prove sockets [sockets] [seconds] [drip|heavy]`; fails when the p99 of /health is above 100 ms or memory
+ * grows past 600 MB. Each attacker is a process of its own with sockets / 4 descriptors; `ulimit -n` must allow them.
  */
 const [sockets, seconds] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 45)]
 const shape = process.argv[4] ?? 'drip'

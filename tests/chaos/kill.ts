@@ -7,7 +7,9 @@ import { parseArgs } from 'node:util'
 import { findPostgres } from '../run/postgres'
 import { percentile, REPLAYS_A_CYCLE, type Report, runKills } from './run'
 
-/** The bound of I33; the median is held to it, because one start in a hundred may meet a busy machine. */
+/**
+ * The bound of docs/promises.md I33; the median is held to it, because one start in a hundred may meet a busy machine.
+ */
 const BOOT_MS = 2_000
 const MAX_SHOWN = 20
 

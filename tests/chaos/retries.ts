@@ -2,14 +2,15 @@ import { createClient, type Json, type Outcome } from './client'
 import { inParallel } from './parallel'
 import type { Keyed, Witness } from './witness'
 
-/** How long a key may be held by a process that is dead (I11). */
+/** How long a key may be held by a process that is dead (docs/promises.md I11). */
 const STUCK_MS = 2_000
 /** Of what was answered before the kill, how much is asked again. */
 const SAMPLE = 40
 
 /**
  * First thing after a start: what died is asked again under its key, and is one effect whichever side of
- * the commit the kill hit (I2); what was answered is answered again, byte for byte (I10). Says what is not so.
+ * the commit the kill hit (docs/promises.md I2); what was answered is answered again, byte for byte (docs/promises.md
+ * I10). Says what is not so.
  */
 export async function retryAll(server: { url: string; key: string }, witness: Witness): Promise<string[]> {
   const client = createClient(server.url, server.key)

@@ -28,14 +28,15 @@ const CYCLES_A_FOLDER = 25
 const ACKS_A_CYCLE = 15
 /** One kill in so many is not left to chance: it comes between a commit and its answer. */
 const AIMED = 4
-/** So many kills in a hundred must fall between a commit and its answer, or nothing is known of them (I2). */
+/** So many kills in a hundred must fall between a commit and its answer, or nothing is known of them. */
 export const REPLAYS_A_CYCLE = 20 / 100
 const KILL_AFTER_MS = { min: 100, max: 800 }
 
 /**
- * T-KILL (I1, I2, I6, I8, I9, I10, I11, I19): the real server under 32 clients, killed with SIGKILL at
+ * T-KILL (docs/promises.md I1, I2, I6, I8, I9, I10, I11, I19): the real server under 32 clients, killed with SIGKILL at
  * a random instant, started again, over and over. Nothing acknowledged may be gone or changed, nothing
- * charged twice, no hold left open. What a kill left without an answer is asked again under its key (I2, I10, I11).
+ * charged twice, no hold left open. What a kill left without an answer is asked again under its key (docs/promises.md
+ * I2, I10, I11).
  */
 export async function runKills({ cycles, seed, postgres = null, onCycle = () => undefined }: Options): Promise<Report> {
   const report: Report = { cycles: 0, acks: 0, replays: 0, violations: [], bootMs: [] }

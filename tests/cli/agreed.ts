@@ -12,7 +12,7 @@ export type Agreed = {
   reason: boolean
 }
 
-/** The tree of dx 2.8 to 2.19: command, places, how it asks (R: with a reason), flags, exit codes. */
+/** The tree of docs/operating.md 2.8 to 2.19: command, places, how it asks (R: with a reason), flags, exit codes. */
 const TREE = `
 init                 H    ?      --public-url --port --production --print --force --database-from      5 10
 serve                H    -      --dev --host --port --unix --log-format --log-level --migrate --roles --no-browser

@@ -23,7 +23,7 @@ async function talk(person: Person, prompt = SECRET): Promise<string> {
 /** How often operators read this conversation, by the record of its owner. */
 const reads = (id: string) => recordedIn(world, { action: 'conversation.read', entityId: id })
 
-describe('conversations (dx 2.14)', () => {
+describe('conversations (docs/operating.md 2.14)', () => {
   test('list: operators see whose and how many, tenants their own with titles', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const [mine, theirs] = [await talk(ada), await talk(eve)]

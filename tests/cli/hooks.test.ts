@@ -17,7 +17,7 @@ test('hooks are installed, changed, seen to run and deleted', async () => {
   const order = ['--pattern', 'order.*', '--skill', 'todo-manager', '--cooldown', '5m', '-f', config]
   const made = await json(['hooks', 'install', ...order], { key })
   expect(made).toMatchObject({ event_pattern: 'order.*', cooldown_minutes: 5, config: { prompt: expect.any(String) } })
-  // In a pipe nothing is cut, ids neither (dx 2.3).
+  // In a pipe nothing is cut, ids neither (docs/operating.md 2.3).
   expect((await run('hooks list', { key })).stdout).toMatch(new RegExp(`^${made.id} .*order\\.\\*`, 'm'))
   expect(await run(['hooks', 'match', 'A B!!'], { key })).toMatchObject({ exitCode: 2, stdout: '' })
   const changed = await json(`hooks update ${made.id} --cooldown 1h --name Orders`, { key })

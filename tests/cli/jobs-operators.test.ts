@@ -29,7 +29,7 @@ const failing = define(
 const idsOf = (jobs: { id: string }[]) => jobs.map(({ id }) => id)
 const actions = (action: string) => recordedIn(world, { action })
 
-describe('jobs that operators look after (dx 2.12)', () => {
+describe('jobs that operators look after (docs/operating.md 2.12)', () => {
   test('list --key has those that a key ordered', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const [mine, theirs] = [await accept(ada, research), await accept(eve, research)]
@@ -142,7 +142,7 @@ describe('jobs that operators look after (dx 2.12)', () => {
   })
 })
 
-test('artifacts (dx 2.18): list, get and prune what everyone keeps, without links and prompts', async () => {
+test('artifacts (docs/operating.md 2.18): list, get and prune what everyone keeps, without links and prompts', async () => {
   const [ada, eve] = [await world.person(), await world.person()]
   const old = await saveFor(world, ada, Buffer.from('an old file of Ada'), { type: 'document' })
   clock.advance(100 * DAY_MS)

@@ -80,7 +80,7 @@ describe('routing test', () => {
     expect(stderr).toContain('1 of 1 cases as expected.')
   })
 
-  test('prints the misses and exits 9 (dx 2.5)', async () => {
+  test('prints the misses and exits 9 (docs/operating.md 2.5)', async () => {
     const { exitCode, stdout } = await run([...line, '--json'], notify(`${hit}\n${miss}`))
     expect(exitCode).toBe(9)
     const [row, ...rest] = JSON.parse(stdout)
@@ -95,7 +95,7 @@ describe('routing test', () => {
     expect(JSON.parse(stdout)[0]).toMatchObject({ expected_engine: 'svc-1-flash', engine: 'svc-1-code', ok: false })
   })
 
-  test('of one prompt prints what decided, and under which floor (dx 2.10)', async () => {
+  test('of one prompt prints what decided, and under which floor (docs/operating.md 2.10)', async () => {
     const requests = ['routing', 'test', '--prompt', 'a zebra']
     expect(await json([...requests, '--pref', 'Zoo'])).toMatchObject({
       resolved_mode: 'roast',

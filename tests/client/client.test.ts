@@ -34,7 +34,7 @@ const methodsOf = (part: object, path = ''): string[] =>
 
 const all = async (events: AsyncIterable<StreamEvent>) => Array.fromAsync(events)
 
-describe('every method of the client, against a server (contract 23.1)', () => {
+describe('every method of the client, against a server (docs/api.md 23.1)', () => {
   test('answers, whole and streamed', async () => {
     const input = { prompt: 'What is 6 times 7?', mode: 'fast' as const }
     expect((await svc.complete(input)).content).toContain('42')
@@ -198,7 +198,7 @@ describe('every method of the client, against a server (contract 23.1)', () => {
   })
 })
 
-/** What clients of the public service read from an answer, by the route that they call for it (contract 23.1). */
+/** What clients of the public service read from an answer, by the route that they call for it (docs/api.md 23.1). */
 const READ: Record<string, [method: string, path: string]> = {
   models: ['get', '/models'],
   skills: ['get', '/skills'],
@@ -265,7 +265,7 @@ describe('tries', () => {
     expect({ sent: sent.length, key: sent[0]!.key }).toEqual({ sent: 3, key: expect.stringMatching(/^[0-9a-f-]{36}$/) })
   })
 
-  test('streams and sound again only where nothing was done: no key covers them (contract 1.7)', async () => {
+  test('streams and sound again only where nothing was done: no key covers them (docs/api.md 1.7)', async () => {
     const failed = (at: number) => Object.assign(new TypeError('x'), { code: ['ECONNRESET', 'ECONNREFUSED'][at] })
     const page = (status: number) => new Response('<h1>Bad gateway</h1>', { status, headers: now })
     const messages = [{ role: 'user' as const, content: 'x' }]

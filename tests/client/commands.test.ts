@@ -39,7 +39,7 @@ function terminal(env: Record<string, string> = { SVC_API_KEY: ada.key }) {
   }
 }
 
-describe('the commands of a tenant (contract 23.2)', () => {
+describe('the commands of a tenant (docs/api.md 23.2)', () => {
   test('init writes settings once, rules, and the entries of the editors that are there', async () => {
     const at = terminal()
     mkdirSync(join(at.cwd, '.cursor'))

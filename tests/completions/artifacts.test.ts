@@ -10,7 +10,7 @@ const made = (text: string) =>
   codeArtifacts(text, { model: { id: 'svc-1-code', label: 'Svc Code', engine: 'svc-core' }, createdAt: 0 })
 const inBrief = (text: string) => made(text).map(({ filename, language, content }) => ({ filename, language, content }))
 
-describe('the code of an answer (contract 2.3)', () => {
+describe('the code of an answer (docs/api.md 2.3)', () => {
   test('is an artifact with every member there is', () => {
     expect(made('Here:\n```python\nprint("é")\n```\nDone.')).toEqual([
       {

@@ -76,7 +76,7 @@ describe('pictures', () => {
     ...['image/jpg', 'Image/JPEG; q=1', 'binary/octet-stream', 'text/plain'].map(
       (type) => [`an answer of ${type}`, { type: 'image_url', url: at(`/as/${encodeURIComponent(type)}`) }] as const,
     ),
-  ])('are what their bytes are, declared as %s (contract 6)', async (_, attachment) => {
+  ])('are what their bytes are, declared as %s (docs/api.md 6)', async (_, attachment) => {
     const { status, body } = await ask([attachment])
     expect({ status, message: body.error?.message }).toEqual({ status: 200, message: undefined })
     expect((sentParts() as Part[])[0]!.image_url!.url).toBe(`data:image/jpeg;base64,${jpeg}`)
@@ -194,7 +194,7 @@ describe('an address', () => {
     'ftp://example.com/a.png',
     'data:text/html;base64,PGI+',
     'not an address',
-  ])('%s is behind the guarded door, also in a mode that looks at no images (contract 22, J)', async (url) => {
+  ])('%s is behind the guarded door, also in a mode that looks at no images (docs/api.md 22, J)', async (url) => {
     const eve = await guarded.world.person()
     for (const mode of ['vision', 'fast']) {
       const attachments = [{ type: 'image_url', url }]

@@ -9,7 +9,7 @@ const times = async (count: number, call: () => Promise<Reply>) => {
   for (let time = 0; time < count; time++) expect((await call()).status).toBe(503)
 }
 
-test('one person’s unusable prompts keep nobody else out (contract 22.3)', async () => {
+test('one person’s unusable prompts keep nobody else out (docs/api.md 22.3)', async () => {
   const { world, upstream } = await createUpstreamWorld({ isAlone: true })
   const [ada, bob] = [await world.person(), await world.person()]
   await times(5, () => ask(ada, '[[html]]'))

@@ -110,7 +110,7 @@ async function firstOf(person: Person, what: 'routing_preferences' | 'guardrail_
   return (await done(person, 'GET', what.replace('_', '-')))[what][0].id
 }
 
-describe('an answer that is remembered (contract 22.1)', () => {
+describe('an answer that is remembered (docs/api.md 22.1)', () => {
   test.each(CHANGES)('is not served any more after a change of %s, and the new one is', async (_, before, change) => {
     const [person, prompt] = [await world.person(), freshPrompt('Draft an email to Ben')]
     await before?.(person)

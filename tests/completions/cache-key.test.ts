@@ -63,7 +63,7 @@ const SHAPES: Record<string, readonly unknown[]> = {
   image_model: ['auto', 'svc-1-photo', 'svc-1-rapid'],
   image_quality: ['draft', 'standard', 'hd'],
 }
-/** Members that say where an answer goes and how it is wrapped, and nothing of what it is (contract 22.1). */
+/** Members that say where an answer goes and how it is wrapped, and nothing of what it is (docs/api.md 22.1). */
 const NO_SHAPE = { metadata: [undefined, { a: 1 }, { b: 2 }], stream: [true, false], format: ['svc', 'compat'] }
 /** Members that are only read where nothing is remembered: in stealth, in a conversation, in a live session. */
 const NEVER_CACHED = ['conversation_id', 'browser_session_id', 'stealth_model', 'stealth_aspect', 'stealth_duration']
@@ -71,7 +71,7 @@ const NEVER_CACHED = ['conversation_id', 'browser_session_id', 'stealth_model', 
 const anyOrder = (members: Record<string, readonly unknown[]>) =>
   fc.record(Object.fromEntries(Object.entries(members).map(([name, values]) => [name, fc.constantFrom(...values)])))
 
-describe('the key of an answer (contract 22.1)', () => {
+describe('the key of an answer (docs/api.md 22.1)', () => {
   test('has a say on every member of an order', () => {
     const known = [...Object.keys(SHAPES), ...Object.keys(NO_SHAPE), ...NEVER_CACHED]
     expect(known.toSorted()).toEqual(Object.keys(CompletionInput.properties).toSorted())

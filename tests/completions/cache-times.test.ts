@@ -24,7 +24,7 @@ const SECONDS = {
   domain_analysis: 3_600,
 }
 
-describe('an answer is remembered (contract 22.1)', () => {
+describe('an answer is remembered (docs/api.md 22.1)', () => {
   test.each(Object.entries(SECONDS))('of mode %s for %p s', async (mode, seconds) => {
     const [ada, prompt] = [await world.person(), freshPrompt('Write a function that parses dates in Go')]
     expect(await isServed(ada, prompt, mode)).toBe(false)

@@ -13,7 +13,7 @@ const ask = async (person: Person, input: object, headers: Record<string, string
   return { ...reply, hit: upstream.calls.length === before }
 }
 
-describe('an identical request (contract 22.1)', () => {
+describe('an identical request (docs/api.md 22.1)', () => {
   test('is served again at no cost, as what it was, in a conversation of its own', async () => {
     const input = { prompt: freshPrompt(), metadata: { round: 1 } }
     const first = await ask(ada, input)

@@ -6,7 +6,7 @@ import { createUpstreamWorld, freshPrompt } from './upstream-world'
 const { world } = await createUpstreamWorld()
 const ada = await world.person()
 
-describe('format compat (contract 2.4)', () => {
+describe('format compat (docs/api.md 2.4)', () => {
   test('answers a chat completion', async () => {
     const { body, headers } = await ada.send('POST', 'completions', {
       prompt: freshPrompt(),

@@ -62,7 +62,7 @@ describe('a conversation', () => {
     expect(conversation.title).toStartWith('one')
   })
 
-  test('is continued with its last 20 turns (contract 22.6)', async () => {
+  test('is continued with its last 20 turns (docs/api.md 22.6)', async () => {
     let { conversation_id } = (await ask({ prompt: 'turn 0' })).body
     for (let turn = 1; turn <= 22; turn++) {
       conversation_id = (await ask({ prompt: `turn ${turn}`, conversation_id })).body.conversation_id

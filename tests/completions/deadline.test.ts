@@ -76,7 +76,7 @@ describe('time', () => {
     expect(row.outputSummary).toMatchObject({ status: 504, error_code: 'request_timeout' })
   })
 
-  test('silence of 10 s is filled with thinking, which a reader may ignore (contract 3)', async () => {
+  test('silence of 10 s is filled with thinking, which a reader may ignore (docs/api.md 3)', async () => {
     const stream = await openStream('completions', { prompt: freshPrompt(STALLED) })
     await stream.heard('"some"')
     for (const elapsed of [10_000, 20_000, 30_000]) {

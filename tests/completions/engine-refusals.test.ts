@@ -27,7 +27,7 @@ const lineOf = (requestId: string | null) =>
 const ask = (words: string, members: object = {}) =>
   ada.send('POST', 'completions', { prompt: freshPrompt(words), mode: 'fast', ...members })
 
-describe('a request that the engine refuses (contract 22.3)', () => {
+describe('a request that the engine refuses (docs/api.md 22.3)', () => {
   test.each([{}, { stream: true }])(
     'is 400 with both numbers, charged nothing, and logged whole: %j',
     async (members) => {

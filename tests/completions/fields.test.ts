@@ -14,7 +14,7 @@ const message = {
   artifacts: [{}],
 }
 
-/** Every member of contract 2.1 at its edges. */
+/** Every member of docs/api.md 2.1 at its edges. */
 const ACCEPTED: Record<string, unknown>[] = [
   { prompt: 'x' },
   { prompt: 'a'.repeat(100_000) },
@@ -69,12 +69,12 @@ describe('POST /completions accepts', () => {
     expect(body.content).not.toBe('')
   })
 
-  test('but no browser session that is not there (contract 16.4)', async () => {
+  test('but no browser session that is not there (docs/api.md 16.4)', async () => {
     const { status, body } = await ada.send('POST', 'completions', { prompt: 'hi', browser_session_id: 'bb_sess_x' })
     expect({ status, code: body.error.code }).toEqual({ status: 404, code: 'session_not_found' })
   })
 
-  test('and answers every member of contract 2.2', async () => {
+  test('and answers every member of docs/api.md 2.2', async () => {
     const { headers, body } = await ada.send('POST', 'completions', { prompt: 'What is 3 + 4?', metadata: { a: 1 } })
     expect(body).toEqual({
       id: expect.stringMatching(/^cmpl_\w{24}$/),

@@ -21,7 +21,7 @@ async function usageOf(requestId: string) {
 const SECRET = 'canary-prompt-text-4711'
 
 describe('every completion leaves its rows', () => {
-  test('one of audit, one of usage, and the prompt in neither (contract 2.4, I19)', async () => {
+  test('one of audit, one of usage, and the prompt in neither (docs/api.md 2.4, I19)', async () => {
     const prompt = freshPrompt(`${SECRET} [[say:canary-answer]]`)
     const { headers, body } = await ada.send('POST', 'completions', { prompt, mode: 'fast', metadata: { ticket: 7 } })
     const requestId = headers.get('x-request-id')!
@@ -100,7 +100,7 @@ describe('every completion leaves its rows', () => {
     expect(await usageOf(requestId)).toMatchObject([{ cost_micro: 0, cached: true, status: 200 }])
   })
 
-  test('record and event have the id that the caller got, whatever the form of the answer (contract 14.2)', async () => {
+  test('record and event have the id that the caller got, whatever the form of the answer (docs/api.md 14.2)', async () => {
     const bob = await world.person()
     const notices: string[] = []
     for (const { container } of world.nodes)

@@ -11,7 +11,7 @@ const many = <T>(count: number, make: (at: number) => T): T[] => Array.from({ le
 const MODES =
   'auto, fast, think, code, image, video, research, roast, genui, data_extraction, domain_analysis, vision, stealth_text, stealth_image or stealth_video'
 
-/** Members of the body beside a good prompt, and the sentence about them (contract 2.1, dx 6.1). */
+/** Members of the body beside a good prompt, and the sentence about them (docs/api.md 2.1, docs/operating.md 6.1). */
 const REFUSED: Refusal[] = [
   ['a number as prompt', { prompt: 5 }, '"prompt" is 5; it must be a string.'],
   ['null as prompt', { prompt: null }, '"prompt" is null; it must be a string.'],
@@ -173,7 +173,8 @@ const REFUSED: Refusal[] = [
     { mode: 'stealth_text', stealth_model: 'nope' },
     '"stealth_model" is "nope", which is not an engine.',
   ],
-  // What is near to a good value, of another type, or a member of every object (B17, B18, B26, B28, B31, P1).
+  // What is near to a good value, of another type, or a member of every object (docs/attacks.md B17, B18, B26, B28,
+  // B31, P1).
   ...[null, [], {}, true].map(
     (temperature): Refusal => [`a temperature of ${JSON.stringify(temperature)}`, { temperature }, '"temperature" is '],
   ),

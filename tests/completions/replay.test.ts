@@ -60,7 +60,7 @@ test('what a guardrail changed is not kept, and nothing is where the operator do
   expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
 })
 
-test('parameters of a chat that is sent again count as the key says (contract 33.1)', async () => {
+test('parameters of a chat that is sent again count as the key says (docs/api.md 33.1)', async () => {
   const eve = await world.person()
   await eve.send('PATCH', 'settings', { keep_bodies: true })
   const request = { messages: [{ role: 'user', content: 'Count from one to ten' }], max_completion_tokens: 2 }

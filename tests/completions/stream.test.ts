@@ -15,7 +15,7 @@ async function stream(input: object, person: Person = ada) {
 
 const only = (frames: Frame[], event: string) => frames.filter((frame) => frame.event === event).map(({ data }) => data)
 
-describe('a native stream (contract 3)', () => {
+describe('a native stream (docs/api.md 3)', () => {
   test('is meta, tokens, done, and no [DONE]', async () => {
     const { frames, headers, text } = await stream({
       prompt: freshPrompt('[[say:one two three]][[slow:60]]'),
@@ -133,7 +133,7 @@ describe('a native stream (contract 3)', () => {
   })
 })
 
-test('each write of a stream holds whole frames, the last one the full content (contract 3)', async () => {
+test('each write of a stream holds whole frames, the last one the full content (docs/api.md 3)', async () => {
   const prompt = freshPrompt(`[[tokens:800]]`)
   const request = new Request('http://localhost/api/v1/completions', {
     method: 'POST',
@@ -277,7 +277,7 @@ describe('identical requests at the same time', () => {
     expect(alone.upstream.calls).toHaveLength(3)
   })
 
-  test('of chat never share: chat is not cached (contract 4)', async () => {
+  test('of chat never share: chat is not cached (docs/api.md 4)', async () => {
     alone.upstream.reset()
     const input = { messages: [{ role: 'user', content: freshPrompt('[[delay:30]]') }] }
     await together(3, () => eve.send('POST', 'chat/completions', input))

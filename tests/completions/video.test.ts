@@ -6,7 +6,7 @@ const world = await createWorld()
 const ask = async (person: Person, input: object) => (await person.send('POST', 'completions', input)).body
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
 
-describe('a video that a completion asks for (contract 2.4)', () => {
+describe('a video that a completion asks for (docs/api.md 2.4)', () => {
   test('is made within the request, and a warning names its endpoint; an identical request gets the same one', async () => {
     const ada = await world.person({ cents: 100 })
     const input = { prompt: 'a cat in the city at night', mode: 'video' }

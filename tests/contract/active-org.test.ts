@@ -28,7 +28,7 @@ const ORDERS: Record<string, object> = {
 const CHANGES: Record<string, object> = { '/hooks': { cooldown_minutes: 20 }, '/webhooks': { description: 'Changed' } }
 
 test.each(nouns.map((noun) => [noun.path, noun] as const))(
-  '%s of an organization are seen in a session that has it active, and changed by those whose role may (contract 1.2)',
+  '%s of an organization are seen in a session that has it active, and changed by those whose role may (docs/api.md 1.2)',
   async (path, { permission, owned, reach, guarded }) => {
     const input = { ...(ORDERS[path] ?? { name: 'Ours' }), ...(owned === 'either' ? { scope: 'team' } : {}) }
     const made = await byKey.send('POST', path.slice(1), input)

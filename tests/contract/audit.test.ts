@@ -21,7 +21,9 @@ const WORKFLOW = {
 }
 const CANARY = 'canary-9f3a words of mine'
 
-/** One successful call of every route that changes something or costs something, and the row it leaves (contract 19). */
+/**
+ * One successful call of every route that changes something or costs something, and the row it leaves (docs/api.md 19).
+ */
 const ACTIONS: Record<string, { action: string; entityType: string; body?: object }> = {
   'POST /completions': { action: 'completion.created', entityType: 'completion', body: { prompt: CANARY } },
   'POST /chat/completions': {
@@ -282,7 +284,7 @@ async function idFor(path: string, ada: Person): Promise<string> {
   return (await ada.send('POST', 'completions', { prompt: 'one' })).body.conversation_id
 }
 
-describe('every action leaves one row (contract 19)', () => {
+describe('every action leaves one row (docs/api.md 19)', () => {
   test('none is forgotten here', () => {
     const known = [...ELSEWHERE, ...WITHOUT_EFFECT]
     expect(changing.filter((name) => !ACTIONS[name] && !known.includes(name) && !OF_ORGS.test(name))).toEqual([])

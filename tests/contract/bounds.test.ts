@@ -35,7 +35,7 @@ const KEY: Record<string, Bound> = {
 const TOP_UP = { enabled: true, threshold_cents: 1, amount_cents: 500 }
 const ORDER = { requested_tier: 'pro', use_case: 'more', expected_volume: 'more' }
 
-/** What money, keys and limits take: contract 18.2, 20 and 21. */
+/** What money, keys and limits take: docs/api.md 18.2, 20 and 21. */
 const BOUNDED: Bounded[] = [
   ['POST /keys', {}, { ...KEY, org_id: { text: [0, 64] } }],
   ['PUT /keys/{id}', {}, KEY],
@@ -118,18 +118,18 @@ describe('what answers look like', () => {
   const answerOf = (route: string) => schemaIn(operationOf(route).responses['200']!) as unknown as Nested
   type Nested = TSchema & { properties: Record<string, Nested>; items: Nested }
 
-  test('the time until a limit is free again is in whole seconds (contract 21)', () => {
+  test('the time until a limit is free again is in whole seconds (docs/api.md 21)', () => {
     const check = checker(answerOf('GET /rate-limits').properties.usage!.properties.requests!.properties.reset!)
     for (const good of ['0s', '7s', '60s']) expect(check.is(good)).toBe(true)
     for (const bad of ['s', '60', '6.5s', '-1s', '60s.', 'in 60s', '']) expect(check.is(bad)).toBe(false)
   })
 
-  test('the confidence of a routing rule is from 0.5 to 0.99 (contract 13)', () => {
+  test('the confidence of a routing rule is from 0.5 to 0.99 (docs/api.md 13)', () => {
     const check = checker(answerOf('GET /keys/{id}').properties.routing_rules!.items.properties.confidence!)
     expect([0.49, 0.5, 0.99, 1].map(check.is)).toEqual([false, true, true, false])
   })
 
-  test('what is bound to a key is named by a UUID, or by nothing (contract 20)', () => {
+  test('what is bound to a key is named by a UUID, or by nothing (docs/api.md 20)', () => {
     const { routing_preference_id, guardrail_policy_id } = answerOf('GET /keys/{id}').properties
     for (const schema of [routing_preference_id!, guardrail_policy_id!]) {
       const check = checker(schema)

@@ -6,7 +6,7 @@ import { routesOf, withId } from './matrix'
 const world = await createWorld()
 const routes = await routesOf(world)
 
-/** All that may be called without a credential (contract 1.2). */
+/** All that may be called without a credential (docs/api.md 1.2). */
 const GOLDEN = [
   'GET /health',
   'HEAD /health',
@@ -16,7 +16,10 @@ const GOLDEN = [
   'POST /auth/links/redeem',
   'POST /billing/webhook',
 ]
-/** Of visitors, who have the token of a widget's chat and its origin instead (contract 15.3): tests/widgets/door.test.ts. */
+/**
+ * Of visitors, who have the token of a widget's chat and its origin instead (docs/api.md 15.3):
+ * tests/widgets/door.test.ts.
+ */
 const OF_VISITORS = [
   'GET /iframes/{id}/public',
   'POST /iframes/{id}/sessions',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { errorHeaders, helpfulHeaders, statusOf, toEnvelope } from '../../src/http/envelope'
 import { AppError, type ErrorKind } from '../../src/kernel/errors'
 
-/** The table of contract 1.5. */
+/** The table of docs/api.md 1.5. */
 const TABLE: Record<string, { status: number; type: string }> = {
   ...ofType(
     'invalid_request_error',
@@ -72,13 +72,13 @@ async function findThrown(): Promise<{ kind: ErrorKind; code: string; file: stri
       return [...pairs].map(([, kind, code]) => ({ kind: kind as ErrorKind, code: code!, file }))
     }),
   )
-  // A WebSocket is refused with 426 and the code of a wrong request (contract 29.7).
+  // A WebSocket is refused with 426 and the code of a wrong request (docs/api.md 29.7).
   return found.flat().filter(({ kind, code }) => kind !== 'upgrade' && !RECORD_ONLY.includes(code))
 }
 
 const thrown = await findThrown()
 
-describe('error codes (contract 1.5)', () => {
+describe('error codes (docs/api.md 1.5)', () => {
   test('the sources throw some', () => {
     expect(thrown.length).toBeGreaterThan(40)
   })

@@ -15,7 +15,7 @@ const { accept, define } = jobsIn(world)
 const research = define(kindOf(report))
 const { body: document } = await world.send('GET', '/openapi.json')
 
-/** POSTs that take no Idempotency-Key, and why (contract 1.7). A new one is added here by hand, on purpose. */
+/** POSTs that take no Idempotency-Key, and why (docs/api.md 1.7). A new one is added here by hand, on purpose. */
 const WITHOUT: Record<string, string> = {
   'POST /audio/tts': 'answers with sound',
   'POST /audio/speech': 'answers with sound',

@@ -33,7 +33,7 @@ const operations = Object.entries((document as Document).paths).flatMap(([path, 
   })),
 )
 
-describe('the document (contract 1.1)', () => {
+describe('the document (docs/api.md 1.1)', () => {
   test('is valid by the first parser', async () => {
     expect(await validate(structuredClone(document))).toMatchObject({ valid: true })
   })
@@ -129,7 +129,7 @@ describe('every operation', () => {
     expect(events).toEqual(['message', 'takeover', 'typing', 'closed'])
   })
 
-  /** Health that is down, and canvases that cannot be built, are told in shapes of their own (contract 1.5). */
+  /** Health that is down, and canvases that cannot be built, are told in shapes of their own (docs/api.md 1.5). */
   const OWN_SHAPES = new Set(
     `
     Error MessageError Health CompileRefusalReply CanvasTestRefusalReply CanvasPublishRefusalReply

@@ -7,7 +7,7 @@ import { routesOf, withId } from './matrix'
 const world = await createWorld()
 const routes = await routesOf(world)
 
-/** What each route asks for (contract 1.2); null is any valid key. A new route is added here by hand, on purpose. */
+/** What each route asks for (docs/api.md 1.2); null is any valid key. A new route is added here by hand, on purpose. */
 const GOLDEN: Record<string, Scope | null> = {
   'GET /openapi.json': null,
   'DELETE /auth/sessions': null,

@@ -20,7 +20,7 @@ const routes = (await routesOf(world)).filter(
 )
 const [owner, stranger, colleague] = [await world.person(), await world.person(), await world.person({ ofOrg: true })]
 
-/** One thing of the owner's for each kind of id, made through the API; webhooks are D7. */
+/** One thing of the owner's for each kind of id, made through the API; webhooks are docs/attacks.md D7. */
 const OWNED: Record<string, () => Promise<string>> = {
   keys: async () => (await owner.send('POST', 'keys', { name: 'theirs' })).body.id,
   orgs: async () => (await owner.send('POST', 'orgs', { name: 'theirs' })).body.id,

@@ -73,7 +73,7 @@ async function ask(door: string, url: string) {
   return { status, message, param, warnings: body.svc_metadata?.warnings ?? [] }
 }
 
-describe.each(['responses', 'messages'])('what is at an address, in /%s (contract 33.3)', (door) => {
+describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/api.md 33.3)', (door) => {
   test('a file of 15 MiB is read, and its text is cut with a warning', async () => {
     const { status, warnings } = await ask(door, `${origin}/large.txt`)
     expect({ status, warnings }).toEqual({ status: 200, warnings: [expect.stringContaining('200,000 characters')] })

@@ -18,7 +18,7 @@ async function send(method: string, path: string, headers: Record<string, string
   return { status: reply.status, headers: reply.headers, text: await reply.text() }
 }
 
-describe('the base addresses of clients (contract 32.1)', () => {
+describe('the base addresses of clients (docs/api.md 32.1)', () => {
   test.each([
     '/api/v1/chat/completions',
     '/v1/chat/completions',
@@ -77,7 +77,7 @@ describe('the base addresses of clients (contract 32.1)', () => {
   )
 })
 
-describe('a base address that is wrong (contract 32.1)', () => {
+describe('a base address that is wrong (docs/api.md 32.1)', () => {
   test.each([
     ['/v1/nothing', 'Set the base URL to http://127.0.0.1:3400/v1.'],
     ['/chat/completions', 'Set the base URL to http://127.0.0.1:3400/v1.'],
@@ -98,7 +98,7 @@ describe('a base address that is wrong (contract 32.1)', () => {
   })
 })
 
-describe('where the key may stand (contract 29.2)', () => {
+describe('where the key may stand (docs/api.md 29.2)', () => {
   test.each([
     ['/v1/models', { 'x-api-key': key }, 200],
     ['/v1/models', { authorization: 'Bearer sk-ant-other', 'x-api-key': key }, 200],

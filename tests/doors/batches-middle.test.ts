@@ -1,4 +1,4 @@
-/** Batches whose account, key or time ends while their lines run (contract 32.6). */
+/** Batches whose account, key or time ends while their lines run (docs/api.md 32.6). */
 import { describe, expect, test } from 'bun:test'
 import { jobFailed } from '../../src/charging'
 import type { DomainEvent } from '../../src/events'

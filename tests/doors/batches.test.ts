@@ -66,7 +66,7 @@ async function done(person: Person, id: string) {
 const walletOf = async ({ userId }: Person) => container.billing.balance(store.read, `user:${userId}`)
 const auditOf = async (person: Person, action: string) => (await person.send('GET', `audit?action=${action}`)).body
 
-describe('batches (contract 32.6) with the openai package', () => {
+describe('batches (docs/api.md 32.6) with the openai package', () => {
   test('run every line once, and write an output file', async () => {
     const person = await world.person()
     const client = clientOf(person)
@@ -147,13 +147,16 @@ describe('batches (contract 32.6) with the openai package', () => {
     ['by_base', 0.5],
     ['honor', 0.5],
     ['ignore', undefined],
-  ])('parameters of a chat count in a line unless the key says otherwise (contract 33.1): %s', async (says, top_p) => {
-    const person = await world.person()
-    expect((await person.send('PUT', `keys/${person.keyId}`, { chat_parameters: says })).status).toBe(200)
-    const made = await create(person, textOf([lineOf('a', { ...bodyOf('[[say:hello]]'), top_p: 0.5 })]))
-    expect((await done(person, made.body.id)).batch.request_counts).toMatchObject({ completed: 1 })
-    expect(upstream.calls.at(-1)!.body.top_p).toBe(top_p)
-  })
+  ])(
+    'parameters of a chat count in a line unless the key says otherwise (docs/api.md 33.1): %s',
+    async (says, top_p) => {
+      const person = await world.person()
+      expect((await person.send('PUT', `keys/${person.keyId}`, { chat_parameters: says })).status).toBe(200)
+      const made = await create(person, textOf([lineOf('a', { ...bodyOf('[[say:hello]]'), top_p: 0.5 })]))
+      expect((await done(person, made.body.id)).batch.request_counts).toMatchObject({ completed: 1 })
+      expect(upstream.calls.at(-1)!.body.top_p).toBe(top_p)
+    },
+  )
 
   test('lines that fail are in an error file, with the status and the body of the call', async () => {
     const person = await world.person()

@@ -54,7 +54,7 @@ const PARAMETERS = {
   prompt_cache_key: 'mine',
 }
 
-describe('parameters of chat clients (contract 33.2)', () => {
+describe('parameters of chat clients (docs/api.md 33.2)', () => {
   test('go to the engine from the addresses where clients expect it', async () => {
     const { status, body, sent } = await chat('hi', { ...PARAMETERS, max_completion_tokens: 40, stop: 'END' })
     expect(status).toBe(200)
@@ -129,7 +129,7 @@ describe('parameters of chat clients (contract 33.2)', () => {
   })
 })
 
-describe('what an answer tells (contract 33.4)', () => {
+describe('what an answer tells (docs/api.md 33.4)', () => {
   test('thoughts by both names, unless they are not wanted', async () => {
     const { body } = await chat('[[think:hm]] [[cached:9]]')
     expect(body.choices[0].message).toMatchObject({ reasoning: 'hm', reasoning_content: 'hm' })
@@ -144,7 +144,7 @@ describe('what an answer tells (contract 33.4)', () => {
   })
 })
 
-describe('how likely the tokens of an answer were, read with the openai package (contract 33.2, 33.4)', async () => {
+describe('how likely the tokens of an answer were, read with the openai package (docs/api.md 33.2, 33.4)', async () => {
   const { world: likely, upstream: engine } = await createUpstreamWorld({ upstream: { dialect: likelyDialect } })
   const person = await likely.person()
   const at = (base: string) => new OpenAI({ baseURL: listen(likely).origin + base, apiKey: person.key, maxRetries: 0 })
@@ -305,7 +305,7 @@ describe('what the engine does not have', () => {
   })
 })
 
-describe('thoughts in tags at the head of an answer (contract 33.4)', () => {
+describe('thoughts in tags at the head of an answer (docs/api.md 33.4)', () => {
   const words = '[[say:<think>Two and two.</think>  Four.]]'
 
   test('are reasoning, plain and streamed', async () => {
@@ -354,7 +354,7 @@ test('a WebSocket is told that there is none', async () => {
   expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'validation_error' })
 })
 
-describe('whether parameters count is said by the key, then by the operator, then by the base (contract 33.1)', async () => {
+describe('whether parameters count is said by the key, then by the operator, then by the base (docs/api.md 33.1)', async () => {
   const [LETTER, CLIENTS] = ['/api/v1/chat/completions', '/v1/chat/completions'] as const
   const personWhere = async (chatParameters: ChatParameters) =>
     (await createWorld({ config: { engineBaseUrl: upstream.url, engineModel: 'scripted', chatParameters } })).person()

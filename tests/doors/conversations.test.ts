@@ -17,7 +17,7 @@ const linesOf = async (id: string) => (await messagesOf(id)).map(({ role, conten
 const listed = async () =>
   (await ada.send('GET', 'conversations')).body.conversations as { id: string; title: string }[]
 
-describe('/conversations (contract 29.8)', () => {
+describe('/conversations (docs/api.md 29.8)', () => {
   test('is begun, noted, read and deleted with the package', async () => {
     const made = await openai.conversations.create({
       metadata: { topic: 'snow' },
@@ -90,7 +90,7 @@ describe('/conversations (contract 29.8)', () => {
   })
 })
 
-describe('a response in a conversation (contract 29.8)', () => {
+describe('a response in a conversation (docs/api.md 29.8)', () => {
   test('keeps all its items, and goes on from them', async () => {
     const { id } = await openai.conversations.create()
     const tools = [{ type: 'function' as const, name: 'get_weather', parameters: WEATHER, strict: false }]
@@ -147,7 +147,7 @@ describe('a response in a conversation (contract 29.8)', () => {
   })
 })
 
-describe('a chain of responses (contract 29.7)', () => {
+describe('a chain of responses (docs/api.md 29.7)', () => {
   test('becomes one conversation with its second response; one from an earlier response begins another', async () => {
     const before = (await listed()).length
     const prompt = freshPrompt('[[say:Blue.]] What is its colour?')

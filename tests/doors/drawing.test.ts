@@ -12,7 +12,7 @@ const respond = (words: string, more: object = {}) =>
   ada.send('POST', '/v1/responses', { model: 'svc-1-flash', input: freshPrompt(words), tools, ...more })
 const done = (text: string) => JSON.parse(/event: response\.completed\ndata: (.+)/.exec(text)![1]!).response
 
-test('a picture that was asked for is an item with its bytes (contract 29.5, 29.6)', async () => {
+test('a picture that was asked for is an item with its bytes (docs/api.md 29.5, 29.6)', async () => {
   const { status, body } = await respond(CALL)
   expect({ status, error: body.error }).toEqual({ status: 200, error: null })
   const [picture, message] = body.output

@@ -36,7 +36,7 @@ const plain = await createWorld()
 const bob = await plain.person()
 const ask = (body: object) => ada.send('POST', 'embeddings', body)
 
-describe('POST /embeddings (contract 31)', () => {
+describe('POST /embeddings (docs/api.md 31)', () => {
   test('the openai package reads base64 by default, which equals float bit for bit', async () => {
     const input = ['one', 'three', 'seventeen']
     const model = 'svc-1-embed'
@@ -168,7 +168,7 @@ describe('POST /embeddings (contract 31)', () => {
   })
 })
 
-describe('known vectors (contract 31 Cache)', () => {
+describe('known vectors (docs/api.md 31 Cache)', () => {
   const callCount = () => received.length
 
   test('cost nothing, per owner, by exact text and length; no-cache makes them anew', async () => {
@@ -216,7 +216,7 @@ describe('known vectors (contract 31 Cache)', () => {
   })
 })
 
-describe('the model of the vectors (contract 31 Change of model)', () => {
+describe('the model of the vectors (docs/api.md 31 Change of model)', () => {
   test('is fixed by the first answer; another length is refused and another model reported until accepted', async () => {
     answers = answered
     const changing = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })

@@ -67,7 +67,7 @@ test('an id in the path is no member: GET /conversations/{id}', async () => {
   expect({ status, param: body.error.param }).toEqual({ status: 404, param: undefined })
 })
 
-describe('the errors of every door (contract 29.10, 30.5)', () => {
+describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
   const ORDERS = {
     chat: (content: string) => ['/v1/chat/completions', { messages: [{ role: 'user', content }] }],
     responses: (input: string) => ['/v1/responses', { input }],
@@ -217,7 +217,7 @@ describe('the errors of every door (contract 29.10, 30.5)', () => {
   })
 })
 
-describe('the errors of the doors that run no completion (contract 29.10)', () => {
+describe('the errors of the doors that run no completion (docs/api.md 29.10)', () => {
   type Order = { method?: string; path: string; json?: object; form?: () => FormData }
   const form = (files: Record<string, Blob>, fields: Record<string, string>) => () => {
     const made = new FormData()

@@ -77,7 +77,7 @@ const DOORS = {
 const asDataUrl = (bytes: Uint8Array | string) =>
   `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`
 
-describe.each(Object.entries(DOORS))('a file in %s (contract 33.3)', (door, send) => {
+describe.each(Object.entries(DOORS))('a file in %s (docs/api.md 33.3)', (door, send) => {
   test('is read as its text, under its name', async () => {
     for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv']) {
       const { status, body } = await send(asDataUrl(await made(format)), `tides.${format}`)
@@ -176,7 +176,7 @@ describe('pictures and long texts', () => {
   })
 })
 
-describe('an engine that takes files as they are (contract 33.3)', async () => {
+describe('an engine that takes files as they are (docs/api.md 33.3)', async () => {
   const engine = await startUpstream()
   afterAll(() => engine.stop())
   const able = { kind: 'compat' as const, baseUrl: engine.url, files: true, audio: true }

@@ -223,8 +223,8 @@ export const responses: Format = {
 type ResponseEvent = { type: string; sequence_number: number; [name: string]: any }
 
 /**
- * The events of a Responses stream, read as strict clients do (contract 29.6): numbers rise by one from 0, every id was
- * announced, an item ends before the next begins, and nothing follows the last event.
+ * The events of a Responses stream, read as strict clients do (docs/api.md 29.6): numbers rise by one from 0, every id
+ * was announced, an item ends before the next begins, and nothing follows the last event.
  */
 function readResponseFrames(text: string): ResponseEvent[] {
   const frames = text
@@ -381,8 +381,8 @@ const toolChoice = (choice: NonNullable<DoorRequest['choice']>) =>
 type MessageEvent = { type: string; [name: string]: any }
 
 /**
- * The events of a Messages stream, read as strict clients do (contract 30.3): one `message_start` first, blocks counted
- * from 0, each with its start before its deltas and its stop before the next.
+ * The events of a Messages stream, read as strict clients do (docs/api.md 30.3): one `message_start` first, blocks
+ * counted from 0, each with its start before its deltas and its stop before the next.
  */
 function readMessageEvents(text: string): MessageEvent[] {
   const events = readFrames(text).map(({ event, data }): MessageEvent => {

@@ -32,7 +32,7 @@ const message = (words: string, more: object) =>
 const lastTools = () =>
   (upstream.calls.at(-1)!.body.tools as { function: { name: string } }[]).map((tool) => tool.function.name)
 
-describe('web_search of a response (contract 29.5)', () => {
+describe('web_search of a response (docs/api.md 29.5)', () => {
   test('runs here beside functions of the client, and is an item with sources and citations', async () => {
     const tools = [
       { type: 'web_search' },
@@ -108,7 +108,7 @@ describe('web_search of a response (contract 29.5)', () => {
   })
 })
 
-describe('text before and after a call (contract 29.6, 30.3)', () => {
+describe('text before and after a call (docs/api.md 29.6, 30.3)', () => {
   const words = `[[while:Let me look.]] [[think:Hm.]] ${SEARCH}`
 
   test('is an item each, in order, plain and streamed alike', async () => {
@@ -144,7 +144,7 @@ describe('text before and after a call (contract 29.6, 30.3)', () => {
   })
 })
 
-test('a call of an MCP server is an item (contract 29.6)', async () => {
+test('a call of an MCP server is an item (docs/api.md 29.6)', async () => {
   const tools = [{ type: 'mcp', server_label: 'own', server_url: own.url, require_approval: 'never' }]
   const { body } = await respond('[[plan:own__count{"n":1}]] [[say:Seven.]]', { tools })
   expect(body.output[0]).toMatchObject({
@@ -157,7 +157,7 @@ test('a call of an MCP server is an item (contract 29.6)', async () => {
   })
 })
 
-describe('web_search and web_fetch of a message (contract 30.2)', () => {
+describe('web_search and web_fetch of a message (docs/api.md 30.2)', () => {
   const tools = [{ type: 'web_search_20250305', name: 'web_search', max_uses: 1 }]
   const result = PAGES.map(({ title, url, content }) => ({
     type: 'web_search_result',

@@ -23,7 +23,7 @@ const types = (output: Item[]) => output.map(({ type }) => type)
 const sentTools = () =>
   (upstream.calls.at(-1)!.body.tools as { function: { name: string } }[]).map((tool) => tool.function.name)
 
-describe('a call of an MCP server that asks (contract 29.6)', () => {
+describe('a call of an MCP server that asks (docs/api.md 29.6)', () => {
   test('is an item of its own, which is not run; the same in a stream, and when it is read again', async () => {
     const calls = own.state.heard.calls.length
     const { body } = await respond(CALL, { tools: [server] })
@@ -79,7 +79,7 @@ describe('a call of an MCP server that asks (contract 29.6)', () => {
   })
 })
 
-describe('a server as clients name it (contract 29.5)', () => {
+describe('a server as clients name it (docs/api.md 29.5)', () => {
   test.each([
     [
       'some tools run without asking',

@@ -57,7 +57,7 @@ beforeEach(() => {
   sound.answers.transcription = plainTranscript
 })
 
-describe('POST /images/generations (contract 32.4)', () => {
+describe('POST /images/generations (docs/api.md 32.4)', () => {
   test('answers bytes to a model whose clients read nothing else, an address to others', async () => {
     const { data, usage } = await openai.images.generate({ model: 'gpt-image-1', prompt: 'a pixel' })
     expect(pixels(data![0]!.b64_json)).toMatchObject({ format: 'PNG' })
@@ -92,7 +92,7 @@ describe('POST /images/generations (contract 32.4)', () => {
   })
 })
 
-describe('POST /images/edits (contract 32.4)', () => {
+describe('POST /images/edits (docs/api.md 32.4)', () => {
   test('sends the pictures and the mask to an engine that edits, and charges the pictures', async () => {
     const eve = await world.person({ cents: 100 })
     const mask = await pixel('mask.png')
@@ -151,7 +151,7 @@ describe('POST /images/edits (contract 32.4)', () => {
 /** A picture of one pixel that cannot be seen through. */
 const opaque = async () => Buffer.from(await new Bun.Image(PIXEL).jpeg().bytes())
 
-describe('POST /audio/speech (contract 32.5)', () => {
+describe('POST /audio/speech (docs/api.md 32.5)', () => {
   const speak = (order: object = {}) =>
     openai.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'The tide comes in.', ...order } as never)
 
@@ -209,7 +209,7 @@ describe('POST /audio/speech (contract 32.5)', () => {
   })
 })
 
-describe('POST /audio/transcriptions (contract 32.5)', () => {
+describe('POST /audio/transcriptions (docs/api.md 32.5)', () => {
   test('hands on what decides the words, and answers those of the engine', async () => {
     sound.answers.transcription = () =>
       Response.json({ text: 'The tide.', words: [{ word: 'The', start: 0, end: 0.5 }, { word: 7 }], segments: [] })
@@ -250,7 +250,7 @@ describe('POST /audio/transcriptions (contract 32.5)', () => {
   })
 })
 
-describe('POST /audio/translations (contract 32.5)', () => {
+describe('POST /audio/translations (docs/api.md 32.5)', () => {
   const german = () => Response.json({ text: 'Die Flut kommt.', language: 'german', segments: [] })
   const translate = async (client: OpenAI, more = {}) =>
     client.audio.translations.create({ model: 'whisper-1', file: await recording(), ...more })

@@ -29,7 +29,7 @@ const message = (words: string, more: object = {}) =>
     ...more,
   })
 
-describe('how closely an image is looked at (contract 33.3)', () => {
+describe('how closely an image is looked at (docs/api.md 33.3)', () => {
   const url = `data:image/png;base64,${PIXEL}`
   const shown = () =>
     (upstream.calls.at(-1)!.body.messages as Item[])
@@ -59,7 +59,7 @@ describe('how closely an image is looked at (contract 33.3)', () => {
   })
 })
 
-describe('what an upstream is to keep for later requests (contract 29.1)', () => {
+describe('what an upstream is to keep for later requests (docs/api.md 29.1)', () => {
   test('is named to one that has the setting, and to the others without a warning', async () => {
     const kept = { prompt_cache_key: 'k', prompt_cache_retention: '24h' }
     expect(await respond('Hello', kept)).toMatchObject({ sent: kept, warnings: [] })
@@ -120,7 +120,7 @@ describe('what an upstream is to keep for later requests (contract 29.1)', () =>
     expect(marksAt()).toEqual([true, false, false])
   })
 
-  test('is marked where a chat does so, beside its parts and tools (contract 33.3)', async () => {
+  test('is marked where a chat does so, beside its parts and tools (docs/api.md 33.3)', async () => {
     const tool = { type: 'function', function: { name: 'f' }, cache_control }
     const messages = [
       { role: 'system', content: marked('Be brief.') },
@@ -145,7 +145,7 @@ describe('what an upstream is to keep for later requests (contract 29.1)', () =>
   })
 })
 
-describe('items of tools that other servers ran (contract 29.4)', () => {
+describe('items of tools that other servers ran (docs/api.md 29.4)', () => {
   test.each([
     [{ type: 'file_search_call', queries: ['tides'], results: [{ text: 'Noon.' }] }, 'assistant', ['tides', 'Noon.']],
     [{ type: 'code_interpreter_call', code: '1+1', outputs: [{ type: 'logs', logs: '2' }] }, 'assistant', ['1+1', '2']],
@@ -173,7 +173,7 @@ describe('items of tools that other servers ran (contract 29.4)', () => {
   )
 })
 
-describe('an answer that is cut (contract 30.3)', () => {
+describe('an answer that is cut (docs/api.md 30.3)', () => {
   test.each([
     ['where the window is full', '[[tokens:1900]] [[finish:length]]', 1_990, 'model_context_window_exceeded'],
     ['at the limit of the order', '[[tokens:900]]', 100, 'max_tokens'],

@@ -12,7 +12,7 @@ const include = ['reasoning.encrypted_content']
 const respond = (body: object, by = ada) => by.send('POST', '/v1/responses', { model, store: false, ...body })
 const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
-describe('thoughts that a client keeps sealed (contract 29.6), as coding agents do', () => {
+describe('thoughts that a client keeps sealed (docs/api.md 29.6), as coding agents do', () => {
   test('come without a summary, plain and streamed, and go back to the engine as they were', async () => {
     const { body } = await respond({ input: freshPrompt(THOUGHTS), include })
     const [thoughts, answer] = body.output

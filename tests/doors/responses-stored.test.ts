@@ -14,7 +14,7 @@ const openai = new OpenAI({ baseURL, apiKey: ada.key, maxRetries: 0 })
 const model = 'svc-1-flash'
 const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
-describe('a stored response (contract 29.7)', () => {
+describe('a stored response (docs/api.md 29.7)', () => {
   test('is read as it was answered, and its stream again', async () => {
     const stream = openai.responses.stream({ model, input: freshPrompt('[[say:one two three]]') })
     const events: OpenAI.Responses.ResponseStreamEvent[] = []

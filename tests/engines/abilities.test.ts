@@ -41,7 +41,7 @@ function open(ofFirst: Abilities, ofSecond: Abilities = {}) {
 }
 const requestedOf = () => [first.calls.length, second.calls.length]
 
-describe('a request that needs what an engine cannot (contract 28.4)', () => {
+describe('a request that needs what an engine cannot (docs/api.md 28.4)', () => {
   test.each([
     ['images', 'vision', PICTURE],
     ['tools', 'tools', TOOLS],

@@ -75,7 +75,7 @@ describe.each(ways)('%s', (_way, call) => {
   })
 
   const quiet = ['[[hang]]', '[[html]]', '[[empty]]', '[[malformed]]', '[[wrong-type]]', '[[error-event]]'] as const
-  test.each(quiet)('%s ends as 503 with Retry-After and the sentence of dx 6.3', async (script) => {
+  test.each(quiet)('%s ends as 503 with Retry-After and the sentence of docs/operating.md 6.3', async (script) => {
     const impatient = long({ one: first }, { '*': ['one:a'] }, { silenceMs: 800 })
     const { engines } = openEngines(impatient, { clock: waitingClock() })
     const error = await call(engines, script).catch((failure) => failure)

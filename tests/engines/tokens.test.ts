@@ -81,7 +81,7 @@ Mietvertrag fristgerecht zum nächstmöglichen Zeitpunkt. Kannst du mir erkläre
   ],
 ]
 
-describe('the count is within 10 % of that of a real vocabulary (contract 30.4)', () => {
+describe('the count is within 10 % of that of a real vocabulary (docs/api.md 30.4)', () => {
   const vocabulary = new Tiktoken(o200k)
   test.each(SAMPLES)('%s', (_, text) => {
     const tokens = vocabulary.encode(text, 'all').length

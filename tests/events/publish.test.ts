@@ -85,7 +85,7 @@ describe('POST /events', () => {
     const event = { orgId: org, eventType: 'order.created' }
     const published = await owner.send('POST', 'events', event)
     expect(published.status).toBe(201)
-    // In the record of the organization, and in that of everyone who published it (contract 11.2).
+    // In the record of the organization, and in that of everyone who published it (docs/api.md 11.2).
     for (const record of [
       (await owner.send('GET', 'audit?action=event.published')).body,
       (await ops('GET', `audit?owner=${org}&action=event.published`)).body.events,

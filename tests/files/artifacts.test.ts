@@ -23,7 +23,7 @@ const failure = ({ status, body }: Reply) => [status, body.error.code]
 type Artifact = { id: string; created: string }
 const created = (one: Artifact): string => one.created
 
-describe('an artifact (contract 2.3)', () => {
+describe('an artifact (docs/api.md 2.3)', () => {
   test('has every member of the contract and a link of an hour', async () => {
     const person = await world.person()
     const saved = await saveFor(world, person, PIXEL)
@@ -190,13 +190,13 @@ describe('an artifact (contract 2.3)', () => {
     '%2fetc%2fpasswd',
     '%00',
     'x'.repeat(9_000),
-  ])('cannot be asked for by the path number %# (catalogue O4)', async (id) => {
+  ])('cannot be asked for by the path number %# (O4)', async (id) => {
     const reply = await (await world.person()).send('GET', `artifacts/${id}`)
     expect([400, 404]).toContain(reply.status)
     expect((await world.send('GET', `/files/${id}?expires=1&signature=x`)).status).toBe(404)
   })
 
-  test('is read through no link or second name that was planted (catalogue O13)', async () => {
+  test('is read through no link or second name that was planted (O13)', async () => {
     const person = await world.person()
     const { url } = await saveFor(world, person, noise(700, 10))
     const name = find(noise(700, 10))[0]!
@@ -214,7 +214,7 @@ describe('an artifact (contract 2.3)', () => {
   })
 })
 
-describe('what an owner may keep (catalogue O14)', () => {
+describe('what an owner may keep (O14)', () => {
   test('is bounded in files, also when many come at once, and freed by deleting', async () => {
     const small = await createWorld({ clock, config: { filesOwnerCount: 3, filesOwnerMb: 1 } })
     const person = await small.person()

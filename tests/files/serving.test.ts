@@ -12,7 +12,7 @@ const etag = `"${sha256(BYTES)}"`
 const ask = (headers: Record<string, string> = {}, method = 'GET') => fetch(url!, { method, headers })
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer())
 
-describe('a link (contract 2.3)', () => {
+describe('a link (docs/api.md 2.3)', () => {
   test('gives the bytes, without a credential', async () => {
     const answer = await ask()
     expect(answer.status).toBe(200)
@@ -82,7 +82,7 @@ describe('a link (contract 2.3)', () => {
     expect((await ask({ 'if-none-match': '"other"' })).status).toBe(200)
   })
 
-  test('does nothing when any of it is changed, or it is for another file (catalogue O10, O11)', async () => {
+  test('does nothing when any of it is changed, or it is for another file (O10, O11)', async () => {
     const other = await saveFor(world, person, PIXEL)
     const link = new URL(url!)
     const changed = (change: (link: URL) => void) => {
@@ -123,7 +123,7 @@ describe('a link (contract 2.3)', () => {
 const html = '<script>alert(1)</script>'
 const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
-describe('what a browser could run is never shown (catalogue O5, O7)', () => {
+describe('what a browser could run is never shown (O5, O7)', () => {
   test.each([
     ['HTML', html, 'text/html', 'text/html; charset=utf-8', 'attachment'],
     ['SVG', svg, 'image/svg+xml', 'image/svg+xml', 'attachment'],
@@ -166,7 +166,7 @@ test.each([
   ['näïve 名.jpeg', 'näïve 名.png'],
   [`${'x'.repeat(4_096)}.png`, `${'x'.repeat(119)}….png`],
   ['a"b;\r\nSet-Cookie: x.png', 'a_b;Set-Cookie_ x.png'],
-])('a name is only shown (catalogue O1): %#', async (filename, shown) => {
+])('a name is only shown (O1): %#', async (filename, shown) => {
   const saved = await saveFor(world, person, PIXEL, { filename })
   expect(saved.filename).toBe(shown)
   const header = (await fetch(saved.url!)).headers.get('content-disposition')!

@@ -36,7 +36,7 @@ async function send(person: Person, fields: Record<string, string | File>) {
   return person.send('POST', 'files', form)
 }
 
-describe('files (contract 32.6) with the openai package', () => {
+describe('files (docs/api.md 32.6) with the openai package', () => {
   test('are sent, read, listed, downloaded and deleted', async () => {
     const person = await world.person()
     const client = clientOf(person)

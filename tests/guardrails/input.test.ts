@@ -6,7 +6,7 @@ import { onKind, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
 
-describe('the input phase (contract 12)', () => {
+describe('the input phase (docs/api.md 12)', () => {
   test('a blocked prompt is 400, reaches no engine, costs nothing and is stored nowhere', async () => {
     const ada = await world.person()
     await under(ada, [onTerms('input', 'block', ['zeppelin'], { message: 'Not about airships, please.' })])
@@ -131,7 +131,7 @@ describe('the input phase (contract 12)', () => {
     expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments[0].url' })
   })
 
-  test('missing credit is reported before a blocked prompt (contract 1.5)', async () => {
+  test('missing credit is reported before a blocked prompt (docs/api.md 1.5)', async () => {
     const poor = await world.person({ cents: 0 })
     await under(poor, [onTerms('input', 'block', ['zeppelin'])])
     for (const input of [{ prompt: 'zeppelin' }, { prompt: 'zeppelin', conversation_id: null, mode: 'stealth_text' }]) {

@@ -13,7 +13,7 @@ const PLAIN = 'The train to Lisbon leaves at nine from platform four.'
 
 const ask = (body: object) => ada.send('POST', 'moderations', body)
 
-describe('POST /moderations (contract 32.3)', () => {
+describe('POST /moderations (docs/api.md 32.3)', () => {
   test('flags what harms and leaves the rest, one result an input', async () => {
     const { status, body } = await ask({ input: [THREAT, PLAIN], model: 'omni-moderation-latest' })
     expect(status).toBe(200)

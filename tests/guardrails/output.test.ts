@@ -19,7 +19,7 @@ const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> =>
   return ada
 }
 
-describe('the output phase (contract 12)', () => {
+describe('the output phase (docs/api.md 12)', () => {
   test('a blocked answer is 200 with the message of the rule, is billed, and is stored nowhere', async () => {
     const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const { status, body, headers } = await ada.send('POST', 'completions', say('Beware the kraken below'))
@@ -84,7 +84,7 @@ describe('the output phase (contract 12)', () => {
   })
 })
 
-test('a cached answer (contract 22.1) is not served under another policy than it was made under', async () => {
+test('a cached answer (docs/api.md 22.1) is not served under another policy than it was made under', async () => {
   const ada = await world.person()
   const input = say('The kraken sleeps')
   expect((await ada.send('POST', 'completions', input)).body.content).toBe('The kraken sleeps')
@@ -185,7 +185,7 @@ const chat = (...messages: object[]) => ({
   messages: [...messages, { role: 'user', content: freshPrompt() }],
 })
 
-describe('input that accompanies a prompt (contract 12)', () => {
+describe('input that accompanies a prompt (docs/api.md 12)', () => {
   test.each<[string, string, object]>([
     ['a persona', 'completions', persona('Speak of the zeppelin.')],
     ['a wish for the style', 'completions', order({ response_style: { intent: 'zeppelin' } })],

@@ -8,7 +8,7 @@ const rule = { guardrail_id: 'max_length', phase: 'input', verdict: 'block', con
 const created = async (by: Person, input: object = {}): Promise<string> =>
   (await by.send('POST', 'guardrail-policies', { name: 'Support, safe', rules: [rule], ...input })).body.id
 
-describe('guardrail policies (contract 12)', () => {
+describe('guardrail policies (docs/api.md 12)', () => {
   test('a new one is as it was sent, and bound to no key', async () => {
     const input = { name: 'Short prompts', description: 'For the shop', rules: [rule] }
     const { status, body } = await ada.send('POST', 'guardrail-policies', input)

@@ -9,7 +9,7 @@ const terms = (config: object) => ({ guardrail_id: 'blocked_terms', phase: 'inpu
 
 const refused = async (input: object) => (await ada.send('POST', 'guardrail-policies', input)).body.error
 
-describe('a policy that is refused (contract 12, K17)', () => {
+describe('a policy that is refused (docs/api.md 12, K17)', () => {
   test.each([
     ['an unknown guardrail', { ...fine, guardrail_id: 'mind_reading' }, 'rules[0].guardrail_id'],
     ['a name of the object prototype', { ...fine, guardrail_id: '__proto__' }, 'rules[0].guardrail_id'],

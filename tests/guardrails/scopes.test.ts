@@ -27,7 +27,7 @@ async function team(role: Role) {
   return { owner, colleague, org, key: made.body as { id: string; key: string } }
 }
 
-describe('team policies (contract 12)', () => {
+describe('team policies (docs/api.md 12)', () => {
   test('need an active organization', async () => {
     const { status, body } = await make(await world.person(), { scope: 'team' })
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'org_required' })
@@ -74,7 +74,7 @@ describe('team policies (contract 12)', () => {
   })
 })
 
-describe('bindings (contract 13)', () => {
+describe('bindings (docs/api.md 13)', () => {
   test('a policy is bound to keys of its owner only', async () => {
     const { owner, key } = await team('member')
     const [personal, ours] = [(await make(owner)).body.id, (await make(owner, { scope: 'team' })).body.id]
@@ -134,7 +134,7 @@ describe('bindings (contract 13)', () => {
   })
 })
 
-describe('which policy is in force (contract 12)', () => {
+describe('which policy is in force (docs/api.md 12)', () => {
   test('a personal default applies to personal keys, unless another policy is bound', async () => {
     const ada = await world.person()
     const { id } = (await make(ada, { is_default: true })).body

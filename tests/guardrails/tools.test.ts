@@ -25,7 +25,7 @@ const read = (): string[] =>
     .filter(({ role }) => role === 'tool')
     .map(({ content }) => content)
 
-describe('the tool_call phase (contract 12)', () => {
+describe('the tool_call phase (docs/api.md 12)', () => {
   test('a blocked call fails, the loop goes on, and its arguments are not shown', async () => {
     const ada = await person(onPattern('tool_call', 'block', 'kraken', { message: 'Not that one.' }))
     const { status, body, text } = await ada.send('POST', 'completions', asks('note{"text":"the kraken"}'))
@@ -132,7 +132,7 @@ describe("a tool's name that matches a rule", () => {
   })
 })
 
-describe('the tool_result phase (contract 12)', () => {
+describe('the tool_result phase (docs/api.md 12)', () => {
   /** Registers a system tool that answers its argument. */
   const echo = async (name: string) => {
     for (const { container } of world.nodes)

@@ -144,7 +144,7 @@ describe('a body', () => {
     expect((await post(small)).status).toBe(200)
   })
 
-  test('is not read of someone without a key: 401 before 413 and 415 (contract 1.5)', async () => {
+  test('is not read of someone without a key: 401 before 413 and 415 (docs/api.md 1.5)', async () => {
     const tooLong = { 'content-length': String(30 * 1024 * 1024) }
     expect((await world.send('POST', 'completions', 'x', { 'content-type': 'text/plain' })).status).toBe(401)
     expect((await world.send('POST', 'completions', 'x', tooLong)).status).toBe(401)

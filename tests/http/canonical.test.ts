@@ -6,7 +6,7 @@ import { createWorld } from '../support/world'
 const world = await createWorld({ config: { publicUrl: 'https://www.svc.example' } })
 const ada = await world.person()
 
-describe('the canonical host (contract 1.1)', () => {
+describe('the canonical host (docs/api.md 1.1)', () => {
   test.each([
     ['models?limit=5', 'GET', 'https://www.svc.example/api/v1/models?limit=5'],
     ['completions', 'POST', 'https://www.svc.example/api/v1/completions'],

@@ -15,7 +15,7 @@ const { body: made } = await ada.send('POST', 'keys', { name: 'web', allowed_ori
 const asPage = (origin: string, path = 'models', method = 'GET', body?: object) =>
   world.send(method, path, body, { authorization: `Bearer ${made.key}`, origin })
 
-describe('pages of other origins (contract 1.1, 20)', () => {
+describe('pages of other origins (docs/api.md 1.1, 20)', () => {
   test('may read answers when the key allows them', async () => {
     const { status, headers } = await asPage(SHOP)
     expect(status).toBe(200)

@@ -52,7 +52,7 @@ const ANSWERS: [string, number, () => Promise<Reply>][] = [
   ['what is not connected', 503, () => ada.send('POST', 'voice/token', {})],
 ]
 
-describe('every answer (contract 1.3, I-14)', () => {
+describe('every answer (docs/api.md 1.3, I-14)', () => {
   test.each(ANSWERS)('%s is %i, with its id, six rate headers and no sniffing', async (_, status, ask) => {
     const reply = await ask()
     expect(reply.status).toBe(status)

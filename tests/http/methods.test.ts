@@ -57,7 +57,7 @@ test.each(['//v1/models', '//api/v1/models', '/api/v1/models/'])('%s is one addr
   expect((await world.app.api.handle(new Request(`http://localhost${path}`, { headers }))).status).toBe(200)
 })
 
-describe('another method (contract 1.1)', () => {
+describe('another method (docs/api.md 1.1)', () => {
   test.each(wrong)('$name is 405 and names those that are known', async ({ method, path }) => {
     const reply = await ada.send(method, withId(path, 'x'), ['GET', 'DELETE'].includes(method) ? undefined : {})
     const { code, details, type } = reply.body.error

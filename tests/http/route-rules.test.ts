@@ -14,7 +14,7 @@ const declaring = (pick: (rule: NonNullable<ReturnType<typeof rules.of>>) => boo
     .sort()
 
 describe('the routes declare', () => {
-  test('who needs no credential (contract 1.2), and which of them pages of every origin may read', () => {
+  test('who needs no credential (docs/api.md 1.2), and which of them pages of every origin may read', () => {
     const open = declaring(({ open }) => open)
     expect(open).toEqual([
       'DELETE /ops/v1/*',
@@ -111,7 +111,7 @@ describe('the routes declare', () => {
     ])
   })
 
-  test('which have a time limit of their own (contract 1.9)', () => {
+  test('which have a time limit of their own (docs/api.md 1.9)', () => {
     expect(declaring(({ timeLimit }) => !timeLimit)).toEqual([
       'DELETE /ops/v1/*',
       'GET /api/v1/audit/export',

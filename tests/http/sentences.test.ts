@@ -9,7 +9,7 @@ const poor = await world.person({ cents: 0 })
 const narrow = await world.person({ scopes: ['completions', 'skills'] })
 await ada.send('POST', 'routing-preferences', { name: 'cheap-first', is_default: true, rules: [] })
 
-/** What people meet first, each with what happened and what to do now (dx 6.3). */
+/** What people meet first, each with what happened and what to do now (docs/operating.md 6.3). */
 refusals('what happened, and what to do now', { world, as: ada, request: 'POST completions', also: isHelpful }, [
   ['no prompt', {}, '"prompt" is missing. Send a non-empty string, for example {"prompt":"Hello"}.'],
   [

@@ -24,7 +24,7 @@ function waiting() {
 }
 
 describe('a request that waits for no engine', () => {
-  test('is answered within 30 s, whatever it waits for: 504 request_timeout (contract 1.9)', async () => {
+  test('is answered within 30 s, whatever it waits for: 504 request_timeout (docs/api.md 1.9)', async () => {
     const slow = waiting()
     conversations.list = slow.verb
     const request = ada.send('GET', 'conversations')

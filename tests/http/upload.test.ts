@@ -106,7 +106,7 @@ describe('a form with a file', () => {
     ['many fields', 'x', `${many}--x--\r\n`, 'too many'],
     ['a boundary of 8 KB', 'y'.repeat(8_192), '--y', 'boundary'],
     ['no boundary', '', '--x--', 'boundary'],
-  ])('with %s is refused at once, and nothing stays (catalogue O16)', async (_, boundary, body, why) => {
+  ])('with %s is refused at once, and nothing stays (O16)', async (_, boundary, body, why) => {
     const startedAt = performance.now()
     const { kind, message } = await raw(boundary, body)
     expect({ kind, notify: String(message).includes(why) ? why : message }).toEqual({ kind: 'invalid', notify: why })
@@ -114,7 +114,7 @@ describe('a form with a file', () => {
     expect(stored()).toBe(0)
   })
 
-  test('of 100,000 parts is refused at once, and a part with 64 KB of headers is left out (catalogue O16)', async () => {
+  test('of 100,000 parts is refused at once, and a part with 64 KB of headers is left out (O16)', async () => {
     const parts = `${'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100_000)}--x--\r\n`
     expect(await raw('x', parts)).toMatchObject({ kind: 'too_large' })
     const some = `${'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(10_000)}--x--\r\n`

@@ -1,6 +1,7 @@
 /**
  * `bun run prove keys [--keys N] [--parallel N]`: a real server, 500 Idempotency-Keys sent by 20 at once each
- * (I10), half of them completions that take their time, half new keys. One line sums up; exits 1 on a violation.
+ * (docs/promises.md I10), half of them completions that take their time, half new keys. One line sums up; exits 1 on a
+ * violation.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'

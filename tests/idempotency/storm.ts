@@ -18,8 +18,8 @@ type Storm = {
 }
 
 /**
- * I10: many keys, each sent by many at once. Of each key exactly one request runs; the others are told that
- * it runs or get its answer, and anyone who asks afterwards gets it too.
+ * docs/promises.md I10: many keys, each sent by many at once. Of each key exactly one request runs; the others are told
+ * that it runs or get its answer, and anyone who asks afterwards gets it too.
  */
 export async function runStorm({ keys, parallel, send }: Storm): Promise<StormReport> {
   const report: StormReport = { requests: 0, executions: 0, replays: 0, conflicts: 0, violations: [] }

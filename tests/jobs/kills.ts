@@ -37,8 +37,8 @@ type Place = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: s
 type Input = { place: Place; jobs: number; workers: number; killEveryMs: number; apart: number; seed: number }
 
 /**
- * I15: workers are killed with SIGKILL while they work through a queue. Afterwards every job has ended well, its effect
- * was committed once, and no look at it in between saw an ended job in another state.
+ * docs/promises.md I15: workers are killed with SIGKILL while they work through a queue. Afterwards every job has ended
+ * well, its effect was committed once, and no look at it in between saw an ended job in another state.
  */
 export async function runJobKills({ place, workers, seed, ...input }: Input): Promise<KillReport> {
   const { jobs: count, killEveryMs, apart } = input

@@ -14,7 +14,7 @@ const UUIDS = [
   ['conversations', ConversationId],
 ] as const
 
-describe('ids (contract 1.4)', () => {
+describe('ids (docs/api.md 1.4)', () => {
   test.each(PREFIXED)('%s ids have their prefix and 24 characters', (prefix, kind) => {
     const id = kind.create()
     expect(id.startsWith(prefix)).toBe(true)

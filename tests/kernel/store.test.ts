@@ -5,7 +5,7 @@ import { AppError, defineError } from '../../src/kernel/errors'
 import { command, isUniqueViolation } from '../../src/kernel/store'
 import { byId, idsIn, insert, openScratch, take, things } from './scratch'
 
-/** What both databases must do alike (I41); `tests/run.ts` runs this file on each. */
+/** What both databases must do alike (docs/promises.md I41); `tests/run.ts` runs this file on each. */
 const store = await openScratch()
 const refused = defineError('conflict', 'conflict', () => 'no')
 let made = 0

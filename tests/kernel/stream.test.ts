@@ -10,7 +10,7 @@ function parse(text: string): EventSourceMessage[] {
 }
 
 describe('frames', () => {
-  test('have one space after each colon and one empty line at the end (contract 3)', () => {
+  test('have one space after each colon and one empty line at the end (docs/api.md 3)', () => {
     expect(sseFrame({ event: 'token', data: { token: 'a' } })).toBe('event: token\ndata: {"token":"a"}\n\n')
     expect(sseFrame({ data: { a: 1 } })).toBe('data: {"a":1}\n\n')
     expect(SSE_DONE).toBe('data: [DONE]\n\n')

@@ -6,7 +6,7 @@ import { createWorld, type Person } from '../support/world'
 const world = await createWorld()
 const ask = async (person: Person, input: object) => (await person.send('POST', 'completions', input)).body
 
-describe('mode image of completions (contract 2.2)', () => {
+describe('mode image of completions (docs/api.md 2.2)', () => {
   test('answers with a caption, and the picture among the artifacts', async () => {
     const ada = await world.person()
     const body = await ask(ada, { prompt: 'Draw me a picture of a red boat', mode: 'image' })

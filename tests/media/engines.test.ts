@@ -127,7 +127,7 @@ describe('pictures of an image engine', () => {
 })
 
 describe('clients and tools', () => {
-  test('the openai package makes images unchanged (contract 28.1)', async () => {
+  test('the openai package makes images unchanged (docs/api.md 28.1)', async () => {
     const ada = await world.person()
     const client = new OpenAI({ baseURL: listen(world).baseUrl, apiKey: ada.key, maxRetries: 0 })
     const linked = await client.images.generate({ model: 'dall-e-3', prompt: 'a pixel', size: '1024x1024' })

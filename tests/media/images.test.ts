@@ -14,7 +14,7 @@ async function decoded(person: Person, url: string) {
   return { ...(await new Bun.Image(bytes).metadata()), bytes: Buffer.from(bytes), headers: response.headers, person }
 }
 
-describe('POST /images without an image engine (contract 6)', () => {
+describe('POST /images without an image engine (docs/api.md 6)', () => {
   test('draws a picture that another program opens, free and labelled as what it is', async () => {
     const ada = await world.person({ cents: 5 })
     const { status, body } = await ada.send('POST', 'images', { prompt: 'A lighthouse by the sea' })
@@ -128,7 +128,7 @@ describe('what is refused', () => {
   })
 })
 
-describe('POST /images/generations (contract 28.1)', () => {
+describe('POST /images/generations (docs/api.md 28.1)', () => {
   test('a link by default, bytes on request, in the size that was asked for', async () => {
     const ada = await world.person()
     const linked = await ada.send('POST', 'images/generations', { prompt: 'a fox', model: 'dall-e-3', user: 'u1' })

@@ -33,7 +33,7 @@ async function madeIn({ app, person }: typeof world, content: Buffer) {
   return { job, bytes: Buffer.from(await file.arrayBuffer()) }
 }
 
-describe.skipIf(!ffmpeg || !ffprobe)('a video of an upstream (contract 6)', () => {
+describe.skipIf(!ffmpeg || !ffprobe)('a video of an upstream (docs/api.md 6)', () => {
   test('gets the mark of origin at the bottom on the right, and keeps its pictures and its sound', async () => {
     const source = join(folder, 'source.mp4')
     const made = ['-f', 'lavfi', '-i', 'color=c=0x707070:s=1280x720:d=1:r=12', '-f', 'lavfi', '-i', 'sine=d=1']

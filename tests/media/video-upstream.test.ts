@@ -28,7 +28,7 @@ async function made(person: Person, body: object = input) {
   )
 }
 
-describe('a video of an upstream (contract 6, 7)', () => {
+describe('a video of an upstream (docs/api.md 6, 7)', () => {
   test('is ordered once, followed, fetched and charged for its seconds', async () => {
     const ada = await world.person({ cents: 100 })
     server.will.looks = 2
@@ -151,7 +151,7 @@ test('one that takes longer than fifteen minutes fails, whatever the upstream sa
   })
 })
 
-test('nothing of a stealth one outlives its request, here or at the upstream (contract 2.1)', async () => {
+test('nothing of a stealth one outlives its request, here or at the upstream (docs/api.md 2.1)', async () => {
   const ada = await world.person({ cents: 100 })
   const prompt = 'a zeppelin over Uxmal'
   const { body } = await ada.send('POST', 'completions', { prompt, mode: 'stealth_video', stealth_duration: '6s' })
@@ -162,7 +162,7 @@ test('nothing of a stealth one outlives its request, here or at the upstream (co
   expect(world.logged.join('')).not.toContain('Uxmal')
 })
 
-describe('one within a completion (contract 2.4)', () => {
+describe('one within a completion (docs/api.md 2.4)', () => {
   const video = { prompt: 'a red sailboat', mode: 'video' }
 
   test('is ordered once, charged for its seconds, and told as what it is', async () => {

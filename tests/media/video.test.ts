@@ -32,7 +32,7 @@ const job = await jobOf(ada, accepted.body.job_id)
 const clip = join(folder, 'clip.mp4')
 await Bun.write(clip, await bytesAt(job.result))
 
-describe('POST /video (contract 6, 7)', () => {
+describe('POST /video (docs/api.md 6, 7)', () => {
   test('answers 202 with a job, whose result is the address of a file', async () => {
     expect(accepted.status).toBe(202)
     expect(accepted.body).toMatchObject({

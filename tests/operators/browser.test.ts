@@ -38,7 +38,7 @@ async function operator(role: Role, from: World = world) {
   return { ...person, ask, setRole }
 }
 
-describe('the operator API in a browser (console 9.8)', () => {
+describe('the operator API in a browser', () => {
   test('gives a role only to whom proved a short while ago who they are', async () => {
     const admin = await operator('admin')
     const { userId } = await world.person()

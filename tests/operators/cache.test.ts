@@ -16,7 +16,7 @@ const purge = (input: object) => ops('POST', 'cache/purge', input)
 const isCached = async (person: Person, prompt: string, members: object = {}) =>
   (await ask(person, prompt, members)).body._cached === true
 
-describe('what operators see of the cache (dx 2.18)', () => {
+describe('what operators see of the cache (docs/operating.md 2.18)', () => {
   test('how often it helped, and what that saved', async () => {
     await purge({ scope: 'all' })
     const before = (await ops('GET', 'cache')).body

@@ -85,7 +85,7 @@ const NOT_REQUESTED = `
   .trim()
   .split(/\s+/)
 
-describe('what people wrote, and links, are for the role support (dx 2.2, D18)', () => {
+describe('what people wrote, and links, are for the role support (docs/operating.md 2.2, D18)', () => {
   test('every route that reads says what it holds, and is asked here', () => {
     const unsaid = world.app.remoteOps!.routes.filter(
       ({ method, hooks }) => method === 'GET' && !('holds' in ((hooks as { detail?: object }).detail ?? {})),

@@ -43,7 +43,7 @@ test('until they are ready the chat needs at most 25 KB and the live view 15 KB'
   expect(packed('live', 'liveStyle')).toBeLessThan(15 * 1024)
 })
 
-test('the console is as light as it must be (console 9.3)', async () => {
+test('the console is as light as it must be', async () => {
   const { files, script, style, parts } = await buildConsole()
   const weigh = (names: string[]) =>
     names.reduce((bytes, name) => bytes + Buffer.from(files[name]!.brotli, 'base64').length, 0)

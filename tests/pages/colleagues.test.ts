@@ -62,7 +62,8 @@ inChromium('people who answer together', () => {
     expect(text).toContain('Bob here')
     expect(text).not.toContain('bought')
 
-    // What visitors say of themselves and write, and what colleagues write, is text to everyone who answers (M19).
+    // What visitors say of themselves and write, and what colleagues write, is text to everyone who answers
+    // (docs/attacks.md M19).
     const evil = '<img src=x onerror="document.title=1"><script>1</script> [x](javascript:alert(1))'
     await world.asVisitor(chat)('POST', '/identify', { name: evil, context: { cart: evil } })
     await world.say(chat, evil)

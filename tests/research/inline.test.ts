@@ -16,7 +16,7 @@ const config = { egressAllow: '127.0.0.1/32', searchDriver: 'searxng' as const, 
 const QUESTION = 'When was the lighthouse of Port Ellis built, and how tall is it?'
 
 describe('research on /completions', () => {
-  test('runs inline by the same code, and says where it belongs (contract 2.4)', async () => {
+  test('runs inline by the same code, and says where it belongs (docs/api.md 2.4)', async () => {
     const ada = await (await createWorld({ config })).person()
     const { status, body } = await ada.send('POST', 'completions', { prompt: QUESTION, mode: 'research' })
     expect(status).toBe(200)
@@ -126,7 +126,7 @@ It was designed by Isambard Brunel himself.
     const read = upstream.calls.map(({ body }) => JSON.stringify(body)).join('\n')
     for (const planted of PLANTED) expect(read).not.toContain(planted)
     expect(upstream.calls.every(({ body }) => !('tools' in body))).toBe(true)
-    // Reserved as it is accepted, and counted truly as it ends (contract 1.6).
+    // Reserved as it is accepted, and counted truly as it ends (docs/api.md 1.6).
     expect(reserved).toBe(countTokens(QUESTION) + 1_024)
     expect(await tokensOf(ada)).toBe((await ada.send('GET', 'usage')).body.totals.total_tokens)
   })

@@ -106,7 +106,7 @@ test.each([
   [{ prompt: 'x', max_sources: 0 }, 'validation_error'],
   [{ prompt: 'x', max_sources: 51 }, 'validation_error'],
   [{ prompt: 'x', max_sources: 1.5 }, 'validation_error'],
-])('a research that cannot be is refused: %j (catalogue B32)', async (body, code) => {
+])('a research that cannot be is refused: %j (B32)', async (body, code) => {
   const { status, body: message } = await (await world.person()).send('POST', 'research', body)
   expect({ status, code: message.error.code }).toEqual({ status: 400, code })
 })

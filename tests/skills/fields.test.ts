@@ -6,7 +6,7 @@ const world = await createWorld()
 const admin = await reviewer(world)
 const [ada, bob] = [await world.person(), await world.person()]
 
-/** The members of contract 8.3; lists leave out the prompt, and so does everything for others than the author. */
+/** The members of docs/api.md 8.3; lists leave out the prompt, and so does everything for others than the author. */
 const SKILL = `
   id name slug description category version toolDefinitions declaredPermissions installCount isPublic reviewStatus
   authorUserId orgScopeId readme license keywords requiredPermissions configSchema setupGuide comingSoon createdAt

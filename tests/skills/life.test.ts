@@ -8,7 +8,7 @@ const admin = await reviewer(world)
 const STATES = ['approved', 'pending_review', 'rejected', 'suspended', 'withdrawn'] as const
 const MOVES = ['approve', 'reject', 'withdraw', 'suspend', 'reinstate'] as const
 
-/** The table of contract 8.2: from a state, by a move, to a state. Whatever is not here is refused. */
+/** The table of docs/api.md 8.2: from a state, by a move, to a state. Whatever is not here is refused. */
 const TABLE: Record<string, string> = {
   'pending_review approve': 'approved',
   'pending_review reject': 'rejected',

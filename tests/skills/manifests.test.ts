@@ -22,7 +22,7 @@ const textOf = (at: string) => [
 const toolCanvas = (tool: Record<string, unknown>) =>
   graph([INPUT, PROMPT, MODEL, node('t', 'tool', tool), OUTPUT], ['in>prompt', 'prompt>model', 'model>t', 't>out'])
 
-describe('members of a tool that no manifest has (contract 8.1)', () => {
+describe('members of a tool that no manifest has (docs/api.md 8.1)', () => {
   test('are dropped from a submission, and named', async () => {
     const ada = await world.person()
     const { reply, slug } = await submit(ada, staffManifest({ tools: [OFFERED] }))
@@ -104,7 +104,7 @@ describe('members of a tool that no manifest has (contract 8.1)', () => {
   })
 })
 
-describe('paths of knowledge files (contract 8.1)', () => {
+describe('paths of knowledge files (docs/api.md 8.1)', () => {
   test.each(['./guide.md', '././guide.md', 'guide.md'])('%s lies in the bundle', async (path) => {
     const ada = await world.person()
     const { reply, slug } = await submit(
@@ -146,7 +146,7 @@ describe('paths of knowledge files (contract 8.1)', () => {
   })
 })
 
-describe('what a tool returns (contract 8.1)', () => {
+describe('what a tool returns (docs/api.md 8.1)', () => {
   const outputSchema = { type: 'array', items: { type: 'string' } }
 
   test.each([outputSchema, { type: 'string' }, { type: ['array', 'null'] }])('may be %j', async (schema) => {

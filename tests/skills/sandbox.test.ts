@@ -5,7 +5,7 @@ import { manifest, submit } from './support'
 
 const world = await createWorld()
 
-/** `POST /skills/sandbox` is free, so the limits of contract 1.6 are what bounds it. */
+/** `POST /skills/sandbox` is free, so the limits of docs/api.md 1.6 are what bounds it. */
 describe('the sandbox', () => {
   test('counts for the tokens of the minute', async () => {
     const ada = await world.person({ tier: 'free' })

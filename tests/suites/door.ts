@@ -79,7 +79,7 @@ const PERSON = {
   properties: { name: { type: 'string' } },
 }
 
-/** What every format owes, whatever its clients call things (contract 29.1). */
+/** What every format owes, whatever its clients call things (docs/api.md 29.1). */
 export function doorSuite(format: Format, { world, upstream, ada }: { world: World; upstream: Upstream; ada: Person }) {
   const post = (request: DoorRequest, by = ada): Promise<Reply> =>
     by.send('POST', `/v1${format.path}`, { ...format.send({ model: 'svc-1-flash', ...request }), ...request.more })

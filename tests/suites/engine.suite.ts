@@ -114,7 +114,7 @@ export type UpstreamSuiteOptions = {
   instead?: Partial<Record<string, FailureKind[]>>
 }
 
-/** What a driver with a server behind it owes when that server misbehaves (design 5). */
+/** What a driver with a server behind it owes when that server misbehaves (docs/design.md 5). */
 export function upstreamSuite(name: string, { driver, impatient, upstream, instead = {} }: UpstreamSuiteOptions): void {
   describe(`${name}: over an upstream`, () => {
     beforeEach(() => upstream.reset())

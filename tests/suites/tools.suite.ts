@@ -54,7 +54,7 @@ function toolsOf(run: Tool['run']): Tool[] {
   ]
 }
 
-/** What every engine owes to a run with tools, whichever driver it speaks by (contract 22.5). */
+/** What every engine owes to a run with tools, whichever driver it speaks by (docs/api.md 22.5). */
 export function toolsSuite(name: string, { engines, lines, upstream }: Cast): void {
   const clock = systemClock
   const { seen, run } = waiting()

@@ -3,19 +3,22 @@
 export type Text = { file: string; text: string }
 export type Citation = { file: string; cited: string }
 
-/** By the name it is cited by. */
-export const SECTIONS_OF: Readonly<Record<string, string>> = {
-  contract: 'docs/api.md',
-  design: 'docs/design.md',
-  dx: 'docs/operating.md',
-}
+/** The pages with numbered sections. */
+export const SECTIONED = ['docs/api.md', 'docs/design.md', 'docs/operating.md']
 
 const LABEL = String.raw`(?:I-?\d{1,2}|[A-HJ-S]\d{1,2})`
 const NUMBER = String.raw`\d+(?:\.\d+)*`
-const SECTIONS = new RegExp(String.raw`\b(contract|design|dx) (${NUMBER})((?:(?:, | and |–)${NUMBER}(?![\w-]))*)`, 'g')
-/** Documents that no longer are: what cites them leads nowhere. */
+const SECTIONS = new RegExp(
+  String.raw`\b(?:docs/)?((?:api|design|operating)\.md) (${NUMBER})((?:(?:, | and | to |–)${NUMBER}(?![\w-]))*)`,
+  'g',
+)
+const LABELS = new RegExp(
+  String.raw`\bdocs/(?:promises|attacks)\.md ${LABEL}(?:(?:, | and | or |–)${LABEL})*(?![\w-])`,
+  'g',
+)
+/** Documents that are not in this repository, or a name that no file has: what cites them leads nowhere. */
 const ELSEWHERE =
-  /\b(?:reliability|stack|spec|style|features)(?:\.md)? (?:section )?(?=[A-Z]?-?\d)[\w.-]*|\b(?:contract|dx|reliability|stack|spec|style|features)\.md\b/g
+  /\b(?:contract|design|dx|console|catalogue|reliability|stack|spec|style|features)(?:\.md)? (?:section )?(?=[A-Z]?-?\d)(?<!docs\/design\.md )[\w.-]*|\b(?:contract|dx|reliability|stack|spec|style|features)\.md\b/g
 const IN_COMMENT = new RegExp(String.raw`(?<![\w.$&/%#–-])${LABEL}(?:(?:–)${LABEL})?(?![\w-])`, 'g')
 /** A test's name begins with its row, or has it in brackets; a row of a table is `id: 'B14'`. */
 const BEGINS_TEXT = new RegExp(String.raw`(?<=['"\`])${LABEL}(?:,? ${LABEL})*(?=[ :,'"\`])`, 'g')
@@ -38,7 +41,7 @@ export function sectionsCited({ file, text }: Text): Citation[] {
   return [...oneLine(text).matchAll(SECTIONS)].flatMap(([, document, first, more]) =>
     [first!, ...all(more!, new RegExp(NUMBER, 'g'))].map((section) => ({
       file,
-      cited: `${SECTIONS_OF[document!]} ${section}`,
+      cited: `docs/${document} ${section}`,
     })),
   )
 }
@@ -52,6 +55,10 @@ export function labelsCited({ file, text }: Text): Citation[] {
 
 export const elsewhereCited = ({ file, text }: Text): Citation[] =>
   all(oneLine(text), ELSEWHERE).map((cited) => ({ file, cited }))
+
+/** Codes in comments without the page that has them. */
+export const bareCodes = ({ file, text }: Text): Citation[] =>
+  all(commentsOf(text).replace(LABELS, ''), IN_COMMENT).map((cited) => ({ file, cited }))
 
 /** Numbers and labels of headings (`### 14.3 Signature`) and of the first cells of tables (`| B14 |`). */
 export const anchorsOf = (text: string): string[] =>

@@ -25,10 +25,10 @@ export type Answer = { method: string; path: string; status: number; headers: He
 const API = '/api/v1'
 /** A file that takes each success, for the examples of the reference (tests/pages/reference/record.ts). */
 const RECORD = process.env.SVC_RECORD
-/** Statuses the HTTP edge answers before or without a route (contract 1.1, 1.5); allowed for every operation. */
+/** Statuses the HTTP edge answers before or without a route (docs/api.md 1.1, 1.5); allowed for every operation. */
 const EDGE_STATUSES = new Set([307, 405])
 
-/** Headers of every response (contract 1.3). */
+/** Headers of every response (docs/api.md 1.3). */
 const HEADERS = [
   'x-request-id',
   ...['limit', 'remaining', 'reset'].flatMap((what) => [`x-ratelimit-${what}-requests`, `x-ratelimit-${what}-tokens`]),
@@ -90,7 +90,10 @@ export function createConformance(document: Document) {
   }
 }
 
-/** All headers must be there, and the body must repeat the request id; a replayed body keeps its old id (contract 1.7). */
+/**
+ * All headers must be there, and the body must repeat the request id; a replayed body keeps its old id (docs/api.md
+ * 1.7).
+ */
 function assertHeaders(where: string, { headers, body }: Answer): void {
   const missing = HEADERS.filter((name) => !headers.has(name))
   if (missing.length) throw new Error(`${where} without ${missing.join(', ')}`)

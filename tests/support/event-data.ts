@@ -12,7 +12,9 @@ export async function subscribeTo(person: Person, eventPattern: string): Promise
   if (status !== 201) throw new Error(text)
 }
 
-/** Each of these events was sent to this person, with the members that contract 14.2 gives its data, and no other. */
+/**
+ * Each of these events was sent to this person, with the members that docs/api.md 14.2 gives its data, and no other.
+ */
 export async function expectData(person: Person, types: readonly ServerEvent[]): Promise<void> {
   for (const type of types) {
     const { events } = (await person.send('GET', `events?eventType=${type}`)).body

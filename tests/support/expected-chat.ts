@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 
-/** Parts of token counts that nobody stated (contract 33.4). */
+/** Parts of token counts that nobody stated (docs/api.md 33.4). */
 export const WITHOUT_DETAILS = {
   prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
   completion_tokens_details: {
@@ -11,7 +11,7 @@ export const WITHOUT_DETAILS = {
   },
 }
 
-/** A complete chat completion of the scripted upstream (contract 4), with the id of its conversation. */
+/** A complete chat completion of the scripted upstream (docs/api.md 4), with the id of its conversation. */
 export const expectedChat = (requestId: string | null, conversationId: unknown) => ({
   id: expect.stringMatching(/^chatcmpl_\w{24}$/),
   object: 'chat.completion',

@@ -3,8 +3,8 @@
 export type Frame = { event: string | null; data: any }
 
 /**
- * Parses a finished stream strictly by contract 3: an optional `event:` line, one `data:` line, one space after the colon,
- * an empty line between frames. Comments are skipped; anything else throws.
+ * Parses a finished stream strictly by docs/api.md 3: an optional `event:` line, one `data:` line, one space after the
+ * colon, an empty line between frames. Comments are skipped; anything else throws.
  */
 export function readFrames(text: string): Frame[] {
   if (!text.endsWith('\n\n')) throw new Error(`the stream ends within a frame: ${JSON.stringify(text.slice(-80))}`)

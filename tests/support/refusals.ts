@@ -24,7 +24,7 @@ export type Refusal = readonly [name: string, body: unknown, says: string | RegE
 
 type Table = Case & { world: World; as: Person; request: string; body?: object }
 
-/** The error type of each status (contract 1.5). */
+/** The error type of each status (docs/api.md 1.5). */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',

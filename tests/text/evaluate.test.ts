@@ -13,7 +13,7 @@ const VALUES = {
 }
 const resultOf = (text: string) => evaluate(parseExpression(text), VALUES)
 
-describe('the value of an expression (contract 10)', () => {
+describe('the value of an expression (docs/api.md 10)', () => {
   test.each<[string, unknown]>([
     ['trigger.total > 100', true],
     ['trigger.total <= 120 && trigger.total >= 120', true],
@@ -76,7 +76,7 @@ describe('the value of an expression (contract 10)', () => {
   })
 })
 
-describe('a template (contract 10)', () => {
+describe('a template (docs/api.md 10)', () => {
   const filled = (value: unknown) => {
     const missing: string[] = []
     return { value: fillIn(value, VALUES, (name) => missing.push(name)), missing }

@@ -16,7 +16,7 @@ function notify(expression: Expression): string {
   }
 }
 
-describe('an expression (contract 10)', () => {
+describe('an expression (docs/api.md 10)', () => {
   test.each([
     ['true', 'true'],
     ['  null ', 'null'],

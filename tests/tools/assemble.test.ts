@@ -8,7 +8,7 @@ const says = async (tools: ReturnType<typeof openTools>, toolset: ReturnType<typ
   (await tools.run(toolset, requestOf(name), contextOf())).result
 
 describe('the tools of a run', () => {
-  test('on a clash of names the caller’s own wins, then a skill’s, then ours (contract 22.5)', async () => {
+  test('on a clash of names the caller’s own wins, then a skill’s, then ours (docs/api.md 22.5)', async () => {
     const tools = openTools({ system: ['a', 'b', 'c'].map((name) => named(name, 'ours')) })
     const toolset = tools.assemble(
       wanted({

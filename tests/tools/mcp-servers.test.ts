@@ -30,7 +30,7 @@ async function ask(plan: string, tools: object[], more: object = {}) {
   return { ...reply, sent }
 }
 
-describe('MCP servers as tools of a completion (contract 28.2)', () => {
+describe('MCP servers as tools of a completion (docs/api.md 28.2)', () => {
   test('a public server: its tools are offered by label and name, and run where the caller says so', async () => {
     const never = { ...EVERYTHING, require_approval: 'never', allowed_tools: ['echo'] }
     const { status, body, sent } = await ask('every__echo{"message":"tides"}', [never])

@@ -58,7 +58,7 @@ afterAll(async () => {
   key.remove()
 })
 
-/** The screens of dx 3.5: the keys that open each, and a word that shows when it is there. */
+/** The screens of docs/operating.md 3.5: the keys that open each, and a word that shows when it is there. */
 const WALK = [
   ['', '2', 'job_7QkX0a'],
   ['jobs', 'jj', '◐ read'],

@@ -17,7 +17,7 @@ const correct = async (person: Person, message: { completion_id?: string; prompt
   expect((await person.send('POST', 'routing-corrections', message)).status).toBe(201)
 }
 
-describe('GET /benchmarks (contract 21)', () => {
+describe('GET /benchmarks (docs/api.md 21)', () => {
   test('tells nothing but zeros of someone who never called', async () => {
     const { status, body } = await benchmarks(await world.person())
     expect(status).toBe(200)

@@ -107,7 +107,7 @@ const storedUs = (ms: number): number => stored(Math.round(ms * 1_000)) / 1_000
 
 const untouched = async () => 0
 
-describe('benchmarks (contract 21)', () => {
+describe('benchmarks (docs/api.md 21)', () => {
   test('are those of the calls, wherever the rollups have come to', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -34,7 +34,7 @@ const entryOf = (person: Person, more: Partial<UsageEntry> = {}): UsageEntry => 
 const record = (at: number, entry: UsageEntry) =>
   store.write((tx) => createUsageLog({ clock: { ...clock, now: () => at } }).record(tx, entry))
 
-describe('GET /usage/export (contract 18.1)', () => {
+describe('GET /usage/export (docs/api.md 18.1)', () => {
   test('is a CSV file, newest first, that parsers read back', async () => {
     const ada = await world.person()
     await record(clock.now() - 1_000, entryOf(ada, { requestId: 'req_a', costMicro: 12_500_000 }))

@@ -15,7 +15,7 @@ const flushAll = async () => {
 }
 const errorsOf = async (person: Person, query = '') => (await person.send('GET', `usage?${query}`)).body.errors['4xx']
 
-describe('a call that is refused before it begins (contract 18.1)', () => {
+describe('a call that is refused before it begins (docs/api.md 18.1)', () => {
   type Refusal = [string, number, (person: Person) => Promise<{ status: number }>]
   const refusedCalls: Refusal[] = [
     ['a body without a prompt', 400, (person) => person.send('POST', 'completions', {})],

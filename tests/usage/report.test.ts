@@ -37,7 +37,7 @@ const call = (person: Person, daysAgo: number, called: Partial<Called> = {}) => 
 }
 const recordAt = (at: typeof clock) => createUsageLog({ clock: at }).record
 
-describe('GET /usage (contract 18.1)', () => {
+describe('GET /usage (docs/api.md 18.1)', () => {
   test('adds up the last 30 days of your own calls', async () => {
     const ada = await world.person({ cents: 70 })
     await call(ada, 31)

@@ -44,8 +44,8 @@ type Receivers = Awaited<ReturnType<typeof startReceivers>>
 type Owner = { owner: Hook['owner']; key: string; userId: string }
 
 /**
- * I18: events are published for the webhooks of many owners, some of them dead with much waiting. Measures how long
- * after its publication an event reached each of the others.
+ * docs/promises.md I18: events are published for the webhooks of many owners, some of them dead with much waiting.
+ * Measures how long after its publication an event reached each of the others.
  */
 export async function runCrowd(app: OpenApp, place: Place, receivers: Receivers, input: CrowdInput) {
   const { store, jobs } = app.container

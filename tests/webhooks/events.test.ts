@@ -28,7 +28,7 @@ type Case = { type: string; cause(by: Person): Promise<unknown>; data: object; t
 const admin = await reviewer(world)
 const SUBMISSION = { submission_id: text, skill_id: text, slug: text, version: '1.0.0' }
 
-/** Each event of contract 14.2 that the server has a cause for, caused through the API, and its data. */
+/** Each event of docs/api.md 14.2 that the server has a cause for, caused through the API, and its data. */
 const CASES: Case[] = [
   {
     type: 'completion.created',
@@ -201,7 +201,7 @@ const CASES: Case[] = [
 ]
 
 test.each(CASES)(
-  'what the server does is told with its data, and without the words of anybody (contract 14.2): $type',
+  'what the server does is told with its data, and without the words of anybody (docs/api.md 14.2): $type',
   async ({ type, cause, data, tier }) => {
     const ada = await world.person(tier ? { tier } : {})
     const receiver = createReceiver()

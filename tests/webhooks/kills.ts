@@ -25,8 +25,8 @@ const PUBLISHERS = 8
 const PATIENCE_MS = 120_000
 
 /**
- * Publishes events to three receivers that refuse 30 % of what they get, and starts runs, while nodes are killed (I17,
- * I38). Each problem is a sentence.
+ * Publishes events to three receivers that refuse 30 % of what they get, and starts runs, while nodes are killed
+ * (docs/promises.md I17, I38). Each problem is a sentence.
  */
 export async function runDeliveryKills({ events, kills, seed, postgres }: Input) {
   const random = seededRandom(seed)

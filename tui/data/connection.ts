@@ -156,7 +156,7 @@ function wordsOf(error: unknown): string {
   return (message ?? String(error)).split('\n')[0]!.slice(0, 120)
 }
 
-/** Everything that comes from outside passes here, so that no view can forget it (dx 3.8). */
+/** Everything that comes from outside passes here, so that no view can forget it (docs/operating.md 3.8). */
 export function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return clean(value.length > MAX_CHARS ? value.slice(0, MAX_CHARS) : value)
   if (Array.isArray(value)) return value.map(cleaned)

@@ -111,7 +111,7 @@ export function createStore({ start, perform, after, crashed }: Deps) {
   }
 }
 
-/** One row with its colours; without colour the choice is still inverse, which is none (dx 3.1). */
+/** One row with its colours; without colour the choice is still inverse, which is none (docs/operating.md 3.1). */
 export function paint(spans: Line, { color, ascii }: Look): string {
   return spans
     .map(({ text, tone, inverse }) => {
@@ -122,7 +122,7 @@ export function paint(spans: Line, { color, ascii }: Look): string {
     .join('')
 }
 
-/** The whole screen: exactly `rows` lines of `columns` cells (dx 3.1). */
+/** The whole screen: exactly `rows` lines of `columns` cells (docs/operating.md 3.1). */
 export function picture(model: Model): Picture {
   const { columns: width, rows } = model
   if (width < MIN.columns || rows < MIN.rows) return tooSmall(width, rows)
@@ -179,7 +179,7 @@ function screenBody(model: Model, width: number, height: number): Line[] {
   return listBody(LISTS[model.screen]!, model, width, height)
 }
 
-/** Old rows stay readable above a box that says what is wrong and what comes next (dx 3.5). */
+/** Old rows stay readable above a box that says what is wrong and what comes next (docs/operating.md 3.5). */
 function offline(model: Model, body: Line[], width: number): Line[] {
   const { link, now, topics, screen, where } = model
   if (link.state !== 'offline') return body

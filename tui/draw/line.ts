@@ -1,4 +1,4 @@
-/** What a colour says; a symbol and a word always say the same (dx 3.3). */
+/** What a colour says; a symbol and a word always say the same (docs/operating.md 3.3). */
 export type Tone = 'good' | 'warn' | 'bad' | 'retry' | 'dim' | 'strong'
 export type Span = { text: string; tone?: Tone | undefined; inverse?: boolean | undefined }
 /** One row of the screen. */

@@ -20,7 +20,7 @@ const detailOf = <T>({ details }: Model, name: string): T | null => (details[nam
 
 const diffOf = (model: Model, id: string): Diff | null => detailOf<Diff>(model, diffPath(id))
 
-/** Tier security is approved only by who has opened the diff and the tools (dx 3.5). */
+/** Tier security is approved only by who has opened the diff and the tools (docs/operating.md 3.5). */
 export const isLocked = ({ review }: Model, tier: string): boolean =>
   tier === 'security' && !(review?.opened.includes('diff') && review.opened.includes('tools'))
 

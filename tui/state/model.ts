@@ -214,7 +214,7 @@ export const startModel = (start: Start): Model => ({
 /** Rows that a server gives of a list by itself, and those that a filter looks through. */
 const [FEW, MANY] = [200, 2_000]
 
-/** A list that is cut is asked for at its full length while a filter looks through it (dx 3.4). */
+/** A list that is cut is asked for at its full length while a filter looks through it (docs/operating.md 3.4). */
 export function wantedOf(model: Model) {
   const { filter } = model.lists[model.screen]
   const isLong = (model.topics[model.screen]?.rows.length ?? 0) >= FEW

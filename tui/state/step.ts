@@ -24,7 +24,7 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
 export const refiltered = (before: Model, after: Model): Step =>
   wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 
-/** Who may change things of a kind besides the admin, by the first word of the command (dx 2.2). */
+/** Who may change things of a kind besides the admin, by the first word of the command (docs/operating.md 2.2). */
 const ROLES: Readonly<Record<string, string>> = {
   takeovers: 'support',
   browser: 'support',

@@ -221,7 +221,7 @@ function changedRows(before: readonly Row[], changed: readonly Row[], order: rea
   return order.slice(0, MAX_ROWS).flatMap((id) => known.get(id) ?? [])
 }
 
-/** New rows above the chosen one only raise a counter (dx 3.1). */
+/** New rows above the chosen one only raise a counter (docs/operating.md 3.1). */
 function countArrived(model: Model, topic: TopicName, before: TopicData, rows: readonly Row[]): Model {
   const screen = topic as Screen
   const list = model.lists[screen]

@@ -63,7 +63,7 @@ export function startAccessLoop({ access, clock, onError }: Deps): Loop {
 
 /**
  * Ends answers that run longer than their caller's access: a revoked, rotated or expired key, an ended session, a
- * disabled account, an organization that the caller left or that was closed (contract 1.2).
+ * disabled account, an organization that the caller left or that was closed (docs/api.md 1.2).
  */
 export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUses }: AccessWatchDeps) {
   const running = new Set<Followed>()

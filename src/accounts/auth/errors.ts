@@ -3,7 +3,7 @@ import { type AppError, defineError, invalidInput } from '../../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 
-/** The same answer for every well-formed key that does not work, whatever the reason (A20). */
+/** The same answer for every well-formed key that does not work, whatever the reason (docs/attacks.md A20). */
 export const unknownKey = defineError(
   'unauthenticated',
   'invalid_api_key',

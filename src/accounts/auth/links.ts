@@ -41,7 +41,7 @@ const LINK_MINUTES = 15
 const LABEL = 'svc_sl_'
 
 /**
- * Links that sign one person in, once, and let them set a password (console 9.6). Only the SHA-256 of a token is stored.
+ * Links that sign one person in, once, and let them set a password. Only the SHA-256 of a token is stored.
  * A link has it after the `#`, which browsers send nowhere: the page posts it. A new password ends all links of its
  * account.
  */

@@ -30,7 +30,7 @@ type Options = {
   secure: boolean
 }
 
-/** `/auth`: accounts and dashboard sessions (contract 1.2). */
+/** `/auth`: accounts and dashboard sessions (docs/api.md 1.2). */
 export const authRoutes = ({ auth, signInLinks }: Modules, guard: Guard, { secure }: Options) =>
   new Elysia({ prefix: '/auth', tags: ['Accounts'] })
     .use(guard)

@@ -32,7 +32,7 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 type Deps = { keys: Pick<KeyLookup, 'find'>; sessions: Pick<Sessions, 'find'> }
 
-/** The two headers that may carry a credential; never the query, the body or another cookie (A7). */
+/** The two headers that may carry a credential; never the query, the body or another cookie (docs/attacks.md A7). */
 export type CredentialHeaders = { authorization: string | null; cookie: string | null }
 
 export type Credential =
@@ -47,7 +47,10 @@ const USUAL_KEY = /^Bearer (svc_sk_\w+)$/
 const SESSION_COOKIE = 'svc_session'
 
 const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
-/** Prefix of another service's key, such as `sk-proj-`; quoted in the error, so that the mix-up is obvious (dx 4.3). */
+/**
+ * Prefix of another service's key, such as `sk-proj-`; quoted in the error, so that the mix-up is obvious
+ * (docs/operating.md 4.3).
+ */
 const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
 /** Reads the credential by its form alone, so a refusal reveals nothing about the database. */
@@ -83,7 +86,7 @@ function sessionOfCookie(cookie: string | null): Credential | null {
 
 /**
  * The cookie has no Max-Age, so it ends with the browser; the server ends the session 12 hours after its last use. No
- * other site can have the browser send it, also not by a link (dx 5.3).
+ * other site can have the browser send it, also not by a link (docs/operating.md 5.3).
  */
 export const sessionCookie = (token: string, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
@@ -93,7 +96,7 @@ export const endedCookie = (secure: boolean): string => `${sessionCookie('', sec
 const PASSWORD = { min: 8, max: 200 }
 
 /**
- * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part (console 9.6). Throws
+ * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part. Throws
  * 400 that names `field`.
  */
 export function assertNewPassword(password: string, email: string, field: string): void {
@@ -109,7 +112,7 @@ export function assertNewPassword(password: string, email: string, field: string
 
 /**
  * Finds the caller of a request from its headers; synchronous when the credential is cached. Throws 401
- * `invalid_api_key`, or `invalid_session` for a session token (contract 1.2).
+ * `invalid_api_key`, or `invalid_session` for a session token (docs/api.md 1.2).
  */
 export function createAuthenticator({ keys, sessions }: Deps) {
   return (headers: CredentialHeaders): TenantCaller | Promise<TenantCaller> => {
@@ -127,8 +130,8 @@ function orThrow<C extends TenantCaller>(found: C | null | Promise<C | null>, re
 }
 
 /**
- * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (contract 20; calls without `Origin`
- * pass), and for a change that another site requests with the session cookie.
+ * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (docs/api.md 20; calls without
+ * `Origin` pass), and for a change that another site requests with the session cookie.
  */
 export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownOrigin: string | null): void {
   const { origin } = headers

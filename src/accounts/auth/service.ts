@@ -55,7 +55,7 @@ function sessionOf(caller: TenantCaller): SessionId {
   return caller.sessionId
 }
 
-/** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (contract 1.2). */
+/** Accounts for their users: sign up, sign in, sign out, change the password, read one's own (docs/api.md 1.2). */
 export function createAuth({ store, audit, orgs, sessions, passwords, attempts, entry, clock, ...deps }: Deps) {
   const { signup, grantInitial, production } = deps
   const ofAccount = { me, updateMe, confirm, listSessions, endSession, endOthers }

@@ -71,8 +71,8 @@ export const behalfOf = (caller: TenantCaller): Behalf => ({
 
 export type Unattended = ReturnType<typeof createUnattended>
 
-/** A session ends this long after its last use (contract 1.2). */
-/** How long a proof of who a person is counts (console 9.6). */
+/** A session ends this long after its last use (docs/api.md 1.2). */
+/** How long a proof of who a person is counts. */
 export const FRESH_MS = 15 * 60_000
 
 const SESSION_MS = 12 * 60 * 60_000
@@ -188,8 +188,8 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
 }
 
 /**
- * Finds the caller that stored work runs as: schedules, hooks, steps of a workflow. It may do what its maker may do now:
- * null when the key is revoked or expired, the account disabled, the org closed or left (contract 1.2).
+ * Finds the caller that stored work runs as: schedules, hooks, steps of a workflow. It may do what its maker may do
+ * now: null when the key is revoked or expired, the account disabled, the org closed or left (docs/api.md 1.2).
  */
 export function createUnattended({ store, keys, orgs }: UnattendedDeps) {
   return async function callerOf({ user_id, api_key_id, active_org_id }: Behalf): Promise<TenantCaller | null> {

@@ -29,7 +29,7 @@ export type KeyDeps = {
   spentBy(reader: Reader, keyId: KeyId): Promise<Spent>
 }
 
-/** The public data of a key event (contract 14.2). */
+/** The public data of a key event (docs/api.md 14.2). */
 type KeyFacts = {
   key_id: KeyId
   name: string
@@ -49,7 +49,7 @@ type KeyChange = {
   metadata?: Record<string, unknown>
 }
 
-/** Records a change to a key: its audit row, and for creation and revocation the event (contract 14.2, 19). */
+/** Records a change to a key: its audit row, and for creation and revocation the event (docs/api.md 14.2, 19). */
 export async function recordChange(
   { audit, events, lookup }: Pick<KeyDeps, 'audit' | 'events' | 'lookup'>,
   tx: Tx,
@@ -88,8 +88,9 @@ export async function scopeOf({ orgs }: KeyDeps, reader: Reader, caller: Caller)
 }
 
 /**
- * A key the caller may manage. A foreign, an unknown and a malformed id give the same 404 (I22). Operators may also name
- * a key by its prefix or exact name; working keys win over others of the same name, and several are a 400.
+ * A key the caller may manage. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22).
+ * Operators may also name a key by its prefix or exact name; working keys win over others of the same name, and several
+ * are a 400.
  */
 export async function findKey(deps: KeyDeps, reader: Reader, caller: Caller, ref: string): Promise<KeyRow> {
   const scope = await scopeOf(deps, reader, caller)

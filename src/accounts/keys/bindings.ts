@@ -9,7 +9,7 @@ import { assertNotWidened } from './rules'
 import type { ApiKey } from './schema'
 import { apiKeys, type KeyRow } from './table'
 
-/** What later modules attach to a key (contract 13). */
+/** What later modules attach to a key (docs/api.md 13). */
 type KeyBound = Pick<KeyRow, 'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'>
 type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
 

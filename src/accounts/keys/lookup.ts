@@ -50,7 +50,7 @@ type Known = { caller: KeyCaller; endsAt: number }
 const REMEMBERED_KEYS = 20_000
 const LABELS = Object.values(KEY_LABELS)
 
-/** Finds the caller of a key. Cached results are dropped as soon as the key changes (I26). */
+/** Finds the caller of a key. Cached results are dropped as soon as the key changes (docs/promises.md I26). */
 export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
   const known = createReadCache<string, Known>({
     ...{ max: REMEMBERED_KEYS, changes: store.changes },
@@ -148,7 +148,7 @@ export async function flushLastUsed({ store, sightings: lastSeenBuffer }: UsesDe
   return 0
 }
 
-/** A new bearer secret under a label, `svc_sk_live_…` (contract 20). */
+/** A new bearer secret under a label, `svc_sk_live_…` (docs/api.md 20). */
 export function mintSecret(label: string): Secret {
   const body = label + randomBase62(RANDOM_CHARS)
   const token = body + crc32Base62(body)
@@ -157,7 +157,7 @@ export function mintSecret(label: string): Secret {
 
 /**
  * The hash to look a token up by, or null when it cannot be one of this server's: wrong label, length, alphabet or
- * checksum. Needs no database (A10).
+ * checksum. Needs no database (docs/attacks.md A10).
  */
 export function recogniseSecret(token: string, labels: readonly string[]): string | null {
   const label = labels.find((candidate) => token.startsWith(candidate))

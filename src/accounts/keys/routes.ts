@@ -9,7 +9,7 @@ import type { KeyService } from './service'
 /** What an owner tells the engine by a key. */
 const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 
-/** `/keys` (contract 20), for tenants and operators, who also name keys by prefix or name. */
+/** `/keys` (docs/api.md 20), for tenants and operators, who also name keys by prefix or name. */
 const verbsOf = (keys: KeyService) => {
   const change = { path: '/keys/:id', body: words.KeyPatch, reply: words.ApiKey } as const
   return [

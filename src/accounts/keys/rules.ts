@@ -14,7 +14,7 @@ export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id
   org_id ? `org:${org_id}` : `user:${user_id}`
 
 /**
- * The status of a key (contract 20). An expired key works no more than a revoked one and is shown as `revoked`; its
+ * The status of a key (docs/api.md 20). An expired key works no more than a revoked one and is shown as `revoked`; its
  * `revoked_at` stays null, and a later `expires_at` makes it work again.
  */
 export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotating_until'>, now: number): KeyStatus {
@@ -22,7 +22,7 @@ export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotati
   return row.rotating_until !== null && row.rotating_until > now ? 'rotating' : 'active'
 }
 
-/** Throws 403 `missing_scope` when `added` has a scope the calling key lacks; sessions have all scopes (A22). */
+/** Throws 403 `missing_scope` when `added` has a scope the calling key lacks; sessions have all scopes. */
 export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
   if (caller.type !== 'key') return
   const missing = added.filter((scope) => !caller.scopes.includes(scope))
@@ -30,9 +30,9 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
 }
 
 /**
- * Anyone who gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the caller's
- * key lacks, and 403 `forbidden` for a colleague's key: it acts with its maker's role and sees the maker's data, so
- * an admin could become an owner by rotating an owner's key (E5).
+ * Anyone who gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the
+ * caller's key lacks, and 403 `forbidden` for a colleague's key: it acts with its maker's role and sees the maker's
+ * data, so an admin could become an owner by rotating an owner's key (docs/attacks.md E5).
  */
 export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<KeyRow, 'user_id' | 'scopes'>): void {
   if (user_id !== caller.userId) throw rotatedByMakerOnly()
@@ -43,7 +43,7 @@ export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<
 
 type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | null | undefined }
 
-/** A key's own limits may only lower its tier's (contract 20). Throws 400 `validation_error`. */
+/** A key's own limits may only lower its tier's (docs/api.md 20). Throws 400 `validation_error`. */
 export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier, max: TierLimits): void {
   if (rpm_limit && rpm_limit > max.rpm) {
     throw limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, max.rpm)

@@ -20,7 +20,7 @@ const HonoursParameters = oneOf(CHAT_PARAMETERS, {
     'Whether chat completions under the key honor parameters such as top_p. by_base: as the base address of the request',
 })
 
-/** The tone of answers under a key, and the facts they may use (contract 20). */
+/** The tone of answers under a key, and the facts they may use (docs/api.md 20). */
 export const BrandSoul = t.Object(
   {
     enabled: t.Boolean(),
@@ -33,7 +33,7 @@ export const BrandSoul = t.Object(
 )
 export type BrandSoul = Static<typeof BrandSoul>
 
-/** One routing rule as stored and shown (contract 13); the routing-preferences module validates it. */
+/** One routing rule as stored and shown (docs/api.md 13); the routing-preferences module validates it. */
 export const RoutingRule = t.Object(
   {
     pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
@@ -76,7 +76,7 @@ export type NewKey = Static<typeof NewKey>
 
 const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
 
-/** For operators: a key of any owner, with a tier (dx 2.9). */
+/** For operators: a key of any owner, with a tier (docs/operating.md 2.9). */
 export const NewOperatorKey = t.Object({
   ...newKeyFields,
   scopes: t.Optional(t.Array(oneOf(SCOPES), { maxItems: 32 })),
@@ -155,7 +155,7 @@ const fields = {
   revoked_at: nullable(Timestamp),
 }
 
-/** A key as its owner sees it, without the secret (contract 20). */
+/** A key as its owner sees it, without the secret (docs/api.md 20). */
 export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 

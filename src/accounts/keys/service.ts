@@ -62,7 +62,7 @@ import type { KeyRow } from './table'
 
 const DEFAULT_NAME = 'API Key'
 
-/** Every key starts on the free tier; only an operator or an approved increase raises it (contract 20). */
+/** Every key starts on the free tier; only an operator or an approved increase raises it (docs/api.md 20). */
 const FIRST_TIER: Tier = 'free'
 const DEFAULT_GRACE_S = 86_400
 const AT_ONCE = 100
@@ -73,7 +73,7 @@ export type KeyService = ReturnType<typeof createKeys>
 export function createKeys(deps: KeyDeps) {
   const { events, lookup } = deps
   events.afterCommit(accessChanged, () => lookup.forgetAll())
-  // Nobody who left keeps access or can spend the org's money (D19).
+  // Nobody who left keeps access or can spend the org's money (docs/attacks.md D19).
   events.inTransaction(orgDeleted, (tx, { data }) => revokeAll(deps, tx, data))
   events.inTransaction(memberLeft, (tx, { data }) => revokeAll(deps, tx, data))
   return {

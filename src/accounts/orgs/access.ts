@@ -32,7 +32,7 @@ export type OrgDeps = {
 
 type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
-/** Records a change to an org in the org's own audit chain, no matter who made it (contract 19). */
+/** Records a change to an org in the org's own audit chain, no matter who made it (docs/api.md 19). */
 export async function recordOn(
   { audit }: Pick<OrgDeps, 'audit'>,
   tx: Tx,
@@ -53,8 +53,8 @@ export type OrgAndRole = { org: OrgRow; role: Role }
 
 /**
  * An org and the caller's role in it, if the caller can reach it: people reach the orgs they are members of, an org's
- * key only its own. A foreign, an unknown and a malformed id give the same 404 (I22). Operators reach every org, by
- * what `findOrg` finds, with all that an owner may do.
+ * key only its own. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22). Operators reach
+ * every org, by what `findOrg` finds, with all that an owner may do.
  */
 export async function reach(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type === 'operator') return { org: await findOrg(reader, id), role: 'owner' }
@@ -158,7 +158,7 @@ export async function actingIn(reader: Reader, caller: TenantCaller, named: stri
 
 /**
  * Throws 403 `forbidden` unless the caller has the permission in the org (by default the active one). A user without
- * an org has every permission on their own resources (contract 1.2).
+ * an org has every permission on their own resources (docs/api.md 1.2).
  */
 export async function assertPermission(
   reader: Reader,

@@ -9,7 +9,7 @@ export const accessChanged = defineInternalEvent<{ userId: UserId } | { orgId: O
 /** An operator disabled or enabled an account. Either way its sessions end in the same transaction. */
 export const accountSwitched = defineInternalEvent<{ userId: UserId }>('account.switched')
 
-/** A user joined the org (contract 18.4). */
+/** A user joined the org (docs/api.md 18.4). */
 export const memberJoined = defineEvent<{ org_id: OrgId; user_id: UserId; role: Role; invited_by: UserId | null }>(
   'team.member_joined',
 )

@@ -34,7 +34,10 @@ export function actingUserOf({ userId, name }: Owner): UserId {
   return userId
 }
 
-/** An owner as operators name it: org by id, slug or name, user by id or e-mail, start of an id (dx 2.1). Throws 404. */
+/**
+ * An owner as operators name it: org by id, slug or name, user by id or e-mail, start of an id (docs/operating.md 2.1).
+ * Throws 404.
+ */
 export async function findOwner(reader: Reader, ref: string | undefined): Promise<Owner> {
   if (ref === undefined) return firstOwner(reader)
   const [, kind, rest] = /^(org|user):(.+)$/.exec(ref) ?? []

@@ -15,7 +15,10 @@ const isOperator = ({ type }: Caller): boolean => type === 'operator'
 /** What only operators may be told of an org: an admin and who is responsible for billing. */
 const OF_ORGS = { holds: ['plan_note'], role: 'billing' } as const
 
-/** `/orgs` and `/invitations` (contract 18.4), for tenants and operators, who name orgs by slug or name too (dx 2.9). */
+/**
+ * `/orgs` and `/invitations` (docs/api.md 18.4), for tenants and operators, who name orgs by slug or name too
+ * (docs/operating.md 2.9).
+ */
 const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
   [
     verb(

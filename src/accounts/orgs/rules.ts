@@ -8,7 +8,7 @@ import type { InvitationRow, UserRow } from './table'
 
 const EVERYTHING: ReadonlySet<Permission> = new Set(PERMISSIONS)
 
-/** The permission matrix of contract 1.2. */
+/** The permission matrix of docs/api.md 1.2. */
 const GRANTS: Record<Role, ReadonlySet<Permission>> = {
   owner: EVERYTHING,
   admin: EVERYTHING,
@@ -26,7 +26,7 @@ export const rolesWith = (permission: Permission): Role[] =>
 
 /**
  * The owner of the team-scoped resources (webhooks, hooks, events) a caller works on: the active org, or, for a user
- * without one, the user, treated as an org of one member (contract 1.2).
+ * without one, the user, treated as an org of one member (docs/api.md 1.2).
  */
 export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
   activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
@@ -50,7 +50,7 @@ export const normalizeEmail = (email: string): string => withAsciiHost(email.tri
 
 /**
  * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is
- * involved, so that nobody can make themselves an owner (E5). Throws 403 `forbidden`.
+ * involved, so that nobody can make themselves an owner (docs/attacks.md E5). Throws 403 `forbidden`.
  */
 export function assertMayAssign(callerRole: Role, ...roles: (Role | null)[]): void {
   if (!mayDo(callerRole, 'manageMembers')) throw permissionMissing(callerRole, 'manageMembers')

@@ -3,7 +3,7 @@ import { form } from '../../kernel/form'
 import { defineId, type Id, OrgId, SessionId, UserId } from '../../kernel/ids'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
 
-/** An org by id, slug or name, or a user by id or e-mail address, as operators name them (dx 2.1). */
+/** An org by id, slug or name, or a user by id or e-mail address, as operators name them (docs/operating.md 2.1). */
 export const OwnerRef = t.String({ minLength: 1, maxLength: 320 })
 export const OwnerQuery = t.Object({ owner: t.Optional(OwnerRef) })
 
@@ -13,7 +13,7 @@ export type InvitationId = Id<'invitation'>
 export const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
-/** What a role may do in its org (contract 1.2). */
+/** What a role may do in its org (docs/api.md 1.2). */
 export const PERMISSIONS = [
   'manageWebhooks',
   'manageApiKeys',
@@ -26,7 +26,7 @@ export const PERMISSIONS = [
 ] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** A server-wide role that some users have besides their org roles (contract 1.2). */
+/** A server-wide role that some users have besides their org roles (docs/api.md 1.2). */
 export const PLATFORM_ROLES = ['reviewer', 'security_reviewer', 'admin'] as const
 export type PlatformRole = (typeof PLATFORM_ROLES)[number]
 
@@ -38,7 +38,7 @@ const SLUG_PATTERN = form(
   'lower-case letters and digits with single hyphens in between, such as my-team',
 )
 
-/** An organization as one of its members sees it (contract 18.4). */
+/** An organization as one of its members sees it (docs/api.md 18.4). */
 export const Org = t.Object(
   {
     id: OrgId.schema,
@@ -138,7 +138,7 @@ export const OperatorOrg = t.Object({
 export type OperatorOrg = Static<typeof OperatorOrg>
 export const OperatorOrgPage = pageOf('orgs', OperatorOrg)
 
-/** With members, keys and balance: shown before an org is deleted (dx 2.9). */
+/** With members, keys and balance: shown before an org is deleted (docs/operating.md 2.9). */
 export const OrgDetail = t.Object({
   ...OperatorOrg.properties,
   key_count: t.Integer({ description: 'Number of keys that are not revoked' }),

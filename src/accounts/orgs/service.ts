@@ -305,7 +305,7 @@ async function setUserDisabled(
   })
 }
 
-/** Consistency check: an org has an owner until it is deleted, and no members afterwards (contract 18.4). */
+/** Consistency check: an org has an owner until it is deleted, and no members afterwards (docs/api.md 18.4). */
 async function verifyOrgs(reader: Reader): Promise<string[]> {
   const [ownerless, strays] = await Promise.all([ownerlessOrgs(reader), strayMembers(reader)])
   return [

@@ -96,7 +96,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
 /**
  * Validates the URL a browser is sent to after paying. It comes from the caller, so it is checked like an outbound URL
- * (contract 1.5), except that this server's own pages and fragments are allowed. Outside production loopback
+ * (docs/api.md 1.5), except that this server's own pages and fragments are allowed. Outside production loopback
  * addresses are allowed too.
  */
 function createReturnUrls({ production }: { production: boolean }) {

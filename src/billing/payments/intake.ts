@@ -17,7 +17,7 @@ type PurchaseEvent = Exclude<PaymentEventContent, { about: 'nothing' }> & Paymen
 
 export type Receive = ReturnType<typeof createIntake>
 
-/** Processes the payment processor's events: each one once, in any order (G10). */
+/** Processes the payment processor's events: each one once, in any order (docs/attacks.md G10). */
 export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   /**
    * Throws 400 `validation_error` for a wrong signature, 503 when the processor must be asked and does not answer, so

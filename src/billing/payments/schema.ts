@@ -11,7 +11,7 @@ const ReturnUrl = t.String({
   description: 'Public http or https URL the browser returns to',
 })
 
-/** Body of `POST /billing/checkout` (contract 18.2). */
+/** Body of `POST /billing/checkout` (docs/api.md 18.2). */
 export const NewCheckout = t.Object(
   {
     amount_cents: t.Integer({ minimum: MIN_PURCHASE_CENTS, maximum: MAX_PURCHASE_CENTS }),
@@ -32,7 +32,7 @@ export const Checkout = t.Object(
   { $id: 'Checkout' },
 )
 
-/** Body of `POST /billing/portal` (contract 18.2). */
+/** Body of `POST /billing/portal` (docs/api.md 18.2). */
 export const NewPortal = t.Object(
   { scope: t.Optional(ScopeWord), return_url: t.Optional(ReturnUrl) },
   { $id: 'NewPortal' },

@@ -27,7 +27,7 @@ type Deps = {
 
 export type PaymentService = ReturnType<typeof createPayments>
 
-/** Buying credit and managing payment methods (contract 18.2). */
+/** Buying credit and managing payment methods (docs/api.md 18.2). */
 export function createPayments({ store, clock, audit, orgs, driver, links, returnUrl }: Deps) {
   return { checkout, portal }
 

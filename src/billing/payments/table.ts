@@ -63,7 +63,7 @@ export const paymentCustomers = defineTable((k) =>
   ),
 )
 
-/** Processed events of the processor; each counts once (contract 18.2). */
+/** Processed events of the processor; each counts once (docs/api.md 18.2). */
 export const paymentEvents = defineTable((k) =>
   k.table('payment_events', {
     id: k.text('id').primaryKey(),

@@ -226,7 +226,7 @@ type Deps = { clock: Pick<Clock, 'now' | 'sleep'>; habits?: Partial<BuiltinSetti
 
 /**
  * The built-in engine: deterministic, in process, free. It does what ordinary code can do, says so when a request
- * needs a language model, and is never presented as one (design 5).
+ * needs a language model, and is never presented as one (docs/design.md 5).
  */
 export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   const { builtinDelayMs = 0, builtinFailRate = 0, builtinChunk = 1 } = habits

@@ -32,7 +32,7 @@ export const greet: Skill = ({ prompt, forVisitors }) => {
     : 'Hello from the built-in engine, which is program code and no language model; "help" tells what it can do.'
 }
 
-/** Answers questions about itself; the built-in engine is never presented as a language model (design 5). */
+/** Answers questions about itself; the built-in engine is never presented as a language model (docs/design.md 5). */
 export const identity: Skill = ({ prompt, forVisitors }) => {
   if (!IDENTITY.test(prompt)) return null
   return forVisitors

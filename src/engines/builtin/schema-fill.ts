@@ -82,7 +82,7 @@ type Source = {
  * Fills a JSON schema from a text with labelled facts, values of the form that a field's name or format implies,
  * statements in sentences, and enum words that occur. Never guesses: what the text does not state is left out when
  * optional, null when that is allowed, and otherwise an empty text, list or object. No number, flag or word to choose
- * is empty: a required one is left out, so that the answer does not fit and is refused by its name (contract 4).
+ * is empty: a required one is left out, so that the answer does not fit and is refused by its name (docs/api.md 4).
  */
 export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
   const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }

@@ -136,7 +136,7 @@ export type AiSdkOptions = TimeoutSettings & {
 /** Given in place of a missing key, because the packages would otherwise read one from the environment. */
 const NO_KEY = 'none'
 
-/** Driver for the vendors whose packages implement the shared language-model interface (design 1.6). */
+/** Driver for the vendors whose packages implement the shared language-model interface (docs/design.md 1.6). */
 export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}, ...patience }: AiSdkOptions): Driver {
   const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
 

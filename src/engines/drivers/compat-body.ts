@@ -29,8 +29,8 @@ export const OPENED = '<think>'
 const CLOSED = '</think>'
 
 /**
- * Takes thoughts out of the head of an answer, where a server leaves them between tags (contract 33.4). Text that may be
- * half a tag waits for more; `end` gives what is left.
+ * Takes thoughts out of the head of an answer, where a server leaves them between tags (docs/api.md 33.4). Text that
+ * may be half a tag waits for more; `end` gives what is left.
  */
 export function createThoughtSplitter() {
   let waiting = ''
@@ -299,7 +299,7 @@ export function argumentsForHistory(text: string): Record<string, unknown> {
 
 /**
  * What a finish word of an upstream means. Throws `truncated` for one that is unknown or tells of a failure: such an
- * answer is not whole (contract 22.3).
+ * answer is not whole (docs/api.md 22.3).
  */
 export function finishOf(word: string): FinishReason {
   const known = FINISHES.get(word) ?? FINISHES.get(word.toLowerCase().replace(/[_\s-]/g, ''))

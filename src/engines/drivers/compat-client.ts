@@ -140,7 +140,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
   /**
    * Deltas that arrived in one network read become one part: a slow reader gets fewer, larger parts, and each
    * part costs work in every later layer. After the finish nothing is needed any more but the usage, which is waited
-   * for a moment: whatever the connection does then, the answer is whole (contract 22.3).
+   * for a moment: whatever the connection does then, the answer is whole (docs/api.md 22.3).
    */
   async function readStream(response: Response, timeout: UpstreamTimeout, sink: Sink): Promise<void> {
     const bytes = openBytes(response, timeout)

@@ -46,10 +46,10 @@ export type TimeoutLimits = {
   silenceMs?: number | undefined
 }
 
-/** The limits of an upstream's settings; absent members take the defaults (contract 28.4). */
+/** The limits of an upstream's settings; absent members take the defaults (docs/api.md 28.4). */
 export type TimeoutSettings = { timeoutMs?: number | undefined; silenceMs?: number | undefined }
 
-/** What the request itself may take, plain and streamed (contract 1.9). */
+/** What the request itself may take, plain and streamed (docs/api.md 1.9). */
 export const PLAIN_TIMEOUT_MS = 120_000
 export const STREAM_TIMEOUT_MS = 600_000
 

@@ -32,7 +32,7 @@ export const isSerializationFailure = (error: unknown): boolean =>
     ({ errno, code }) => ['40001', '40P01'].includes(String(errno)) || ['40001', '40P01'].includes(String(code)),
   )
 
-/** Whether the disk failed or the file is corrupt: later commits cannot be trusted then (design 4). */
+/** Whether the disk failed or the file is corrupt: later commits cannot be trusted then (docs/design.md 4). */
 export const isDiskFailure = (error: unknown): boolean =>
   matches(error, ({ code }) => code?.startsWith('SQLITE_IOERR') || code === 'SQLITE_CORRUPT' || false)
 
@@ -63,7 +63,7 @@ export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
   if (isTooLargeForIndex(error)) return invalidInput('', 'A name takes too many bytes. Use fewer accents and emoji.')
   if (!isAway(error)) return error
-  // A lock goes soon, a database that restarts is back within seconds, space comes when made (design 4).
+  // A lock goes soon, a database that restarts is back within seconds, space comes when made (docs/design.md 4).
   return storageUnavailable.with({
     retryAfterS: isBusy(error) ? 1 : isDiskFull(error) ? 30 : 2,
     cause: chain(error).at(-1),

@@ -3,7 +3,7 @@ export type Task = { kind: 'backup'; target: string } | { kind: 'integrity' }
 export type Outcome = { problems: string[] } | { failed: { message: string; code: unknown; errno: unknown } }
 
 /**
- * Runs the task in its own thread on its own connection, so that the event loop is not blocked (I28).
+ * Runs the task in its own thread on its own connection, so that the event loop is not blocked (docs/promises.md I28).
  * Returns the problems found; throws what the database threw.
  */
 export function runOffThread(path: string, task: Task): Promise<string[]> {

@@ -80,7 +80,7 @@ const PRAGMAS = [
   'cache_size = -65536',
   // Keeps the undo data of savepoints in memory; as a file it was half of all bytes written.
   'temp_store = MEMORY',
-  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (I28).
+  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (docs/promises.md I28).
   'busy_timeout = 0',
 ]
 
@@ -158,8 +158,8 @@ function facade(database: Database): Tx {
 
 /**
  * Group commit: units queued while a transaction is open run in it, each in its own savepoint, and are answered after
- * the common commit (design 4). `soon` units are answered as soon as they have run; a transaction of `soon` units only
- * stays open for the next units and commits by itself after SOON_MS.
+ * the common commit (docs/design.md 4). `soon` units are answered as soon as they have run; a transaction of `soon`
+ * units only stays open for the next units and commits by itself after SOON_MS.
  */
 export function createCommitter(deps: Deps) {
   const { writer, base, onDiskFailure, strict, busyPatienceMs, keeping, onBatch } = deps

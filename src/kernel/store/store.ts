@@ -116,7 +116,7 @@ export type Store = {
   readonly changes: Changes
   /**
    * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in
-   * the same turn share one commit, and the promise settles after that commit (design 4).
+   * the same turn share one commit, and the promise settles after that commit (docs/design.md 4).
    */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**

@@ -50,7 +50,7 @@ export type Changes = {
 /** How often a process that uses its caches tells itself something, to know that it hears. */
 const TICK_MS = 400
 const IDLE_TICK_MS = 4_000
-/** A node that has not heard its tick for as long uses nothing older, so that a change holds everywhere in a second (I26). */
+/** A node that has not heard its tick for as long uses nothing older, so that a change holds everywhere in a second. */
 const TRUST_MS = 900
 /** A connection that does not bring a sent tick in this time is given up. */
 const DEAF_MS = 1_000

@@ -8,8 +8,8 @@ import type { DurationAnswer, DurationInput } from './duration.worker.ts'
 export type Recording = { mimeType: string; filename: string; seconds: number | null }
 
 /**
- * The types of contract 6 by their bytes, with the name and type a transcriber is given; a video counts by its sound.
- * The brand of an MP4 does not say what is in it: phones write sound as 3GP and as QuickTime.
+ * The types of docs/api.md 6 by their bytes, with the name and type a transcriber is given; a video counts by its
+ * sound. The brand of an MP4 does not say what is in it: phones write sound as 3GP and as QuickTime.
  */
 const TYPES = [
   { mimeType: 'audio/mpeg', extension: 'mp3', marks: ['audio/mpeg'] },

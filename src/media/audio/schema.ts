@@ -24,7 +24,7 @@ export const SpeechInput = t.Object(
 )
 export type SpeechInput = Static<typeof SpeechInput>
 
-/** The same as clients of other servers send it (contract 28.1). */
+/** The same as clients of other servers send it (docs/api.md 28.1). */
 export const CompatSpeechInput = t.Object(
   {
     input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
@@ -62,7 +62,7 @@ const Segment = t.Object({ id: t.Integer(), start: t.Number(), end: t.Number(), 
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() })
 
-/** With `response_format` `json`, `verbose_json`; otherwise the answer is a text (contract 28.1, 32.5). */
+/** With `response_format` `json`, `verbose_json`; otherwise the answer is a text (docs/api.md 28.1, 32.5). */
 export const CompatTranscript = t.Object(
   {
     text: t.String(),

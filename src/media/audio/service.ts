@@ -91,7 +91,7 @@ export const soundOf = ({ bytes, mimeType, costCents }: Speech): Response =>
 export const localSpeaker = ({ ttsLocal }: Pick<Values<typeof audioSettings>, 'ttsLocal'>): string | null =>
   ttsLocal ? Bun.which(ttsLocal) : null
 
-/** Speech from text and text from speech, and their aliases (contract 6, 28.1). */
+/** Speech from text and text from speech, and their aliases (docs/api.md 6, 28.1). */
 export function createAudio({ charging, engines, clock, settings, folder }: Deps) {
   const recordings = createRecordings()
   const program = localSpeaker(settings)
@@ -120,7 +120,7 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
     }
     return charging.run(call, {
       kind: 'tts',
-      // The header of the answer names it (contract 1.3).
+      // The header of the answer names it (docs/api.md 1.3).
       id: call.requestId,
       mode: 'tts',
       engineId: SPEAKS,

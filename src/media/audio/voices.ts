@@ -1,11 +1,11 @@
-/** The voices by their names on the wire (contract 6). */
+/** The voices by their names on the wire (docs/api.md 6). */
 export const VOICES = ['classic', 'bright', 'storyteller', 'deep', 'warm', 'soft'] as const
 export type Voice = (typeof VOICES)[number]
 
 const PREFIX = 'svc-voice-'
 export const VOICE_NAMES = VOICES.map((voice) => PREFIX + voice)
 
-/** The voice of a name; an unknown name is the classic voice (contract 6). */
+/** The voice of a name; an unknown name is the classic voice (docs/api.md 6). */
 export const voiceOf = (name: string | undefined): Voice =>
   VOICES.find((voice) => name === voice || name === PREFIX + voice) ?? 'classic'
 

@@ -27,7 +27,9 @@ function keepText(token: Token): void {
 const MAX_BLOCKS = 5_000
 const LINK = /^(https?:\/\/|mailto:)/i
 
-/** Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (contract 6). */
+/**
+ * Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (docs/api.md 6).
+ */
 export function readMarkdown(markdown: string): Block[] {
   return blocksOf(createCursor(reader.parse(markdown, {})))
 }

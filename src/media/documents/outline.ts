@@ -20,7 +20,8 @@ const CHART_KIND: [RegExp, string][] = [
 
 /**
  * The Markdown of a document by rules, for a server without a language model: the text and data that the prompt
- * supplies, in their order, else an outline that says that its words are missing (design 5). Nothing is invented.
+ * supplies, in their order, else an outline that says that its words are missing (docs/design.md 5). Nothing is
+ * invented.
  */
 export function outlineOf(prompt: string): { title: string; markdown: string } {
   const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())

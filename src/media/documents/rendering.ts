@@ -14,7 +14,7 @@ type Task = RenderInput | OutlineInput
 
 export type Rendering = ReturnType<typeof createRendering>
 
-/** Makes texts by rules and lays documents out, in processes, within bounds of time and memory (I28). */
+/** Makes texts by rules and lays documents out, in processes, within bounds of time and memory. */
 export function createRendering() {
   const script = new URL('./render/render.worker.ts', import.meta.url)
   const usual = createWorkerPool<Task, Rendered | Outlined>({ script, max: 2, ...USUAL })

@@ -10,7 +10,7 @@ export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'a
 export const FORMATS = ['pdf', 'docx', 'pptx', 'xlsx', 'csv'] as const
 export type Format = (typeof FORMATS)[number]
 
-/** An unknown format has its own error code (contract 1.5), so any text passes here. */
+/** An unknown format has its own error code (docs/api.md 1.5), so any text passes here. */
 export const DocumentInput = t.Object(
   {
     prompt: t.Optional(
@@ -22,7 +22,7 @@ export const DocumentInput = t.Object(
 )
 export type DocumentInput = Static<typeof DocumentInput>
 
-/** A document that was made (contract 6). */
+/** A document that was made (docs/api.md 6). */
 export const MadeDocument = t.Object(
   {
     id: DocumentId.schema,

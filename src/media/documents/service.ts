@@ -127,7 +127,7 @@ const MAX_PICTURE_BYTES = 12 * 1024 * 1024
 /** Text that is to become a document, by anyone. */
 export type Text = { markdown: string; title: string; format: Format }
 
-/** Documents: written by an engine or laid out by rules, drawn in five formats from one model (contract 6). */
+/** Documents: written by an engine or laid out by rules, drawn in five formats from one model (docs/api.md 6). */
 export function createDocuments({ rendering = createRendering(), ...deps }: Deps) {
   const { store, clock, engines, files, charging, settings } = deps
   const later = createLater({ ...deps, rendering, picturesIn })
@@ -332,7 +332,10 @@ function unfenced(text: string): string {
   return inner.includes('\n```') ? whole : inner
 }
 
-/** Files of documents that take longer to lay out than a request waits: jobs, of which a later GET knows (contract 6). */
+/**
+ * Files of documents that take longer to lay out than a request waits: jobs, of which a later GET knows (docs/api.md
+ * 6).
+ */
 function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps) {
   const kind = defineJob<Waiting>({
     name: 'documents.lay-out',

@@ -4,7 +4,7 @@ import type { AspectRatio, VideoId } from './schema'
 /** A video that is to be made. */
 export type Wish = {
   id: VideoId
-  /** Files of a stealth one keep no prompt (contract 2.1). */
+  /** Files of a stealth one keep no prompt (docs/api.md 2.1). */
   mode: 'video' | 'stealth_video'
   prompt: string
   style: string | null

@@ -34,7 +34,7 @@ const COMMENT = 'AI-generated'
 export type Marker = ReturnType<typeof createMarker>
 
 /**
- * Draws the mark of origin into clips that an upstream made (contract 6), through an installed ffmpeg, which is a
+ * Draws the mark of origin into clips that an upstream made (docs/api.md 6), through an installed ffmpeg, which is a
  * process of its own. A clip that it cannot read is kept as it came.
  */
 export function createMarker({ program, folder, clock }: Deps) {

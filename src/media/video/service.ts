@@ -104,7 +104,7 @@ type Request = { prompt: string; seconds?: number | undefined; mode: Wish['mode'
 
 export type VideoService = ReturnType<typeof createVideo>
 
-/** Videos, as jobs (contract 6, 7): an upstream's where one is connected, else drawn here. */
+/** Videos, as jobs (docs/api.md 6, 7): an upstream's where one is connected, else drawn here. */
 export function createVideo(deps: Deps) {
   const { clock, engines, charging, prices, publicJobs, settings, folder } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
@@ -121,7 +121,7 @@ export function createVideo(deps: Deps) {
     max: ({ seconds = SECONDS }: Pick<Request, 'seconds'>): number =>
       engines.filmmaker() === 'upstream' ? prices.costOf(ENGINE, { seconds }) : 0,
 
-    /** Makes a video within a request, which charges for it (contract 2.4). Throws 503 `engine_unavailable`, 400. */
+    /** Makes a video within a request, which charges for it (docs/api.md 2.4). Throws 503 `engine_unavailable`, 400. */
     now(call: Call, { prompt, seconds = SECONDS, mode }: Request, work: Pick<Work, 'keep' | 'signal'>) {
       const { free } = maker()
       const wish = { id: VideoId.create(), mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
@@ -190,7 +190,7 @@ export function createVideo(deps: Deps) {
   }
 }
 
-/** A video that the server draws itself, as a job: fifteen minutes, two tries (contract 7). */
+/** A video that the server draws itself, as a job: fifteen minutes, two tries (docs/api.md 7). */
 function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video',
@@ -228,7 +228,7 @@ function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): Pu
   }
 }
 
-/** A video that an upstream makes, as a job (contract 6, 7): later tries go on with what earlier ones ordered. */
+/** A video that an upstream makes, as a job (docs/api.md 6, 7): later tries go on with what earlier ones ordered. */
 function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video-upstream',
@@ -275,8 +275,8 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
 }
 
 /**
- * Makes a video within a request, which charges for it (contract 2.4). It ends with `signal`, and then the upstream is
- * told that nobody wants it any more. Throws 503 `engine_unavailable`, 400 for what the engine refuses.
+ * Makes a video within a request, which charges for it (docs/api.md 2.4). It ends with `signal`, and then the upstream
+ * is told that nobody wants it any more. Throws 503 `engine_unavailable`, 400 for what the engine refuses.
  */
 function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
   return async function make(call: Call, wish: Wish, { free, keep, signal }: Around): Promise<InlineVideo> {

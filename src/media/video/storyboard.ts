@@ -130,7 +130,7 @@ function titleCard({ prompt, style, width, height }: ClipInput, title: string, s
   }
 }
 
-/** The mark of every clip, at the bottom on the right (contract 6). */
+/** The mark of every clip, at the bottom on the right (docs/api.md 6). */
 export function provenanceMark(width: number, height: number): Shape {
   const size = Math.max(12, Math.min(width, height) * 0.024)
   const text = { text: 'AI-generated', size, weight: 600 as const, tracking: 0.01 }

@@ -65,7 +65,7 @@ type Clip = { seconds: number | null; width: number | null; height: number | nul
 
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 10_000
-/** Refusals of an order before it is given up (contract 7). */
+/** Refusals of an order before it is given up (docs/api.md 7). */
 const MAX_REFUSALS = 2
 /** Looks in a row without an answer, and with the answer that there is no such video. */
 const MAX_SILENT = 30

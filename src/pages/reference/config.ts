@@ -30,7 +30,7 @@ export const referenceSettings = {
   }),
 }
 
-/** Whether operators may work in the console (console 9.8). */
+/** Whether operators may work in the console. */
 export const hasOperators = ({
   console,
   consoleOperators,

@@ -38,7 +38,7 @@ const withoutEngine = (what: string, operator: string): ErrorPage => ({
   groups: ['Audio'],
 })
 
-/** Every error code of contract 1.5: what it means, and the cure. */
+/** Every error code of docs/api.md 1.5: what it means, and the cure. */
 export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
   validation_error: {
     status: 400,

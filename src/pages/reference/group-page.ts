@@ -10,7 +10,7 @@ type Member = { name: string; type: string; required: boolean; about: string }
 /** Members within members are shown down to this depth. */
 const DEPTH = 3
 
-/** The page of one group: each route with what it takes, samples, an answer and its errors (dx 5.5). */
+/** The page of one group: each route with what it takes, samples, an answer and its errors (docs/operating.md 5.5). */
 export const groupPage = ({ name, description, operations }: Group, resolve: Resolve, base: string): string =>
   sections(
     `# ${name}`,
@@ -74,7 +74,7 @@ function membersTable(head: string, members: readonly Member[]): string | null {
   )
 }
 
-/** Who may call a route, what it takes, and what a call counts towards (contract 18). */
+/** Who may call a route, what it takes, and what a call counts towards (docs/api.md 18). */
 export function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
   const counted = !credential
     ? "requests per minute of the sender's address"

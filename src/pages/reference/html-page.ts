@@ -45,7 +45,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const POLICY = `default-src 'none'; script-src 'self'; style-src 'sha256-${STYLE_HASH}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Scripts and calls stay within this origin; no frame, nothing from elsewhere (dx 5.1). */
+/** Scripts and calls stay within this origin; no frame, nothing from elsewhere (docs/operating.md 5.1). */
 export const htmlHeaders = (policy = POLICY): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': policy,

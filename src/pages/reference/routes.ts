@@ -23,7 +23,7 @@ const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8', 'x-content-ty
 /** As many answers are kept packed, by the address that their readers came by: some take 100 ms to make and to pack. */
 const MAX_PACKED = 50
 
-/** `/docs`: the reference for people, and as Markdown for programs (dx 5.5). */
+/** `/docs`: the reference for people, and as Markdown for programs (docs/operating.md 5.5). */
 export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard: Guard) {
   const packed = createLru<string, Uint8Array<ArrayBuffer>>(MAX_PACKED)
 

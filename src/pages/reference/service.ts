@@ -122,7 +122,7 @@ const llmsText = ({ info }: Document, groups: readonly Group[]): string =>
       .join('\n'),
   )
 
-/** The page about the clients that come with the server (contract 23). */
+/** The page about the clients that come with the server (docs/api.md 23). */
 const clientsPage = (origin: string): string =>
   sections(
     '# Clients',

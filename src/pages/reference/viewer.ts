@@ -127,7 +127,7 @@ export function viewerDocument(document: Document, intro: string, base: string):
   }
 }
 
-/** The groups of the document by what they are for, in the order of the page (console 9.10). */
+/** The groups of the document by what they are for, in the order of the page. */
 const tagGroups = [
   {
     name: 'Ask',

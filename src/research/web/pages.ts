@@ -23,7 +23,7 @@ const MAX_BYTES = 8 * 1024 * 1024
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 const READ_MS = 5_000
-/** The same of a file that a person gave, to fetch it and to read it (contract 33.3). */
+/** The same of a file that a person gave, to fetch it and to read it (docs/api.md 33.3). */
 const READ_WHOLE_MS = 30_000
 const MAX_WHOLE_BYTES = 15 * 1024 * 1024
 

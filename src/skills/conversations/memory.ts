@@ -43,7 +43,7 @@ const newestFirst = pagesBy(memories, 'created_at')
 export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): Promise<Page<MemoryRow>> =>
   newestFirst(db, wanted, eq(db.of(memories).owner, owner))
 
-/** Most memories that one answer is given (contract 22.6). */
+/** Most memories that one answer is given (docs/api.md 22.6). */
 const MAX_RECALLED = 5
 
 const USERS_STORED = 500
@@ -76,7 +76,7 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 export type MemoryService = ReturnType<typeof createMemory>
 
 /**
- * Memories belong to the user alone, whichever key or channel stored them (contract 17, 22.6). Those stored by an
+ * Memories belong to the user alone, whichever key or channel stored them (docs/api.md 17, 22.6). Those stored by an
  * org's key belong to the org, and that key cannot read its creator's memories.
  */
 export function createMemory({ store, audit, clock }: Deps) {
@@ -193,7 +193,7 @@ export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Pro
   return gone.length > 0
 }
 
-/** Lets an engine remember something for its user (contract 22.6). */
+/** Lets an engine remember something for its user (docs/api.md 22.6). */
 export const saveMemory = (memory: MemoryService): Tool => ({
   name: 'save_memory',
   description:

@@ -8,7 +8,7 @@ import type { ConversationService } from './service'
 
 const ONE = '/conversations/:id'
 
-/** `/conversations` (contract 17); for operators those of everyone (dx 2.14). */
+/** `/conversations` (docs/api.md 17); for operators those of everyone (docs/operating.md 2.14). */
 const verbsOf = (conversations: ConversationService) => [
   verb(
     {
@@ -79,7 +79,7 @@ export const conversationRoutes = (conversations: ConversationService, guard: Gu
 export const conversationOperatorRoutes = (conversations: ConversationService, edge: OperatorEdge) =>
   operatorRoutes(verbsOf(conversations), edge)
 
-/** `/memory`: the user's memories (contract 17). */
+/** `/memory`: the user's memories (docs/api.md 17). */
 export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
   tenantRoutes(
     [

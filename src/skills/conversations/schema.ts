@@ -19,7 +19,7 @@ const summary = {
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A message (contract 17); `mode` and the members after it are on answers only. */
+/** A message (docs/api.md 17); `mode` and the members after it are on answers only. */
 export const Message = t.Object(
   {
     id: t.String(),
@@ -48,7 +48,7 @@ export type Conversation = Static<typeof Conversation>
 
 export const ConversationPage = pageOf('conversations', ConversationSummary)
 export type ConversationPage = Static<typeof ConversationPage>
-/** A conversation as clients of other services read it (contract 29.8). */
+/** A conversation as clients of other services read it (docs/api.md 29.8). */
 const notedMembers = {
   id: ConversationId.schema,
   object: t.Literal('conversation'),

@@ -56,11 +56,11 @@ export type NewConversation = { messages: readonly NewMessage[]; metadata: Recor
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
-/** Messages of history that an answer sees: 20 turns, each a question and an answer (contract 22.6). */
+/** Messages of history that an answer sees: 20 turns, each a question and an answer (docs/api.md 22.6). */
 const HISTORY_MESSAGES = 40
 
 /**
- * Stores turns and reads them back. They belong to the user, whichever key was used (contract 17); those of an
+ * Stores turns and reads them back. They belong to the user, whichever key was used (docs/api.md 17); those of an
  * org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner, alsoRemove }: Deps) {
@@ -229,7 +229,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return { conversation: outline(await find(store.read, scopeOf(caller), id)) }
   }
 
-  /** Artifacts with links that work now (contract 2.3); one that is deleted has none. */
+  /** Artifacts with links that work now (docs/api.md 2.3); one that is deleted has none. */
   function linked(owner: OwnerScope, artifacts: StoredArtifacts): Promise<StoredArtifacts> {
     return Promise.all(
       artifacts.map(async (artifact) => {
@@ -265,7 +265,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     })
   }
 
-  /** Sentences about conversations with a wrong message count: a turn is stored as two messages or none (I1). */
+  /** Sentences about conversations with a wrong message count: a turn is stored as two messages or none. */
   async function verify(reader: Reader): Promise<string[]> {
     const wrong = await conversationRepository.miscounted(reader)
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
@@ -338,7 +338,7 @@ const messagesIn = ({ prompt, answer, ...about }: Turn): NewMessage[] => [
   { role: 'assistant', content: answer, item: null, about },
 ]
 
-/** A conversation in the form of other services (contract 29.8). */
+/** A conversation in the form of other services (docs/api.md 29.8). */
 const noted = ({ id, created_at, metadata }: ConversationRow): NotedConversation => ({
   id,
   object: 'conversation',

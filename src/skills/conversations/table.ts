@@ -58,7 +58,7 @@ export const messages = defineTable((k) =>
 )
 export type MessageRow = Row<typeof messages>
 
-/** Memories of a user or an org, whichever channel stored them (contract 22.6). */
+/** Memories of a user or an org, whichever channel stored them (docs/api.md 22.6). */
 export const memories = defineTable((k) =>
   k.table(
     'memories',

@@ -35,7 +35,8 @@ export type ManifestCheck = (manifest: SkillManifest) => Finding[]
 const SHOWN = 3
 
 /**
- * The result of a check: `pass`, `warn: …` or `fail: …`. Warnings are omitted when there are failures (contract 8.2).
+ * The result of a check: `pass`, `warn: …` or `fail: …`. Warnings are omitted when there are failures (docs/api.md
+ * 8.2).
  */
 export function resultOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ severity }) => severity === 'fail')

@@ -40,7 +40,7 @@ export function examine(written: Readonly<Record<string, unknown>>): Examined {
   return concluded(read, read.manifest ? partsOf(read.manifest).flatMap(scanPart) : [])
 }
 
-/** Like `examine`, for use inside requests: each long text is scanned in its own turn of the event loop (I28). */
+/** Like `examine`, for use inside requests: each long text is scanned in its own turn of the event loop. */
 export async function examineInTurns(written: Readonly<Record<string, unknown>>): Promise<Examined> {
   const read = readManifest(written)
   const found: Finding[] = []
@@ -97,8 +97,8 @@ export function complete(
 const SECRET_NAME = /secret|token|passw|api[_-]?key|credential|private[_-]?key|client[_-]?id/i
 
 /**
- * The review tier and the reasons for it (contract 8.2). A tool endpoint counts as external access even if no
- * permission declares it, and an install or uninstall prompt counts as an autonomous run (contract 8.1). A doubt of
+ * The review tier and the reasons for it (docs/api.md 8.2). A tool endpoint counts as external access even if no
+ * permission declares it, and an install or uninstall prompt counts as an autonomous run (docs/api.md 8.1). A doubt of
  * the injection scan raises tier `auto` to `staff`.
  */
 function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reasons: string[] } {
@@ -152,7 +152,7 @@ const PIECE_CHARS = 4_000
 const MAX_PIECES = 5
 
 /**
- * Asks an engine about the prompt of a skill that nobody else would look at (contract 8.2). It can only add a doubt,
+ * Asks an engine about the prompt of a skill that nobody else would look at (docs/api.md 8.2). It can only add a doubt,
  * which sends the skill to a person; without an answer the local checks stand.
  */
 export async function withSecondOpinion(examined: Examined, opinion: EngineOpinion | null): Promise<Examined> {

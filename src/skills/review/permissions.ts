@@ -3,7 +3,7 @@ import { messageOf } from '../../kernel/errors'
 import { isTimeZone, problemOfCron } from '../../kernel/schedule'
 import { type Finding, fail, type ManifestCheck, warn } from './check'
 
-/** A skill must declare the permissions it needs (contract 8.1). */
+/** A skill must declare the permissions it needs (docs/api.md 8.1). */
 export const checkPermissions: ManifestCheck = ({ permissions, tools, trigger }) => {
   const findings: Finding[] = []
   const has = (permission: (typeof permissions)[number]) => permissions.includes(permission)

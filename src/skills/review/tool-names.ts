@@ -1,6 +1,6 @@
 import { type Finding, fail, type ManifestCheck } from './check'
 
-/** Words that suggest running code or a shell (contract 8.2). */
+/** Words that suggest running code or a shell (docs/api.md 8.2). */
 const FORBIDDEN = new Set([
   'exec',
   'execute',

@@ -1,6 +1,6 @@
 import { type Finding, fail } from './check'
 
-/** A new version must be higher than every earlier one, whatever its state (contract 8.1). */
+/** A new version must be higher than every earlier one, whatever its state (docs/api.md 8.1). */
 export function checkVersion(version: string, earlier: readonly string[]): Finding[] {
   const highest = earlier.reduce<string | null>((max, one) => (max === null || isHigher(one, max) ? one : max), null)
   if (highest === null || isHigher(version, highest)) return []

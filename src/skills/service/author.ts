@@ -107,7 +107,7 @@ export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: Ski
     const { name, description, system_prompt_ext, tool_definitions } = change
     const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
     if (!fields.length) throw nothingToChange()
-    // Refuses changes to versions that are reviewed or under review for others (L7).
+    // Refuses changes to versions that are reviewed or under review for others (docs/attacks.md L7).
     if (row.status === 'suspended') throw suspendedSkill()
     const forOthers = row.visibility !== 'private' && row.live_version_id !== null
     if (forOthers || row.status === 'pending_review') throw publishedSkill('changed')

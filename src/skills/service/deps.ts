@@ -55,7 +55,7 @@ export async function assertMayManage(
 
 export type Seen = { row: SkillRow; viewer: Viewer }
 
-/** A skill the caller may see, by id or slug. Hidden, unknown and malformed ones all give the same 404 (I22). */
+/** A skill the caller may see, by id or slug. Hidden, unknown and malformed ones all give the same 404. */
 export async function seen(
   deps: Pick<SkillDeps, 'orgs'>,
   db: Reader,

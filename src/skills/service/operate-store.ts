@@ -26,7 +26,7 @@ type Query = {
   cursor?: string | undefined
 }
 
-/** Operators' actions on any skill (dx 2.11). */
+/** Operators' actions on any skill (docs/operating.md 2.11). */
 export function operateStore(deps: SkillDeps) {
   const { store, clock } = deps
   return { list, get, versions, reviews, disable, enable, put }

@@ -46,12 +46,12 @@ const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
 type Step = { sign: DiffLine['sign']; at: number }
 
-/** Duration of a claim (dx 2.11). Claims are advisory: other reviewers see them but can still decide. */
+/** Duration of a claim (docs/operating.md 2.11). Claims are advisory: other reviewers see them but can still decide. */
 const CLAIM_MS = 30 * 60_000
 
 type By = Call<OperatorCaller>
 
-/** Operators' actions on submissions (dx 2.11). */
+/** Operators' actions on submissions (docs/operating.md 2.11). */
 export function operateSkills(deps: SkillDeps) {
   const { store, clock, audit } = deps
   return { list, get, checks, diff, claim, unclaim, decide, stats }

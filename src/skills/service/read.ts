@@ -39,7 +39,7 @@ import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow, SkillRow } from '../table'
 import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
-/** Manifests read between two turns of the event loop, since they may be long (I28). */
+/** Manifests read between two turns of the event loop, since they may be long (docs/promises.md I28). */
 const AT_ONCE = 25
 
 /** `GET /skills`: the store unless `filter` is given. Throws 400 for an invalid cursor. */

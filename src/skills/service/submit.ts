@@ -21,7 +21,7 @@ import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
 
-/** Most submissions of one author in 24 hours (contract 8.2). */
+/** Most submissions of one author in 24 hours (docs/api.md 8.2). */
 const MAX_SUBMISSIONS = 10
 const WINDOW_MS = 24 * 60 * 60_000
 

@@ -31,7 +31,7 @@ export type SkillTriggers = ReturnType<typeof createTriggers>
 
 /**
  * What the triggers `event` and `schedule` of installed skills wait for: a subscription, or a job for the next time
- * (contract 8.1). They follow the installation and the version that its owner runs.
+ * (docs/api.md 8.1). They follow the installation and the version that its owner runs.
  */
 export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: TriggerDeps) {
   const following: JobKind<{ skill: SkillId }, null> = defineJob({

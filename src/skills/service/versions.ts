@@ -80,7 +80,7 @@ type NewVersion = {
 
 /**
  * Stores a version that passed its checks. Tier auto goes live at once; other tiers wait for a reviewer while the
- * earlier version stays live (L7). A version still waiting is withdrawn.
+ * earlier version stays live (docs/attacks.md L7). A version still waiting is withdrawn.
  */
 export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, input: NewVersion): Promise<Submission> {
   const { manifest, review, evidence, updating, target } = input

@@ -131,7 +131,7 @@ function probesFor(pattern: string): string[] {
 
 /**
  * The upstream vendor that a pattern names, whether in plain words, in classes and groups, or by character codes.
- * Null when it names none; a pattern that matches other words as well names none (K10).
+ * Null when it names none; a pattern that matches other words as well names none (docs/attacks.md K10).
  */
 export function vendorMeantBy(source: string, test: (text: string) => boolean): string | null {
   return vendorNamedIn(plainly(source)) ?? TRIED.find((name) => insistsOn(name, test)) ?? null
@@ -162,9 +162,9 @@ function letter(hex: string): string {
 }
 
 /**
- * The upstream vendor or model that a label names, or null (contract 12, 13). Also finds names that are spaced out, in
- * the plural or with a word appended, and names disguised by look-alike, circled or flag letters, an I for an l, digits
- * for letters or invisible characters.
+ * The upstream vendor or model that a label names, or null (docs/api.md 12, 13). Also finds names that are spaced out,
+ * in the plural or with a word appended, and names disguised by look-alike, circled or flag letters, an I for an l,
+ * digits for letters or invisible characters.
  */
 export function vendorNamedIn(label: string): string | null {
   const text = asDrawn(label.slice(0, MAX_CHARS))

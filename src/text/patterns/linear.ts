@@ -44,7 +44,10 @@ const STEP_BYTES = 400
 
 const RANGE_BYTES = 8
 
-/** A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (design 1.9). */
+/**
+ * A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (docs/design.md
+ * 1.9).
+ */
 export type LinearPattern = {
   test(text: string): boolean
   /** Where it matches, from left to right, in UTF-16 offsets; empty matches are left out. */

@@ -24,8 +24,8 @@ export type RulePattern = {
 }
 
 /**
- * Compiles the pattern of a rule: ECMAScript source, case-insensitive (contract 13). Uses RE2 when RE2 accepts the
- * pattern; any other has infinite steps and may only run in a process (design 1.9).
+ * Compiles the pattern of a rule: ECMAScript source, case-insensitive (docs/api.md 13). Uses RE2 when RE2 accepts the
+ * pattern; any other has infinite steps and may only run in a process (docs/design.md 1.9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {

@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import type { PatternTask } from './match.worker.ts'
 
-/** Most milliseconds that rules may take on one prompt (contract 13). */
+/** Most milliseconds that rules may take on one prompt (docs/api.md 13). */
 export const BUDGET_MS = 50
 /** Limit for starting the process and compiling new patterns in it; no pattern is matched in that time. */
 const MAX_START_MS = 5_000
@@ -35,9 +35,9 @@ export type Trial = { who: string; signal: AbortSignal }
 export type Tried = { answers: readonly (boolean | null)[] | null; ms: number }
 
 /**
- * Matches patterns that could block the event loop (I28) in a process. Linear patterns that exceed the budget are ended
- * with the process; backtracking ones (`stops`) run on an engine that mostly stops by itself. There is one process, so
- * that patterns are already compiled in it when their time is measured; owners take turns.
+ * Matches patterns that could block the event loop (docs/promises.md I28) in a process. Linear patterns that exceed the
+ * budget are ended with the process; backtracking ones (`stops`) run on an engine that mostly stops by itself. There is
+ * one process, so that patterns are already compiled in it when their time is measured; owners take turns.
  */
 export function createPatternWorker({ clock }: { clock: Clock }) {
   const pool = openPatternPool<readonly (boolean | null)[]>(IDLE_MS)

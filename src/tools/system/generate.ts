@@ -196,7 +196,7 @@ export const createGenerateVideo = ({ video }: { video: Pick<VideoService, 'star
 
 const MAX_SOURCES = 10
 const SOURCES = 5
-/** Within the time limit of a making; a longer research is a job of its own (contract 7). */
+/** Within the time limit of a making; a longer research is a job of its own (docs/api.md 7). */
 const RESEARCH_MS = 110_000
 
 /**

@@ -2,7 +2,7 @@ import type { Model } from '../../text/model'
 import { softmax } from '../../text/model'
 import { type Scored, sharpnessFor } from '../../text/model-calibrate'
 
-/** The threshold of rules that set none (contract 12). */
+/** The threshold of rules that set none (docs/api.md 12). */
 const USUAL_THRESHOLD = 0.8
 const MAX_SHIFT = 4
 const STEP = 0.05

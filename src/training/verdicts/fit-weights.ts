@@ -3,7 +3,7 @@ import { softmax } from '../../text/model'
 import { type Evidence, LONG, logitOf, MIN_BELIEVED, type Weights, weigh } from '../../text/verdicts/weigh'
 import type { Judged } from './learn-attacks'
 
-/** The threshold of rules that set none (contract 12). */
+/** The threshold of rules that set none (docs/api.md 12). */
 const USUAL_THRESHOLD = 0.8
 /** The share of honest texts of writers whom the models did not see that may be false alarms, by kind. */
 const MAX_ALARMS = { request: 0.015, tool: 0.02, document: 0.005 }

@@ -14,7 +14,7 @@ async function signUp() {
   return { send: (method: string, path: string, input?: unknown) => world.send(method, path, input, { authorization }) }
 }
 
-describe('the active organization (contract 1.2)', () => {
+describe('the active organization (docs/api.md 1.2)', () => {
   test('is chosen by a session, and holds for every session and personal key of the user', async () => {
     const ada = await signUp()
     const { body: org } = await ada.send('POST', 'orgs', { name: 'Acme' })

@@ -137,7 +137,7 @@ const MATRIX: [Role | null, Permission[]][] = [
   [null, []],
 ]
 
-test.each(MATRIX)('the matrix of roles and permissions (contract 1.2): %s', (role, allowed) => {
+test.each(MATRIX)('the matrix of roles and permissions (docs/api.md 1.2): %s', (role, allowed) => {
   expect(PERMISSIONS.filter((permission) => mayDo(role, permission))).toEqual(allowed)
 })
 

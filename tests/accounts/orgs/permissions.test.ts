@@ -10,7 +10,7 @@ const { orgs, store } = world.app.container
 
 const EVERYTHING = [...PERMISSIONS]
 
-/** The matrix of contract 1.2, once more and by hand. */
+/** The matrix of docs/api.md 1.2, once more and by hand. */
 const MATRIX: Record<'owner' | 'admin' | 'member' | 'viewer' | 'outsider', Permission[]> = {
   owner: EVERYTHING,
   admin: EVERYTHING,

@@ -201,7 +201,7 @@ const cells = RIGHTS.flatMap(([what, ask, statuses]) =>
 )
 
 test.each(cells)(
-  'who may do what in an org (contract 1.2, D17): $who asks to $what: $status',
+  'who may do what in an org (docs/api.md 1.2, D17): $who asks to $what: $status',
   async ({ ask, who, status }) => {
     const team = await createTeam(world)
     const before = await rolesOf(team.owner, team.id)

@@ -9,7 +9,7 @@ const world = await createWorld()
 /** The same with an engine that costs. */
 const { world: engine } = await createUpstreamWorld()
 
-describe('compiling a canvas (contract 9.2)', () => {
+describe('compiling a canvas (docs/api.md 9.2)', () => {
   test('answers the skill and its steps, keeps both, and the canvas is testing', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
@@ -66,7 +66,7 @@ describe('compiling a canvas (contract 9.2)', () => {
   })
 })
 
-describe('trying a canvas out (contract 9.2)', () => {
+describe('trying a canvas out (docs/api.md 9.2)', () => {
   test('is one answer, paid for like any other, and kept nowhere', async () => {
     const ada = await engine.person()
     const id = await canvasOf(ada)

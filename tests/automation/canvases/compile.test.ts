@@ -96,7 +96,7 @@ describe('the skill of a canvas', () => {
   })
 })
 
-describe('the steps of a canvas (contract 10)', () => {
+describe('the steps of a canvas (docs/api.md 10)', () => {
   test('one after the other; prompts and knowledge are none', () => {
     expect(built(withTool()).steps).toEqual([
       {

@@ -26,7 +26,7 @@ const commanding = () =>
     ['in>p', 'p>model', 'model>out'],
   )
 
-describe('publishing a canvas (contract 9.3)', () => {
+describe('publishing a canvas (docs/api.md 9.3)', () => {
   test('makes it a skill of its own; what needs nobody is approved at once', async () => {
     const ada = await world.person()
     const id = await canvasOf(ada)
@@ -183,7 +183,7 @@ describe('publishing a canvas (contract 9.3)', () => {
     expect((await ada.send('GET', `evi/canvases/${id}/versions`)).body.versions).toHaveLength(1)
   })
 
-  test('leaves its rows on the record, in the words of contract 19', async () => {
+  test('leaves its rows on the record, in the words of docs/api.md 19', async () => {
     const ada = await world.person()
     await publish(ada, await canvasOf(ada), order())
     expect(await actionsOf(ada)).toEqual(['canvas.published', 'skill.approved', 'skill.submitted', 'canvas.created'])

@@ -18,7 +18,7 @@ const GRAPHS: Record<string, CanvasGraph> = {
 
 type Act = 'draw one' | 'draw two' | 'draw broken' | 'rename' | 'compile' | 'publish' | 'restore'
 const ACTS: Act[] = ['draw one', 'draw two', 'draw broken', 'rename', 'compile', 'publish', 'restore']
-/** The table of contract 9 and 24. */
+/** The table of docs/api.md 9 and 24. */
 type Model = { drawn: string; status: 'draft' | 'testing' | 'published'; published: string[] }
 
 function expected(model: Model, act: Act): Model {
@@ -65,7 +65,7 @@ function holdsTogether({ status, graphJson, compiledManifest, compiledWorkflowSt
   if (!isDraft) expect(compiledManifest?.systemPromptExtension).toBe(nameOf(graphJson))
 }
 
-describe('the states of a canvas (contract 9, 24)', () => {
+describe('the states of a canvas (docs/api.md 9, 24)', () => {
   test('are those of the table, whatever is done in whatever order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...ACTS), { maxLength: 9 }), async (acts) => {

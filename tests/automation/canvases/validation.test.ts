@@ -88,7 +88,7 @@ const SHAPES: [what: string, drawn: CanvasGraph, problems: string[]][] = [
   ],
 ]
 
-describe('the shape of a canvas (contract 9.1)', () => {
+describe('the shape of a canvas (docs/api.md 9.1)', () => {
   test('one that is right has no problem', () => {
     expect(found(simple())).toEqual([])
   })
@@ -185,7 +185,7 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   ['an output in no format', graph([INPUT, node('it', 'output', { format: 'pdf' })], ['in>it']), '"format" is "pdf"'],
 ]
 
-describe('what a node says (contract 9.1)', () => {
+describe('what a node says (docs/api.md 9.1)', () => {
   test.each(CONFIGS)('%s', (_, drawn, says) => {
     expect(problemsOf(drawn)).toMatchObject([{ code: 'invalid_config', nodeId: 'it' }])
     expect(problemsOf(drawn)[0]!.message).toContain(says)

@@ -26,7 +26,7 @@ const subscribed = async () => {
   return ada
 }
 
-describe('GET /channels (contract 21)', () => {
+describe('GET /channels (docs/api.md 21)', () => {
   test('has where people wrote from, the last one first, and nobody else’s', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     await write(ada, { channel: 'telegram' })

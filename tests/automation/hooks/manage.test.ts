@@ -3,7 +3,7 @@ import { createHookWorld } from './support'
 
 const { world, skill, install } = await createHookWorld()
 
-describe('a hook (contract 11.1)', () => {
+describe('a hook (docs/api.md 11.1)', () => {
   test('is installed from a preset, with its skill, or from a pattern', async () => {
     const ada = await world.person()
     const preset = await install(ada, { hook_preset_id: 'task.overdue.summary' })

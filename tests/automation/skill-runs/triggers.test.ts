@@ -22,7 +22,7 @@ const results = async (person: Awaited<ReturnType<typeof world.person>>) =>
     .map(({ inputSummary: { metadata } }: { inputSummary: { metadata: { result: string } } }) => metadata.result)
     .reverse()
 
-describe('a skill with the trigger event (contract 8.1)', () => {
+describe('a skill with the trigger event (docs/api.md 8.1)', () => {
   test('runs alone for those who installed it, while it is on and installed', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const slug = await skill(onEvent('order.*.paid'))

@@ -33,7 +33,7 @@ const branching = (tool: object) =>
     ['in>prompt', 'prompt>asks', 'asks?true>look', 'asks?false>model', 'look>out', 'model>out'],
   )
 
-describe('a canvas as a workflow (contract 9, 10)', () => {
+describe('a canvas as a workflow (docs/api.md 9, 10)', () => {
   test('compiles to one workflow, which follows the canvas and is named and switched apart from it', async () => {
     const ada = await world.person()
     const canvas = await drawn(ada)

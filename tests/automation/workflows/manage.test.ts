@@ -6,7 +6,7 @@ const world = await createWorld()
 const TRANSFORM = { type: 'transform', name: 'Shape', config: { template: '{{trigger.a}}' } }
 const flow = (more: object = {}) => ({ name: 'Flow', triggerType: 'manual', steps: [TRANSFORM], ...more })
 
-describe('a workflow (contract 10)', () => {
+describe('a workflow (docs/api.md 10)', () => {
   test('is made, read, listed, changed and deleted', async () => {
     const ada = await world.person()
     const { status, body } = await ada.send('POST', 'workflows', flow())

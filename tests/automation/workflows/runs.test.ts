@@ -18,7 +18,7 @@ const ended = async (by: Person, { id, run }: { id: string; run: { id: string } 
     )
   ).body.run
 
-describe('a run (contract 10)', () => {
+describe('a run (docs/api.md 10)', () => {
   test('goes step by step where that was asked for, and ends where it is rejected', async () => {
     const ada = await world.person()
     const id = await made(ada, [SAY, ASK, SAY])

@@ -25,7 +25,7 @@ const JSON_TYPE = { headers: { 'content-type': 'application/json' } }
 const at = (path: string) => `http://127.0.0.1:${receiver.port}${path}`
 const outputs = (run: { stepResults: { output: unknown }[] }) => run.stepResults.map(({ output }) => output)
 
-describe('a step (contract 10)', () => {
+describe('a step (docs/api.md 10)', () => {
   test('transforms what came before, and the last output is the run’s', async () => {
     const ada = await world.person()
     const { run } = await ran(

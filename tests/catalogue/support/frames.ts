@@ -21,7 +21,7 @@ function parseFrames(text: string): Frame[] {
 // biome-ignore lint/suspicious/noExplicitAny: each event has a shape of its own
 export type NativeFrame = { event: string; data: any }
 
-/** The native stream (contract 3): `meta` first, one end, and that last. Throws where it is otherwise. */
+/** The native stream (docs/api.md 3): `meta` first, one end, and that last. Throws where it is otherwise. */
 export function parseNative(text: string): NativeFrame[] {
   const frames = parseFrames(text).map(({ event, data }) => ({ event: event ?? '', data: JSON.parse(data) }))
   const names = frames.map(({ event }) => event)
@@ -35,7 +35,7 @@ export function parseNative(text: string): NativeFrame[] {
 // biome-ignore lint/suspicious/noExplicitAny: chunks of several shapes
 export type Chunk = any
 
-/** The chat stream (contract 4): unnamed frames of JSON, `[DONE]` last and only there, one id throughout. */
+/** The chat stream (docs/api.md 4): unnamed frames of JSON, `[DONE]` last and only there, one id throughout. */
 export function parseChat(text: string): Chunk[] {
   const frames = parseFrames(text)
   if (frames.some(({ event }) => event !== null)) throw new Error('a chat stream has named events')

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import { spentBy } from '../../support/spent'
 
 /*
- * Preloaded into a server under test: writes down each time its event loop stood still (I28). Time that
- * its thread was ready but another process had the core is not its doing and is taken off.
+ * Preloaded into a server under test: writes down each time its event loop stood still (docs/promises.md I28). Time
+ * that its thread was ready but another process had the core is not its doing and is taken off.
  */
 const file = process.env.SVC_TEST_BLOCKS
 const EVERY_MS = 10

@@ -8,7 +8,7 @@ const MAX_BLOCK_MS = 200
 /** A disk that others keep busy can hold up a commit for longer than that; no test can tell it not to. */
 const MAX_WAIT_MS = 1_000
 
-/** When the event loop stood still for longer than it may (I28), on a machine that many times slower than usual. */
+/** When the event loop stood still for longer than it may, on a machine that many times slower than usual. */
 export const tooLong = (blocks: readonly Block[], slower: number): Block[] =>
   blocks.filter(
     ({ ms, ranMs }) => ms > MAX_WAIT_MS * slower || (ms > MAX_BLOCK_MS * slower && ranMs > (MAX_BLOCK_MS * slower) / 2),
@@ -52,7 +52,7 @@ export function keepsItsPromises(target: Target, { faults = false, canaries = []
   })
 }
 
-/** Cents that are reserved by calls that have ended: there are none (I8). */
+/** Cents that are reserved by calls that have ended: there are none (docs/promises.md I8). */
 async function heldBy(target: Target): Promise<number> {
   const held = await Promise.all(target.people.everyone().map(async (email) => (await target.moneyOf(email)).held))
   return held.reduce((sum, each) => sum + each, 0)

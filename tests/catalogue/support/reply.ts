@@ -51,7 +51,7 @@ export async function request(
 const encode = (body: unknown): BodyInit =>
   typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
 
-/** The codes of contract 1.5 that endpoints may answer with, and their statuses. */
+/** The codes of docs/api.md 1.5 that endpoints may answer with, and their statuses. */
 const CODES: Record<string, number> = {
   validation_error: 400,
   empty_prompt: 400,
@@ -101,7 +101,7 @@ const LEAKS =
 const LONG_ECHO = /(.)\1{200,}/s
 const MAX_MESSAGE_CHARS = 500
 
-/** The shape of every answer (I42): an id on all, the envelope with a code of the contract on refusals. */
+/** The shape of every answer: an id on all, the envelope with a code of the contract on refusals. */
 function assertShape({ status, headers, text, body }: Reply, what: string): void {
   const wrong = (why: string) => new Error(`${what}: ${status}, ${why}\n${text.slice(0, 600)}`)
   const requestId = headers.get('x-request-id')

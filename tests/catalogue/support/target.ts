@@ -16,7 +16,7 @@ export type Target = Spawned & {
   readonly people: Household
   /** Of the Postgres database behind it; null with SQLite. */
   readonly databaseUrl: string | null
-  /** One request; checks the error shape of what comes back (I42). */
+  /** One request; checks the error shape of what comes back (docs/promises.md I42). */
   send(method: string, path: string, sending?: Sending): Promise<Reply>
   /** The money of someone, in cents. */
   moneyOf(email: string): Promise<{ balance: number; held: number }>

@@ -23,7 +23,7 @@ const refused = (work: Promise<unknown>) =>
     (error: AppError) => error,
   )
 
-describe('what is made is charged once, with its files and its record (contract 6)', () => {
+describe('what is made is charged once, with its files and its record (docs/api.md 6)', () => {
   test('a success settles what it used, and keeps what it made', async () => {
     const ada = await world.person({ cents: 100 })
     notices.length = 0

@@ -22,7 +22,7 @@ function endless() {
   return { kind, begun: begun.promise, aborted: aborted.promise }
 }
 
-describe('cancelling (contract 7)', () => {
+describe('cancelling (docs/api.md 7)', () => {
   test('ends a queued job, which never runs, and gives its credit back', async () => {
     const ada = await world.person({ cents: 100 })
     const kind = define(kindOf(report))
@@ -95,7 +95,7 @@ describe('cancelling (contract 7)', () => {
     expect(notices.filter(({ data }) => data.job_id === id)).toHaveLength(1)
   })
 
-  test('under an Idempotency-Key is answered again, byte for byte (contract 1.7)', async () => {
+  test('under an Idempotency-Key is answered again, byte for byte (docs/api.md 1.7)', async () => {
     const ada = await world.person()
     const id = await accept(ada, define(kindOf(report)))
     const again = () => ada.send('POST', `jobs/${id}/cancel`, undefined, { 'idempotency-key': `cancel-${id}` })

@@ -121,7 +121,7 @@ describe('what a job holds (I8, I9)', () => {
     expect(await verify()).toEqual([])
   })
 
-  test('of an organization that is deleted is drained with its jobs; the ledger stays (catalogue S13)', async () => {
+  test('of an organization that is deleted is drained with its jobs; the ledger stays (S13)', async () => {
     const ada = await world.person({ cents: 100, ofOrg: true })
     const { store, container } = world.app
     const call = world.callAs(ada)
@@ -200,7 +200,7 @@ describe('a queue that keeps nothing (I16)', () => {
 const { files, jobs } = world.app.container
 const research = define(kindOf(report))
 
-describe('the list (contract 7)', () => {
+describe('the list (docs/api.md 7)', () => {
   test('is newest first, in pages, by type and status', async () => {
     const ada = await world.person({ cents: 10_000 })
     const video = define(kindOf(report, { shown: 'video' }))
@@ -241,7 +241,7 @@ describe('the list (contract 7)', () => {
   })
 
   test.each(['x', '%00', '%2e%2e%2f', `res_${'x'.repeat(10_240)}`, 'job_'])(
-    'answers no id number %# (catalogue S1)',
+    'answers no id number %# (S1)',
     async (id) => {
       const ada = await world.person()
       expect([400, 404]).toContain((await ada.send('GET', `jobs/${id}`)).status)
@@ -249,7 +249,7 @@ describe('the list (contract 7)', () => {
     },
   )
 
-  test('polled too often is 429 with Retry-After, and the job goes on (catalogue S2)', async () => {
+  test('polled too often is 429 with Retry-After, and the job goes on (S2)', async () => {
     const ada = await world.person({ tier: 'free' })
     const id = await accept(ada, research)
     const polls = await Promise.all(Array.from({ length: 100 }, () => ada.send('GET', `jobs/${id}`)))
@@ -294,7 +294,7 @@ describe('a result that is a file', () => {
     expect(await files.verify(world.app.store.read)).toEqual([])
   })
 
-  test('stands for one of more than a megabyte (catalogue S4)', async () => {
+  test('stands for one of more than a megabyte (S4)', async () => {
     const ada = await world.person()
     const text = noise(3_000_000).toString('base64')
     const long = define(kindOf(async () => ({ text, data: { title: 'Long' }, cost: CENT })))

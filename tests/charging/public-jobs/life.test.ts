@@ -8,7 +8,7 @@ const clock = fakeClock('2026-05-01T12:00:00.000Z')
 const world = await createWorld({ clock })
 const { accept, define, get, run, notify: notices, verify, walletOf } = jobsIn(world)
 
-describe('a job (contract 7)', () => {
+describe('a job (docs/api.md 7)', () => {
   test('is queued with its credit held, and completed with its result, charged once', async () => {
     const ada = await world.person({ cents: 100 })
     const kind = define(kindOf(report))

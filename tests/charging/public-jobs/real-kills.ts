@@ -33,9 +33,9 @@ const RESEARCH_EACH = 6
 const VIDEO_CENTS = 40
 
 /**
- * I15 and I9 on what callers really start: videos that an upstream makes and researches of a site, on two nodes of one
- * Postgres or one on SQLite, of which one is killed again and again. Every job ends, is charged once, and keeps its
- * files once; no order is made twice; nothing stays held or leased.
+ * docs/promises.md I15 and I9 on what callers really start: videos that an upstream makes and researches of a site, on
+ * two nodes of one Postgres or one on SQLite, of which one is killed again and again. Every job ends, is charged once,
+ * and keeps its files once; no order is made twice; nothing stays held or leased.
  */
 export async function runRealKills({ folder, url, jobs: count, kills, killEveryMs, seed }: Input): Promise<RealReport> {
   const random = seededRandom(seed)

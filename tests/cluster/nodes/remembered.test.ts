@@ -11,7 +11,7 @@ if (!postgresUrl)
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answer = { status: number; body: any }
 
-/** A change may be missed for a second (I26), and is heard in a tenth of one where no message is lost. */
+/** A change may be missed for a second, and is heard in a tenth of one where no message is lost. */
 const MISSED_MS = 1_000
 const HEARD_MS = 100
 

@@ -36,7 +36,7 @@ beforeEach(() => {
   state.heard.calls.length = 0
 })
 
-describe('MCP servers among the tools of a chat (contract 28.2)', () => {
+describe('MCP servers among the tools of a chat (docs/api.md 28.2)', () => {
   test('"never" runs a call here, and the answer is one without calls', async () => {
     const { choice, calls, meta, sent } = await ask('own__tides{}', [NEVER])
     expect({ finishReason: choice.finish_reason, calls }).toEqual({ finishReason: 'stop', calls: undefined })

@@ -12,7 +12,7 @@ const sent = () => upstream.calls.at(-1)!.body.messages as Message[]
 const user = (content: unknown = freshPrompt()) => ({ role: 'user', content })
 const chat = (input: object) => ada.send('POST', 'chat/completions', input)
 
-describe('POST /chat/completions (contract 4)', () => {
+describe('POST /chat/completions (docs/api.md 4)', () => {
   test('answers every member the contract names', async () => {
     const { status, headers, body } = await chat({ messages: [user()] })
     expect(status).toBe(200)
@@ -62,7 +62,7 @@ describe('POST /chat/completions (contract 4)', () => {
     ])
   })
 
-  test('reads results of tools as text at the base of clients, where there are no tools (contract 33.1)', async () => {
+  test('reads results of tools as text at the base of clients, where there are no tools (docs/api.md 33.1)', async () => {
     const call = (id: string) => ({ id, type: 'function', function: { name: 'look_up', arguments: '{}' } })
     const messages = [
       user('one'),
@@ -277,7 +277,7 @@ async function stream(words: string, members: object = {}) {
   return { ...reply, frames: reply.status === 200 ? readFrames(reply.text) : [] }
 }
 
-describe('a chat stream (contract 4)', () => {
+describe('a chat stream (docs/api.md 4)', () => {
   test('is role, texts, finish, [DONE], in that order and without event names', async () => {
     const { frames, headers } = await stream('[[say:one two three]][[slow:60]]')
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')

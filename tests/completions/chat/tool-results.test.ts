@@ -57,7 +57,7 @@ test('the first turn asks the classifier, once', () => {
   expect(modeOfCall(began.said.tool_calls![0]!.id, ['fast', 'code'])).toBe('code')
 })
 
-test('turns with tool results keep its mode and ask nobody (contract 4)', async () => {
+test('turns with tool results keep its mode and ask nobody (docs/api.md 4)', async () => {
   const messages = [question, ...withResults(began.said)]
   const second = await turn(ada, messages)
   expect({ calls: second.calls, mode: second.mode }).toEqual({ calls: 1, mode: 'code' })

@@ -15,7 +15,7 @@ const tokenOf = async (person: Person, input: object = {}) => (await person.send
 const act = (person: Person, input: object) => person.send('POST', 'voice/action', input)
 const lastAudit = async (person: Person) => (await person.send('GET', 'audit')).body[0]
 
-describe('POST /voice/token (contract 6)', () => {
+describe('POST /voice/token (docs/api.md 6)', () => {
   test('503 that names the setting where no live voice server is configured', async () => {
     const { status, body } = await (await silent.person()).send('POST', 'voice/token', {})
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'voice_unavailable' })
@@ -67,7 +67,7 @@ describe('POST /voice/token (contract 6)', () => {
   })
 })
 
-describe('POST /voice/action (contract 6)', () => {
+describe('POST /voice/action (docs/api.md 6)', () => {
   test('runs a tool by its name', async () => {
     const ada = await world.person()
     const { token } = await tokenOf(ada)

@@ -28,7 +28,7 @@ const order = (words: string, more: Partial<Anthropic.MessageCreateParamsNonStre
 
 const sent = () => upstream.calls.at(-1)!.body
 
-describe('the Anthropic package (contract 30)', () => {
+describe('the Anthropic package (docs/api.md 30)', () => {
   test('creates a message', async () => {
     const { data, response } = await client.messages.create(order('hi')).withResponse()
     expect(data).toMatchObject({
@@ -169,7 +169,7 @@ describe('the Anthropic package (contract 30)', () => {
   })
 })
 
-describe('the error classes of the Anthropic package (contract 30.5)', () => {
+describe('the error classes of the Anthropic package (docs/api.md 30.5)', () => {
   const refusal = (params: object, by = client) =>
     by.messages.create({ ...order('hi'), ...params } as Anthropic.MessageCreateParamsNonStreaming).then(
       () => expect.unreachable(),

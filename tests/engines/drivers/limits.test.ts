@@ -49,7 +49,7 @@ describe.each([
   test.each([
     ['a plain answer may take 120 s', 120_000, (driver: Driver) => plain(driver, request('[[hang]]'))],
     ['a stream may be silent for 600 s', 600_000, (driver: Driver) => collect(streamed(driver, request('[[hang]]')))],
-  ])('%s (contract 1.9)', async (_what, max, call) => {
+  ])('%s (docs/api.md 1.9)', async (_what, max, call) => {
     const clock = fakeClock()
     const driver = make(clock)
     const { whole, ended } = began(call(driver))

@@ -154,7 +154,7 @@ describe('what a refusal says', () => {
     expect(refused).toMatchObject({ kind: 'throttled', code, message: says, retryAfterS: 53 })
   })
 
-  test('what a call is expected to answer is cut to the limit, so one call fits an empty window (contract 1.6)', () => {
+  test('what a call is expected to answer is cut to the limit, so one call fits an empty window (docs/api.md 1.6)', () => {
     const { limiter } = setUp()
     const remaining = () => limiter.headers(KEY)['x-ratelimit-remaining-tokens']
     const ticket = limiter.reserveTokens(KEY, 99_500, 4_000) as TokenTicket

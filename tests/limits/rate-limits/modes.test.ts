@@ -6,7 +6,7 @@ import { createWorld, type Person, type Reply } from '../../support/world'
 
 setDefaultTimeout(30_000)
 
-/** The rates of contract 1.6, by the tokens of calls that are all under way at once. */
+/** The rates of docs/api.md 1.6, by the tokens of calls that are all under way at once. */
 const upstream = await startUpstream({ text: 'Paris.' })
 afterAll(() => upstream.stop())
 const clock = fakeClock()

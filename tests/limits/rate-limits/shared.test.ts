@@ -85,7 +85,7 @@ const age = async (keyId: string, name: string, ms: number) => {
 }
 
 describe.skipIf(!can)('several nodes with one Redis', () => {
-  test('let in together what one would, whatever comes at once, and each says how it stands (contract 1.6, I12)', async () => {
+  test('let in together what one would, whatever comes at once, and each says how it stands (docs/api.md 1.6, I12)', async () => {
     const caller = keyCaller()
     expect(await admitted(70, (limiter) => limiter.admitRequest(caller))).toBe(60)
     const refused = await refusalOf(() => limiters[1]!.admitRequest(caller))

@@ -9,7 +9,7 @@ describe('the tier table', () => {
     ['starter', 300, 500_000, [300, 150, 100, 75, 50]],
     ['pro', 1_000, 2_000_000, [1_000, 500, 333, 250, 166]],
     ['enterprise', 5_000, 10_000_000, [5_000, 2_500, 1_666, 1_250, 833]],
-  ] as const)('%s is the row of contract 1.6', (tier, rpm, tpm, [text, stealth, image, research, video]) => {
+  ] as const)('%s is the row of docs/api.md 1.6', (tier, rpm, tpm, [text, stealth, image, research, video]) => {
     expect(createTiers().limitsOf(tier)).toEqual({ rpm, tpm, modes: { text, stealth, image, research, video } })
   })
 

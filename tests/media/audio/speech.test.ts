@@ -25,7 +25,7 @@ beforeEach(() => {
   upstream.answers.speech = ofTone
 })
 
-describe('POST /audio/tts through an upstream (contract 6)', () => {
+describe('POST /audio/tts through an upstream (docs/api.md 6)', () => {
   test('answers its MP3, with the headers of speech, and charges its minutes', async () => {
     const ada = await world.person({ cents: 100 })
     const { status, headers, bytes } = await bytesOf(world, ada, 'audio/tts', { text: SENTENCE, speed: 1.5 })
@@ -113,7 +113,7 @@ describe('what is refused', () => {
     expect(answer.error).toMatchObject({ code, param })
   })
 
-  test('a megabyte of text, a voice that is a path and an unknown format (catalogue S7)', async () => {
+  test('a megabyte of text, a voice that is a path and an unknown format (S7)', async () => {
     const ada = await world.person()
     const long = { text: 'x'.repeat(1_000_000), voice: '../x', format: 'exe' }
     expect((await ada.send('POST', 'audio/tts', long)).body.error.code).toBe('validation_error')
@@ -130,7 +130,7 @@ describe('what is refused', () => {
   })
 })
 
-describe('POST /audio/speech (contract 28.1)', () => {
+describe('POST /audio/speech (docs/api.md 28.1)', () => {
   test('the client of the openai package works unchanged', async () => {
     const ada = await world.person()
     const client = new OpenAI({

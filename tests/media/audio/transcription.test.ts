@@ -20,7 +20,7 @@ beforeEach(() => {
   upstream.answers.transcription = plainAnswer
 })
 
-describe('POST /audio/stt (contract 6)', () => {
+describe('POST /audio/stt (docs/api.md 6)', () => {
   test('answers the words, the language and the measured length, and charges its minutes', async () => {
     const ada = await world.person({ cents: 100 })
     const { status, body } = await formTo(world, ada, 'audio/stt', recording(two, '../../x.exe'))
@@ -56,7 +56,7 @@ describe('POST /audio/stt (contract 6)', () => {
     expect(body.error).toMatchObject({ code: 'validation_error', param: 'language' })
   })
 
-  test('no file, an empty one, text or another name is 400 `missing_file` (catalogue O2)', async () => {
+  test('no file, an empty one, text or another name is 400 `missing_file` (O2)', async () => {
     const ada = await world.person()
     const text = new FormData()
     text.set('file', 'words')
@@ -72,7 +72,7 @@ describe('POST /audio/stt (contract 6)', () => {
     expect(left()).toEqual([])
   })
 
-  test('two files are 400 (catalogue O2)', async () => {
+  test('two files are 400 (O2)', async () => {
     const ada = await world.person()
     const form = recording(two)
     form.append('file', new File([two], 'b.wav'))
@@ -89,7 +89,7 @@ describe('POST /audio/stt (contract 6)', () => {
     ['a WAV of nothing but its mark', 'a.wav', bytes('RIFF\u0000\u0000\u0000\u0000WAVE')],
     ['words', 'a.mp3', bytes('these are only words')],
     ['a zip of 64 MB of nothing', 'a.m4a', zipSync({ 'word/document.xml': new Uint8Array(64 * 1024 * 1024) })],
-  ])('%s is 415 by its bytes (catalogue O5, O8)', async (_, name, content) => {
+  ])('%s is 415 by its bytes (O5, O8)', async (_, name, content) => {
     const ada = await world.person()
     const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
     expect({ status, code: body.error.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
@@ -105,7 +105,7 @@ describe('POST /audio/stt (contract 6)', () => {
   test.each([
     ...['3gp4', '3gp5', '3gp6', '3g2a', 'M4A ', 'M4B '].map((brand) => [brand, 'recording.m4a']),
     ...['isom', 'mp42', 'qt  ', 'M4V ', 'dash'].map((brand) => [brand, 'recording.mp4']),
-  ])('a recording of brand %s is sound, whatever it is declared as (contract 6)', async (brand, name) => {
+  ])('a recording of brand %s is sound, whatever it is declared as (docs/api.md 6)', async (brand, name) => {
     const ada = await world.person()
     const form = new FormData()
     form.set('file', new File([branded(brand!)], 'Voice 001.m4a', { type: 'application/octet-stream' }))
@@ -130,7 +130,7 @@ describe('POST /audio/stt (contract 6)', () => {
     expect(left()).toEqual([])
   })
 
-  test('JSON that poses as an upload is 415 (catalogue B20)', async () => {
+  test('JSON that poses as an upload is 415 (B20)', async () => {
     const ada = await world.person()
     const body = '{"file":{"filepath":"/etc/passwd"}}'
     const headers = { 'content-type': 'application/json', 'content-length': String(body.length) }
@@ -170,7 +170,7 @@ describe('POST /audio/stt (contract 6)', () => {
 
 const verbose = () => recording(two, 'a.wav', { response_format: 'verbose_json' })
 
-describe('POST /audio/transcriptions (contract 28.1)', () => {
+describe('POST /audio/transcriptions (docs/api.md 28.1)', () => {
   test('the client of the openai package works unchanged, in all three formats', async () => {
     const ada = await world.person()
     const client = new OpenAI({

@@ -4,7 +4,7 @@ import { checkSyntax, codeBlocks, safePath } from '../../../src/media/code'
 const nameOf = (answer: string) => codeBlocks(answer).map(({ path, named, language }) => [path, named, language])
 const fence = (info: string, content = 'x') => `\`\`\`${info}\n${content}\n\`\`\``
 
-describe('the name of a block of code (contract 6)', () => {
+describe('the name of a block of code (docs/api.md 6)', () => {
   test.each([
     ['behind the language', fence('ts src/a.ts'), 'src/a.ts', 'typescript'],
     ['in its place', fence('src/App.tsx'), 'src/App.tsx', 'tsx'],
@@ -43,7 +43,7 @@ describe('the name of a block of code (contract 6)', () => {
     ['..', null],
     ['', null],
     ['x'.repeat(300), null],
-  ])('%p stays below its folder as %p (catalogue O1)', (wanted, path) => {
+  ])('%p stays below its folder as %p (O1)', (wanted, path) => {
     expect(safePath(wanted)).toBe(path)
   })
 })

@@ -16,7 +16,7 @@ const { world, upstream } = await createUpstreamWorld({
   upstream: { text: ({ messages }) => (JSON.stringify(messages).includes('PROJECT') ? PROJECT : undefined) },
 })
 
-describe('POST /code (contract 6)', () => {
+describe('POST /code (docs/api.md 6)', () => {
   test('keeps each file with its text, the project as one archive, and says what does not parse', async () => {
     const ada = await world.person({ cents: 100 })
     const input = { prompt: 'PROJECT please', language: 'TypeScript', framework: 'Elysia' }

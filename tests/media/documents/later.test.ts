@@ -8,7 +8,7 @@ const { jobs, billing } = world.app.container
 const KIND = 'documents.lay-out'
 const ORDER = { prompt: 'A report [[say:# Tea and *milk*\n\n| a | b |\n|---|---|\n| 1 | 2 |]]', format: 'csv' }
 
-describe('a document that takes longer to lay out than its request waits (contract 6)', () => {
+describe('a document that takes longer to lay out than its request waits (docs/api.md 6)', () => {
   test('is answered without a file, charged once, and read with it later', async () => {
     const ada = await world.person({ cents: 100 })
     const made = await ada.send('POST', 'documents', ORDER, { 'idempotency-key': 'long-1' })

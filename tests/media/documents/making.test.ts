@@ -33,7 +33,7 @@ describe('a csv for people', () => {
   })
 })
 
-describe('POST /documents (contract 6)', () => {
+describe('POST /documents (docs/api.md 6)', () => {
   test('lays out the text and data of the prompt, without a language model and free of charge', async () => {
     const made = await ada.send('POST', 'documents', { prompt: DATA })
     expect(made.status).toBe(200)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readPicture } from '../../../src/media/documents/render/pictures'
 import { PIXEL } from '../../files/support'
 
-test('a photograph leaves where it was taken behind (catalogue O17)', async () => {
+test('a photograph leaves where it was taken behind (O17)', async () => {
   const photo = Buffer.from(await new Bun.Image(PIXEL).resize(8, 8).jpeg().bytes())
   const place = Buffer.from('Exif\0\0MM\0*\0\0\0\x08GPSLatitude 52.5200N', 'latin1')
   const marker = Buffer.from([0xff, 0xe1, 0, place.length + 2])

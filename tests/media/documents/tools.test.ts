@@ -9,7 +9,7 @@ const offeredIn = (): string[] => {
   return tools.map((tool) => tool.function.name)
 }
 
-describe('tools that make files (contract 5.2)', () => {
+describe('tools that make files (docs/api.md 5.2)', () => {
   test('generate_document keeps what the engine wrote, free of charge and once for a retry', async () => {
     const ada = await world.person({ cents: 100 })
     const written = { title: 'Rows', content: 'Words, and more.', format: 'csv' }

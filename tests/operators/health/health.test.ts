@@ -42,7 +42,7 @@ function health({ database = fine, redis = null, served = true, engines = { 'svc
   return { clock, state, check: service.check }
 }
 
-describe('the state of the server (contract 21)', () => {
+describe('the state of the server (docs/api.md 21)', () => {
   test.each([
     ['everything answers', {}, 'healthy'],
     ['nothing but the database is configured', { engines: { 'svc-core': AWAY } }, 'healthy'],

@@ -11,7 +11,7 @@ const MANY = 100_000
 const CHUNK = 1_000
 const FRAMES = 300
 const ROWS_A_FRAME = 5
-/** Main-thread time of a frame while rows scroll (console 9.3). */
+/** Main-thread time of a frame while rows scroll. */
 const FRAME_MS = 16
 
 inChromium('the console, by keyboard and at length', async () => {

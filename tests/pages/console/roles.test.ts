@@ -35,7 +35,7 @@ platform     – – – – | r r r r w
 
 const PLANES = { own: ['viewer', 'member', 'admin', 'owner'], operator: OPERATOR_ROLES } as const
 
-inChromium('who sees what in the console (console 9.1)', async () => {
+inChromium('who sees what in the console', async () => {
   const { open, world } = await createConsole()
   const owner = await world.person({ ofOrg: true })
   const ops = operatorSender(world)

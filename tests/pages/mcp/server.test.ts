@@ -45,7 +45,7 @@ const textOf = (result: unknown): string => {
 describe.each([
   ['streamable HTTP', overHttp],
   ['stdio', overStdio],
-])('the MCP server over %s (contract 23.3)', (_, connect) => {
+])('the MCP server over %s (docs/api.md 23.3)', (_, connect) => {
   test('has the tools and resources, and each gives one text', async () => {
     const client = await connect((await world.person()).key)
     expect(client.getServerVersion()?.name).toBe('svc')

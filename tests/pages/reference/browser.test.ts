@@ -23,7 +23,7 @@ async function opened(path: string, look: Parameters<typeof newPage>[0] = {}) {
   return { page, asked: requests, problems }
 }
 
-inChromium('the reference in a browser (dx 5.5)', () => {
+inChromium('the reference in a browser (docs/operating.md 5.5)', () => {
   test.each([
     ['/docs/errors', { width: 1000, dark: true }],
     ['/docs/errors/not_found', { width: 320 }],

@@ -23,7 +23,7 @@ const MAX_BYTES = 60 * 1024
 const open = (path: string, headers: Record<string, string> = {}) =>
   world.app.api.handle(new Request(`http://localhost${path}`, { headers }))
 
-describe('the reference (dx 5.5)', () => {
+describe('the reference (docs/operating.md 5.5)', () => {
   test('gives the viewer every operation of the document, with samples, an answer and its errors', async () => {
     expect(operations.length).toBe(Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length)
     const shown = await (await open('/docs/scalar.json')).json()

@@ -132,7 +132,7 @@ const isKnown = (id: string, { path, outcome }: Seen): boolean =>
 /** Ids that nothing has. */
 const MADE_UP = /3f0c9a52-7b1e|0123456789abcdef/
 
-test('the page of the clients is enough for the TypeScript client in a folder of its own (contract 23.1)', async () => {
+test('the page of the clients is enough for the TypeScript client in a folder of its own (docs/api.md 23.1)', async () => {
   const page = await (await fetch(`${origin}/docs/clients.md`)).text()
   const [add, use] = [...page.matchAll(/^```(?:sh|ts)\n([\s\S]*?)\n```$/gm)].map(([, code]) => code!)
   const user = mkdtempSync(join(tmpdir(), 'svc-user-'))
@@ -159,7 +159,7 @@ test('the page of the clients is enough for the TypeScript client in a folder of
   }
 })
 
-describe('the samples of the reference run as they are pasted (dx 5.5)', () => {
+describe('the samples of the reference run as they are pasted (docs/operating.md 5.5)', () => {
   let first: ReturnType<typeof run> | null = null
   const inTypeScript = () => {
     first ??= run('ts', samples)

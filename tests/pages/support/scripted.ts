@@ -29,7 +29,7 @@ const frame = (event: string, data: unknown, id?: string) =>
   `${id ? `id: ${id}\n` : ''}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 const SSE = { 'content-type': 'text/event-stream' }
 
-/** An answer of the native stream, token by token (contract 3). */
+/** An answer of the native stream, token by token (docs/api.md 3). */
 export const streamed = (...tokens: string[]): Response =>
   new Response(
     [
@@ -40,7 +40,7 @@ export const streamed = (...tokens: string[]): Response =>
     { headers: SSE },
   )
 
-/** As `streamed`, with the messages as they are kept (contract 15). */
+/** As `streamed`, with the messages as they are kept (docs/api.md 15). */
 export const streamedAs = (stored: { message: object; reply: { content: string } & object; takeover_status: string }) =>
   new Response(
     [

@@ -13,7 +13,7 @@ const bind = (who: Person, id: string | null) =>
 const bindRules = (who: Person, rules: object[], more: object = {}) =>
   who.send('PUT', `keys/${who.keyId}/routing-rules`, { rules, ...more })
 
-describe('what decides in auto (contract 13)', () => {
+describe('what decides in auto (docs/api.md 13)', () => {
   test('nothing configured: the classifier alone', async () => {
     const { body } = await ask(await world.person())
     expect(body).toMatchObject({ resolved_mode: 'fast', routing: { source: 'local', preference_id: null } })
@@ -104,7 +104,7 @@ describe('rules', () => {
     expect((await ask(ada, overrides)).body.model.id).toBe('svc-1-flash')
   })
 
-  test('see the whole prompt, and its end is no other than that (contract 13)', async () => {
+  test('see the whole prompt, and its end is no other than that (docs/api.md 13)', async () => {
     const ada = await world.person()
     await prefer(ada, { rules: [to('roast', { pattern: 'zebra$' })], is_default: true })
     // Short enough for the event loop, where no other work takes from a rule's time.
@@ -143,7 +143,7 @@ describe('what routing says', () => {
     expect(body.model).toBe('svc-1-code')
   })
 
-  test('an answer is not remembered past a change of the preference (contract 22.1)', async () => {
+  test('an answer is not remembered past a change of the preference (docs/api.md 22.1)', async () => {
     const ada = await world.person()
     const id = await prefer(ada, { rules: [to('think')], is_default: true })
     expect((await ask(ada)).body._cached).toBeUndefined()

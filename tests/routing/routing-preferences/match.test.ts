@@ -178,7 +178,7 @@ test('a stored pattern that this version refuses is skipped, and said (K16)', as
   expect(warnings).toEqual(['Rule 1 of it was skipped: its pattern no longer works here. Save it again.'])
 })
 
-test('50 rules and the local model take a millisecond at most (design 11)', async () => {
+test('50 rules and the local model take a millisecond at most (docs/design.md 11)', async () => {
   const { decide } = createClassifier()
   const rules = Array.from({ length: 50 }, (_, at) => rule(`\\b(?:invoice|contract|clause ${at})\\b.*\\bdraft\\b`))
   const guidance = combine(await sourceOf(rules), none)

@@ -41,7 +41,7 @@ const INVALID: [what: string, preference: object, param: string][] = [
   ['an empty pattern', withRule({ pattern: '' }), 'rules[0].pattern'],
   ['the second rule', { rules: [good, { ...good, pattern: '(' }] }, 'rules[1].pattern'],
 ]
-/** Patterns that do not compile or are too large (K1, K5), and those that mean a vendor (K10). */
+/** Patterns that do not compile or are too large, and those that mean a vendor. */
 const PATTERNS = [
   ...['(', '[', '*a', '\\', '(?<n>', 'a{2,1}', '(?i)x', '(a{1,100}){1,100}', '\\p{L}'.repeat(100)],
   ...['openai', 'op[e]nai', '(open)(ai)', '\\x6fpenai', 'o\u200bpenai', 'o.?p.?e.?n.?a.?i', 'OPENAI', '[o0]penai'],
@@ -66,7 +66,7 @@ refusals('what is no shape of a preference', posting, [
   ['an unknown scope', { scope: 'world' }, '"scope" is "world"'],
 ])
 
-test('a pattern that backtracks without end is refused with a text that shows it (design 1.9)', async () => {
+test('a pattern that backtracks without end is refused with a text that shows it (docs/design.md 1.9)', async () => {
   for (const pattern of ['(?=(a+)+b)', '^(?!(x+x+)+y)z']) {
     const { status, body } = await ask(withRule({ pattern }))
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'routing_preference_invalid' })

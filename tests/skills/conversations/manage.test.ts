@@ -22,7 +22,7 @@ const listed = async (person: Person, query = '') =>
   }
 const idsOf = async (person: Person, query = '') => (await listed(person, query)).conversations.map(({ id }) => id)
 
-describe('the list of conversations (contract 17)', () => {
+describe('the list of conversations (docs/api.md 17)', () => {
   test('is last updated first', async () => {
     const ada = await world.person()
     const [first, second] = await converse(ada, 'one', 'two')

@@ -5,7 +5,7 @@ type Records = string[][]
 
 /**
  * The rows of a document as CSV: its tables, those of one header as one, else the data of its charts, else its text by
- * section. No cell starts a formula (F7).
+ * section. No cell starts a formula (docs/attacks.md F7).
  */
 export function renderCsv({ blocks }: Document): Uint8Array {
   const all = flat(blocks)

@@ -97,7 +97,7 @@ const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : 
 
 type Look = { bold?: boolean; color?: string; size?: number }
 
-/** In twentieths of a point: A4 and its margins at the sides. */
+/** In twentieths of a point: docs/attacks.md A4 and its margins at the sides. */
 const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
 const POINT = 20
 /** Pixels at 96 an inch. */

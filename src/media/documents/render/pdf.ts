@@ -38,7 +38,10 @@ const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
 const QUIET = '#6b7280'
 
-/** Points: A4 with margins of two and a half centimetres, and less above and below for header and footer. */
+/**
+ * Points: docs/attacks.md A4 with margins of two and a half centimetres, and less above and below for header and
+ * footer.
+ */
 const MARGIN = 64
 const UPRIGHT = 595.28 - 2 * MARGIN
 const ACROSS = 841.89 - 2 * MARGIN

@@ -8,7 +8,7 @@ import type { Format } from '../schema'
 import { renderCsv } from './csv'
 import { inlineBytes, readPicture } from './pictures'
 
-/** A document to lay out, on the thread of this file: layout takes tens of milliseconds and blocks (I28). */
+/** A document to lay out, on the thread of this file: layout takes tens of milliseconds and blocks. */
 export type RenderInput = {
   format: Format
   markdown: string

@@ -41,7 +41,7 @@ export const fitsUpright = (blocks: readonly Block[], width: number): boolean =>
     return fit(table, width, { sizes: [usualOf(columns)], padding: paddingOf(columns) }) !== null
   })
 
-/** Of a page of A4. */
+/** Of a page of docs/attacks.md A4. */
 export const ofPage = ({ header: { length } }: Table): Sizes => ({
   sizes: [usualOf(length), ...SMALLER],
   padding: paddingOf(length),

@@ -57,8 +57,8 @@ type Cell = (Look & { value?: string | number | Date; type?: unknown; format?: s
 type Sheet = { name: string; rows: Cell[][]; widths: number[]; sticky: number; chart: SheetChart | null }
 
 /**
- * A document as XLSX: a sheet for each table and chart, and one for the text. Cells are typed, and never formulas: a text
- * that begins like one is a text (F7).
+ * A document as XLSX: a sheet for each table and chart, and one for the text. Cells are typed, and never formulas: a
+ * text that begins like one is a text (docs/attacks.md F7).
  */
 export async function renderXlsx(document: Document): Promise<Uint8Array> {
   const sheets = sheetsOf(document)

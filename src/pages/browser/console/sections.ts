@@ -43,7 +43,7 @@ export type Section = {
   operators?: { roles: readonly OperatorRole[]; all?: ComponentType | null; one?: ComponentType | null }
 }
 
-/** Who handles money sees no work of people (console 9.1). */
+/** Who handles money sees no work of people. */
 const WATCHING = ['viewer', 'support', 'reviewer', 'admin'] as const
 const EVERY = [...WATCHING, 'billing'] as const
 
@@ -55,7 +55,7 @@ const overviewOf = (name: 'AllOverview' | 'OwnersOverview') =>
 
 const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(() => part(screen))
 
-/** The sections in the order of the side bar (console 9.5). Each is loaded when it is first opened. */
+/** The sections in the order of the side bar. Each is loaded when it is first opened. */
 export const SECTIONS: readonly Section[] = [
   {
     id: '',

@@ -1,7 +1,7 @@
 /**
- * The one tag that a site pastes: `<script async src="…/embed.js" data-config-id="…"></script>` (dx 5.2, contract 15).
- * It puts one frame into the page and passes messages; everything that is seen is drawn inside the frame. Nothing is
- * ever thrown into the page of the host.
+ * The one tag that a site pastes: `<script async src="…/embed.js" data-config-id="…"></script>` (docs/operating.md 5.2,
+ * docs/api.md 15). It puts one frame into the page and passes messages; everything that is seen is drawn inside the
+ * frame. Nothing is ever thrown into the page of the host.
  */
 import { createApi, type WidgetApi } from './api'
 import { createFrame } from './frame'

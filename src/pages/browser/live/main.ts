@@ -8,7 +8,7 @@ const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton'])
 
 const BUTTONS = ['left', 'middle', 'right']
 
-/** The page of a live view: a picture that moves, and input for those who may control it (contract 16.3). */
+/** The page of a live view: a picture that moves, and input for those who may control it (docs/api.md 16.3). */
 const url = new URL(location.href)
 const token = url.searchParams.get('token') ?? ''
 const sessionId = url.pathname.split('/')[3] ?? ''

@@ -38,7 +38,7 @@ const STEPS: Readonly<Record<string, string>> = {
   browser_screenshot: 'The agent is taking a screenshot',
 }
 
-/** The state by name, and the words that are in the status line (dx 5.4). */
+/** The state by name, and the words that are in the status line (docs/operating.md 5.4). */
 export function stateOf(known: Known): { name: string; words: string } {
   const { link, why, tries } = known
   if (link === 'over') return { name: why ?? 'ended', words: OVER[(why ?? 'ended') as keyof typeof OVER] }

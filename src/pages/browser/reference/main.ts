@@ -18,7 +18,7 @@ async function copy(text: string): Promise<void> {
   announce(isCopied ? 'Copied' : 'Not copied, because this page cannot use the clipboard. Select the text and copy it.')
 }
 
-/** Our own pages read without this script, which adds copying (dx 5.5). */
+/** Our own pages read without this script, which adds copying (docs/operating.md 5.5). */
 document.querySelector('main')?.append(region)
 for (const label of document.querySelectorAll('p.lang')) {
   const code = label.nextElementSibling

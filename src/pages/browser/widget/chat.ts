@@ -1,4 +1,4 @@
-/** The chat inside the frame (contract 15, dx 5.2). */
+/** The chat inside the frame (docs/api.md 15, docs/operating.md 5.2). */
 import { h, pageData, setText } from '../shared/dom'
 import type { Failure, ServerEvent } from '../shared/http'
 import { createBotCheck } from './bot-check'
@@ -331,7 +331,7 @@ function createRating(save: (rating: number, comment: string) => Promise<void>, 
   }
 }
 
-/** Who answers: the assistant, or a person and their name (contract 15). */
+/** Who answers: the assistant, or a person and their name (docs/api.md 15). */
 function createPeople({ panel, transcript, tell }: PeopleOptions) {
   let status: Status = 'ai'
   let changes = 0

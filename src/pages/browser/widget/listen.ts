@@ -15,7 +15,9 @@ type Options = {
 /** A connection on which nothing came for so long is dead: the server says something every ten seconds. */
 const SILENT_MS = 45_000
 
-/** Listens to the session's events over one long answer, and comes back by itself, from where it was (contract 15). */
+/**
+ * Listens to the session's events over one long answer, and comes back by itself, from where it was (docs/api.md 15).
+ */
 export function createListener({ visitor, take, connected, lost, refused }: Options) {
   let running: AbortController | null = null
   let lastId: string | null = null

@@ -18,7 +18,7 @@ type Options = {
 }
 export type Sent = { stream: Response } | { answer: Answered }
 
-/** The visitor's calls of contract 15, and the one thing that the frame remembers: its session. */
+/** The visitor's calls of docs/api.md 15, and the one thing that the frame remembers: its session. */
 export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options) {
   const base = `/api/v1/iframes/${configId}/sessions`
   const place = `svc-widget:${configId}`

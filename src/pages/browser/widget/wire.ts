@@ -1,4 +1,4 @@
-/** What the server writes into the page: the public part of a widget's config (contract 15). */
+/** What the server writes into the page: the public part of a widget's config (docs/api.md 15). */
 export type PublicConfig = {
   id: string
   name: string

@@ -22,7 +22,7 @@ type Input = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Re
 /** Whether the session has ended; the frame asks to sign in again, and nothing that was typed is lost. */
 export const signedOut = createValue(false)
 
-/** Whether something was refused until the reader proves again who they are (console 9.6). */
+/** Whether something was refused until the reader proves again who they are. */
 export const unconfirmed = createValue(false)
 
 /** Since when the server has not been reached, in milliseconds since 1970; 0 while it answers. */

@@ -25,7 +25,7 @@ const STATES: Record<string, (chat: Chat) => boolean> = {
   closed: ({ status }) => status === 'closed',
 }
 
-/** Where people answer visitors: who waits, the open conversation, and who the visitor is (console 9.7.9). */
+/** Where people answer visitors: who waits, the open conversation, and who the visitor is. */
 export default function Inbox() {
   const owner = useOwner()
   const [, navigate] = useLocation()
