@@ -90,7 +90,9 @@ function served(path: string): Found | null {
       : null
   }
   const [, base = '', below = ''] = /^\/(api\/v1\/v1|api\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
-  if (base === 'api/v1') return { path: below, door: isMessages(path) ? OF_MESSAGES : LETTER }
+  // What needs no credential has one address (docs/attacks.md A17).
+  if (base === 'api/v1')
+    return below === 'health' ? null : { path: below, door: isMessages(path) ? OF_MESSAGES : LETTER }
   if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
   const takesMessages = /^messages(?:\/|$)/.test(below)
   const keyHeaders = [
