@@ -119,7 +119,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
       />
       {!isBuiltIn && !isHere && <p className="faint">To change or pause it, copy it to here first.</p>}
       <Tests tests={tests} />
-      {upstream !== null && <Day name={upstream} />}
+      {!isBuiltIn && <Day name={upstream} />}
       <Facts
         facts={[
           ['State', <State key="state" {...it} />],
