@@ -13,6 +13,8 @@ const SECOND_MS = 1_000
 /** Between two writes; what was let in since the last is lost with the node. */
 const WRITE_EVERY_MS = 20
 const RETRY_MS = 100
+/** A write that takes longer is late: then each call waits for its own. */
+const LATE_MS = 200
 /** At once: what a Postgres that stands still was sent, it writes also for a node that is gone by then. */
 const MAX_WRITES = 100
 const SWEEP_EVERY_MS = 10_000
@@ -69,16 +71,37 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   let waiting = new Map<string, { subject: string; name: WindowName; weight: number; apart: number }>()
   let isWriting = false
   let failingSince: number | null = null
-  let writes = 0
+  /** When each write under way was sent. */
+  const sent = new Set<{ at: number }>()
   let sweptAt = clock.monotonic()
 
   return {
     add,
+    letIn,
     /** Of each node; Redis remembers since `back` milliseconds. Null where Postgres does not tell. */
     read: (subject: string, name: WindowName, back: number): Promise<KeptCount[] | null> =>
-      byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch(() => null),
+      byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch(() => {
+        failingSince ??= clock.monotonic()
+        return null
+      }),
     /** The windows of which somebody let in what Redis does not know. Rejects where Postgres is away. */
     uncertain: () => withApart(store.read, {}),
+  }
+
+  /**
+   * The same for a call that may still be refused: where Postgres is away or late, it waits until its count is on the
+   * disk. Rejects with 503 `storage_unavailable`.
+   */
+  function letIn(subject: string, name: WindowName, weight: number, apart: number): void | Promise<void> {
+    const [oldest] = sent
+    const isLate = oldest !== undefined && clock.monotonic() - oldest.at > LATE_MS
+    if (failingSince === null && !isLate) return add(subject, name, weight, apart)
+    const list = JSON.stringify([{ subject, name, weight, apart }])
+    return store
+      .writeOne((tx) => addUp(tx, { list, node }))
+      .then(() => {
+        failingSince = null
+      })
   }
 
   /** Counts what was let in now, and how much of it Redis does not know. */
@@ -97,7 +120,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   async function writeAll(): Promise<void> {
     isWriting = true
     while (waiting.size) {
-      if (writes < MAX_WRITES) void writeWaiting()
+      if (sent.size < MAX_WRITES) void writeWaiting()
       await clock.sleep(failingSince === null ? WRITE_EVERY_MS : RETRY_MS)
     }
     isWriting = false
@@ -108,7 +131,8 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     const taken = [...waiting].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
     waiting = new Map()
     const list = JSON.stringify(taken)
-    writes += 1
+    const write = { at: clock.monotonic() }
+    sent.add(write)
     try {
       await store.writeOne((tx) => addUp(tx, { list, node }))
       failingSince = null
@@ -122,7 +146,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
       if (clock.monotonic() < failingSince + WINDOW_MS)
         for (const { subject, name, weight, apart } of taken) add(subject, name, weight, apart)
     } finally {
-      writes -= 1
+      sent.delete(write)
     }
   }
 }

@@ -122,13 +122,14 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Taken {
+  async function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Promise<Taken> {
     const [name] = names as [WindowName]
     const [taken, waitMs, ...found] = messages
     const entry = taken ? mine.add(subject, name, weight) : null
-    if (entry) counts.add(subject, name, weight, 0)
+    const writing = entry && counts.letIn(subject, name, weight, 0)
     found[0]! += missing
     elsewhere.hearAll(subject, names, found)
+    if (writing) await writing
     const never = weight > limit ? Number.POSITIVE_INFINITY : WINDOW_MS
     return {
       entry: entry && { correct: (actual) => void correct({ subject, name, id, weight, entry }, actual) },
@@ -152,8 +153,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     const { entry, waitMs } = mine.take(subject, name, level, weight)
     const copy = entry && apart.add(subject, name, weight)
     if (entry) {
-      counts.add(subject, name, weight, weight)
       doubt(subject, name)
+      await counts.letIn(subject, name, weight, weight)
     }
     const shown = Math.max(level, here)
     return {

@@ -78,3 +78,27 @@ test.skipIf(!postgresUrl)('a write that takes long keeps back no later one', asy
   resolve()
   await eventually(used, (found) => found === 5)
 })
+
+test.skipIf(!postgresUrl)(
+  'while Postgres is away or late, a call is let in once its count is on the disk',
+  async () => {
+    const { counts, clock, database } = startNode('careful')
+    expect(counts.letIn('key:careful', 'requests', 1, 0)).toBeUndefined()
+    await eventually(() => database.tries === 1)
+    await expect(counts.letIn('key:careful', 'requests', 1, 0)).rejects.toThrow('away')
+    database.isAway = false
+    await counts.letIn('key:careful', 'requests', 4, 0)
+    expect((await isOf('key:careful'))[0]!.used).toBeGreaterThanOrEqual(4)
+
+    const late = Promise.withResolvers<void>()
+    let tries = 0
+    const writeOne: typeof store.writeOne = (unit) => (++tries === 1 ? late.promise : store.writeOne(unit)) as never
+    const slow = createKeptCounts({ store: { ...store, writeOne }, clock, node: 'late' })
+    slow.add('key:late', 'requests', 1, 0)
+    await eventually(() => tries === 1)
+    clock.advance(201)
+    await slow.letIn('key:late', 'requests', 2, 0)
+    expect(await isOf('key:late')).toEqual([{ node: 'late', used: 2, apart: 0 }])
+    late.resolve()
+  },
+)

@@ -12,7 +12,8 @@ import { eventually } from '../../support/eventually'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
 
 /** No node of these tests is ever gone: tests/cluster/nodes/killed-counts.test.ts kills some. */
-const counts: KeptCounts = { add: () => undefined, read: async () => [], uncertain: async () => [] }
+const nothing = () => undefined
+const counts: KeptCounts = { add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] }
 /** Nobody hears what such a node tells. */
 const deaf = { hear: () => () => undefined, tellOthers: () => undefined }
 const ears = new Set<(text: string) => void>()
