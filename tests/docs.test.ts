@@ -50,6 +50,9 @@ describe('what is cited', () => {
     const cited = [...citing, ...pages, ...readme].flatMap(sectionsCited)
     expect(cited.length).toBeGreaterThan(500)
     expect(cited.filter(({ cited }) => !sections.has(cited)).map(show)).toEqual([])
+    const tested = new Set(cited.flatMap(({ file, cited }) => (file.startsWith('tests/') ? [cited] : [])))
+    const traps = Array.from({ length: 30 }, (_, at) => `docs/api.md 33.6.${at + 1}`)
+    expect(traps.filter((row) => !sections.has(row) || !tested.has(row))).toEqual([])
   })
 
   test('is there: every promise and every row of the attack catalogue', () => {

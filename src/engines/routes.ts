@@ -116,6 +116,8 @@ const toEmbeddingModel = ({ id, label, dimensions, window }: VectorModel): ChatM
 
 function toChatModel({ id, label }: Listed, engines: EngineService): ChatModel {
   const [window, limit] = [engines.window(id), engines.maxOutputTokens(id)]
+  // The client's name of how many `logprobs` it wants is one of its own.
+  const sent = engines.parameters(id).flatMap((name) => (name === 'logprobs' ? [name, 'top_logprobs'] : [name]))
   return {
     ...COMMON,
     id,
@@ -123,7 +125,7 @@ function toChatModel({ id, label }: Listed, engines: EngineService): ChatModel {
     context_window: window === Number.MAX_SAFE_INTEGER ? null : window,
     max_output_tokens: limit || null,
     // The service itself ends an answer at its limit and at a text of `stop`, whatever the engine has.
-    supported_parameters: [...new Set(['max_completion_tokens', 'max_tokens', 'stop', ...engines.parameters(id)])],
+    supported_parameters: [...new Set(['max_completion_tokens', 'max_tokens', 'stop', ...sent])],
     input_modalities: [
       'text',
       ...(engines.sees(id) ? (['image'] as const) : []),

@@ -105,6 +105,17 @@ describe('time', () => {
     expect(readFrames(await stream.toItsEnd()).at(-1)?.event).toBe('done')
   })
 
+  test('silence of a message is an event, since a comment holds no client of that format (docs/api.md 33.6.20)', async () => {
+    const messages = [{ role: 'user', content: freshPrompt(STALLED) }]
+    const stream = await openStream('messages', { max_tokens: 50, messages })
+    await stream.heard('"some"}}\n\n')
+    passTenSeconds()
+    await stream.heard('"some"}}\n\nevent: ping\ndata: {"type":"ping"}\n\n')
+    const ended = stream.toItsEnd()
+    clock.advance(600_000)
+    expect(eventNames(readFrames(await ended)).at(-1)).toBe('error')
+  })
+
   test('silence of a chat stream is a comment', async () => {
     const stream = await openStream('chat/completions', { messages: [{ role: 'user', content: freshPrompt(STALLED) }] })
     await stream.heard('"some"')

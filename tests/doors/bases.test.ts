@@ -98,7 +98,7 @@ describe('a base address that is wrong (docs/api.md 32.1)', () => {
   })
 })
 
-describe('where the key may stand (docs/api.md 29.2)', () => {
+describe('where the key may stand (docs/api.md 29.2, 33.6.21)', () => {
   test.each([
     ['/v1/models', { 'x-api-key': key }, 200],
     ['/v1/models', { authorization: 'Bearer sk-ant-other', 'x-api-key': key }, 200],

@@ -67,7 +67,7 @@ const walletOf = async ({ userId }: Person) => container.billing.balance(store.r
 const auditOf = async (person: Person, action: string) => (await person.send('GET', `audit?action=${action}`)).body
 
 describe('batches (docs/api.md 32.6) with the openai package', () => {
-  test('run every line once, and write an output file', async () => {
+  test('run every line once, charged as they run, and write an output file (docs/api.md 33.6.29)', async () => {
     const person = await world.person()
     const client = clientOf(person)
     const lines = Array.from({ length: 45 }, (_, at) => lineOf(`line ${at}`, bodyOf(`[[say:answer ${at}]]`)))

@@ -55,11 +55,13 @@ const PARAMETERS = {
 }
 
 describe('parameters of chat clients (docs/api.md 33.2)', () => {
-  test('go to the engine from the addresses where clients expect it', async () => {
+  test('go to the engine from the addresses where clients expect it, and are listed (docs/api.md 33.6.30)', async () => {
     const { status, body, sent } = await chat('hi', { ...PARAMETERS, max_completion_tokens: 40, stop: 'END' })
     expect(status).toBe(200)
     expect(sent).toMatchObject({ ...PARAMETERS, max_tokens: 40, stop: ['END'] })
     expect(body.svc_metadata.warnings).toEqual(['"logprobs" is null, because the engine gave none.'])
+    const { supported_parameters: listed } = (await ada.send('GET', 'models/svc-1-flash')).body
+    expect(Object.keys(PARAMETERS).filter((name) => !listed.includes(name))).toEqual([])
   })
 
   test('are ignored with a warning where the specification says so', async () => {
@@ -130,11 +132,15 @@ describe('parameters of chat clients (docs/api.md 33.2)', () => {
 })
 
 describe('what an answer tells (docs/api.md 33.4)', () => {
-  test('thoughts by both names, unless they are not wanted', async () => {
+  test('thoughts by both names, plain and streamed, unless they are not wanted (docs/api.md 33.6.27)', async () => {
     const { body } = await chat('[[think:hm]] [[cached:9]]')
     expect(body.choices[0].message).toMatchObject({ reasoning: 'hm', reasoning_content: 'hm' })
     expect(body.usage.prompt_tokens_details.cached_tokens).toBe(9)
     expect(body.usage.completion_tokens_details.reasoning_tokens).toBe(1)
+    const messages = [{ role: 'user', content: freshPrompt('[[think:hm]]') }]
+    const { text } = await post('/v1/chat/completions', { messages, stream: true })
+    const thoughts = readFrames(text).flatMap(({ data }) => data.choices?.[0]?.delta ?? [])
+    expect(thoughts.filter(({ reasoning }) => reasoning)).toEqual([{ reasoning_content: 'hm', reasoning: 'hm' }])
     const hidden = await chat('[[think:hm]]', { reasoning: { exclude: true } })
     expect(hidden.body.choices[0].message.reasoning).toBeUndefined()
   })
@@ -280,7 +286,7 @@ describe('how likely the tokens of an answer were, read with the openai package 
   })
 })
 
-describe('what the engine does not have', () => {
+describe('what the engine does not have (docs/api.md 33.6.26)', () => {
   test.each([
     ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }], top_p: 0.5 }],
     ['/v1/responses', { input: 'Hello', top_p: 0.5 }],

@@ -77,7 +77,7 @@ const BEFORE = [
 ]
 
 describe('a coding agent that speaks Responses', () => {
-  test('gets calls of its tools, side by side, with thoughts to give back', async () => {
+  test('gets calls of its tools, side by side, with thoughts to give back (docs/api.md 33.6.6, 33.6.9)', async () => {
     const ask = message(
       'user',
       freshPrompt('[[think:Let me look.]] [[plan:shell{"workdir":"a"};shell{"workdir":"b"}]]'),
@@ -126,7 +126,7 @@ describe('a coding agent that speaks Responses', () => {
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('*** Begin Patch')
   })
 
-  test('tools that this server does not have are named once and stop nothing', async () => {
+  test('tools that this server does not have are named once and stop nothing (docs/api.md 33.6.5)', async () => {
     const { response, items } = await turn([...BEFORE, message('user', freshPrompt('[[say:Hi.]]'))])
     expect(items).toHaveLength(1)
     const warnings = response.svc_metadata.warnings.join('\n')

@@ -37,7 +37,7 @@ const bob = await plain.person()
 const ask = (body: object) => ada.send('POST', 'embeddings', body)
 
 describe('POST /embeddings (docs/api.md 31)', () => {
-  test('the openai package reads base64 by default, which equals float bit for bit', async () => {
+  test('the openai package reads base64 by default, which equals float bit for bit (docs/api.md 33.6.24)', async () => {
     const input = ['one', 'three', 'seventeen']
     const model = 'svc-1-embed'
     const packed = await openai.embeddings.create({ model, input })
@@ -108,7 +108,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     )
   })
 
-  test('an upstream that answers too few, several lengths or no numbers is a failed engine', async () => {
+  test('an upstream that answers too few, several lengths or no numbers is a failed engine (docs/api.md 33.6.25)', async () => {
     for (const embeddings of [
       [],
       [[1, 2]],
@@ -128,7 +128,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     answers = answered
   })
 
-  test('an upstream that answers base64 all the same is read', async () => {
+  test('an upstream that answers base64 all the same is read (docs/api.md 33.6.24)', async () => {
     answers = ({ input }) => ({
       data: input.map((text) => ({
         embedding: Buffer.from(new Float32Array(vectorOf(text, 4)).buffer).toString('base64'),
@@ -139,7 +139,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     expect(body.data[0].embedding).toEqual(vectorOf('one', 4))
   })
 
-  test('is charged by tokens, is in usage and audit, and holds no text there', async () => {
+  test('is charged by tokens, is in usage and audit, and holds no text there (docs/api.md 33.6.29)', async () => {
     const eve = await world.person()
     const { body } = await eve.send('POST', 'embeddings', { input: 'secret words '.repeat(2_000) })
     expect(body.svc_metadata).toMatchObject({ vector_space: expect.stringMatching(/^[0-9a-f]{12}$/) })
@@ -217,7 +217,7 @@ describe('known vectors (docs/api.md 31 Cache)', () => {
 })
 
 describe('the model of the vectors (docs/api.md 31 Change of model)', () => {
-  test('is fixed by the first answer; another length is refused and another model reported until accepted', async () => {
+  test('is fixed by the first answer; another length is refused and another model reported until accepted (docs/api.md 33.6.25)', async () => {
     answers = answered
     const changing = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })
     const eve = await changing.person()

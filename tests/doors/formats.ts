@@ -96,6 +96,8 @@ export const chat: Format = {
       calls[index] ??= { id, name: called.name, arguments: '' }
       calls[index]!.arguments += called.arguments ?? ''
     }
+    if (deltas.some((delta) => 'tool_calls' in delta && !delta.tool_calls?.length))
+      throw new Error('no calls in a delta')
     const last = chunks.findLast(({ svc_metadata }) => svc_metadata)
     const usage = chunks.findLast((chunk) => chunk.usage)?.usage
     return {
@@ -224,7 +226,8 @@ type ResponseEvent = { type: string; sequence_number: number; [name: string]: an
 
 /**
  * The events of a Responses stream, read as strict clients do (docs/api.md 29.6): numbers rise by one from 0, every id
- * was announced, an item ends before the next begins, and nothing follows the last event.
+ * was announced, an item ends before the next begins, a text has its part before and is said whole at its end, and
+ * every response is whole.
  */
 function readResponseFrames(text: string): ResponseEvent[] {
   const frames = text
@@ -238,8 +241,20 @@ function readResponseFrames(text: string): ResponseEvent[] {
       return read
     })
   let open: string | null = null
+  let part: string | null = null
   for (const [at, frame] of frames.entries()) {
     if (frame.sequence_number !== at) throw new Error(`event ${at} has number ${frame.sequence_number}`)
+    if (frame.response && !frame.response.text?.format) throw new Error(`${frame.type} has no text.format`)
+    if (frame.response?.usage && !frame.response.usage.output_tokens_details)
+      throw new Error('no output_tokens_details')
+    if (frame.type === 'response.content_part.added' && frame.part.type === 'output_text') part = ''
+    else if (frame.type === 'response.output_text.delta') {
+      if (part === null) throw new Error(`the part of "${frame.delta}" was not announced`)
+      part += frame.delta
+    } else if (frame.type === 'response.output_text.done') {
+      if (frame.text !== part) throw new Error(`"${part}" ends as "${frame.text}"`)
+      part = null
+    } else if (frame.type === 'response.output_item.done' && part !== null) throw new Error(`"${part}" has no end`)
     if (frame.type === 'response.output_item.added') {
       if (open) throw new Error(`${open} is open when ${frame.item.id} begins`)
       open = frame.item.id
@@ -380,9 +395,19 @@ const toolChoice = (choice: NonNullable<DoorRequest['choice']>) =>
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape
 type MessageEvent = { type: string; [name: string]: any }
 
+/** Members of the message that opens a stream. */
+const MESSAGE = ['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'usage']
+/** The block of each delta. */
+const DELTAS: Record<string, string> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  signature_delta: 'thinking',
+  input_json_delta: 'tool_use',
+}
+
 /**
  * The events of a Messages stream, read as strict clients do (docs/api.md 30.3): one `message_start` first, blocks
- * counted from 0, each with its start before its deltas and its stop before the next.
+ * counted from 0, each with its start before deltas of its own kind and its stop before the next.
  */
 function readMessageEvents(text: string): MessageEvent[] {
   const events = readFrames(text).map(({ event, data }): MessageEvent => {
@@ -390,16 +415,22 @@ function readMessageEvents(text: string): MessageEvent[] {
     return data
   })
   if (events[0]?.type !== 'message_start') throw new Error(`the stream begins with ${events[0]?.type}`)
+  const { message } = events[0]
+  const missing = MESSAGE.filter((name) => message[name] === undefined)
+  if (missing.length || !(message.usage.input_tokens > 0)) throw new Error(`the message begins without ${missing}`)
   let next = 0
+  let kind = ''
   let open = false
-  for (const [at, { type, index }] of events.entries()) {
+  for (const [at, { type, index, delta, content_block }] of events.entries()) {
     if (type === 'message_start' && at > 0) throw new Error('the message starts twice')
     if (type === 'content_block_start') {
       if (open || index !== next) throw new Error(`block ${index} begins where ${next} should`)
       open = true
+      kind = content_block.type
       next += 1
     } else if (type === 'content_block_delta' || type === 'content_block_stop') {
       if (!open || index !== next - 1) throw new Error(`${type} of block ${index}, which is not open`)
+      if (delta && DELTAS[delta.type] !== kind) throw new Error(`${delta.type} in a block of ${kind}`)
       open = type === 'content_block_delta'
     } else if (type === 'message_delta' && open) throw new Error('the message ends with an open block')
   }

@@ -108,7 +108,7 @@ describe('web_search of a response (docs/api.md 29.5)', () => {
   })
 })
 
-describe('text before and after a call (docs/api.md 29.6, 30.3)', () => {
+describe('text before and after a call (docs/api.md 29.6, 30.3, 33.6.14)', () => {
   const words = `[[while:Let me look.]] [[think:Hm.]] ${SEARCH}`
 
   test('is an item each, in order, plain and streamed alike', async () => {
@@ -138,6 +138,7 @@ describe('text before and after a call (docs/api.md 29.6, 30.3)', () => {
       after: 'See https://weather.example/oslo for more.',
     })
     const { text } = await message(words, { ...more, stream: true })
+    messages.readStream(text)
     const begun = [...text.matchAll(/content_block_start\ndata: (.+)/g)].map(([, data]) => JSON.parse(data!))
     expect(begun.map(({ content_block }) => content_block.type)).toEqual(kinds)
     expect(text).not.toContain('"text":"\\n\\n"')

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { WEATHER } from '../suites/door'
 import { listen } from '../support/listening'
+import { PIXEL } from '../support/pixel'
 
 const { world, upstream } = await createUpstreamWorld()
 const baseURL = `${listen(world).origin}/v1`
@@ -20,14 +21,16 @@ const Person = z.object({ name: z.string(), age: z.number() })
 const ADA = '[[say:{"name":"Ada","age":36}]]'
 
 describe('the openai package', () => {
-  test('answers, and computes the text itself', async () => {
+  test('answers, and computes the text itself (docs/api.md 33.6.2)', async () => {
     const response = await openai.responses.create({ model, input: freshPrompt(), instructions: 'Be brief.' })
     expect(response.output_text).toBe('Hello from the scripted upstream.')
-    expect(response).toMatchObject({ status: 'completed', model, usage: { input_tokens: 11, output_tokens: 5 } })
+    expect(response).toMatchObject({ status: 'completed', model, text: { format: { type: 'text' } } })
+    const usage = { input_tokens: 11, output_tokens: 5, output_tokens_details: { reasoning_tokens: 0 } }
+    expect(response.usage).toMatchObject(usage)
     expect(response._request_id).toMatch(/^req_/)
   })
 
-  test('streams by its helper, whose response is that of the plain answer', async () => {
+  test('streams by its helper, whose response is that of the plain answer (docs/api.md 33.6.1, 33.6.2)', async () => {
     const deltas: string[] = []
     const stream = openai.responses.stream({ model, input: freshPrompt('[[say:one two three]]') })
     stream.on('response.output_text.delta', ({ delta }) => void deltas.push(delta))
@@ -36,7 +39,7 @@ describe('the openai package', () => {
     expect(response.output_text).toBe('one two three')
   })
 
-  test('runs tools over two turns, giving back what it got', async () => {
+  test('runs tools over two turns, giving back what it got (docs/api.md 33.6.6)', async () => {
     const tools = [{ type: 'function' as const, name: 'get_weather', parameters: WEATHER, strict: false }]
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: freshPrompt(PLAN) }]
     const first = await openai.responses.create({ model, input, tools, store: false })
@@ -47,6 +50,25 @@ describe('the openai package', () => {
     expect(input).toHaveLength(5)
     const second = await openai.responses.create({ model, input, tools, store: false })
     expect(second.output_text).toBe('Oslo: Snow.')
+  })
+
+  test('sends pictures, also in results (docs/api.md 33.6.23)', async () => {
+    const picture = {
+      type: 'input_image' as const,
+      image_url: `data:image/png;base64,${PIXEL}`,
+      detail: 'auto' as const,
+    }
+    const call = { call_id: 'call_1', name: 'get_weather', arguments: '{}' }
+    await openai.responses.create({
+      model: 'svc-1-vision',
+      input: [
+        { role: 'user', content: [picture, { type: 'input_text', text: freshPrompt() }] },
+        { type: 'function_call', ...call },
+        { type: 'function_call_output', call_id: call.call_id, output: [picture] },
+      ],
+      tools: [{ type: 'function', name: 'get_weather', parameters: WEATHER, strict: false }],
+    })
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages).split(PIXEL)).toHaveLength(3)
   })
 
   test('parses what fits a schema, plain and streamed', async () => {
@@ -64,7 +86,7 @@ describe('the openai package', () => {
   })
 })
 
-describe('the ai package with @ai-sdk/openai in its default', () => {
+describe('the ai package with @ai-sdk/openai in its default (docs/api.md 33.6.11)', () => {
   const provider = createOpenAI({ baseURL, apiKey })
   const get_weather = tool({
     description: 'Gets the weather.',

@@ -13,7 +13,7 @@ const respond = (body: object, by = ada) => by.send('POST', '/v1/responses', { m
 const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
 describe('thoughts that a client keeps sealed (docs/api.md 29.6), as coding agents do', () => {
-  test('come without a summary, plain and streamed, and go back to the engine as they were', async () => {
+  test('come without a summary, plain and streamed, and go back to the engine as they were (docs/api.md 33.6.9)', async () => {
     const { body } = await respond({ input: freshPrompt(THOUGHTS), include })
     const [thoughts, answer] = body.output
     expect(thoughts).toEqual({

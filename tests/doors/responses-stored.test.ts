@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'bun:test'
+import { cpSync } from 'node:fs'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, type ModelMessage } from 'ai'
 import OpenAI from 'openai'
+import { openApp } from '../../src/app/open'
+import { expiredResponses } from '../../src/doors/stored'
+import { createLog } from '../../src/kernel/log'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { WEATHER } from '../suites/door'
+import { fakeClock } from '../support/clock'
 import { listen } from '../support/listening'
+import { temporaryFolder } from '../support/temporary-folder'
 
 const { world, upstream } = await createUpstreamWorld()
 const baseURL = `${listen(world).origin}/v1`
@@ -13,6 +19,7 @@ const eve = await world.person()
 const openai = new OpenAI({ baseURL, apiKey: ada.key, maxRetries: 0 })
 const model = 'svc-1-flash'
 const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
+const BASES = ['/api/v1', '/v1', '/openai', '/openai/v1', '/api/v1/v1']
 
 describe('a stored response (docs/api.md 29.7)', () => {
   test('is read as it was answered, and its stream again', async () => {
@@ -35,7 +42,7 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(numbers[0]).toBe(5)
   })
 
-  test('is gone on from, with its calls and their results', async () => {
+  test('is gone on from, with its calls and their results (docs/api.md 33.6.7)', async () => {
     const tools = [{ type: 'function' as const, name: 'get_weather', parameters: WEATHER, strict: false }]
     const plan = '[[plan:get_weather{"location":"Oslo"}]] [[say:Snow it is.]]'
     const first = await openai.responses.create({
@@ -80,7 +87,7 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(audit.body).toMatchObject([{ entityType: 'response', entityId: id }])
   })
 
-  test('with store: false there is none, and its items are not looked up', async () => {
+  test('with store: false there is none, and its items are not looked up (docs/api.md 33.6.9)', async () => {
     const first = await openai.responses.create({ model, input: freshPrompt(), store: false })
     expect((await ada.send('GET', `responses/${first.id}`)).status).toBe(404)
     const { status } = await ada.send('POST', 'responses', {
@@ -114,24 +121,29 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(sent()).toContain('Blue like the sea.')
   })
 
-  test('of somebody else is unknown, whatever is done with it', async () => {
+  test('of somebody else is unknown at every base, whatever is done with it (docs/api.md 33.6.10)', async () => {
     const { id, output } = await openai.responses.create({ model, input: freshPrompt() })
     const unknown = `resp_${'x'.repeat(24)}`
-    const own = (one: string) => [
-      eve.send('GET', `responses/${one}`),
-      eve.send('DELETE', `responses/${one}`),
-      eve.send('POST', `responses/${one}/cancel`),
-      eve.send('GET', `responses/${one}/input_items`),
-    ]
+    const own = (one: string) =>
+      BASES.flatMap((base) => [
+        eve.send('GET', `${base}/responses/${one}`),
+        eve.send('DELETE', `${base}/responses/${one}`),
+        eve.send('POST', `${base}/responses/${one}/cancel`),
+        eve.send('GET', `${base}/responses/${one}/input_items`),
+      ])
     const answers = async (all: ReturnType<typeof own>) =>
       (await Promise.all(all)).map(({ status, body }) => ({
         status,
         code: body.error.code,
         message: body.error.message,
       }))
-    expect(await answers(own(id))).toEqual(await answers(own(unknown)))
-    const next = await eve.send('POST', '/openai/responses', { input: 'On', previous_response_id: id })
-    expect(next).toMatchObject({ status: 404, body: { error: { code: 'previous_response_not_found' } } })
+    const refused = await answers(own(id))
+    expect(refused.filter(({ status }) => status !== 404)).toEqual([])
+    expect(refused).toEqual(await answers(own(unknown)))
+    for (const base of BASES) {
+      const next = await eve.send('POST', `${base}/responses`, { input: 'On', previous_response_id: id })
+      expect(next).toMatchObject({ status: 404, body: { error: { code: 'previous_response_not_found' } } })
+    }
     const item = await eve.send('POST', '/v1/responses', {
       input: [
         { type: 'item_reference', id: output[0]!.id },
@@ -141,6 +153,37 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(item).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
     expect((await ada.send('GET', `responses/${id}`)).status).toBe(200)
   })
+})
+
+test('it is a row: another process reads it, until 30 days after its last use (docs/api.md 33.6.8)', async () => {
+  const clock = fakeClock()
+  const DAY_MS = 86_400_000
+  const { world: aging } = await createUpstreamWorld({ clock })
+  const bob = await aging.person()
+  const respond = async (more: object = {}) =>
+    (await bob.send('POST', 'responses', { model, input: freshPrompt(), ...more })).body.id as string
+  const [used, unused] = [await respond(), await respond()]
+  const dataDir = temporaryFolder('svc-again-')
+  cpSync(aging.folder, dataDir, { recursive: true })
+  const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
+  const again = await openApp({ config: { ...aging.config, dataDir }, clock, log, serving: false })
+  const request = new Request(`http://localhost/api/v1/responses/${used}`, {
+    headers: { authorization: `Bearer ${bob.key}` },
+  })
+  const read = (await (await again.api.handle(request)).json()) as object
+  await again.close()
+  expect(read).toMatchObject({ id: used, output: [{ type: 'message' }] })
+
+  const passed = async (days: number) => {
+    clock.advance(days * DAY_MS)
+    await expiredResponses({ store: aging.app.store, clock }).run({ signal: new AbortController().signal } as never)
+    const replies = await Promise.all([used, unused].map((id) => bob.send('GET', `responses/${id}`)))
+    return replies.map(({ status }) => status)
+  }
+  expect(await passed(29)).toEqual([200, 200])
+  await respond({ previous_response_id: used })
+  expect(await passed(2)).toEqual([200, 404])
+  expect(await passed(28)).toEqual([404, 404])
 })
 
 test('tokens of an input are counted without a call', async () => {

@@ -142,6 +142,24 @@ test('a reader who leaves a half-open stream leaves it free for the next', async
   expect((await engines.answer('svc-1-flash', ask('Hi', by('ada')))).text).toContain('Hello')
 })
 
+test.each(['[[hang]]', '[[stall]] [[say:word]]'])(
+  'readers who leave %s say nothing about health (docs/api.md 33.6.20)',
+  async (script) => {
+    const { engines } = openEngines(settings)
+    for (const owner of ['ada', 'ada', 'ada', 'ada', 'ada', 'bob', 'bob']) {
+      const leaving = new AbortController()
+      const requested = upstream.calls.length
+      const running = begin(engines, 'svc-1-flash', ask(script, { signal: leaving.signal, ...by(owner) }))
+      const read = running.then(({ parts }) => Array.fromAsync(parts)).catch((error) => error.name)
+      await eventually(() => upstream.calls.length > requested)
+      leaving.abort()
+      expect(await read).toBe('AbortError')
+    }
+    for (const owner of ['ada', 'bob'])
+      expect((await engines.answer('svc-1-flash', ask('Hi', by(owner)))).text).toContain('Hello')
+  },
+)
+
 describe('a request that runs out of time', () => {
   /** Five requests that are given up after `ms` of waiting for the engine. */
   async function giveUp(ms: number) {

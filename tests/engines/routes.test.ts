@@ -45,7 +45,7 @@ describe('GET /models', () => {
   })
 })
 
-test('says what each model reads and takes (docs/api.md 32.2)', async () => {
+test('says what each model reads and takes (docs/api.md 32.2, 33.6.30)', async () => {
   const { body } = await ada.send('GET', 'models/svc-1-flash')
   expect(body).toMatchObject({ type: 'model', created_at: '2026-01-01T00:00:00.000Z', input_modalities: ['text'] })
   expect((await ada.send('GET', 'models/svc-1-vision')).body.input_modalities).toEqual(['text', 'image'])

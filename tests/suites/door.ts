@@ -113,7 +113,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Be brief.')
   })
 
-  test('a stream equals the plain answer', async () => {
+  test('a stream equals the plain answer (docs/api.md 33.6.1, 33.6.4, 33.6.28)', async () => {
     const prompt = freshPrompt('[[say:one two\u2028three]]')
     expect(await streamed({ prompt })).toEqual(await answered({ prompt }))
   })
@@ -133,7 +133,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(sent).toContain('Snow in Rome.')
   })
 
-  test('parallel calls in a stream', async () => {
+  test('parallel calls in a stream (docs/api.md 33.6.3, 33.6.13, 33.6.14, 33.6.28)', async () => {
     const prompt = freshPrompt(PLAN)
     const { calls, ended } = await streamed({ prompt, tools: ['get_weather'] })
     expect(ended).toBe(format.ends.calls)
@@ -158,7 +158,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(await refused({ prompt: freshPrompt(), file: torn })).toMatchObject({ status: 400 })
   })
 
-  test('reasoning is shown apart from the answer, plain and streamed', async () => {
+  test('reasoning is shown apart from the answer, plain and streamed (docs/api.md 33.6.1, 33.6.12, 33.6.15)', async () => {
     const request: DoorRequest = { prompt: freshPrompt('[[think:Two and two.]] [[say:Four.]]'), reasons: true }
     expect(await answered(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
     expect(await streamed(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
@@ -199,7 +199,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect((await streamed(request)).ended).toBe(format.ends.limit)
   })
 
-  test('cached tokens are part of the prompt', async () => {
+  test('cached tokens are part of the prompt (docs/api.md 33.6.16)', async () => {
     const request = { prompt: freshPrompt('[[cached:9]]') }
     expect(await answered(request)).toMatchObject({ input: 11, cached: 9 })
     expect(await streamed(request)).toMatchObject({ input: 11, cached: 9 })
@@ -234,17 +234,20 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect((await streamed(wrong)).refusal).toContain('does not fit')
   })
 
-  test('an image', async () => {
+  test('an image (docs/api.md 33.6.23)', async () => {
     await answered({ prompt: freshPrompt(), image: PIXEL, model: 'svc-1-auto' })
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain(PIXEL)
   })
 
-  test('an engine that breaks off after the first byte ends the stream with its error', async () => {
-    const prompt = freshPrompt('[[cut]][[slow:40]][[tokens:8]]')
-    const { status, text } = await post({ prompt, more: { stream: true } })
-    expect(status).toBe(200)
-    expect(format.streamError(text).message).toContain('stopped in the middle')
-  })
+  test.each(['cut', 'truncate'])(
+    'an engine that breaks off after the first byte (%s) ends the stream with its error (docs/api.md 33.6.19)',
+    async (fault) => {
+      const prompt = freshPrompt(`[[${fault}]][[slow:40]][[tokens:8]]`)
+      const { status, text } = await post({ prompt, more: { stream: true } })
+      expect(status).toBe(200)
+      expect(format.streamError(text).message).toContain('stopped in the middle')
+    },
+  )
 
   test('a client that leaves stops the engine', async () => {
     upstream.reset()
@@ -262,10 +265,11 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     await answer
   })
 
-  test('an input that is too long says so in words that clients know', async () => {
+  test('an input that is too long says so in words that clients know, with both numbers (docs/api.md 33.6.18)', async () => {
     const { status, message } = await refused({ prompt: '漢'.repeat(400_000) })
     expect(status).toBe(400)
     expect(message).toContain('maximum context length')
+    expect(message).toMatch(/\d{4,}\D.*\D\d{4,}/)
   })
 
   test('short credit', async () => {
@@ -283,7 +287,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(warnings.join()).toContain('"gpt-unheard-of"')
   })
 
-  test('an ignored member is named', async () => {
+  test('an ignored member is named (docs/api.md 33.6.26)', async () => {
     const { status, headers, body } = await post({ prompt: freshPrompt(), more: format.ignored })
     expect(status).toBe(200)
     for (const name of Object.keys(format.ignored)) {
@@ -306,13 +310,16 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(await refused({ prompt: 'Why?', conversation: crypto.randomUUID() })).toMatchObject({ status: 404 })
   })
 
-  test('is counted and audited as one call by its own route', async () => {
+  test('is counted, audited and charged as one call by its own route (docs/api.md 33.6.29)', async () => {
     const eve = await world.person()
+    const spent = async () => (await eve.send('GET', 'billing/limits')).body.usage.daily_used_cents as number
+    expect(await spent()).toBe(0)
     await answered({ prompt: freshPrompt() }, eve)
     const rows = (await eve.send('GET', 'audit')).body as { action: string; inputSummary: { endpoint: string } }[]
     expect(
       rows.filter(({ action }) => action === 'completion.created').map((row) => row.inputSummary.endpoint),
     ).toEqual([format.path])
+    expect(await spent()).toBeGreaterThan(0)
   })
 
   // The last one: afterwards the engine counts as down.

@@ -278,7 +278,7 @@ async function stream(words: string, members: object = {}) {
 }
 
 describe('a chat stream (docs/api.md 4)', () => {
-  test('is role, texts, finish, [DONE], in that order and without event names', async () => {
+  test('is role, texts, finish, [DONE], in that order and without event names (docs/api.md 33.6.28)', async () => {
     const { frames, headers } = await stream('[[say:one two three]][[slow:60]]')
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect(frames.every(({ event }) => event === null)).toBe(true)
@@ -341,22 +341,25 @@ describe('a chat stream (docs/api.md 4)', () => {
     expect(joinDeltas((await stream(`[[say:${text}]]`)).frames).replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
   })
 
-  test.each(['cut', 'truncate', 'malformed'])('that breaks off with %s says so, then [DONE]', async (fault) => {
-    const { frames, headers } = await stream(`[[${fault}]][[slow:60]][[tokens:8]]`)
-    const isEarly = frames.length === 0
-    expect(isEarly).toBe(fault === 'malformed')
-    if (isEarly) return
-    expect(frames.at(-2)?.data).toEqual({
-      error: {
-        message: expect.stringContaining('stopped in the middle'),
-        type: 'api_error',
-        code: 'engine_unavailable',
-        request_id: headers.get('x-request-id'),
-      },
-    })
-    expect(frames.at(-1)?.data).toBe('[DONE]')
-    expect(frames.some(({ data }) => data.choices?.[0]?.finish_reason)).toBe(false)
-  })
+  test.each(['cut', 'truncate', 'malformed'])(
+    'that breaks off with %s says so (docs/api.md 33.6.19)',
+    async (fault) => {
+      const { frames, headers } = await stream(`[[${fault}]][[slow:60]][[tokens:8]]`)
+      const isEarly = frames.length === 0
+      expect(isEarly).toBe(fault === 'malformed')
+      if (isEarly) return
+      expect(frames.at(-2)?.data).toEqual({
+        error: {
+          message: expect.stringContaining('stopped in the middle'),
+          type: 'api_error',
+          code: 'engine_unavailable',
+          request_id: headers.get('x-request-id'),
+        },
+      })
+      expect(frames.at(-1)?.data).toBe('[DONE]')
+      expect(frames.some(({ data }) => data.choices?.[0]?.finish_reason)).toBe(false)
+    },
+  )
 })
 
 const warningsOf = async (more: object, after: object[] = []): Promise<string[] | undefined> => {

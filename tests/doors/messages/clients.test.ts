@@ -79,7 +79,7 @@ describe('LangChain with its Anthropic package', () => {
 describe('coding agents', () => {
   const EPHEMERAL = { cache_control: { type: 'ephemeral' } }
 
-  test('one that speaks this format: blocks of system text, many tools, beta headers', async () => {
+  test('one that speaks this format: blocks of system text, many tools, beta headers (docs/api.md 33.6.22)', async () => {
     const names = [
       'Bash',
       'Read',

@@ -86,7 +86,7 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(tools.map(({ content }) => content)).toEqual(['Snow.', 'Error: Snow.'])
   })
 
-  test('sends pictures, also in results', async () => {
+  test('sends pictures, also in results (docs/api.md 33.6.23)', async () => {
     const picture = {
       type: 'image' as const,
       source: { type: 'base64' as const, media_type: 'image/png' as const, data: PIXEL },
@@ -144,7 +144,7 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(stop_reason).toBe('max_tokens')
   })
 
-  test('counts cached tokens apart from the others', async () => {
+  test('counts cached tokens apart from the others (docs/api.md 33.6.16)', async () => {
     const { usage } = await client.messages.create(order('[[cached:9]]'))
     expect(usage).toMatchObject({ input_tokens: 2, cache_read_input_tokens: 9 })
   })
@@ -158,13 +158,15 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(wrong.stop_reason).toBe('refusal')
   })
 
-  test('counts the tokens of a message, with its tools and pictures, and asks no engine', async () => {
+  test('counts the tokens of a message, with its tools and pictures, and asks no engine (docs/api.md 33.6.17)', async () => {
     const calls = upstream.calls.length
     const { messages } = order('How many tokens are in this sentence of plain English words?')
     const plain = await client.messages.countTokens({ model, messages })
     const withTools = await client.messages.countTokens({ model: 'claude-opus-4-5', messages, tools: [WEATHER] })
     expect(plain.input_tokens).toBeGreaterThan(10)
     expect(withTools.input_tokens).toBeGreaterThan(plain.input_tokens)
+    const { input_tokens } = await client.beta.messages.countTokens({ model, messages })
+    expect(input_tokens).toBe(plain.input_tokens)
     expect(upstream.calls.length).toBe(calls)
   })
 })
@@ -211,7 +213,7 @@ describe('the error classes of the Anthropic package (docs/api.md 30.5)', () => 
     expect({ status: reply.status, body: await reply.json() }).toMatchObject({ status: 404, body: { type: 'error' } })
   })
 
-  test('a prompt that is too long says how long, in the words that clients look for', async () => {
+  test('a prompt that is too long says how long, in the words that clients look for (docs/api.md 33.6.18)', async () => {
     const { message } = typeOf(
       await refusal({ messages: [{ role: 'user', content: '漢'.repeat(400_000) }] }),
     ) as unknown as {
