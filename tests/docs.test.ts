@@ -196,3 +196,8 @@ test('comments are in plain words', () => {
   expect(comments.length).toBeGreaterThan(3_000)
   expect(comments.filter((comment) => STILTED.test(comment) && !/stands? in for/.test(comment))).toEqual([])
 })
+
+test('a comment describes what follows it', () => {
+  const before = sources.filter(({ text }) => /^ *(?:\/\*\*.*| \*)\*\/\n *\/\*\*/m.test(text))
+  expect(before.map(({ file }) => file)).toEqual([])
+})

@@ -312,7 +312,7 @@ export type Run = {
   readonly said: Pieces
   /** Holds back streamed text until rules have checked it; null when no rule needs that. */
   held: HoldBack | null
-  /** Streamed text that is held back, where the engine says how likely its tokens are; null once it is not shown as it came. */
+  /** Streamed text that is held back, with the likelihood of its tokens; null once a rule has changed the text. */
   untold: { text: string; logprobs: readonly TokenLogprob[] }[] | null
 
   /** The job that continues with the work, put in line with the end of the run. */

@@ -71,7 +71,7 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) =>
   EACH.findIndex((one) => one.test(String.fromCharCode(code))),
 )
 
-/** Of the others by their blocks of 256 code units: the file has the first block of a script, the last, and the class. */
+/** Others by blocks of 256 code units: the file has the first and last block of each script, and its class. */
 const PAGES = new Uint8Array(256).fill(21)
 for (const [first, last, kind] of Object.values(weights.scripts)) PAGES.fill(kind!, first, last! + 1)
 
@@ -111,7 +111,7 @@ for (let place = 0; place <= BEGIN; place++)
 export type Place = { at: number }
 export const newPlace = (): Place => ({ at: BEGIN })
 
-/** The weight of a text in hundredths of a token. With `place`, of the next piece of a text that is weighed in pieces. */
+/** The weight of a text in hundredths of a token; with `place`, of the next piece of a longer text. */
 export function weigh(text: string, place: Place = newPlace()): number {
   let { at } = place
   let units = 0
@@ -165,7 +165,7 @@ export function countPrompt(messages: readonly Message[], tools: readonly Engine
   return tokens + tokensIn(units)
 }
 
-/** The beginning of a text, or of a piece of one at `place`, that weighs at most `units`, never half a surrogate pair. */
+/** The beginning of a text, or of its piece at `place`, that weighs at most `units`; never half a surrogate pair. */
 export function cutToWeight(text: string, units: number, place: Place = newPlace()): string {
   const moving = { ...place }
   let left = units

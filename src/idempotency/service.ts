@@ -93,7 +93,7 @@ const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number):
     .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
 }
 
-/** Deletes the keys that expired first from a moment on: `limit`, and those that expired with the last. Returns when. */
+/** Deletes the keys that expired first since `from`: `limit`, and those that expired with the last. Returns when. */
 const removeExpiredRepository = async (tx: Tx, now: number, limit: number, from: number): Promise<number[]> => {
   const t = tx.of(idempotencyKeys)
   const due = await tx

@@ -146,7 +146,6 @@ export function createJobs(deps: JobsDeps) {
     stepsOf: steps.of,
     queues: createQueues({ clock, kinds, wake: worker.wake }),
     countEnded,
-    /** Deletes some jobs that ended before a moment, and says how many; 0 when there are none left. */
     removeEnded,
   }
 

@@ -166,7 +166,7 @@ let turn: Promise<void> | null = null
 
 /**
  * `fetch` for addresses from the operator's configuration: no address guard, connections reused, no redirects. Under
- * load the requests of one turn of the event loop leave together: each that leaves alone wakes the thread that sends it.
+ * load, requests of one turn of the event loop are sent together: one sent alone wakes the thread that sends it.
  */
 export async function trustedFetch(url: string, init: RequestInit): Promise<Response> {
   if (unanswered++) {

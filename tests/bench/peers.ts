@@ -44,8 +44,7 @@ async function* pacedFrames() {
   }
 }
 
-/** As long as those of common models. */
-/** Numbers of 32 bits in as many digits as servers write. */
+/** As many numbers as common models give, of 32 bits, in as many digits as servers write. */
 const NUMBERS = Array.from({ length: 1_536 }, (_, at) => Number((Math.sin(at + 1) / 40).toPrecision(8)))
 const VECTOR = JSON.stringify({
   object: 'list',

@@ -71,10 +71,10 @@ export const behalfOf = (caller: TenantCaller): Behalf => ({
 
 export type Unattended = ReturnType<typeof createUnattended>
 
-/** A session ends this long after its last use (docs/api.md 1.2). */
 /** How long a proof of who a person is counts. */
 export const FRESH_MS = 15 * 60_000
 
+/** A session ends this long after its last use (docs/api.md 1.2). */
 const SESSION_MS = 12 * 60 * 60_000
 const REMEMBERED_SESSIONS = 10_000
 

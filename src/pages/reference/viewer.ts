@@ -35,13 +35,7 @@ export async function viewerPage(start: string, script: string): Promise<string>
       withDefaultFonts: false,
       hiddenClients: true,
       // Without what offers the vendor's other products, and without a download of what only the viewer reads.
-      ...{
-        hideClientButton: true,
-        telemetry: false,
-
-        showDeveloperTools: 'never',
-        documentDownloadType: 'none',
-      },
+      ...{ hideClientButton: true, telemetry: false, showDeveloperTools: 'never', documentDownloadType: 'none' },
     },
     documentation: { info: { title: 'API reference – svc', version: '', description: 'Every call of this API' } },
   })

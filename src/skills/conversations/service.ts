@@ -30,8 +30,6 @@ import {
 } from './schema'
 import { type ConversationRow, conversationRepository, type MessageRow } from './table'
 
-/** How many conversations a purge deletes in one transaction. */
-
 export type ConversationService = ReturnType<typeof createConversations>
 /** `pictured` where a picture was the answer; `pictureId` where it was stored. */
 export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean; pictureId?: ArtifactId }

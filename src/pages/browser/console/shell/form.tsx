@@ -361,7 +361,7 @@ function Until({ field: { label, help }, value, problem, onChange }: OneProps & 
               type="date"
               required
               min={tomorrow}
-              value={dayOf(value)}
+              value={inputDay(value)}
               onChange={({ target }) => onChange(target.value || tomorrow)}
             />
           )}
@@ -371,6 +371,6 @@ function Until({ field: { label, help }, value, problem, onChange }: OneProps & 
   )
 }
 
-/** The local day of a moment as a field of days has it. */
-const dayOf = (moment: string | number) => new Date(moment).toLocaleDateString('sv-SE')
-const dayIn = (days: number) => dayOf(Date.now() + days * DAY_MS)
+/** The local day of a moment, as an input of the type date has it. */
+const inputDay = (moment: string | number) => new Date(moment).toLocaleDateString('sv-SE')
+const dayIn = (days: number) => inputDay(Date.now() + days * DAY_MS)

@@ -133,7 +133,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
     )
-    // An order needs the rows that are ordered: they are read first, up to a number.
+    // Sorting needs all rows, so they are read first, up to a limit.
     const loaded = all?.length ?? 0
     const isShort = Boolean(values.sort) && pages.hasNextPage && loaded < MAX_SORTED
     const { isFetchingNextPage, fetchNextPage } = pages
@@ -142,7 +142,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     }, [isShort, isFetchingNextPage, fetchNextPage])
     const rows = unsorted && !isShort ? sortedBy(unsorted, columns, values.sort) : unsorted
     const sort = (key: string) => {
-      // Of figures and times the highest are looked for.
+      // People look for the highest figures and the newest times first.
       const ways = columns.find((column) => column.key === key)?.number ? [`-${key}`, key, ''] : [key, `-${key}`, '']
       set({ sort: ways[(ways.indexOf(values.sort ?? '') + 1) % ways.length]! })
     }
@@ -271,7 +271,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
           <p className="faint" role="status">
             {isShort
               ? `Reading rows to sort them: ${loaded} so far.`
-              : `Sorted are the first ${loaded} rows. Filter, such as by time, to sort all that you look for.`}
+              : `Only the first ${loaded} rows are sorted. Filter, for example by time, to sort fewer.`}
           </p>
         )}
         {!isGallery && rows && rows.length > 0 && (

@@ -96,7 +96,9 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
               body: { settings: { off: it.state === 'off' ? null : true }, test: false },
               ...(it.state === 'off'
                 ? {}
-                : { ask: 'Calls go to the next engine of each mode at once. Calls under way go on, settings stay.' }),
+                : {
+                    ask: 'Calls go to the next engine of each mode at once. Calls in progress finish. The settings stay.',
+                  }),
             },
           !isBuiltIn &&
             !isHere && {

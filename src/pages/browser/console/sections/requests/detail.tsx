@@ -251,12 +251,11 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
         {tools.length === 0 && <p className="faint">None were used.</p>}
         {tools.length > 0 && !bodies.kept && (
           <p>
-            {tools.join(', ')} <small>What they were given and gave back is kept with bodies only.</small>
+            {tools.join(', ')} <small>Arguments and results are kept only with bodies.</small>
           </p>
         )}
         {bodies.tools?.map(({ name, status, description, ms, arguments: given, result }, n) => (
-          // A run can call a tool twice with the same arguments.
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+          // biome-ignore lint/suspicious/noArrayIndexKey: a tool can have run twice alike, and the list never changes
           <div key={n} className="recorded">
             <p>
               <b>{name}</b> <Chip state={TOOL_STATES[status]?.[0] ?? 'bad'}>{TOOL_STATES[status]?.[1] ?? status}</Chip>{' '}

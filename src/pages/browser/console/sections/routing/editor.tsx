@@ -100,7 +100,7 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
           )}
         </Rows>
         <h3>Floors</h3>
-        <p className="faint">How sure a mode has to be before it is chosen: 85 % where nothing else is said.</p>
+        <p className="faint">How sure svc has to be before it chooses a mode: 85 % unless you set another floor.</p>
         <Rows
           name="floor"
           rows={floors}
