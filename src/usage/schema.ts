@@ -5,7 +5,6 @@ import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '
 
 /** Limits of an export (docs/api.md 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
-
 export const REPORT_DAYS = 366
 
 const BENCHMARK_WINDOWS = ['24h', '7d', '30d'] as const
@@ -290,7 +289,11 @@ export const UsageSeries = t.Object(
 )
 export type UsageSeries = Static<typeof UsageSeries>
 
-export const RequestQuery = t.Object({ ...RequestFilters.properties, ...PageQuery.properties })
+export const RequestQuery = t.Object({
+  ...RequestFilters.properties,
+  ...PageQuery.properties,
+  limit: t.Integer({ minimum: 1, maximum: 200, default: 50 }),
+})
 export type RequestQuery = Static<typeof RequestQuery>
 
 /** One call as it was recorded, without what was asked and answered. */

@@ -18,6 +18,8 @@ test('calls are listed newest first, a page at a time, and each is found by its 
     cursor = body.next_cursor
   }
   expect(found).toEqual(ids)
+  expect((await person.send('GET', 'requests?limit=200')).status).toBe(200)
+  expect((await person.send('GET', 'requests?limit=201')).body.error).toMatchObject({ param: 'limit' })
   const { body } = await person.send('GET', `requests/${ids[0]}`)
   expect(body.request).toMatchObject({ request_id: ids[0], mode: 'fast', status: 200, endpoint: '/completions' })
   const { steps, request } = body
