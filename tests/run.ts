@@ -1,7 +1,7 @@
 /**
- * `bun tests/run.ts TIER…`, the test commands. `test`: types, lint, unused code, generated files, and the tests of units
- * and modules on SQLite. `system`: those that start processes, browsers or terminals, and on Postgres those that it can
- * change. `long`: trained models made anew, kills of the server, the tests that have more rounds, and every
+ * `bun tests/run.ts TIER…`, the test commands. `test`: types, lint, unused code, generated files, quickly trained
+ * models, and the tests of units and modules on SQLite. `system`: those that start processes, browsers or terminals, and
+ * on Postgres those that it can change. `long`: the other trained models, kills of the server, the tests that have more rounds, and every
  * database-bound one on Postgres. Prints a table of modules; the last line sums up; exits 1 when anything failed.
  */
 import { rmSync } from 'node:fs'
@@ -17,11 +17,9 @@ const CHECKS: Record<string, string[]> = {
   lint: ['run', 'check:lint'],
   'unused code': ['run', 'check:unused'],
   'generated files': ['drizzle/generate.ts', '--check'],
-}
-const MODEL_CHECKS: Record<string, string[]> = {
+  // All three models learn from the same ordinary prompts: a new prompt for one makes the others stale.
   'trained model of the classifier': ['src/training/classifier/train.ts', '--check'],
   'trained model of names': ['src/training/names/train.ts', '--check'],
-  'trained models of guardrails': ['src/training/verdicts/train.ts', '--check'],
 }
 const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 
@@ -46,7 +44,7 @@ if (isTest) {
 }
 if (isSystem) await runFiles('system on SQLite', plan.system)
 if (isLong) {
-  await Promise.all(Object.entries(MODEL_CHECKS).map(([name, args]) => check(name, args)))
+  await check('trained models of guardrails', ['src/training/verdicts/train.ts', '--check'])
   await check('30 kills of the server', KILLS)
   await runFiles('more rounds on SQLite', plan.long, { TEST_LONG: '1' })
 }
