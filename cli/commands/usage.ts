@@ -40,7 +40,8 @@ const totals = columnsOf`
 const calls = columnsOf`
   timestamp TIME time, status STATUS number, resolved_mode MODE, model ENGINE min, api_key_name KEY min,
   prompt_tokens IN number, completion_tokens OUT number, latency_ms MS number, cost_cents COST¢ money, code CODE min,
-  request_id REQUEST keep min`
+  method METHOD wide, endpoint ENDPOINT wide, bytes_in BYTES-IN number wide, bytes_out BYTES-OUT number wide,
+  has_bodies KEPT flag wide, request_id REQUEST keep min`
 
 const parts = columnsOf`name NAME, requests REQUESTS number, cost_cents COST¢ money`
 const BAR = 24

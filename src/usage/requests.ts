@@ -1,4 +1,20 @@
-import { and, desc, eq, exists, gt, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  desc,
+  eq,
+  exists,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  or,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm'
 import { recurring } from '../jobs'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -8,7 +24,9 @@ import { centsToMicro, microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
+import { DAY_MS } from './buckets'
 import {
+  EXPORT_DAYS,
   type KeptTool,
   METADATA,
   type RequestDetail,
@@ -67,7 +85,7 @@ export async function listRequests(
   }
   const page = toPage(rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
   const next = page.next ?? (end > span.from ? encodeCursor({ at: end, id: '0' }) : null)
-  return { items: await present(deps, page.items), next }
+  return { items: await present(deps, owner, page.items), next }
 }
 
 /** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
@@ -115,7 +133,7 @@ export async function findRequest(
           }
         : { kept: false, until: null }
       const held = row.ledger_ref === null ? undefined : await heldUnder(deps.reader, row.ledger_ref)
-      const [request] = await present(deps, [row])
+      const [request] = await present(deps, owner, [row])
       return {
         ...{ object: 'request' as const, request: request!, steps: stepsOf(row, bodies.tools), ...decidedIn(row) },
         money: {
@@ -195,15 +213,26 @@ function decidedIn(row: Found) {
   }
 }
 
-async function present({ reader, namesOf }: Deps & Names, rows: readonly Found[]): Promise<RequestRow[]> {
+async function present(
+  { reader, clock, namesOf }: Deps & Names,
+  owner: OwnerScope,
+  rows: readonly Found[],
+): Promise<RequestRow[]> {
   const keys = [...new Set(rows.flatMap(({ api_key_id }) => api_key_id ?? []))]
   const names = await namesOf(reader, 'key', keys)
+  const now = clock.now()
+  const ids = rows.map(({ request_id }) => request_id)
+  const sizes = new Map((await sizesOf(reader, owner, ids, now)).map((size) => [size.request_id, size]))
   return rows.map((row) => {
     const outcome = outcomeOf(row)
+    const said = row.input === null ? {} : JSON.parse(row.input)
+    const size = sizes.get(row.request_id)
     return {
       request_id: row.request_id,
       timestamp: iso(row.at),
       endpoint: row.endpoint,
+      // Work without an event of its own was begun by a POST.
+      method: said.method ?? 'POST',
       status: row.status,
       code: outcome.error_code ?? null,
       mode: row.mode,
@@ -220,10 +249,14 @@ async function present({ reader, namesOf }: Deps & Names, rows: readonly Found[]
       fallback: row.fallback_used,
       ttft_ms: row.ttft_ms,
       latency_ms: row.latency_ms,
+      bytes_in: size?.bytes_in ?? null,
+      bytes_out: size?.bytes_out ?? null,
       guardrails: outcome.guardrails?.length ?? 0,
       tools: outcome.tools_used?.length ?? 0,
       conversation_id: outcome.conversation_id ?? null,
-      metadata: row.input === null ? null : (JSON.parse(row.input).metadata ?? null),
+      metadata: said.metadata ?? null,
+      has_trace: row.at >= now - EXPORT_DAYS * DAY_MS,
+      has_bodies: size !== undefined,
     }
   })
 }
@@ -328,9 +361,32 @@ export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
 
 /** What was kept of a call of an owner, and has not expired. */
 async function bodyOf(db: Reader, owner: OwnerScope, id: string, now: number): Promise<BodyRow | undefined> {
+  return (
+    await db
+      .select()
+      .from(db.of(requestBodies))
+      .where(keptOf(db, owner, [id], now))
+      .limit(1)
+  )[0]
+}
+
+/** The bytes of what was kept of these calls, in UTF-8. */
+function sizesOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: number) {
   const t = db.of(requestBodies)
-  const wanted = and(eq(t.request_id, id), eq(t.owner, owner), gt(t.expires_at, now))
-  return (await db.select().from(t).where(wanted).limit(1))[0]
+  const bytes = <T>(column: SQLWrapper) => sql<T>`octet_length(${column})`
+  return db
+    .select({
+      request_id: t.request_id,
+      bytes_in: bytes<number>(t.request),
+      bytes_out: bytes<number | null>(t.response),
+    })
+    .from(t)
+    .where(keptOf(db, owner, ids, now))
+}
+
+function keptOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: number) {
+  const t = db.of(requestBodies)
+  return and(inArray(t.request_id, [...ids]), eq(t.owner, owner), gt(t.expires_at, now))
 }
 
 /** Deletes everything that is kept of an owner. */

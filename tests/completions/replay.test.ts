@@ -20,6 +20,13 @@ test('requests and answers are kept once the account says so, and are sent again
     response: kept.content,
   })
   expect(Date.parse(bodies.until) - Date.now()).toBeGreaterThan(2 * 86_400_000)
+  const rows = (await ada.send('GET', 'requests')).body.requests
+  const common = { method: 'POST', has_trace: true }
+  const bytes = { bytes_in: Buffer.byteLength(JSON.stringify(bodies.request)), bytes_out: kept.content.length }
+  expect(rows).toMatchObject([
+    { ...common, ...bytes, request_id: kept.request_id, has_bodies: true },
+    { ...common, request_id: before.request_id, bytes_in: null, bytes_out: null, has_bodies: false },
+  ])
   const again = await ada.send('POST', `requests/${kept.request_id}/replay`, {})
   expect(again.body).toMatchObject({ content: kept.content, metadata: { replay_of: kept.request_id } })
   const estimate = await ada.send('POST', `requests/${kept.request_id}/replay`, { dry_run: true })

@@ -126,3 +126,23 @@ test('a filter that matches little is evaluated in steps, and no call is missed 
   expect(counts).toEqual([2, 8_998])
   expect((await session.send('GET', 'requests/req_8999')).body.request.request_id).toBe('req_8999')
 })
+
+test('a call says whether its trace can still be read', async () => {
+  const day = 86_400_000
+  const old = await world.person()
+  const call = {
+    ...{ owner: `user:${old.userId}`, user_id: old.userId, endpoint: '/completions', status: 200 },
+    ...{ prompt_tokens: 1, completion_tokens: 1, cost_micro: 0, cached: false, latency_ms: 5, fallback_used: false },
+  } as const
+  const made = [93, 91].map((days) => ({ ...call, at: Date.now() - days * day, request_id: `req_before_${days}` }))
+  await world.app.store.write((tx) => tx.insert(tx.of(usageRecords)).values(made as never))
+  const from = new Date(Date.now() - 100 * day).toISOString()
+  const session = await world.signedIn(old)
+  for (const { request_id, has_trace, method } of (await session.send('GET', `requests?from=${from}`)).body.requests) {
+    expect({ request_id, has_trace, method }).toEqual({
+      ...{ request_id, method: 'POST' },
+      has_trace: request_id === 'req_before_91',
+    })
+    expect((await session.send('GET', `requests/${request_id}`)).status).toBe(has_trace ? 200 : 404)
+  }
+})

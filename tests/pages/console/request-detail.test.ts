@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { usageRecords } from '../../../src/usage/table'
 import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, write, wrongIn } from './support/console'
+import { createConsole, cutIn, press, sees, write, wrongIn } from './support/console'
 
 inChromium('one request of the console', async () => {
-  const { open, person } = await createConsole({ config: { traceBodies: true } })
+  const { open, person, world } = await createConsole({ config: { traceBodies: true } })
   await person.send('PATCH', 'settings', { keep_bodies: true })
   const { body: preference } = await person.send('POST', 'routing-preferences', {
     name: 'Orders',
@@ -25,6 +26,34 @@ inChromium('one request of the console', async () => {
       await sees(page, text)
     await sees(page, 'Charged')
     expect(await wrongIn(page, 'request-detail')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('its size is a fact of it and a column, where it is kept', async () => {
+    const { bytes_in } = (await person.send('GET', `requests/${id}`)).body.request
+    const { page, problems } = await open(`/me/requests/${id}?cols=time,status,size`)
+    await sees(page, `${bytes_in} B in`)
+    await sees(page, `${bytes_in} B / `)
+    expect(await cutIn(page)).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('a call that is older than traces are read shows what its row says', async () => {
+    const at = Date.now() - 93 * 86_400_000
+    const call = {
+      owner: `user:${person.userId}`,
+      user_id: person.userId,
+      endpoint: '/completions',
+      status: 200,
+    } as const
+    const figures = { prompt_tokens: 7, completion_tokens: 9, cost_micro: 0, latency_ms: 5 }
+    const row = { ...call, ...figures, at, request_id: 'req_old', cached: false, fallback_used: false }
+    await world.app.store.write((tx) => tx.insert(tx.of(usageRecords)).values(row as never))
+    const { page, problems } = await open(`/me/requests?from=${new Date(at - 1).toISOString()}`)
+    await page.waitForSelector('a[href*="req_old"]')
+    await page.click('a[href*="req_old"]')
+    await sees(page, 'The trace was kept until')
+    await sees(page, '7 in, 9 out')
     expect(problems).toEqual([])
   })
 

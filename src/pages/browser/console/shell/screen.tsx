@@ -65,8 +65,8 @@ export type Screen<Row> = {
   file?: { path: string; formats: readonly string[] }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
   detail?: {
-    /** The route of one row; without it the row of the list is shown. */
-    path?(id: string): string
+    /** The route of one row; without it the row of the list is shown, where it is loaded. */
+    path?(id: string, row?: Row): string | undefined
     /** The member of that route's answer that is the row; the answer itself by default. */
     member?: string
     titleOf(row: Row): ReactNode
@@ -365,8 +365,9 @@ const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[
 type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void; leave(): void }
 
 function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: DetailProps<Row>) {
-  const { path, member, titleOf, body: Body } = detail!
-  const read = useGet<Record<string, unknown>>(path?.(id) ?? '', {}, { off: !path })
+  const { member, titleOf, body: Body } = detail!
+  const path = detail!.path?.(id, row)
+  const read = useGet<Record<string, unknown>>(path ?? '', {}, { off: !path })
   const whole = (member ? read.data?.[member] : read.data) as Row | undefined
   // The row of a list can say more than the route of one.
   const found = whole ? { ...row, ...whole } : row

@@ -16,6 +16,15 @@ export function money(cents: number): string {
   return `${dollars < 0 ? '−' : ''}$${text}`
 }
 
+const UNIT = 1_000
+/** An amount of bytes with its unit; a dash where it is not known. */
+export function size(bytes: number | null): string {
+  if (bytes === null) return '–'
+  if (bytes < UNIT) return `${whole(bytes)} B`
+  const [by, unit] = bytes < UNIT ** 2 ? [UNIT, 'kB'] : [UNIT ** 2, 'MB']
+  return `${number(Math.round((bytes / by) * 10) / 10)} ${unit}`
+}
+
 /** A length of time given in milliseconds. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

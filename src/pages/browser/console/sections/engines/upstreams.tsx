@@ -16,7 +16,7 @@ import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Chip } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { duration, money, number, percent, plural } from '../../ui/format'
+import { duration, money, number, percent, plural, size } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Prices } from './prices'
 
@@ -338,7 +338,7 @@ function Cache() {
             <Facts
               facts={[
                 ['Answers', number(entries)],
-                ['Memory', `${percent(bytes / max_bytes)} of ${number(max_bytes / 1_048_576)} MB`],
+                ['Memory', `${percent(bytes / max_bytes)} of ${size(max_bytes)}`],
                 ['Hits', `${number(hits)} of ${number(hits + misses)} (${percent(hit_rate)})`],
                 ['Saved', money(saved_cents)],
                 ['By mode', by_mode.map(({ mode, hits: of }) => `${mode} ${of}`).join(', ') || 'none'],

@@ -5,14 +5,11 @@ import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Ago, Time } from '../../ui/format'
+import { Ago, size, Time } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
 
 type File = ArtifactPage['artifacts'][number] & { content?: string | null }
-
-const bytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 })
-const size = (many: number | null) => (many === null ? '–' : bytes.format(many / 1_000))
 
 /** The file of a link by this page's own name of the server, which is the only one it reads. */
 function sourceOf(link: string): string {

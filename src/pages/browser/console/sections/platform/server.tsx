@@ -11,7 +11,7 @@ import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { duration, money, number, plural, Time } from '../../ui/format'
+import { duration, money, number, plural, size, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
 const HEALTH = { healthy: 'good', degraded: 'warn', down: 'bad' } as const
@@ -114,8 +114,6 @@ export const Nodes = defineScreen<Node>({
   detail: { titleOf: ({ host, id }) => host ?? id, body: NodeBody },
 })
 
-const MB = 1_048_576
-const size = (bytes: number) => `${number(Math.round((bytes / MB) * 10) / 10)} MB`
 type Kept = Backup & { version: string }
 
 const BackupBody = ({ row: it }: { row: Kept }) => (

@@ -8,7 +8,7 @@ import { useGet, useOwner } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { duration, money, percent, plural, Time, whole } from '../../ui/format'
+import { dayOf, duration, money, percent, plural, size, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace, Waterfall } from '../../ui/waterfall'
 import { Bodies } from './bodies'
@@ -19,6 +19,8 @@ export function State({ status }: RequestRow) {
 }
 
 const AROUND_MS = 600_000
+/** How long `GET /requests/{id}` finds a call. */
+const TRACE_MS = 92 * 86_400_000
 /** What can be asked for again, with the mode it should have had. */
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
@@ -40,7 +42,7 @@ const SOURCES: Record<string, string> = {
 /** One call: where its time went, what was decided, what it cost, and what was recorded of it. */
 export function RequestBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
-  const trace = useGet<RequestDetail>(`/requests/${row.request_id}`)
+  const trace = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: !row.has_trace })
   const when = Date.parse(row.timestamp)
   const events = useGet<AuditEvent[]>('/audit', {
     request_id: row.request_id,
@@ -63,20 +65,26 @@ export function RequestBody({ row }: { row: RequestRow }) {
       )}
       <section aria-labelledby="waterfall">
         <h3 id="waterfall">Where the {duration(row.latency_ms)} went</h3>
-        <Shown of={trace} docs={DOCS} rows={3}>
-          {({ steps }) => (
-            <Waterfall
-              total={row.latency_ms}
-              steps={steps.map(({ name, at_ms, ms, outcome, facts: found }) => ({
-                name,
-                at: at_ms,
-                ms,
-                isFailed: outcome === 'failed',
-                facts: Object.values(found).filter(Boolean).join(', '),
-              }))}
-            />
-          )}
-        </Shown>
+        {row.has_trace ? (
+          <Shown of={trace} docs={DOCS} rows={3}>
+            {({ steps }) => (
+              <Waterfall
+                total={row.latency_ms}
+                steps={steps.map(({ name, at_ms, ms, outcome, facts: found }) => ({
+                  name,
+                  at: at_ms,
+                  ms,
+                  isFailed: outcome === 'failed',
+                  facts: Object.values(found).filter(Boolean).join(', '),
+                }))}
+              />
+            )}
+          </Shown>
+        ) : (
+          <p className="faint">
+            The trace was kept until {dayOf(new Date(when + TRACE_MS).toISOString())}; these are its totals.
+          </p>
+        )}
       </section>
       <RowFacts {...row} />
       {trace.data && <Why row={row} of={trace.data} />}
@@ -128,7 +136,7 @@ function RowFacts(row: RequestRow) {
       : []),
     ['Time', <Time key="time" at={row.timestamp} />],
     ['Request', <Id key="id" id={row.request_id} />],
-    ['Route', <code key="route">POST {row.endpoint}</code>],
+    ['Route', <code key="route">{`${row.method} ${row.endpoint}`}</code>],
     [
       'Key',
       row.api_key_id
@@ -136,6 +144,7 @@ function RowFacts(row: RequestRow) {
         : 'none: called from the console or the terminal',
     ],
     ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
+    ...(row.has_bodies ? [['Size', `${size(row.bytes_in)} in, ${size(row.bytes_out)} out`] as const] : []),
     ...(row.conversation_id
       ? [
           [

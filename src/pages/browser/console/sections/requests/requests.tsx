@@ -7,7 +7,7 @@ import { at } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen, type Screen } from '../../shell/screen'
 import { useFilters } from '../../ui/filters'
-import { clock, dayOf, duration, money, number, plural, short, Time } from '../../ui/format'
+import { clock, dayOf, duration, money, number, plural, short, size, Time } from '../../ui/format'
 import { Histogram } from '../../ui/histogram'
 import { RequestBody, State, TraceBody } from './detail'
 
@@ -173,8 +173,16 @@ const shared = {
     {
       key: 'endpoint',
       head: 'Endpoint',
-      cell: ({ endpoint }) => <code>{endpoint}</code>,
+      cell: ({ method, endpoint }) => <code>{`${method} ${endpoint}`}</code>,
       width: 'minmax(128px, 1fr)',
+      extra: true,
+    },
+    {
+      key: 'size',
+      head: 'Size in / out',
+      cell: ({ bytes_in, bytes_out }) => (bytes_in === null ? '–' : `${size(bytes_in)} / ${size(bytes_out)}`),
+      number: true,
+      width: '132px',
       extra: true,
     },
     {
@@ -255,7 +263,7 @@ export default defineScreen<RequestRow>({
   above: Activity,
   detail: {
     titleOf: ({ request_id }) => <code>{request_id}</code>,
-    path: (id) => `/requests/${id}`,
+    path: (id, row) => (row?.has_trace === false ? undefined : `/requests/${id}`),
     member: 'request',
     body: RequestBody,
   },
