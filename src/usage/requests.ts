@@ -1,29 +1,12 @@
-import {
-  and,
-  desc,
-  eq,
-  exists,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  or,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
-import { recurring } from '../jobs'
+import { and, desc, eq, exists, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
-import { removeOld } from '../kernel/old-rows'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
-import type { Reader, Store, Tx } from '../kernel/store'
+import type { Reader } from '../kernel/store'
+import { bodyOf, sizesOf } from './bodies'
 import { DAY_MS } from './buckets'
 import {
   EXPORT_DAYS,
@@ -35,7 +18,7 @@ import {
   type RequestRow,
 } from './schema'
 import { SLICE, type Span } from './spans'
-import { type BodyRow, callFields, requestBodies, speedFields, usageRecords, usageSkills } from './table'
+import { callFields, speedFields, usageRecords, usageSkills } from './table'
 
 type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
@@ -225,14 +208,14 @@ async function present(
   const sizes = new Map((await sizesOf(reader, owner, ids, now)).map((size) => [size.request_id, size]))
   return rows.map((row) => {
     const outcome = outcomeOf(row)
-    const said = row.input === null ? {} : JSON.parse(row.input)
+    const sent = row.input === null ? {} : JSON.parse(row.input)
     const size = sizes.get(row.request_id)
     return {
       request_id: row.request_id,
       timestamp: iso(row.at),
       endpoint: row.endpoint,
       // Work without an event of its own was begun by a POST.
-      method: said.method ?? 'POST',
+      method: sent.method ?? 'POST',
       status: row.status,
       code: outcome.error_code ?? null,
       mode: row.mode,
@@ -254,7 +237,7 @@ async function present(
       guardrails: outcome.guardrails?.length ?? 0,
       tools: outcome.tools_used?.length ?? 0,
       conversation_id: outcome.conversation_id ?? null,
-      metadata: said.metadata ?? null,
+      metadata: sent.metadata ?? null,
       has_trace: row.at >= now - EXPORT_DAYS * DAY_MS,
       has_bodies: size !== undefined,
     }
@@ -348,54 +331,3 @@ function hasMember(reader: Reader, name: string, value: string): SQL {
     ? sql`cast(json_extract(${input}, ${`$.metadata.${JSON.stringify(name)}`}) as text) = ${value}`
     : sql`(${input})::jsonb #>> array['metadata', ${name}::text] = ${value}`
 }
-
-/** Longer bodies are not kept. */
-const MAX_CHARS = 1024 * 1024
-const EVERY_MS = 600_000
-
-/** Keeps what a call sent and got, in the unit that records it. */
-export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
-  if (row.request.length + (row.response?.length ?? 0) > MAX_CHARS) return
-  await tx.insert(tx.of(requestBodies)).values(row).onConflictDoNothing()
-}
-
-/** What was kept of a call of an owner, and has not expired. */
-async function bodyOf(db: Reader, owner: OwnerScope, id: string, now: number): Promise<BodyRow | undefined> {
-  return (
-    await db
-      .select()
-      .from(db.of(requestBodies))
-      .where(keptOf(db, owner, [id], now))
-      .limit(1)
-  )[0]
-}
-
-/** The bytes of what was kept of these calls, in UTF-8. */
-function sizesOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: number) {
-  const t = db.of(requestBodies)
-  const bytes = <T>(column: SQLWrapper) => sql<T>`octet_length(${column})`
-  return db
-    .select({
-      request_id: t.request_id,
-      bytes_in: bytes<number>(t.request),
-      bytes_out: bytes<number | null>(t.response),
-    })
-    .from(t)
-    .where(keptOf(db, owner, ids, now))
-}
-
-function keptOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: number) {
-  const t = db.of(requestBodies)
-  return and(inArray(t.request_id, [...ids]), eq(t.owner, owner), gt(t.expires_at, now))
-}
-
-/** Deletes everything that is kept of an owner. */
-export async function forgetBodies(tx: Tx, owner: OwnerScope): Promise<void> {
-  await tx.delete(tx.of(requestBodies)).where(eq(tx.of(requestBodies).owner, owner))
-}
-
-/** Job that deletes what has expired. */
-export const expiredBodies = ({ store, clock }: { store: Store; clock: Clock }) =>
-  recurring('usage.bodies', EVERY_MS, (signal) =>
-    removeOld(store, { table: requestBodies, key: 'request_id', at: 'expires_at' }, clock.now() + 1, signal),
-  )
