@@ -4,7 +4,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
 import { checked, checkedPath, t } from '../kernel/schema'
 import { Moderation, ModerationOrder } from './moderations'
 import * as words from './schema'
@@ -39,8 +39,20 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
     ),
   ] as const
 
+const previewVerb = ({ preview }: GuardrailService) =>
+  tenantVerb(
+    {
+      method: 'post',
+      path: '/guardrail-policies/preview',
+      body: words.Trial,
+      reply: words.Evaluated,
+      summary: 'Try rules on a text before a policy has them; nothing is billed, stored or sent to an engine',
+    },
+    (call, { body }) => preview(call, body),
+  )
+
 export const guardrailRoutes = (guardrails: GuardrailService, guard: Guard) =>
-  tenantRoutes(verbsOf(guardrails), guard, { scope: 'billing', tag: 'Guardrails' })
+  tenantRoutes([...verbsOf(guardrails), previewVerb(guardrails)], guard, { scope: 'billing', tag: 'Guardrails' })
     .use(bindingRoutes(guardrails, guard))
     .use(moderationRoutes(guardrails, guard))
 

@@ -126,6 +126,10 @@ export const Evaluation = t.Object(
 )
 export type Evaluation = Static<typeof Evaluation>
 
+/** Body of `POST /guardrail-policies/preview`: the same, for rules that no policy has yet. */
+export const Trial = t.Object({ ...Evaluation.properties, rules: Rules }, { $id: 'GuardrailTrial' })
+export type Trial = Static<typeof Trial>
+
 /** What each rule of the phase finds, in order, and the text they leave. */
 export const Evaluated = t.Object(
   {

@@ -22,7 +22,7 @@ import {
   validateRules,
 } from './policy'
 import { guardrailPolicy } from './resource'
-import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId } from './schema'
+import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId, Trial } from './schema'
 import type { EngineOpinion } from './second-look'
 import type { PolicyRow } from './table'
 
@@ -63,6 +63,11 @@ export function createGuardrails({
     policies,
     catalogue,
     evaluate: (call: Call<Caller>, id: string, input: Evaluation) => evaluatePolicy(deps, call, id, input),
+    preview: async (call: Call, input: Trial) => {
+      const owner = ownerOf(call.caller)
+      const rules = await validateRules(input.rules)
+      return evaluateRules(deps, { id: `trial:${owner}` as GuardrailPolicyId, owner, rules }, input, call.signal)
+    },
     bind: (call: Call, keyId: string, input: GuardrailBinding) => bindPolicy(deps, call, keyId, input),
     screen: (of: UnderPolicy, prompt: string, signal: AbortSignal) => screenPrompt(deps, of, prompt, signal),
 
@@ -96,20 +101,25 @@ const REQUESTS_ONLY =
  * `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Nothing is billed, stored or sent to an
  * engine (docs/api.md 12). Throws 404.
  */
-async function evaluatePolicy(
-  { resources: { store }, policies, runner }: Deps,
-  call: Call<Caller>,
-  id: string,
-  input: Evaluation,
-): Promise<Evaluated> {
-  const row = await policies.find(store.read, call.caller, id)
-  const { phase, text, tool_name } = input
+async function evaluatePolicy(deps: Deps, call: Call<Caller>, id: string, input: Evaluation): Promise<Evaluated> {
+  const { resources, policies } = deps
+  const row = await policies.find(resources.store.read, call.caller, id)
   // What is compiled is remembered by its rules, so rules that are only tried never stand for those that are saved.
   const tried = input.rules ? { ...row, rules: await validateRules(input.rules) } : row
-  const { rules, key } = (await compilePolicy(tried)).of(phase)
+  return evaluateRules(deps, tried, input, call.signal)
+}
+
+async function evaluateRules(
+  { runner }: Deps,
+  row: Parameters<typeof compilePolicy>[0],
+  input: Evaluation,
+  signal: AbortSignal,
+): Promise<Evaluated> {
+  const { phase, text, tool_name } = input
+  const { rules, key } = (await compilePolicy(row)).of(phase)
   const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
   const given = readAs(phase, text)
-  const inspection = { set: { rules, key }, about, who: row.owner, signal: call.signal }
+  const inspection = { set: { rules, key }, about, who: row.owner, signal }
   const { value, findings } = await runner.everyRule(inspection, given)
   return {
     results: rules.map(({ guardrail_id, verdict }, index) => {

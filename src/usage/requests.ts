@@ -31,6 +31,8 @@ export type HeldUnder = (reader: Reader, reference: string) => Promise<number | 
 const LIST_MS = 150
 const FIND_MS = 2_000
 const MAX_COUNTED = 10_000
+/** As a filter of guardrails: that one fired, whichever it was. */
+const ANY = '*'
 
 const stillSearching = defineError(
   'unavailable',
@@ -176,7 +178,7 @@ const read = (reader: Reader) => {
 type Found = Awaited<ReturnType<typeof read>>[number]
 
 /** What the event of a call says of its end; nothing where there is no event. */
-const outcomeOf = ({ output }: Found): Outcome => (output === null ? {} : JSON.parse(output))
+export const outcomeOf = ({ output }: Pick<Found, 'output'>): Outcome => (output === null ? {} : JSON.parse(output))
 type Outcome = {
   error_code?: string
   guardrails?: { guardrail_id: string; phase: string; verdict: string; detail: string }[]
@@ -304,7 +306,9 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
     min_ms === undefined ? undefined : gte(t.latency_ms, min_ms),
     min_cost_cents === undefined ? undefined : gte(t.cost_micro, centsToMicro(min_cost_cents)),
     code === undefined ? undefined : says(`"error_code":${JSON.stringify(code)}`),
-    guardrail === undefined ? undefined : says(`"guardrail_id":${JSON.stringify(guardrail)}`),
+    guardrail === undefined
+      ? undefined
+      : says(guardrail === ANY ? '"guardrail_id":' : `"guardrail_id":${JSON.stringify(guardrail)}`),
     tool === undefined ? undefined : says(JSON.stringify(tool), '"tools_used":['),
     conversation_id === undefined ? undefined : says(`"conversation_id":${JSON.stringify(conversation_id)}`),
     ...Object.entries(query).flatMap(([name, value]) =>

@@ -197,15 +197,9 @@ export const RequestFilters = t.Object({
       description: 'An HTTP status such as 429, or a class of them such as 5xx',
     }),
   ),
-  model: Word,
-  user_id: Word,
-  endpoint: Word,
-  code: Word,
-  guardrail: Word,
-  tool: Word,
-  cached: Flag,
-  stream: Flag,
-  fallback: Flag,
+  ...{ model: Word, user_id: Word, endpoint: Word, code: Word, tool: Word },
+  guardrail: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'One that fired; `*` for any' })),
+  ...{ cached: Flag, stream: Flag, fallback: Flag },
   min_ms: Minimum,
   min_cost_cents: Minimum,
   conversation_id: Word,
@@ -224,7 +218,9 @@ export type UsageExportQuery = Static<typeof UsageExportQuery>
 
 const SERIES_STEPS = ['5m', '1h', '1d'] as const
 export type SeriesStep = (typeof SERIES_STEPS)[number]
-const SERIES_GROUPS = ['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status'] as const
+const SERIES_GROUPS = [
+  ...(['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status', 'guardrail', 'preference'] as const),
+] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
 /** What a series shows, and how it is cut. */
@@ -234,7 +230,11 @@ export const SeriesQuery = t.Object({
     oneOf(SERIES_STEPS, { description: 'Width of a bucket. Default: `5m` up to a day, `1h` up to 14 days, else `1d`' }),
   ),
   timezone: t.Optional(t.String({ maxLength: 64, description: 'IANA name; days begin at its midnight. Default: UTC' })),
-  group_by: oneOf(SERIES_GROUPS, { default: 'none' }),
+  group_by: oneOf(SERIES_GROUPS, {
+    default: 'none',
+    description:
+      'By `guardrail`, a series for each that fired and its verdict; calls without one are only in the totals',
+  }),
   top: t.Integer({ minimum: 1, maximum: 12, default: 6, description: 'Series by cost; the rest is `other`' }),
   compare: t.Optional(oneOf(['previous'] as const, { description: 'Adds the totals of the same time before' })),
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, lt, ne, or } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { Reader } from '../kernel/store'
 import type { Calls } from './call-repository'
@@ -11,9 +11,11 @@ import { callFields, type Grain, usageCursors, usageRecords, usageRollups, usage
 const MAX_KEYS = 500
 
 /** Single calls, with what a series can be split by. */
-export const callsOf = (reader: Reader, calls: Calls) => {
+export const callsOf = (reader: Reader, calls: Calls, group: SeriesGroup) => {
   const t = reader.of(usageRecords)
-  const columns = { ...callFields(t), ttft_ms: t.ttft_ms, endpoint: t.endpoint, user_id: t.user_id }
+  // What their events say is long, so it is read only where it decides.
+  const output = group === 'guardrail' || group === 'preference' ? t.output : sql<string | null>`null`
+  const columns = { ...callFields(t), ttft_ms: t.ttft_ms, endpoint: t.endpoint, user_id: t.user_id, output }
   return reader.select(columns).from(t).where(calls)
 }
 export type Found = Awaited<ReturnType<typeof callsOf>>[number]

@@ -21,7 +21,7 @@ import {
   WIDTHS,
 } from './buckets'
 import { type Calls, momentAfter, newCalls, rolledCalls } from './call-repository'
-import { chosen, slicesOf } from './requests'
+import { chosen, outcomeOf, slicesOf } from './requests'
 import { newestId, skillsOf } from './rollup-repository'
 import type { Figures, Series, SeriesGroup, SeriesQuery, SeriesStep, SeriesTotals, UsageSeries } from './schema'
 import { callsOf, type Found, rolledIn, speedsIn } from './series-repository'
@@ -198,10 +198,10 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
         })
   const lineOf = (key: string) => found.lines.get(key) ?? found.lines.set(key, new Map()).get(key)!
   const addCalls = async (calls: Calls) => {
-    const rows = await callsOf(reader, calls)
+    const rows = await callsOf(reader, calls, group_by)
     const skills = group_by === 'skill' ? await skillsOf(reader, rows) : null
     for (const row of rows) {
-      const keys = skills ? (skills.get(row.id) ?? []) : group_by === 'none' ? [] : [keyOf(group_by, row)]
+      const keys = skills ? (skills.get(row.id) ?? []) : group_by === 'none' ? [] : keysOf(group_by, row)
       const sums = sumsOf(row)
       for (const cell of [found.whole, ...keys.map(lineOf)].map((line) => cellIn(line, row.at))) {
         addSums(cell.sums, sums)
@@ -294,6 +294,14 @@ const keyOf = (group: SeriesGroup, row: Named): string => {
   if (group === 'key') return row.api_key_id ?? UNNAMED
   if (group === 'user') return row.user_id ?? UNNAMED
   return (group === 'endpoint' ? row.endpoint : String(row.status)) ?? UNNAMED
+}
+
+/** The series that a call is in: of guardrails one for each that fired, with its verdict; none without any. */
+function keysOf(group: SeriesGroup, row: Found): string[] {
+  if (group !== 'guardrail' && group !== 'preference') return [keyOf(group, row)]
+  const { guardrails = [], routing } = outcomeOf(row)
+  if (group === 'preference') return routing?.preference_id ? [routing.preference_id] : []
+  return [...new Set(guardrails.map(({ guardrail_id, verdict }) => `${guardrail_id}:${verdict}`))]
 }
 
 const sumsOf = ({ prompt_tokens, completion_tokens, cost_micro, cached, status }: Found): Sums => ({

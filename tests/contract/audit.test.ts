@@ -239,6 +239,7 @@ const WITHOUT_EFFECT = [
   'POST /routing-preferences/replay',
   'POST /routing-preferences/suggest-rule',
   'POST /guardrail-policies/{id}/evaluate',
+  'POST /guardrail-policies/preview',
 ]
 /** More than one answer of these is recorded, so the status is not known from the route. */
 const SEVERAL_ANSWERS = [

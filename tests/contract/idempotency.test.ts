@@ -26,6 +26,7 @@ const WITHOUT: Record<string, string> = {
   'POST /files': 'is multipart',
   'POST /skills/sandbox': 'keeps nothing, so there is nothing to do twice',
   'POST /guardrail-policies/{id}/evaluate': 'changes nothing',
+  'POST /guardrail-policies/preview': 'changes nothing',
   'POST /moderations': 'scores the same text the same way',
   'POST /messages/count_tokens': 'changes nothing',
   'POST /routing-preferences/preview': 'changes nothing',

@@ -113,6 +113,7 @@ const GOLDEN: Record<string, Scope | null> = {
   'PATCH /guardrail-policies/{id}': 'billing',
   'DELETE /guardrail-policies/{id}': 'billing',
   'POST /guardrail-policies/{id}/evaluate': 'billing',
+  'POST /guardrail-policies/preview': 'billing',
   'GET /models': 'completions',
   'GET /models/{id}': 'completions',
   'GET /tools': 'tools',

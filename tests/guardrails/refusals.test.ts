@@ -170,6 +170,21 @@ describe('POST /guardrail-policies/{id}/evaluate', () => {
     expect((await ada.send('GET', 'audit')).body).toHaveLength(before)
   })
 
+  test('/preview does the same for rules that no policy has', async () => {
+    const input = { text: 'A kraken and a whale', phase: 'input' }
+    const rules = [{ ...terms({ terms: ['kraken'] }), verdict: 'redact' }]
+    const { body } = await ada.send('POST', 'guardrail-policies', { name: 'Tried', rules })
+    const stored = await ada.send('POST', `guardrail-policies/${body.id}/evaluate`, input)
+    const { results, text } = stored.body
+    expect((await ada.send('POST', 'guardrail-policies/preview', { ...input, rules })).body).toMatchObject({
+      ...{ results, text },
+    })
+    const { error } = (await ada.send('POST', 'guardrail-policies/preview', input)).body
+    expect(error).toMatchObject({ code: 'validation_error', param: 'rules' })
+    const unknown = [{ ...rules[0], guardrail_id: 'astrology' }]
+    expect((await ada.send('POST', 'guardrail-policies/preview', { ...input, rules: unknown })).status).toBe(400)
+  })
+
   test('checks a long text, too', async () => {
     const { body } = await ada.send('POST', 'guardrail-policies', {
       name: 'Long',

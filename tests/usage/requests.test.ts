@@ -146,3 +146,25 @@ test('a call says whether its trace can still be read', async () => {
     expect((await session.send('GET', `requests/${request_id}`)).status).toBe(has_trace ? 200 : 404)
   }
 })
+
+test('calls are split by the guardrail that fired, with its verdict, and by the preference that chose', async () => {
+  const ruled = await world.person()
+  const pattern = '\\border\\b'
+  const preference = await ruled.send('POST', 'routing-preferences', {
+    ...{ name: 'Orders', is_default: true, rules: [{ pattern, target_mode: 'think', confidence: 0.95 }] },
+  })
+  const rule = { guardrail_id: 'max_length', phase: 'output', verdict: 'flag', config: { max_chars: 10 } }
+  await ruled.send('POST', 'guardrail-policies', { name: 'Short', is_default: true, rules: [rule] })
+  const id = (await ruled.send('POST', 'completions', { prompt: 'Where is my order?', mode: 'auto' })).body.request_id
+  const plain = await complete(ruled, 'Count to four', 'fast')
+  const split = async (group: string) => {
+    const { body } = await ruled.send('GET', `usage/series?step=1d&group_by=${group}`)
+    const lines = body.series.map(({ key, requests }: { key: string; requests: number[] }) => [key, requests.at(-1)])
+    return { lines, requests: body.totals.requests }
+  }
+  expect(await split('preference')).toEqual({ lines: [[preference.body.id, 1]], requests: 2 })
+  expect(await split('guardrail')).toEqual({ lines: [['max_length:flag', 2]], requests: 2 })
+  const ids = async (query: string) =>
+    (await ruled.send('GET', `requests?${query}`)).body.requests.map((row: { request_id: string }) => row.request_id)
+  expect({ any: await ids('guardrail=*'), other: await ids('guardrail=pii') }).toEqual({ any: [plain, id], other: [] })
+})

@@ -1,12 +1,14 @@
 import { type ReactNode, useId, useState } from 'react'
+import type { UsageSeries } from '../../../../usage/schema'
 import { Button, Chip } from '../ui/controls'
 import { plural } from '../ui/format'
 import { Failed, type Problem } from '../ui/states'
 import type { Column } from '../ui/table'
 import { Actions } from './actions'
-import { useOwner } from './api'
-import { DOCS } from './boot'
+import { useGet, useOwner } from './api'
+import { DOCS, type Owner } from './boot'
 import { Form } from './form'
+import { rangeFilter } from './range'
 
 /** What guardrail policies and routing preferences have in common: keys are bound to one, and one is the default. */
 type RuleSet = { id: string; is_default: boolean; bound_key_count: number }
@@ -20,6 +22,26 @@ export const usedColumn: Column<RuleSet> = {
   },
   main: true,
   width: '120px',
+}
+
+/** Which of the sets are this owner's. */
+export const scopeOf = ({ id }: Pick<Owner, 'id'>) => ({ scope: id ? 'team' : 'personal' })
+
+/** When the 30 days began that are counted: the same for all rows, so that they share one call. */
+const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
+
+/**
+ * How many calls of the last 30 days each series has, by its key; a plus says that older ones were not looked at. Without
+ * counts while they are read, and where an operator looks at others.
+ */
+export function useCounts(group_by: 'guardrail' | 'preference') {
+  const { looksAt } = useOwner()
+  const { data } = useGet<UsageSeries>('/usage/series', { ...LATELY, group_by }, { off: looksAt !== undefined })
+  const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
+  return {
+    counts: data && new Map(data.series.map(({ key, requests }) => [key, sum(requests)])),
+    more: data && data.known_from > data.period.from ? '+' : '',
+  }
 }
 
 type EditorProps = {
@@ -38,6 +60,11 @@ type EditorProps = {
 /** Name and use of a set of rules, its rules as they are given, and how to delete it. */
 export function RuleSetEditor({ of, list, what, more, close, children }: EditorProps) {
   const owner = useOwner()
+  const others = useGet<Record<string, (RuleSet & { name: string })[]>>(list, { ...scopeOf(owner), limit: 100 })
+  const current = Object.values(others.data ?? {})
+    .filter((member) => Array.isArray(member))
+    .flat()
+    .find(({ id, is_default }) => is_default && id !== of?.id)
   const path = of ? `${list}/${of.id}` : list
   return (
     <div className="editor-main">
@@ -49,9 +76,13 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
             name: 'is_default',
             label: 'Use it for the playground, and for every key without one of its own',
             kind: 'check',
-            help: of
-              ? `Bound to ${plural(of.bound_key_count, 'key')}.`
-              : `It replaces the current default. Without this, the ${what} does nothing until a key is bound to it.`,
+            help: [
+              of ? `Bound to ${plural(of.bound_key_count, 'key')}; they use it from their next request on.` : '',
+              current ? `It takes the place of “${current.name}”, which is the default now.` : '',
+              of ? '' : `Without this, the ${what} does nothing until a key is bound to it.`,
+            ]
+              .filter(Boolean)
+              .join(' '),
           },
         ]}
         values={of}
@@ -59,7 +90,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
         path={path}
         touches={[list, '/keys']}
         verb={of ? 'Save' : `Create ${what}`}
-        more={{ ...more, ...(of ? {} : { scope: owner.id ? 'team' : 'personal' }) }}
+        more={{ ...more, ...(of ? {} : scopeOf(owner)) }}
         permission="manageWebhooks"
         onCancel={of ? undefined : close}
         onDone={of ? undefined : close}

@@ -1,10 +1,11 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import type { Evaluated, GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
+import { handed } from '../../shell/value'
 import { Button, Chip, Code, Field, Select } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { SchemaFields } from '../../ui/schema-fields'
@@ -27,7 +28,7 @@ const TEMPLATES: Record<string, Rule[]> = {
     { guardrail_id: 'prompt_injection', phase: 'tool_result', verdict: 'flag', config: {} },
   ],
 }
-const PHASES = { input: 'prompt', output: 'answer', tool_call: 'tool call', tool_result: 'tool result' } as const
+export const PHASES = { input: 'prompt', output: 'answer', tool_call: 'tool call', tool_result: 'tool result' } as const
 
 /** A policy with its rules in order, and a text to try them on. */
 export function PolicyEditor({ of, close }: { of: GuardrailPolicy | null; close(): void }) {
@@ -114,31 +115,26 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
         </Rows>
       </RuleSetEditor>
       <div className="try">
-        {of ? (
-          <Try id={of.id} rules={rules} />
-        ) : (
-          <section className="card part">
-            <h3>Try a text</h3>
-            <p className="faint">
-              Save the policy first; until a key is bound to it or it is the default it does nothing.
-            </p>
-          </section>
-        )}
+        <Try id={of?.id} rules={rules} />
       </div>
     </div>
   )
 }
 
 /** One text, checked by the rules as they are in the form. */
-function Try({ id, rules }: { id: string; rules: Rule[] }) {
+function Try({ id = 'preview', rules }: { id: string | undefined; rules: Rule[] }) {
   const calls = useCalls()
-  const [text, setText] = useState('')
-  const [phase, setPhase] = useState('input')
+  // A request where a rule was wrong hands over what it found.
+  const [begun] = useState(() => handed.get() as { text?: string; phase?: string } | null)
+  useEffect(() => handed.set(null), [])
+  const [text, setText] = useState(begun?.text ?? '')
+  const [phase, setPhase] = useState(begun?.phase ?? 'input')
+  const path = `/guardrail-policies/${id === 'preview' ? id : `${id}/evaluate`}`
   return (
     <TryPanel
       title="Try a text"
       verb="Check it"
-      run={() => calls.json<Evaluated>('POST', `/guardrail-policies/${id}/evaluate`, { body: { text, phase, rules } })}
+      run={() => calls.json<Evaluated>('POST', path, { body: { text, phase, rules } })}
       fields={
         <>
           <Select label="As" value={phase} choices={Object.entries(PHASES)} onChange={setPhase} />

@@ -1,17 +1,30 @@
 import type { GuardrailPolicy } from '../../../../../guardrails/schema'
-import { usedColumn } from '../../shell/rule-set'
+import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
+import { defineTabs } from '../../shell/tabs'
 import { whole } from '../../ui/format'
 import { changedColumn } from '../../ui/table'
 import { PolicyEditor } from './editor'
+import { Fired } from './fired'
 
-export default defineScreen<GuardrailPolicy>({
+/** How often guardrails fired with the verdicts of its rules: policies with the same rule share its count. */
+function Firings({ rules }: GuardrailPolicy) {
+  const { counts, more } = useCounts('guardrail')
+  const verdicts = [...new Set(rules.map(({ verdict }) => verdict))].map((verdict) => {
+    const its = new Set(rules.filter((rule) => rule.verdict === verdict).map(({ guardrail_id: id }) => id))
+    const many = [...its].reduce((sum, id) => sum + (counts?.get(`${id}:${verdict}`) ?? 0), 0)
+    return many > 0 ? `${whole(many)}${more} ${verdict}` : ''
+  })
+  return <>{counts ? verdicts.filter(Boolean).join(', ') || 'never' : '–'}</>
+}
+
+const Policies = defineScreen<GuardrailPolicy>({
   section: 'guardrails',
   title: 'Guardrails',
   list: {
     path: '/guardrail-policies',
     rows: 'guardrail_policies',
-    query: ({ id }) => ({ scope: id ? 'team' : 'personal' }),
+    query: scopeOf,
   },
   idOf: ({ id }) => id,
   columns: [
@@ -24,6 +37,7 @@ export default defineScreen<GuardrailPolicy>({
     },
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
+    { key: 'fired', head: 'Fired, 30 days', cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' },
     changedColumn(({ updated }) => updated),
   ],
   empty: {
@@ -43,3 +57,8 @@ export default defineScreen<GuardrailPolicy>({
     wide: true,
   },
 })
+
+export default defineTabs('guardrails', [
+  { id: 'policies', label: 'Policies', screen: Policies },
+  { id: 'fired', label: 'Fired', screen: Fired },
+])

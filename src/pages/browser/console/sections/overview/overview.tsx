@@ -1,11 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { lazy, Suspense, useRef, useState } from 'react'
+import { Suspense, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
-import { part, useGet, useOwner } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
+import { Chart, SplitChart } from '../../shell/charts'
 import { useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
 import { Bar, Button, Chip, Choices } from '../../ui/controls'
@@ -13,8 +14,6 @@ import { useFilters } from '../../ui/filters'
 import { duration, money, number, percent, plural, Time } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
 import { Start } from './start'
-
-const Chart = lazy(() => part(() => import('../../ui/chart')).then(({ Chart }) => ({ default: Chart })))
 
 const RANGES = [
   { value: '24h', label: '24 h', days: 1 },
@@ -108,8 +107,8 @@ export default function Overview() {
         {(series) => (
           <Suspense fallback={<Loading rows={3} />}>
             <div className="columns">
-              <Split title="Spend" of={series} figure="cost_cents" spell={money} onRange={zoom} />
-              <Split title="Requests" of={series} figure="requests" spell={number} onRange={zoom} />
+              <SplitChart title="Spend" of={series} figure="cost_cents" spell={money} onRange={zoom} />
+              <SplitChart title="Requests" of={series} figure="requests" spell={number} onRange={zoom} />
             </div>
             <Shares
               title={GROUPS.find(({ value }) => value === by)!.label}
@@ -212,22 +211,6 @@ function Figures({ series: { totals, previous_totals: before, buckets, series },
         </div>
       </Suspense>
     </>
-  )
-}
-
-type SplitProps = {
-  title: string
-  of: UsageSeries
-  figure: 'cost_cents' | 'requests'
-  spell(value: number): string
-  onRange(from: string, to: string): void
-}
-
-function Split({ title, of: { buckets, series, other }, figure, spell, onRange }: SplitProps) {
-  const lines = [...series, ...(other ? [other] : [])]
-  const shown = lines.map(({ key, label, ...figures }) => ({ key, label, values: figures[figure] }))
-  return (
-    <Chart title={title} times={buckets} spell={spell} stacked series={shown} zone={boot.timezone} onRange={onRange} />
   )
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Correction, Preference } from '../../../../../routing/schema'
 import { Actions } from '../../shell/actions'
 import { Form } from '../../shell/form'
-import { usedColumn } from '../../shell/rule-set'
+import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Id } from '../../ui/controls'
@@ -12,13 +12,18 @@ import { changedColumn } from '../../ui/table'
 import { PreferenceEditor } from './editor'
 import { MODES } from './modes'
 
+function Matched({ id }: Preference) {
+  const { counts, more } = useCounts('preference')
+  return <>{counts ? whole(counts.get(id) ?? 0) + more : '–'}</>
+}
+
 const Preferences = defineScreen<Preference>({
   section: 'routing',
   title: 'Routing',
   list: {
     path: '/routing-preferences',
     rows: 'routing_preferences',
-    query: ({ id }) => ({ scope: id ? 'team' : 'personal' }),
+    query: scopeOf,
   },
   idOf: ({ id }) => id,
   columns: [
@@ -27,6 +32,7 @@ const Preferences = defineScreen<Preference>({
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'examples', head: 'Examples', cell: ({ examples }) => whole(examples.length), number: true },
     { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
+    { key: 'matched', head: 'Matched, 30 days', cell: (it) => <Matched {...it} />, number: true, width: '132px' },
     changedColumn(({ updated }) => updated),
   ],
   empty: {

@@ -1,0 +1,128 @@
+import { Suspense } from 'react'
+import { useLocation } from 'wouter'
+import type { GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
+import type { RequestDetail, RequestRow, UsageSeries } from '../../../../../usage/schema'
+import { type Query, useGet, useOwner } from '../../shell/api'
+import { DOCS } from '../../shell/boot'
+import { SplitChart } from '../../shell/charts'
+import { momentFilters, rangeFilter } from '../../shell/range'
+import { scopeOf } from '../../shell/rule-set'
+import { defineScreen } from '../../shell/screen'
+import { handed } from '../../shell/value'
+import { Button, Chip, Id } from '../../ui/controls'
+import { Facts } from '../../ui/facts'
+import { useFilters } from '../../ui/filters'
+import { Time, whole } from '../../ui/format'
+import { Loading, Shown } from '../../ui/states'
+import { PHASES } from './editor'
+
+const useGuardrails = () => {
+  const { data } = useGet<GuardrailCatalogue>('/guardrails')
+  return data?.guardrails.map(({ guardrail_id: id }) => [id, id.replaceAll('_', ' ')] as const) ?? []
+}
+
+/** How often each guardrail fired, with its verdict, over the time of the list. */
+function Over({ query }: { query: Query }) {
+  const { set } = useFilters()
+  const isOperators = useOwner().looksAt !== undefined
+  const series = useGet<UsageSeries>('/usage/series', { ...query, group_by: 'guardrail', top: 6 }, { off: isOperators })
+  if (isOperators || series.data?.series.length === 0) return null
+  return (
+    <Shown of={series} docs={DOCS} rows={3}>
+      {(found) => (
+        <Suspense fallback={<Loading rows={3} />}>
+          <SplitChart
+            title="Guardrails that fired"
+            of={found}
+            figure="requests"
+            spell={whole}
+            onRange={(from, to) => set({ range: '', from, to })}
+          />
+        </Suspense>
+      )}
+    </Shown>
+  )
+}
+
+/** What fired in one request, and the way to the rule with the text, where that is kept. */
+function FiredBody({ row }: { row: RequestRow }) {
+  const owner = useOwner()
+  const [, navigate] = useLocation()
+  const isOperators = owner.looksAt !== undefined
+  const request = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: isOperators })
+  const policies = useGet<{ guardrail_policies: GuardrailPolicy[] }>('/guardrail-policies', scopeOf(owner))
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Time', <Time key="time" at={row.timestamp} />],
+          ['Status', row.status],
+          ['Key', row.api_key_name ?? row.api_key_id ?? 'none: called from the console or the terminal'],
+          ['Request', <Id key="id" id={row.request_id} />],
+        ]}
+      />
+      {!isOperators && (
+        <Shown of={request} docs={DOCS} rows={2}>
+          {({ guardrails, bodies }) => (
+            <ul className="findings">
+              {guardrails.map(({ guardrail_id, phase, verdict, detail }) => {
+                const policy = policies.data?.guardrail_policies.find(({ rules }) =>
+                  rules.some((it) => it.guardrail_id === guardrail_id && it.phase === phase && it.verdict === verdict),
+                )
+                const test = (id: string) => {
+                  handed.set({ phase, text: textOf(bodies, phase) })
+                  navigate(`/${owner.slug}/guardrails/${id}`)
+                }
+                return (
+                  <li key={`${guardrail_id} ${phase} ${detail}`}>
+                    <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip>
+                    <span>
+                      <b>{guardrail_id.replaceAll('_', ' ')}</b> in the {PHASES[phase as keyof typeof PHASES] ?? phase}
+                      <small>{detail}</small>
+                    </span>
+                    {policy && <Button onClick={() => test(policy.id)}>This was wrong</Button>}
+                  </li>
+                )
+              })}
+            </ul>
+          )}
+        </Shown>
+      )}
+      <div className="actions">
+        <Button onClick={() => navigate(`/${owner.slug}/requests/${row.request_id}`)}>Open the request</Button>
+      </div>
+    </>
+  )
+}
+
+/** The text that was checked, as far as it is kept. */
+function textOf({ request, response }: RequestDetail['bodies'], phase: string): string {
+  if (phase === 'output') return response ?? ''
+  const { prompt, messages } = (request ?? {}) as { prompt?: unknown; messages?: { content?: unknown }[] }
+  const text = prompt ?? messages?.at(-1)?.content
+  return phase === 'input' && typeof text === 'string' ? text : ''
+}
+
+export const Fired = defineScreen<RequestRow>({
+  section: 'guardrails',
+  title: 'Guardrails',
+  list: { path: '/requests', rows: 'requests', query: { guardrail: '*' } },
+  idOf: ({ request_id }) => request_id,
+  columns: [
+    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '144px' },
+    { key: 'fired', head: 'Fired', cell: ({ guardrails }) => whole(guardrails), number: true, main: true },
+    {
+      key: 'status',
+      head: 'Request',
+      cell: ({ status }) => <Chip state={status < 400 ? 'good' : 'warn'}>{status < 400 ? 'answered' : status}</Chip>,
+      main: true,
+      width: '128px',
+    },
+    { key: 'mode', head: 'Mode', cell: ({ resolved_mode, mode }) => resolved_mode ?? mode ?? '–' },
+    { key: 'key', head: 'Key', cell: ({ api_key_name }) => api_key_name ?? 'session', main: true },
+  ],
+  filters: [rangeFilter, { name: 'guardrail', label: 'Guardrail', values: useGuardrails }, ...momentFilters],
+  empty: { text: 'No guardrail fired in the last 30 days.' },
+  above: Over,
+  detail: { titleOf: () => 'What fired', body: FiredBody },
+})
