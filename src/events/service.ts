@@ -84,7 +84,12 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return store.write(async (tx) => {
       const id = EventId.create()
       const event = { id, type: eventType, scope, created: clock.now(), data: { value: payload }, depth: depthOf(call) }
-      const self = selfOf(call.caller, scope)
+      // Whose own hooks and record an event of an organization reaches: its publisher's, unless the key is the
+      // organization's.
+      const self: OwnerScope | null =
+        call.caller.type !== 'operator' && !call.caller.orgId && scope !== `user:${call.caller.userId}`
+          ? `user:${call.caller.userId}`
+          : null
       const matched = await fanOut.publish(tx, event, sourceConnector, self)
       const metadata = { event_type: eventType, ...(sourceConnector ? { source_connector: sourceConnector } : {}) }
       const entry = { action: 'event.published', entityType: 'event', entityId: id, input: { metadata } } as const
@@ -146,10 +151,6 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
 }
 
 const depthOf = ({ depth = 0 }: Pick<Call<Caller>, 'depth'>): number => depth
-
-/** Whose own hooks and record an event of an organization reaches: its publisher's, unless the key is the organization's. */
-const selfOf = (caller: Caller, scope: OwnerScope): OwnerScope | null =>
-  caller.type !== 'operator' && !caller.orgId && scope !== `user:${caller.userId}` ? `user:${caller.userId}` : null
 
 /** What `orgId` says of an owner: a person's own id stands for the organization they have none of. */
 const ownerIdOf = (scope: OwnerScope): string => scope.slice(scope.indexOf(':') + 1)

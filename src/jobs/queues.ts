@@ -39,7 +39,9 @@ export function createQueues({ clock, kinds, wake }: Deps) {
 
   async function all(db: Reader): Promise<Queue[]> {
     const counted = await countOpen(db, namesOf())
-    const pauses = await pausesOf(db)
+    const t = db.of(jobPauses)
+    const paused = await db.select().from(t)
+    const pauses = new Map(paused.map(({ kind, paused_at }) => [kind, paused_at]))
     return [...Map.groupBy(shown(), (kind) => kind.shown!)].map(([type, some]) => {
       const found = counted.filter(({ kind }) => some.some(({ name }) => name === kind))
       const sum = (of: (one: Counted) => number) => found.reduce((total, one) => total + of(one), 0)
@@ -95,10 +97,4 @@ async function countOpen(db: Reader, kinds: readonly string[]) {
     .from(t)
     .where(and(inArray(t.kind, [...kinds]), inArray(t.state, ['queued', 'active'])))
     .groupBy(t.kind)
-}
-
-async function pausesOf(db: Reader): Promise<Map<string, number>> {
-  const t = db.of(jobPauses)
-  const found = await db.select().from(t)
-  return new Map(found.map(({ kind, paused_at }) => [kind, paused_at]))
 }

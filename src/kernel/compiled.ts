@@ -17,13 +17,17 @@ export function createFairCache(maxBytes: number) {
   return {
     get(key: string): unknown {
       const item = items.get(key)
-      if (item) used(item)
+      if (item) {
+        const own = owners.get(item.owner)!.items
+        own.delete(item)
+        own.add(item)
+      }
       return item?.value
     },
     put(key: string, value: unknown, load: Load): void {
       drop(key)
       add({ key, value, ...load })
-      while (total > maxBytes) drop(oldestOf(heaviest()).key)
+      while (total > maxBytes) drop(heaviest().items.values().next().value!.key)
     },
     drop,
     /** In bytes, estimated. */
@@ -37,12 +41,6 @@ export function createFairCache(maxBytes: number) {
     total += item.weight
     own.items.add(item)
     items.set(item.key, item)
-  }
-
-  function used(item: Item): void {
-    const own = owners.get(item.owner)!.items
-    own.delete(item)
-    own.add(item)
   }
 
   function drop(key: string): void {
@@ -62,8 +60,6 @@ export function createFairCache(maxBytes: number) {
     return found!
   }
 }
-
-const oldestOf = ({ items }: { items: Set<Item> }): Item => items.values().next().value!
 
 const MEGABYTE = 1024 * 1024
 /** Shared by all modules; each process has its own. */

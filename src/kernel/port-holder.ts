@@ -20,25 +20,28 @@ export function inUse(port: number): string {
 }
 
 function holderOf(port: number): { pid: string; name: string } | null {
-  const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listenersIn(table, port)))
+  // The sockets that a table of Linux has as listening on a port; the port is written in hexadecimal digits.
+  const sockets = new Set(
+    ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) =>
+      readText(table)
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .filter(([, at = '', , state]) => state === LISTENS && Number.parseInt(at.split(':')[1] ?? '', 16) === port)
+        .map((columns) => `socket:[${columns[9]}]`),
+    ),
+  )
   if (!sockets.size) return null
   const pid = listed('/proc').find(
     (name) =>
       /^\d+$/.test(name) &&
-      listed(`/proc/${name}/fd`).some((descriptor) => sockets.has(linkOf(`/proc/${name}/fd/${descriptor}`))),
+      listed(`/proc/${name}/fd`).some((descriptor) =>
+        sockets.has(attempt(() => readlinkSync(`/proc/${name}/fd/${descriptor}`), '')),
+      ),
   )
   return pid ? { pid, name: readText(`/proc/${pid}/comm`).trim() || 'unknown' } : null
 }
 
 const LISTENS = '0A'
-
-/** The sockets that a table of Linux has as listening on a port; the port is written in hexadecimal digits. */
-const listenersIn = (table: string, port: number): string[] =>
-  readText(table)
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, at = '', , state]) => state === LISTENS && Number.parseInt(at.split(':')[1] ?? '', 16) === port)
-    .map((columns) => `socket:[${columns[9]}]`)
 
 /** What belongs to others, or has ended meanwhile, cannot be read. */
 function attempt<T>(read: () => T, otherwise: T): T {
@@ -50,4 +53,3 @@ function attempt<T>(read: () => T, otherwise: T): T {
 }
 const listed = (folder: string): string[] => attempt(() => readdirSync(folder), [])
 const readText = (path: string): string => attempt(() => readFileSync(path, 'utf8'), '')
-const linkOf = (path: string): string => attempt(() => readlinkSync(path), '')

@@ -264,15 +264,13 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   async function add(tx: Tx, about: About<N>, input?: Input): Promise<void> {
     const { call, row } = about
     await assertMayMake(tx, call.caller, row)
-    if (call.caller.type !== 'operator') await assertRoom(tx, row)
+    // The owner is locked: concurrent requests count each other.
+    if (call.caller.type !== 'operator') {
+      await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
+      if ((await rows.count(tx, row.owner)) >= hooks.max) throw tooMany(title, hooks.max, noun.max.env)
+    }
     await rows.insert(tx, row)
     await record(tx, about, input)
-  }
-
-  /** The owner is locked: concurrent requests count each other. */
-  async function assertRoom(tx: Tx, { owner, user_id: userId, org_id: orgId }: OwnedRow): Promise<void> {
-    await orgs.lockOwner(tx, { userId, orgId })
-    if ((await rows.count(tx, owner)) >= hooks.max) throw tooMany(title, hooks.max, noun.max.env)
   }
 
   /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */

@@ -39,7 +39,13 @@ export function actingUserOf({ userId, name }: Owner): UserId {
  * Throws 404.
  */
 export async function findOwner(reader: Reader, ref: string | undefined): Promise<Owner> {
-  if (ref === undefined) return firstOwner(reader)
+  // Default without a name: the account the first run created, or that account's active org.
+  if (ref === undefined) {
+    const user = await rows.oldestUser(reader)
+    if (!user) throw noAccountYet()
+    const org = user.active_org_id ? await findOrg(reader, user.active_org_id) : null
+    return org ? asOrg(reader, org) : asUser(user)
+  }
   const [, kind, rest] = /^(org|user):(.+)$/.exec(ref) ?? []
   if (kind === 'org') return asOrg(reader, await findOrg(reader, rest!))
   if (kind === 'user' || ref.includes('@')) {
@@ -54,14 +60,6 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
   const byPrefix = await userByIdPrefix(reader, ref)
   if (byPrefix) return asUser(byPrefix)
   throw ownerNotFound(ref)
-}
-
-/** Default without a name: the account the first run created, or that account's active org. */
-async function firstOwner(reader: Reader): Promise<Owner> {
-  const user = await rows.oldestUser(reader)
-  if (!user) throw noAccountYet()
-  const org = user.active_org_id ? await findOrg(reader, user.active_org_id) : null
-  return org ? asOrg(reader, org) : asUser(user)
 }
 
 async function asOrg(reader: Reader, { id, name }: OrgRow): Promise<Owner> {

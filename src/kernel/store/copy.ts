@@ -49,10 +49,6 @@ type Snapshot = { tables: Record<string, { name: string; columns: Record<string,
 const shapeOf = (dialect: Dialect): Shape =>
   new Map(snapshotOf(dialect).map(({ name, columns }) => [name, new Set(Object.keys(columns))]))
 
-/** The tables of this release with their columns, which are the same on both databases, and the types of Postgres. */
-const tablesOf = (): TableShape[] =>
-  snapshotOf('postgres').map(({ name, columns }) => ({ name, columns: Object.values(columns) }))
-
 /** Whether nothing is in a database. A file that is missing is made. */
 export const isEmpty = async (location: DatabaseLocation): Promise<boolean> =>
   (location.dialect === 'sqlite' ? shapeOfFile(location.path) : await shapeOfServer(location.url)).size === 0
@@ -87,7 +83,8 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   await markUnfinished(to)
   await migrate(to)
-  const tables = tablesOf()
+  // The tables of this release with their columns, which are the same on both databases, and the types of Postgres.
+  const tables = snapshotOf('postgres').map(({ name, columns }) => ({ name, columns: Object.values(columns) }))
   const source = await openEnd(from)
   const target = await openEnd(to)
   const copied: CopiedTable[] = []

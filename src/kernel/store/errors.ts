@@ -50,10 +50,6 @@ const FULL = new Set(['SQLITE_FULL', 'ENOSPC', 'EDQUOT', '53100'])
 export const isDiskFull = (error: unknown): boolean =>
   matches(error, ({ code, errno }) => FULL.has(String(code)) || FULL.has(String(errno)))
 
-/** Postgres keeps no text of more than some 2,700 bytes in an index, which a name of many accents can have. */
-const isTooLargeForIndex = (error: unknown): boolean =>
-  matches(error, ({ code, errno }) => code === '54000' || String(errno) === '54000')
-
 /**
  * Turns storage trouble into 503 `storage_unavailable`, a name of too many bytes into 400 `validation_error`; returns
  * any other error unchanged. The cause is what the driver
@@ -61,7 +57,9 @@ const isTooLargeForIndex = (error: unknown): boolean =>
  */
 export function toAppError(error: unknown): unknown {
   if (error instanceof AppError) return error
-  if (isTooLargeForIndex(error)) return invalidInput('', 'A name takes too many bytes. Use fewer accents and emoji.')
+  // Postgres keeps no text of more than some 2,700 bytes in an index, which a name of many accents can have.
+  if (matches(error, ({ code, errno }) => code === '54000' || String(errno) === '54000'))
+    return invalidInput('', 'A name takes too many bytes. Use fewer accents and emoji.')
   if (!isAway(error)) return error
   // A lock goes soon, a database that restarts is back within seconds, space comes when made (docs/design.md 4).
   return storageUnavailable.with({

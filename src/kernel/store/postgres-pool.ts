@@ -21,14 +21,8 @@ const HEDGE_MS = 150
 
 const CONNECT_S = 1
 
-/** Postgres refuses a connection because it has as many as it may: it is there, and says nothing of the others. */
-const isFull = (error: unknown): boolean => (error as { errno?: unknown }).errno === '53300'
-
 const silence = (): Error =>
   Object.assign(new Error('Postgres does not answer'), { code: 'ERR_POSTGRES_CONNECTION_SILENT' })
-
-const stateOf = (state: string | null, wait: string | null): SessionState =>
-  state?.startsWith('idle') ? 'idle' : wait === 'Lock' ? 'waiting for a lock' : 'working'
 
 /** How often waits are looked over, while there are any. */
 const SWEEP_MS = 100
@@ -135,7 +129,12 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     const found = await watch.standings()
     const same = due.filter((line, at) => lines.has(line) && line.askedAt !== null && line.askedAt === requests[at])
     if (!found) {
-      if (same.length) fallSilent()
+      if (same.length) {
+        silentSince = systemClock.monotonic()
+        for (const line of [...lines]) drop(line)
+        for (const { reject } of queue.splice(0)) reject(silence())
+        onSilent()
+      }
       return
     }
     const lost = same.filter((line) => isLost(line, found))
@@ -178,13 +177,6 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     const names = orphans
     orphans = []
     if (names.length) await watch.end(names).catch(nothing)
-  }
-
-  function fallSilent(): void {
-    silentSince = systemClock.monotonic()
-    for (const line of [...lines]) drop(line)
-    for (const { reject } of queue.splice(0)) reject(silence())
-    onSilent()
   }
 
   /** Resolves once the server answers again, and rejects when it does not now. */
@@ -279,10 +271,16 @@ function createWatch(url: string, prefix: string) {
         each`SELECT application_name, state, wait_event_type FROM pg_stat_activity
           WHERE starts_with(application_name, ${prefix})`.values(),
       )
-      const byName = new Map(rows.map(([name, state, wait]) => [name, stateOf(state, wait)]))
+      const byName = new Map<string, SessionState>(
+        rows.map(([name, state, wait]) => [
+          name,
+          state?.startsWith('idle') ? 'idle' : wait === 'Lock' ? 'waiting for a lock' : 'working',
+        ]),
+      )
       return { of: (name) => byName.get(name) ?? null }
     } catch (error) {
-      return isFull(error) ? { of: () => 'working' } : null
+      // Postgres refuses a connection because it has as many as it may: it is there, and says nothing of the others.
+      return (error as { errno?: unknown }).errno === '53300' ? { of: () => 'working' } : null
     }
   }
 
