@@ -11,11 +11,6 @@ import { createSecondLook, type EngineOpinion, type Reviewable, type SecondLookB
 
 /** In characters: what may be read on the event loop, some four milliseconds for every rule there is. */
 const MAX_ON_LOOP = 8_192
-/**
- * How long a process may take: ten times what 32 ordinary patterns take for a text of that length, so that rules
- * that are not ordinary hold their process for seconds and no longer.
- */
-const processMsFor = (length: number): number => Math.min(10_000, 3_000 + length / 64)
 
 /** One piece of work, as a call and as an order to a process that does the same. */
 type Work<Answer> = {
@@ -54,7 +49,9 @@ function createLoopOrProcess() {
   ): Promise<Answer> {
     const params = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
-      return (await pool.run(params, { timeoutMs: processMsFor(length), signal, who })) as Answer
+      // How long a process may take: ten times what 32 ordinary patterns take for a text of that length, so that rules
+      // that are not ordinary hold their process for seconds and no longer.
+      return (await pool.run(params, { timeoutMs: Math.min(10_000, 3_000 + length / 64), signal, who })) as Answer
     } catch (error) {
       if (error instanceof WorkerFailure) return failClosed()
       throw error

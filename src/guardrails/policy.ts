@@ -53,9 +53,6 @@ const RULE_CONFIGS: ReadonlyMap<GuardrailId, TSchema> = new Map(
 /** JSON Schema of the `config` of a rule. */
 export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ ...RULE_CONFIGS.get(id)! })
 
-/** The members that the `config` of a rule may have. */
-const configMembers = (id: GuardrailId): readonly string[] => Object.keys(propertiesOf(RULE_CONFIGS.get(id)!))
-
 /** What a guardrail reads of a rule's config: its own members, with the default of `threshold` where it has one. */
 function detectorConfig({ config: schema }: Guardrail, config: Record<string, unknown>): Record<string, unknown> {
   const own = propertiesOf(schema)
@@ -282,7 +279,8 @@ function validateRule({ guardrail_id, phase, verdict, config = {} }: WrittenRule
 }
 
 function assertConfig(guardrail: Guardrail, config: Record<string, unknown>, path: string): void {
-  const members = configMembers(guardrail.id)
+  // The members that the `config` of a rule may have.
+  const members = Object.keys(propertiesOf(RULE_CONFIGS.get(guardrail.id)!))
   const unknown = Object.keys(config).find((name) => !members.includes(name))
   if (unknown !== undefined) {
     const place = `${path}.${quoted(unknown)}`

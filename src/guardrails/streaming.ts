@@ -73,7 +73,11 @@ export function createHoldBack({ stretch, whole }: Rules) {
     /** Takes the next piece of the answer, and gives what may be shown now. */
     async add(piece: string): Promise<string> {
       raw += piece
-      if (whole && !blocked && raw.length >= nextWhole) await checkWhole(whole)
+      // Runs each time the answer has doubled, so that all runs together stay linear in its length.
+      if (whole && !blocked && raw.length >= nextWhole) {
+        nextWhole = 2 * raw.length
+        blocked = (await whole(raw)).blocked
+      }
       return blocked || raw.length < nextStretch ? '' : show(raw.length - HELD)
     },
 
@@ -95,12 +99,6 @@ export function createHoldBack({ stretch, whole }: Rules) {
       }
       return blocked || isStandIn ? '' : show(raw.length)
     },
-  }
-
-  /** Runs each time the answer has doubled, so that all runs together stay linear in its length. */
-  async function checkWhole(run: RunRules): Promise<void> {
-    nextWhole = 2 * raw.length
-    blocked = (await run(raw)).blocked
   }
 
   async function show(max: number): Promise<string> {

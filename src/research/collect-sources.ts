@@ -183,7 +183,14 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
       }
     } catch (error) {
       by.signal.throwIfAborted()
-      if (error instanceof WebFailure || isRefusal(error)) return { problem: problemOf(url, error.message) }
+      if (error instanceof WebFailure || isRefusal(error)) {
+        // What was wrong, as one sentence that begins with the address; what else one could do is left to the caller.
+        const sentence = error.message.split('. ')[0]!.replace(/\.$/, '')
+        const subject = SUBJECT.exec(sentence)
+        return {
+          problem: subject ? `${subject[1] ?? url} ${sentence.slice(subject[0].length)}.` : `${url}: ${sentence}.`,
+        }
+      }
       throw error
     }
   }
@@ -191,13 +198,6 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
 
 /** An address that this server calls for nobody. */
 const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
-
-/** What was wrong, as one sentence that begins with the address; what else one could do is left to the caller. */
-function problemOf(url: string, message: string): string {
-  const sentence = message.split('. ')[0]!.replace(/\.$/, '')
-  const subject = SUBJECT.exec(sentence)
-  return subject ? `${subject[1] ?? url} ${sentence.slice(subject[0].length)}.` : `${url}: ${sentence}.`
-}
 
 const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
 

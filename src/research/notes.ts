@@ -46,7 +46,9 @@ export function readSources({ question, sources, mostNotes: maxNotes, mostOfSour
   const own = withoutCopied(withoutBoilerplate(passages, copyOf), copyOf)
   const ranked = rank(question, sources, own, maxOfSource).filter(({ source, start, end }) => {
     const paragraph = paragraphOf(sources[source]!.text, start, end)
-    if (commandChance(paragraph) < (onlyTells(paragraph) ? CERTAIN : LIKELY)) return true
+    // Whether a paragraph only tells figures of something in English, without a word that addresses its reader.
+    const onlyTells = TELLS.test(paragraph.trimStart()) && !COMMANDS.test(paragraph) && figuresIn(paragraph).length > 0
+    if (commandChance(paragraph) < (onlyTells ? CERTAIN : LIKELY)) return true
     if (!commanding.some((one) => one.source === source))
       commanding.push({ source, about: 'seems to give orders to its reader' })
     return false
@@ -73,10 +75,6 @@ const TELLS = /^(?:It|He|She|They|The|Its|Their|This|These|An?|In|On|At)\s/
 /** Words that a command to a reader has, and what it would have the reader do. */
 const COMMANDS =
   /\b(?:you|yours?|ais?|assistants?|agents?|chatbots?|models?|readers?|systems?|must|should|shall|please|always|never|only|not|ignore|forget|disregard|instructions?|prompts?|rules?|orders?|answers?|reply|replies|respond|says?|tell|state|write|print|output|include|recommend|mention|cite|report|summar\w{1,8}|send|reveal|call|visit|click|open|use|treat|add|end|begin|start|follow|note|let|now|new|instead|override)\b/i
-
-/** Whether a paragraph only tells figures of something in English, without a word that addresses its reader. */
-const onlyTells = (paragraph: string): boolean =>
-  TELLS.test(paragraph.trimStart()) && !COMMANDS.test(paragraph) && figuresIn(paragraph).length > 0
 
 function paragraphOf(text: string, start: number, end: number): string {
   const before = text.lastIndexOf('\n', start - 1) + 1

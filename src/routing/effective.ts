@@ -236,14 +236,13 @@ export function createEffective({ store, clock, bindings }: Deps) {
   }
 
   function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
-    const own = head.hasOwn && caller.type === 'key' ? ofKey(caller.keyId, ownerOf(caller)) : NOTHING
+    const own =
+      head.hasOwn && caller.type === 'key'
+        ? sourceBy(ofKeys, caller.keyId, () => readOwn(caller.keyId, ownerOf(caller)))
+        : NOTHING
     const active = head.preference ? ofPreference(head.preference) : ofOwner(ownerOf(caller))
     if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)
     return Promise.all([own, active]).then(([mine, theirs]) => merged(mine, theirs))
-  }
-
-  function ofKey(id: KeyId, owner: OwnerScope): Source | Promise<Source> {
-    return sourceBy(ofKeys, id, () => readOwn(id, owner))
   }
 
   function ofPreference(id: PreferenceId): Source | Promise<Source> {

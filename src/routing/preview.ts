@@ -113,10 +113,9 @@ export function createRoutingPreview({
   async function storedPrompts(owner: OwnerScope, { range, limit, examples }: Stored): Promise<StoredPrompt[]> {
     const since = range.from === null ? {} : { since: range.from }
     const corrections = await correctionRepository.list(store.read, owner, { limit, ...since })
-    const isIn = (at: number) => range.to === null || at < range.to
     const found = [
       ...corrections.items.flatMap(({ id, prompt, created_at }): StoredPrompt[] =>
-        prompt && isIn(created_at) ? [{ type: 'correction', id, text: prompt }] : [],
+        prompt && (range.to === null || created_at < range.to) ? [{ type: 'correction', id, text: prompt }] : [],
       ),
       ...examples.map(({ prompt }): StoredPrompt => ({ type: 'example', id: null, text: prompt })),
     ]

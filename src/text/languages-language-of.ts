@@ -172,7 +172,11 @@ function isForeign(sample: string, { script, letters, all }: Count, { codes, wan
     })
   )
     return false
-  return fitOf(sample, wanted) < MIN_FIT.find((one) => letters >= one.letters)!.fit
+  // How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, and
+  // less the better others do; 0 where the detector knows none of them in the text's script.
+  const { francAll } = require('franc') as typeof Franc
+  const fit = francAll(sample, { only: KNOWN }).find(([language]) => wanted.has(language))?.[1] ?? 0
+  return fit < MIN_FIT.find((one) => letters >= one.letters)!.fit
 }
 
 /** The beginning of a text without code and the like; reads no more of the text than it needs. */
@@ -196,15 +200,6 @@ function wantedOf(languages: readonly string[]): Wanted {
   const codes = new Set(languages.map((language) => CODES.get(language)!))
   for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
   return codes
-}
-
-/**
- * How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, and
- * less the better others do; 0 where the detector knows none of them in the text's script.
- */
-function fitOf(text: string, wanted: Wanted): number {
-  const { francAll } = require('franc') as typeof Franc
-  return francAll(text, { only: KNOWN }).find(([language]) => wanted.has(language))?.[1] ?? 0
 }
 
 /** The language (ISO 639-1) that fits a text best by its trigrams; null where none does. */

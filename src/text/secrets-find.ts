@@ -52,10 +52,6 @@ const ODD = /[!?#$%&*+=^~§]/
 const trimmed = (value: string, isPassword: boolean): string =>
   (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/(?<![.:?])[.:?]+$/, '')
 
-/** `token = user.sessions2.current` and `key = make(…)` refer to a value and do not hold it. */
-const isReference = (text: string, end: number, value: string): boolean =>
-  text[end] === '(' || /^[A-Za-z_]\w{0,30}(?:\.[A-Za-z_]\w{0,30})+$/.test(value)
-
 /** Keys of one maker, known by how they begin. */
 type Family = {
   /** Prefixes, as literal text. */
@@ -336,9 +332,11 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
     const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
     if (!value || ASSIGNED_STAND_IN.test(value)) continue
     const start = LINK.lastIndex
+    // `token = user.sessions2.current` and `key = make(…)` refer to a value and do not hold it.
     const isSecret = password
       ? isPassword(value, IS_STRONG_LINK.test(link[0]))
-      : isKey(value) && !isReference(text, start + value.length, value)
+      : isKey(value) &&
+        !(text[start + value.length] === '(' || /^[A-Za-z_]\w{0,30}(?:\.[A-Za-z_]\w{0,30})+$/.test(value))
     if (isSecret) found.push({ start, end: start + value.length, kind: password ? 'password' : 'api_key' })
   }
   return found

@@ -160,7 +160,10 @@ function compare(op: Comparison, left: unknown, right: unknown): boolean {
     case '!=':
       return !isEqual(left, right)
     case 'contains':
-      return holds(left, right)
+      if (Array.isArray(left)) return left.some((one) => isEqual(one, right))
+      if (typeof left === 'object' && left !== null) return Object.hasOwn(left, String(right))
+      if (left === null || right === null) return false
+      return String(left).toLowerCase().includes(String(right).toLowerCase())
     case 'matches':
       return isMatch(left, right)
     default:
@@ -187,13 +190,6 @@ function asNumbers(left: unknown, right: unknown): [number, number] | null {
   if (typeof left !== 'number' && typeof right !== 'number') return null
   const [a, b] = [toNumber(left), toNumber(right)]
   return a === null || b === null ? null : [a, b]
-}
-
-function holds(whole: unknown, part: unknown): boolean {
-  if (Array.isArray(whole)) return whole.some((one) => isEqual(one, part))
-  if (typeof whole === 'object' && whole !== null) return Object.hasOwn(whole, String(part))
-  if (whole === null || part === null) return false
-  return String(whole).toLowerCase().includes(String(part).toLowerCase())
 }
 
 function isMatch(text: unknown, pattern: unknown): boolean {

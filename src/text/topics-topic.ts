@@ -177,11 +177,6 @@ function mark(sum: number): void {
   cells[cell >>> 5]! |= 1 << (cell & 31)
 }
 
-function isMarked(sum: number): boolean {
-  const cell = cellOf(sum)
-  return ((cells[cell >>> 5]! >>> (cell & 31)) & 1) === 1
-}
-
 /** Indexes a text in lower case; words whose hash is in `general` count as absent. Linear. */
 function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
   cells.fill(0)
@@ -203,7 +198,8 @@ function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
   }
   // Hashes can collide: a word that seems to be there is searched in the text itself.
   const stands = ({ text: stem, hash }: Hashed, isWhole: boolean): boolean => {
-    if (!isMarked(hash)) return false
+    const cell = cellOf(hash)
+    if (((cells[cell >>> 5]! >>> (cell & 31)) & 1) !== 1) return false
     for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
       if (at > 0 && isPart(text.charCodeAt(at - 1))) continue
       let end = at + stem.length

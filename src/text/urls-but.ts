@@ -156,7 +156,12 @@ const tellsHost = ({ host, authority }: Address): boolean =>
 
 /** Where a text, however it is escaped or disguised, holds URLs of hosts other than those that `isAllowed` accepts. */
 export function urlsBut(text: string, isAllowed: (host: string) => boolean): TextSpan[] {
-  const foreign = viewsOf(text).flatMap((view) =>
+  // The views of a text in which URLs are searched: as it stands, with look-alike characters made plain, and with the
+  // escapes that renderers resolve before they read a URL.
+  const asItStands: View = { text, span: (start, end) => ({ start, end: endOf(text, end - 1) }) }
+  const rendered = resolved(text)
+  const views = [...alsoPlain(asItStands), ...(rendered ? alsoPlain(rendered) : [])]
+  const foreign = views.flatMap((view) =>
     findUrls(view.text).flatMap(({ start, end, host }) => {
       const covered = view.span(start, end)
       return isAllowed(host) && !isFilled(text, covered.end) ? [] : [covered]
@@ -242,16 +247,6 @@ function isHost(host: string, address: string, path: string): boolean {
     return !path.startsWith('(') && COMMON.test(labels.at(-1)!) && host === host.toLowerCase()
   }
   return isNamed(address) && (!FILES.test(labels.at(-1)!) || !FILE_NAMES.test(labels.at(-2)!))
-}
-
-/**
- * The views of a text in which URLs are searched: as it stands, with look-alike characters made plain, and with the
- * escapes that renderers resolve before they read a URL.
- */
-function viewsOf(source: string): View[] {
-  const asItStands: View = { text: source, span: (start, end) => ({ start, end: endOf(source, end - 1) }) }
-  const rendered = resolved(source)
-  return rendered ? [...alsoPlain(asItStands), ...alsoPlain(rendered)] : alsoPlain(asItStands)
 }
 
 function alsoPlain(view: View): View[] {

@@ -19,8 +19,6 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
-
 /** Extracts the text of an Office file, or of a PDF page by page, until `maxChars`. Images are not decoded and scripts are not run. */
 async function readable({ bytes, maxChars, whole = false }: DocumentInput): Promise<PageAnswer> {
   // An archive, as the files of Office are.
@@ -43,7 +41,13 @@ async function readable({ bytes, maxChars, whole = false }: DocumentInput): Prom
       chars += text.length
       if (text) pages.push(text)
     }
-    const read = { title: await titleOf(document), text: pages.join('\n\n').slice(0, maxChars), publishedAt: null }
+    const { info } = await document.getMetadata()
+    const title: unknown = 'Title' in info ? info.Title : null
+    const read = {
+      title: typeof title === 'string' ? title.trim().slice(0, 500) || null : null,
+      text: pages.join('\n\n').slice(0, maxChars),
+      publishedAt: null,
+    }
     return whole && !read.text ? { ...read, pictures: await pagesAsPictures(bytes) } : read
   } finally {
     await document.loadingTask.destroy()
@@ -99,12 +103,6 @@ function chunk(name: string, content: Buffer): Buffer {
   ends.writeUInt32BE(content.length, 0)
   ends.writeUInt32BE(Bun.hash.crc32(body), 4)
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
-}
-
-async function titleOf(document: Pdf): Promise<string | null> {
-  const { info } = await document.getMetadata()
-  const title: unknown = 'Title' in info ? info.Title : null
-  return typeof title === 'string' ? title.trim().slice(0, 500) || null : null
 }
 
 answerTasks(readable)

@@ -84,7 +84,6 @@ type Book = { shared: readonly string[]; formats: readonly string[]; beginsMs: n
 /** The codes of the formats that every workbook has (ECMA-376, 18.8.30): shares, dates and times. */
 const CODES: Record<number, string> = { 9: '%', 10: '%', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h' }
 const isDay = (id: number): boolean => (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
-const codeOf = (id: number): string => CODES[id] ?? (isDay(id) ? 'd' : id >= 45 && id <= 47 ? 'h' : '')
 
 function bookOf(partOf: (name: string) => Document | null): Book {
   const strings = [...(partOf('xl/sharedStrings.xml')?.querySelectorAll('si') ?? [])]
@@ -98,7 +97,7 @@ function bookOf(partOf: (name: string) => Document | null): Book {
   )
   const formats = [...(styles?.querySelectorAll('cellXfs > xf') ?? [])].map((style) => {
     const id = Number(style.getAttribute('numFmtId'))
-    return own.get(id) ?? codeOf(id)
+    return own.get(id) ?? CODES[id] ?? (isDay(id) ? 'd' : id >= 45 && id <= 47 ? 'h' : '')
   })
   const is1904 = /^(?:1|true)$/.test(
     partOf('xl/workbook.xml')?.querySelector('workbookPr')?.getAttribute('date1904') ?? '',

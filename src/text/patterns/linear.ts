@@ -81,7 +81,13 @@ export function compileLinear(
   if (source.length > maxChars) throw new Error(`is longer than ${maxChars} characters`)
   const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
   const max = maxSize - (weighsProperties ? PROPERTY_START * (source.match(/\\p/gi)?.length ?? 0) : 0)
-  if (size > max) throw new Error(tooLarge(size, max))
+  // Property classes lower what a pattern may be in size, even below zero.
+  if (size > max)
+    throw new Error(
+      max <= 0
+        ? 'has more classes such as \\p{L} than this server runs'
+        : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${max} are run`,
+    )
   const expression = translated(source, flags)
   const engine = openRe2(expression.source)
   const read = readingOf(expression)
@@ -135,11 +141,6 @@ function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpa
 /** Size of a property class (`\p{L}`): for each time it is in the expanded pattern, and for each it is written. */
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
-/** Property classes lower what a pattern may be in size, even below zero. */
-const tooLarge = (size: number, max: number): string =>
-  max <= 0
-    ? 'has more classes such as \\p{L} than this server runs'
-    : `is too large: with what repeats written out it comes to ${size} characters and classes, and at most ${max} are run`
 
 /**
  * Compiles an expression of RE2. `find` needs a second program, which is compiled on first use. `steps` are the
