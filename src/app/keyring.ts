@@ -124,7 +124,10 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
         const webhooks = await resealWebhooks(tx, before.masterKey, next)
         const answers = await resealAnswers(tx, before.masterKey, next)
         const engines = await resealEngines(tx, before.masterKey, next)
-        if (webhooks.unreadable) throw unreadable(webhooks.unreadable)
+        if (webhooks.unreadable)
+          throw new ConfigError([
+            `secrets.json cannot decrypt the secrets of ${webhooks.unreadable} webhooks, so nothing was changed. Give each a new secret first: svc-admin webhooks rotate-secret ID`,
+          ])
         const fingerprint = fingerprintOf({ ...before, masterKey: next })
         await keepSecrets(tx, { fingerprint, wrapped: null, wrapped_by: null })
         return { webhooks, answers, engines }
@@ -136,11 +139,6 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
     lock.release()
   }
 }
-
-const unreadable = (count: number) =>
-  new ConfigError([
-    `secrets.json cannot decrypt the secrets of ${count} webhooks, so nothing was changed. Give each a new secret first: svc-admin webhooks rotate-secret ID`,
-  ])
 
 function assertFile({ dataDir }: Config): void {
   const path = secretsFile(dataDir)

@@ -46,14 +46,6 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
   },
 })
 
-/** The server, and by their paths the modules that the command line takes from it. */
-const entryOf = (serve: string, taken: ReadonlySet<string>): string =>
-  [
-    `export * from ${JSON.stringify(serve)}`,
-    ...[...taken].map((path, at) => `import * as module${at} from ${JSON.stringify(path)}`),
-    `export const modules = { ${[...taken].map((path, at) => `${JSON.stringify(path)}: module${at}`).join(', ')} }`,
-  ].join('\n')
-
 /** The dashboard is a bundle of its own, so that no other command loads it. */
 const withoutDashboard: Bun.BunPlugin = {
   name: 'without-dashboard',
@@ -101,7 +93,15 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
     })
     say('compiling the server')
     const entry = join(unfinished, 'entry.ts')
-    await Bun.write(entry, entryOf(join(root, 'src/app/serve.ts'), taken))
+    // The server, and by their paths the modules that the command line takes from it.
+    await Bun.write(
+      entry,
+      [
+        `export * from ${JSON.stringify(join(root, 'src/app/serve.ts'))}`,
+        ...[...taken].map((path, at) => `import * as module${at} from ${JSON.stringify(path)}`),
+        `export const modules = { ${[...taken].map((path, at) => `${JSON.stringify(path)}: module${at}`).join(', ')} }`,
+      ].join('\n'),
+    )
     await compile({ entry, file: join(unfinished, 'serve.js'), plugins: [sourcePaths] })
     say('compiling the dashboard')
     const dashboard = join(root, 'tui/start.ts')
@@ -120,7 +120,9 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
   }
-  discardOld(shelf)
+  const madeAt = (name: string) => statSync(join(shelf, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const byAge = readdirSync(shelf).sort((a, b) => madeAt(b) - madeAt(a))
+  for (const name of byAge.slice(STORED)) rmSync(join(shelf, name), { recursive: true, force: true })
 }
 
 const isMade = (root: string): boolean => bundled('serve.js', root) !== null
@@ -140,12 +142,6 @@ const compile = ({ entry, file, format = 'cjs', ...rest }: Input): Promise<Bun.B
     sourcemap: 'linked',
     ...rest,
   })
-
-function discardOld(shelf: string): void {
-  const madeAt = (name: string) => statSync(join(shelf, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const byAge = readdirSync(shelf).sort((a, b) => madeAt(b) - madeAt(a))
-  for (const name of byAge.slice(STORED)) rmSync(join(shelf, name), { recursive: true, force: true })
-}
 
 if (import.meta.main) {
   const say = (line: string) => void process.stderr.write(`  ${line}\n`)

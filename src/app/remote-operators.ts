@@ -29,7 +29,9 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
       maxRequestBodySize: MAX_BODY_BYTES,
       // Verifying a large store sends nothing for longer than the default idle timeout of ten seconds.
       idleTimeout: 255,
-      fetch: (request) => remoteOps.handle(tls ? asHttp(request) : request),
+      // The framework looks for the path behind `http://` and a host of any length, so that a longer scheme has none.
+      fetch: (request) =>
+        remoteOps.handle(tls ? new Request(request.url.replace(/^https:/, 'http:'), request) : request),
       ...(tls ? { tls } : {}),
     })
   } catch (error) {
@@ -54,9 +56,6 @@ const cannotListen = (config: Config, code: string): ConfigError => {
   const why = code === 'EADDRINUSE' ? inUse(listenAddressOf(config).port) : `cannot be used (${code})`
   return new ConfigError([`SVC_OPS_LISTEN: ${config.opsListen} ${why}.`])
 }
-
-/** The framework looks for the path behind `http://` and a host of any length, so that a longer scheme has none. */
-const asHttp = (request: Request): Request => new Request(request.url.replace(/^https:/, 'http:'), request)
 
 /** The URL of the listening remote operator API. */
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>

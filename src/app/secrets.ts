@@ -148,7 +148,10 @@ export async function secretsFor(store: Store, options: Options): Promise<Found>
   const isThere = existsSync(path)
   if (!newSecrets && known?.wrapped && (keys.length || !isThere)) throw otherKey(known, keys)
   if (!isThere && (known !== null || (await hasRecord(store.read)))) {
-    if (!newSecrets) throw missing(path)
+    if (!newSecrets)
+      throw new ConfigError([
+        `${path} is missing, but the database was encrypted with it. Restore your copy of it or copy it from another node. ${GIVE_UP}`,
+      ])
     if (await hasOtherNodes(store, home)) throw inUse()
   }
   const stored = keys.length && !isThere ? madeSecrets() : null
@@ -158,7 +161,10 @@ export async function secretsFor(store: Store, options: Options): Promise<Found>
   if (fits && !(keys.length && serving)) return secrets
   if (known && !fits) {
     if (!newSecrets) {
-      if (serving) throw different(path)
+      if (serving)
+        throw new ConfigError([
+          `${path} is not the file that the database was encrypted with. All nodes need the same file: copy secrets.json from the data folder of another node. ${GIVE_UP}`,
+        ])
       return secrets
     }
     if (await hasOtherNodes(store, home)) throw inUse()
@@ -238,16 +244,6 @@ export const fingerprintOf = ({ masterKey, auditKey }: Pick<Secrets, 'masterKey'
 export const otherKey = ({ wrapped_by }: Known, keys: readonly Uint8Array[]) =>
   new ConfigError([
     `The secrets of the database are wrapped by master key ${wrapped_by}, and this node has ${keys.length ? `only ${keys.map(nameOf).join(', ')}` : 'none'}. Set SVC_MASTER_KEY or SVC_MASTER_KEY_FILE as on the other nodes. If the key is lost and you have secrets.json, start without a master key and run svc-admin keyring rotate --from-file NEW_KEY. ${GIVE_UP}`,
-  ])
-
-const missing = (path: string) =>
-  new ConfigError([
-    `${path} is missing, but the database was encrypted with it. Restore your copy of it or copy it from another node. ${GIVE_UP}`,
-  ])
-
-const different = (path: string) =>
-  new ConfigError([
-    `${path} is not the file that the database was encrypted with. All nodes need the same file: copy secrets.json from the data folder of another node. ${GIVE_UP}`,
   ])
 
 const inUse = () =>

@@ -5,7 +5,7 @@ import { errorFields } from '../kernel/log'
 import type { Signals } from '../kernel/signals'
 import { banner } from './banner'
 import { ROOT } from './bundle'
-import { type Config, type ConfigOverrides, environmentWith, loadConfig } from './config'
+import { type ConfigOverrides, environmentWith, loadConfig } from './config'
 import type { OpenOptions } from './open'
 import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
@@ -55,7 +55,17 @@ export async function serve(
   stop.addEventListener('abort', giveUp, { once: true })
   try {
     const config = loadConfig(overrides)
-    const running = await start({ config: config.workers > 1 ? withSharedFiles(config) : config, ...more })
+    // The processes of one machine keep their files in one folder.
+    const running = await start({
+      config:
+        config.workers > 1
+          ? {
+              ...config,
+              filesDir: config.filesDir || config.filesS3Bucket ? config.filesDir : join(config.dataDir, 'files'),
+            }
+          : config,
+      ...more,
+    })
     stop.removeEventListener('abort', giveUp)
     const workers = startWorkers(running, stop.aborted ? 1 : config.workers, overrides)
     if (stop.aborted) return await end(running, workers, hurry)
@@ -87,12 +97,6 @@ export async function serve(
     process.exit(1)
   }
 }
-
-/** The processes of one machine keep their files in one folder. */
-const withSharedFiles = (config: Config): Config => ({
-  ...config,
-  filesDir: config.filesDir || config.filesS3Bucket ? config.filesDir : join(config.dataDir, 'files'),
-})
 
 type Workers = { stop(hurry: AbortSignal): Promise<void> }
 

@@ -81,7 +81,10 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
         const last = await book.newest(head.scope)
         if (!isDue(head, last, now, all)) continue
         if (await isEvent(store.read, head.scope, last)) due.push(sign(head.scope, head))
-        else reportOnce(last!)
+        else {
+          if (!reported.has(last!.scope)) onBroken(last!)
+          reported.add(last!.scope)
+        }
       }
       if (due.length) await book.append(due)
       signed += due.length
@@ -89,11 +92,6 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
     }
     lastPassAt = now
     return signed
-  }
-
-  function reportOnce(checkpoint: Checkpoint): void {
-    if (!reported.has(checkpoint.scope)) onBroken(checkpoint)
-    reported.add(checkpoint.scope)
   }
 
   function sign(scope: ChainScope, { seq, hash }: { seq: number; hash: string }): Checkpoint {

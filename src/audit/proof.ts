@@ -53,7 +53,7 @@ export async function verifyExport(
       if (walk.last && !broken) {
         walk.order ??=
           walk.last.prevHash !== event.hash && event.prevHash === walk.last.hash ? 'oldest first' : 'newest first'
-        if (!follows(walk.last, event, walk.order)) {
+        if (!(walk.order === 'newest first' ? walk.last.prevHash === event.hash : event.prevHash === walk.last.hash)) {
           broken = fault('these two events do not follow each other', event.line, [walk.last.id, event.id])
         }
       }
@@ -117,9 +117,6 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Sco
 }
 
 const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
-
-const follows = (before: Event, event: Event, order: Order): boolean =>
-  order === 'newest first' ? before.prevHash === event.hash : event.prevHash === before.hash
 
 /** Turns each record into an event whose hash has been recomputed, or into a description of what is wrong with it. */
 async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {

@@ -23,7 +23,13 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
         set.headers['x-has-more'] = String(page.next !== null)
         if (page.next !== null) {
           set.headers['x-next-cursor'] = page.next
-          set.headers.link = `<${nextAddress(request.url, page.next)}>; rel="next"`
+          // The URL of the same request with the next cursor, relative to the origin.
+          const [path = '', query = ''] = request.url
+            .slice(request.url.indexOf('/', request.url.indexOf('://') + 3))
+            .split('?')
+          const params = new URLSearchParams(query)
+          params.set('cursor', page.next)
+          set.headers.link = `<${path}?${params}>; rel="next"`
         }
         return page.items
       },
@@ -84,11 +90,3 @@ export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: 
           'without this server, that an earlier event was changed, removed or moved.',
       },
     })
-
-/** The URL of the same request with the next cursor, relative to the origin. */
-function nextAddress(url: string, cursor: string): string {
-  const [path = '', query = ''] = url.slice(url.indexOf('/', url.indexOf('://') + 3)).split('?')
-  const params = new URLSearchParams(query)
-  params.set('cursor', cursor)
-  return `${path}?${params}`
-}

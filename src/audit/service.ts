@@ -18,7 +18,7 @@ import {
   setHeads,
   takeHeads,
 } from './repository'
-import { type AuditEntry, AuditEventId, type ChainScope, type InputSummary, TRIMMED, type Trimmed } from './schema'
+import { type AuditEntry, AuditEventId, type ChainScope, TRIMMED, type Trimmed } from './schema'
 import type { AuditEventRow, AuditHeadRow } from './table'
 
 const PAGE = 1_000
@@ -96,7 +96,16 @@ export function createAuditLog({ clock }: Deps) {
     const completed =
       entry.output?.status !== undefined || caller.type === 'operator' ? entry : withSuccessStatus(entry, call.route)
     const { method, endpoint } = splitRoute(call.route)
-    const origin = { method, endpoint, api_key_id: keyId, operator: operatorFacts(caller) }
+    const origin = {
+      method,
+      endpoint,
+      api_key_id: keyId,
+      // An operator's name, role, transport and reason, recorded as they stated them (docs/operating.md 2.2).
+      operator:
+        caller.type === 'operator'
+          ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
+          : undefined,
+    }
     return { about: { requestId: call.requestId, userId, keyId }, entry: completed, origin }
   }
 
@@ -168,7 +177,11 @@ export function createAuditLog({ clock }: Deps) {
       org_id: orgOf(scope),
       api_key_id: keyId,
       request_id: requestId,
-      input: summarise({ ...origin, ...redactedMetadata(entry.input) }),
+      // Every secret and card number in its `metadata` is replaced, at any depth (docs/api.md 19).
+      input: summarise({
+        ...origin,
+        ...(entry.input?.metadata ? { ...entry.input, metadata: redactedMembers(entry.input.metadata) } : entry.input),
+      }),
       output: summarise({ ...entry.output, request_id: requestId }),
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,
@@ -178,17 +191,6 @@ export function createAuditLog({ clock }: Deps) {
     row.hash = hashOf(row)
     return row
   }
-}
-
-/** An operator's name, role, transport and reason, recorded as they stated them (docs/operating.md 2.2). */
-const operatorFacts = (caller: Caller) =>
-  caller.type === 'operator'
-    ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
-    : undefined
-
-/** The summary with every secret and card number in its `metadata`, at any depth, replaced (docs/api.md 19). */
-function redactedMetadata(input: InputSummary | undefined): InputSummary | undefined {
-  return input?.metadata ? { ...input, metadata: redactedMembers(input.metadata) } : input
 }
 
 /** The value with `[redacted]` for each text or number in it that is a secret or a card number. */

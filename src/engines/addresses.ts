@@ -27,7 +27,11 @@ export function createFit(base: string, { at, headers, clock }: Deps): Fit {
       const listed = await at(address)
         .probe(signal)
         .catch(() => [])
-      if (listed.length) return shownOf(address)
+      if (listed.length) {
+        // Without user and password.
+        const { origin, pathname } = URL.parse(address)!
+        return origin + trimmed(pathname)
+      }
       if (signal.aborted) return null
     }
     foundNone = clock.monotonic()
@@ -68,11 +72,5 @@ export function candidatesOf(base: string): string[] {
 }
 
 const trimmed = (path: string): string => path.replace(/(?<!\/)\/+$/, '')
-
-/** Without user and password. */
-const shownOf = (address: string): string => {
-  const { origin, pathname } = URL.parse(address)!
-  return origin + trimmed(pathname)
-}
 
 export const sayFit = (address: string): string => `its API is not at this address; use ${address}`

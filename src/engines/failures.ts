@@ -139,7 +139,10 @@ const numberOf = (digits: string): number => Number(digits.replaceAll(',', ''))
 
 /** The failure that an error status and the body with it mean (docs/design.md 5, docs/api.md 22.3). */
 export function failureOfStatus(status: number, headers: Headers, now: number, body = ''): EngineFailure {
-  const code = errorCodeOf(body)
+  // The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may quote the
+  // prompt, which no log may hold (docs/promises.md I19).
+  const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
+  const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
   const retryAfterS = readRetryAfter(headers, now)
   if (status === 429) return new EngineFailure('throttled', message, { retryAfterS })
@@ -203,15 +206,6 @@ function readRetryAfter(headers: Headers, now: number): number | undefined {
 export function failureOfError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
   return new EngineFailure('refused', 'no connection to the upstream, or it broke off', { cause: error })
-}
-
-/**
- * The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may
- * quote the prompt, which no log may hold (docs/promises.md I19).
- */
-function errorCodeOf(body: string): string {
-  const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
-  return found?.[1] ?? ''
 }
 
 /** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to correct. */

@@ -129,13 +129,23 @@ export async function restoreBackup(
   const isDump = manifest.file === 'svc.dump'
   if (tables && isDump !== (database.dialect === 'postgres'))
     throw new Error(`It is a backup of ${isDump ? 'Postgres' : 'SQLite'}, but this server uses the other one.`)
-  if (tables) await assertFits(manifest, database)
+  if (tables) {
+    const problem = tooNew(manifest)
+    if (problem) throw new Error(problem)
+    if (database.dialect === 'postgres' && (await schemaOf(database)).applied)
+      throw new Error(
+        'The database is not empty, and nothing is overwritten. Set SVC_DATABASE_URL to an empty database.',
+      )
+  }
   const stored = await readdir(filesDir).catch(() => [])
   const inTheWay = [
     ...(files && manifest.files?.count && stored.some((name) => /^[0-9a-f]{2}$/.test(name)) ? [filesDir] : []),
     ...(tables && database.dialect === 'sqlite' && (await isThere(database.path)) ? [database.path] : []),
   ]
-  if (inTheWay[0] && aside === null) throw taken(inTheWay[0])
+  if (inTheWay[0] && aside === null)
+    throw new Error(
+      `${inTheWay[0]} already exists, and nothing is overwritten. Move it away, add --confirm with the name of the data folder, or set SVC_DATA_DIR to an empty folder.`,
+    )
   for (const path of inTheWay)
     for (const end of ['', '-wal', '-shm'])
       if (await isThere(`${path}${end}`)) await rename(`${path}${end}`, `${path}${aside}${end}`)
@@ -156,24 +166,11 @@ export function tooNew({ migrations = 0, version, file }: Manifest): string | nu
   return `The backup has ${migrations} migrations, but this release has only ${known}. Restore it with the release that made it, ${version}, or a newer one.`
 }
 
-/** Throws with a sentence when this release cannot serve the backup, or the database on Postgres is in use. */
-async function assertFits(manifest: Manifest, database: Where): Promise<void> {
-  const problem = tooNew(manifest)
-  if (problem) throw new Error(problem)
-  if (database.dialect === 'postgres' && (await schemaOf(database)).applied)
-    throw new Error('The database is not empty, and nothing is overwritten. Set SVC_DATABASE_URL to an empty database.')
-}
-
 async function copied(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
   await copyFile(from, to)
   await chmod(to, 0o600)
 }
-
-const taken = (path: string) =>
-  new Error(
-    `${path} already exists, and nothing is overwritten. Move it away, add --confirm with the name of the data folder, or set SVC_DATA_DIR to an empty folder.`,
-  )
 
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

@@ -31,7 +31,11 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
   return { list, prune }
 
   async function list(_call: Call<OperatorCaller>): Promise<BackupList> {
-    const folders = new Set([...(await inDataFolder()), ...(await onRecord())])
+    const folder = join(dataDir, 'backups')
+    const folders = new Set([
+      ...(await readdir(folder).catch(() => [])).map((name) => join(folder, name)),
+      ...(await onRecord()),
+    ])
     const backups: BackupList['backups'] = []
     const unreachable: BackupList['unreachable'] = []
     for (const path of folders) {
@@ -68,11 +72,6 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
   async function manifestThere(path: string): Promise<Manifest | string> {
     const bucket = bucketAt(path)
     return (await bucket.exists()) ? manifestIn(await bucket.manifest()) : 'It no longer exists.'
-  }
-
-  async function inDataFolder(): Promise<string[]> {
-    const folder = join(dataDir, 'backups')
-    return (await readdir(folder).catch(() => [])).map((name) => join(folder, name))
   }
 
   async function onRecord(): Promise<string[]> {
