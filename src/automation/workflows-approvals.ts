@@ -95,9 +95,8 @@ export function createApprovers({ workflows, orgs }: Deps) {
     const all = [...new Set(named.flat())]
     if (!all.length) return
     const state = await orgs.standingOf(reader, all, org ? [org] : [])
-    const isKnown = (id: UserId) => (org ? state.get(id)?.has(org) : state.has(id)) ?? false
     for (const [at, ids] of named.entries()) {
-      const nobody = ids.find((id) => !isKnown(id))
+      const nobody = ids.find((id) => !(org ? state.get(id)?.has(org) : state.has(id)))
       if (nobody) throw unknownApprover(at, nobody, org !== null)
     }
   }

@@ -185,7 +185,12 @@ export async function follow(
   { instruction, variables = {} }: Pick<ActArguments, 'instruction' | 'variables'>,
   fixed: Element | null,
 ): Promise<Acted> {
-  const read = readInstruction(withVariables(instruction, variables))
+  // `%name%` stands for a variable: its value is typed, and never read as an instruction.
+  const read = readInstruction(
+    instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
+      Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,
+    ),
+  )
   try {
     if (read) return await doSteps(doing, read, fixed)
   } catch (error) {
@@ -212,10 +217,3 @@ const fillStep =
   }
 
 const VARIABLE = /%([A-Za-z0-9_]{1,64})%/g
-
-/** `%name%` stands for a variable: its value is typed, and never read as an instruction. */
-function withVariables(instruction: string, variables: Record<string, unknown>): string {
-  return instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
-    Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,
-  )
-}

@@ -93,7 +93,8 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
     if (!session.recorded) return
     if (message.type === 'mouse' && message.kind === 'down') {
       flush()
-      target = await targetAt(session, message.x, message.y)
+      const found = await within(session.live.page().evaluate(whatIsAt, message.x, message.y), null, LATE_MS)
+      target = found && { role: found.role.slice(0, 40), name: found.name.slice(0, 200) }
     }
     // A field takes the place of another without a click where a key moves on: it is asked at each piece.
     if (message.type === 'text' || isDown(message)) {
@@ -165,9 +166,4 @@ function inputOf(message: RemoteInputMessage): string | null {
   if (message.type === 'press') return message.ref
   if (message.type === 'tab') return message.id
   return message.type === 'back' || message.type === 'forward' || message.type === 'reload' ? '' : null
-}
-
-async function targetAt({ live }: OpenSession, x: number, y: number): Promise<Deed['target']> {
-  const found = await within(live.page().evaluate(whatIsAt, x, y), null, LATE_MS)
-  return found && { role: found.role.slice(0, 40), name: found.name.slice(0, 200) }
 }

@@ -57,7 +57,11 @@ export function createRun({ roleOf, onFault }: Deps) {
     const tool = toolset.tools.get(request.name)
     if (!tool) return failed(null, 'unknown tool', unknownTool(request.name, toolset))
     if (!tally.take()) return failed(null, 'too many calls', tally.refusal)
-    const read = await readArguments(tool, request.arguments)
+    // An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their own turn of the
+    // event loop (docs/promises.md I28).
+    await compileInTurn(tool.inputSchema)
+    if (isSlow(tool.inputSchema)) await nextTurn()
+    const read = readNow(tool, request.arguments)
     if (!read.fits) return failed(read.args, 'bad arguments', read.problem)
     const closed = await whyClosed(toolset, tool, context)
     if (closed) {
@@ -208,16 +212,9 @@ function createTally() {
 }
 
 /**
- * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence
- * for the engine. An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their
- * own turn of the event loop (docs/promises.md I28).
+ * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence for
+ * the engine.
  */
-async function readArguments(tool: Tool, text: string): Promise<Read> {
-  await compileInTurn(tool.inputSchema)
-  if (isSlow(tool.inputSchema)) await nextTurn()
-  return readNow(tool, text)
-}
-
 function readNow(tool: Tool, text: string): Read {
   const bytes = Buffer.byteLength(text)
   if (bytes > MAX_ARGUMENT_BYTES) {

@@ -125,24 +125,18 @@ export function createWidgets(given: Given) {
       hasBotCheck: settings.turnstileSecret !== '',
       tier: key?.tier ?? 'free',
     })
-    if (groups.intents?.action === 'webhook' && groups.intents.url) await assertCallable(groups.intents.url)
-    await assertRunnable(key ?? caller, sent.behavior?.skills ?? [], before?.behavior.skills ?? [])
+    if (groups.intents?.action === 'webhook' && groups.intents.url) {
+      // As for the addresses of webhooks: 400 `url_blocked`.
+      await given.outbound.assertPublicUrl(groups.intents.url).catch((error) => {
+        throw atField(error, 'intents.url')
+      })
+    }
+    // 404 for a skill that the widget's answers could not use. One that it had before may be gone by now.
+    for (const slug of sent.behavior?.skills ?? [])
+      if (!(before?.behavior.skills ?? []).includes(slug) && !(await given.skills.runnable(key ?? caller, slug)))
+        throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
     const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
     return { name, status, ...paying, ...groups }
-  }
-
-  /** As for the addresses of webhooks. Throws 400 `url_blocked`. */
-  async function assertCallable(url: string): Promise<void> {
-    await given.outbound.assertPublicUrl(url).catch((error) => {
-      throw atField(error, 'intents.url')
-    })
-  }
-
-  /** Throws 404 for a skill that the widget's answers could not use. One that it had before may be gone by now. */
-  async function assertRunnable(caller: Caller, slugs: readonly string[], before: readonly string[]): Promise<void> {
-    for (const slug of slugs)
-      if (!before.includes(slug) && !(await given.skills.runnable(caller, slug)))
-        throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
   }
 
   /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */

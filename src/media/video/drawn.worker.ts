@@ -43,18 +43,16 @@ async function filmed(input: ClipInput): Promise<Video> {
     encoder.addFrameYuv(planes)
     made += 1
     if (made % fps === 0) self.postMessage({ percent: Math.floor((99 * made) / total) } satisfies WorkerProgress)
-    if (made % (fps * COLLECTED_S) === 0) await collected()
+    // Frees the pictures of what was shown, which the renderer keeps until the event loop has had its turn.
+    if (made % (fps * COLLECTED_S) === 0) {
+      Bun.gc(true)
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
   }
   encoder.finalize()
   const mp4 = finished(encoder.FS.readFile(encoder.outputFilename), WORDS)
   encoder.delete()
   return { mp4: Uint8Array.from(mp4), poster: Uint8Array.from(stillOf(input)) }
-}
-
-/** Frees the pictures of what was shown, which the renderer keeps until the event loop has had its turn. */
-async function collected(): Promise<void> {
-  Bun.gc(true)
-  await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 answerTasks(filmed)

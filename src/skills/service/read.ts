@@ -36,7 +36,7 @@ import {
   type VersionId,
 } from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
-import type { ListedRow, SkillRow } from '../table'
+import type { ListedRow } from '../table'
 import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
 /** Manifests read between two turns of the event loop, since they may be long (docs/promises.md I28). */
@@ -96,12 +96,8 @@ async function installed(deps: SkillDeps, { caller }: Call, query: SkillQuery): 
 export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): Promise<Skill> {
   const { store } = deps
   const { row, viewer } = await seen(deps, store.read, caller, ref)
-  return whole(store.read, row, viewer)
-}
-
-async function whole(db: Reader, row: SkillRow, viewer: Viewer): Promise<Skill> {
   const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
-  const version = shown ? await rows.version(db, shown) : (await rows.versions(db, row.id))[0]
+  const version = shown ? await rows.version(store.read, shown) : (await rows.versions(store.read, row.id))[0]
   if (!version) throw skillNotFound()
   return presentSkill(row, version.manifest, viewer)
 }

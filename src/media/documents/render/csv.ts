@@ -1,5 +1,5 @@
 import { CSV_BEGIN, csvLines } from '../../../kernel/csv'
-import { type Block, type Chart, type Document, plain } from '../blocks-model'
+import { type Block, type Document, plain } from '../blocks-model'
 
 type Records = string[][]
 
@@ -12,7 +12,12 @@ export function renderCsv({ blocks }: Document): Uint8Array {
   const tables = all.flatMap((block) =>
     block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(plain))] : [],
   )
-  const charts = all.flatMap((block) => (block.type === 'chart' ? [chartRows(block)] : []))
+  const charts = all
+    .filter((block) => block.type === 'chart')
+    .map(({ labels, series }) => [
+      ['', ...series.map(({ name }) => name)],
+      ...labels.map((label, at) => [label, ...series.map(({ values }) => String(values[at] ?? ''))]),
+    ])
   const parts = tables.length || charts.length ? joined(tables.length ? tables : charts) : [sections(all)]
   return new TextEncoder().encode(CSV_BEGIN + parts.map(csvLines).join('\r\n'))
 }
@@ -21,11 +26,6 @@ const flat = (blocks: readonly Block[]): Block[] =>
   blocks.flatMap((block) =>
     block.type === 'list' ? block.items.flatMap(flat) : block.type === 'quote' ? flat(block.blocks) : [block],
   )
-
-const chartRows = ({ labels, series }: Chart): Records => [
-  ['', ...series.map(({ name }) => name)],
-  ...labels.map((label, at) => [label, ...series.map(({ values }) => String(values[at] ?? ''))]),
-]
 
 /** Tables of one header as one. */
 function joined(tables: readonly Records[]): Records[] {

@@ -133,7 +133,10 @@ function contentOf(block: Block, page: Page): Content {
     case 'code':
       return codeOf(block.text)
     case 'quote':
-      return quoteOf(block.blocks, page)
+      return framed(
+        { stack: block.blocks.map((inner) => contentOf(inner, page)), color: QUIET },
+        { fill: null, bar: RULE },
+      )
     case 'rule':
       return rule(page, 0.75, RULE, [0, 8, 0, 12])
   }
@@ -256,9 +259,6 @@ function codeOf(code: string): Content {
     { fill: TINT, bar: null, whole },
   )
 }
-
-const quoteOf = (blocks: readonly Block[], page: Page): Content =>
-  framed({ stack: blocks.map((block) => contentOf(block, page)), color: QUIET }, { fill: null, bar: RULE })
 
 /** Content on a ground, or beside a bar. `whole` is not broken over pages. */
 function framed(content: Content, { fill, bar, whole = false }: Frame): Content {

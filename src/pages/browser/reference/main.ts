@@ -2,12 +2,6 @@ import { h } from '../shared/dom'
 
 /** One live region says what happened to screen readers, again also when it is the same word. */
 const region = h('p', { role: 'status', class: 'unseen' })
-function announce(text: string): void {
-  region.textContent = ''
-  setTimeout(() => {
-    region.textContent = text
-  })
-}
 
 async function copy(text: string): Promise<void> {
   // Without TLS browsers have no clipboard for pages.
@@ -15,7 +9,12 @@ async function copy(text: string): Promise<void> {
     () => true,
     () => false,
   )
-  announce(isCopied ? 'Copied' : 'Not copied, because this page cannot use the clipboard. Select the text and copy it.')
+  region.textContent = ''
+  setTimeout(() => {
+    region.textContent = isCopied
+      ? 'Copied'
+      : 'Not copied, because this page cannot use the clipboard. Select the text and copy it.'
+  })
 }
 
 /** Our own pages read without this script, which adds copying (docs/operating.md 5.5). */
