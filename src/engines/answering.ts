@@ -187,9 +187,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
     const { signal, origin, prompt, editsOnly = false } = request
     const mode = 'image'
-    const candidates = (plans.get(engineId) ?? []).filter(
-      ({ target }) => target.driver.image && (!editsOnly || target.driver.edits?.(target.model)),
-    )
+    const makes = ({ driver, model }: Target) => driver.image && (!editsOnly || driver.edits?.(model))
+    const candidates = (plans.get(engineId) ?? []).filter(({ target }) => makes(target))
     if (!candidates.length) throw (editsOnly ? noEdits : engineMissing).with({ retryAfterS: 60 }, mode)
     const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
     const begin = ({ driver, model, slots }: Target) => {
