@@ -1,13 +1,13 @@
-const FENCE = '```'
+const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
 /** A line that opens a fence, with its language; the JSON may begin in the same line. */
-const OPENING = /\n[ \t]*`{3}[\w+-]{0,20}[ \t]*(?:\r?\n|(?=[[{]))/
+const OPENING = /\n[ \t]*(?:`{3}|~{3})[\w+-]{0,20}[ \t]*(?:\r?\n|(?=[[{]))/
 
 /** Longer is no opening line. */
 const MAX_OPENING_CHARS = 60
 
 /** A line that closes a fence. In JSON line ends are between values only, so none is in a text. */
-const CLOSING = /\n[ \t]*`{3}/
+const CLOSING = /\n[ \t]*(?:`{3}|~{3})/
 
 /**
  * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
@@ -56,10 +56,14 @@ export function withoutFence(text: string): string {
   return filter.add(text) + filter.end()
 }
 
-/** Takes a text in pieces and gives the JSON in its first fence; the whole where it begins as JSON or has no fence. */
+/**
+ * Takes a text in pieces and gives the JSON in its first fence, else the object or list at its beginning or among its
+ * words, else the whole.
+ */
 export function createFenceFilter() {
   let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
   let waiting = ''
+  const value = createValueEnd()
 
   function open(): string {
     const text = waiting.trimStart()
@@ -67,10 +71,18 @@ export function createFenceFilter() {
     if (/^["[{]/.test(text)) {
       state = 'plain'
       waiting = ''
-      return text
+      return whole(text)
     }
     state = 'prose'
     return seek('')
+  }
+
+  /** Up to the end of the object or list; what an engine says behind it is left out. */
+  function whole(text: string): string {
+    const end = value.find(text)
+    if (end < 0) return text
+    state = 'closed'
+    return text.slice(0, end)
   }
 
   /** Nothing is given before a fence opens: without one, all of it is the answer. */
@@ -97,7 +109,7 @@ export function createFenceFilter() {
     }
     const given = all
       .trimEnd()
-      .replace(/`{1,3}$/, '')
+      .replace(/`{1,3}$|~{1,3}$/, '')
       .trimEnd().length
     waiting = all.slice(given)
     return all.slice(0, given)
@@ -105,7 +117,7 @@ export function createFenceFilter() {
 
   return {
     add(piece: string): string {
-      if (state === 'plain') return piece
+      if (state === 'plain') return whole(piece)
       if (state === 'closed') return ''
       if (state === 'fenced') return hold(piece)
       if (state === 'prose') return seek(piece)
@@ -115,7 +127,41 @@ export function createFenceFilter() {
     end(): string {
       const rest = waiting
       waiting = ''
-      return state === 'fenced' && rest.trim() === FENCE ? '' : rest
+      if (state === 'prose') return jsonIn(rest) ?? rest
+      return state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest
+    },
+  }
+}
+
+/** The only object or list in a text, without the words around it; null where there is none. */
+function jsonIn(text: string): string | null {
+  const found = text.slice(Math.max(0, text.search(/[[{]/)))
+  const inner = found.slice(0, Math.max(found.lastIndexOf('}'), found.lastIndexOf(']')) + 1)
+  try {
+    return typeof JSON.parse(inner) === 'object' ? inner : null
+  } catch {
+    return null
+  }
+}
+
+/** Reads JSON in pieces; `find` gives where in a piece the object or list that it began with ends, -1 for not yet. */
+function createValueEnd() {
+  let depth = 0
+  let isText = false
+  let isEscaped = false
+  return {
+    find(piece: string): number {
+      for (let at = 0; at < piece.length; at++) {
+        const sign = piece[at]!
+        if (isEscaped) isEscaped = false
+        else if (isText) {
+          if (sign === '\\') isEscaped = true
+          else if (sign === '"') isText = false
+        } else if (sign === '"') isText = true
+        else if (sign === '{' || sign === '[') depth += 1
+        else if ((sign === '}' || sign === ']') && --depth === 0) return at + 1
+      }
+      return -1
     },
   }
 }

@@ -306,13 +306,32 @@ const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest
   ...(extra ? { extra } : {}),
 })
 
-/** The tool that a name means: engines add blanks, and namespaces such as `functions.`; null when it is none. */
+/** Signs and words that engines put before the name of a tool, such as `functions.` or `mcp__library__`. */
+const BEFORE_NAME = /^.*(?:[./:=\s$]|__)|^(?:functions?|tools?|proxy|mcp|default_api|api)[_-]/is
+
+/** Control words of a chat template that got into a name: `find<|channel|>commentary`. */
+const OF_TEMPLATE = /<\|[^|<>]{0,40}\|>(?:commentary|analysis|final|json)?/g
+
+/** A name without signs, and in small letters. */
+const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+
+/**
+ * The tool that a name means: engines add blanks, signs and namespaces, and write it in another case. Null when it is
+ * none.
+ */
 function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
   const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
-  const trimmed = name.trim().replace(/:\d+$/, '')
-  const last = trimmed.slice(Math.max(trimmed.lastIndexOf('.'), trimmed.lastIndexOf('/'), trimmed.lastIndexOf(':')) + 1)
-  return [name, trimmed, last].find(has) ?? null
+  if (has(name)) return name
+  const shown = name.slice(0, MAX_NAME_CHARS).replace(OF_TEMPLATE, ' ').trim().replace(/:\d+$/, '')
+  const last = shown.replace(BEFORE_NAME, '')
+  const exact = [shown, last].find(has)
+  if (exact) return exact
+  const alike = tools.filter((tool) => [shown, last].some((one) => bare(one) === bare(tool.name)))
+  return alike.length === 1 && bare(last) ? alike[0]!.name : null
 }
+
+/** Names of tools have at most 64. */
+const MAX_NAME_CHARS = 200
 
 /** Whether a call is wanted for sure. */
 export const demands = (offered: Offered | null): boolean =>

@@ -92,7 +92,11 @@ const MAX_OPERATORS_CHARS = 300
 const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|large)|string_above_max_length/i
 
 const LENGTH_WORDS =
-  /context (?:length|size|window)|too long|too large|too many (?:input )?tokens|maximum (?:number of )?(?:input |prompt )?tokens|maximum (?:model|input|prompt) length|token count|reduce the length|max_new_tokens/i
+  /context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|maximum (?:number of )?(?:input |prompt )?tokens|max(?:imum)? (?:model |input |prompt )?length|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
+
+/** What a server says with 500 of a prompt that is too long. */
+const OVER_CONTEXT =
+  /(?:exceed|larger|longer|greater)[^.]{0,60}context|context (?:length|size|window)[^.]{0,30}exceed|too large to process/i
 
 /** By the member that the upstream names, else by its words; the first that fits. */
 const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
@@ -115,7 +119,7 @@ const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 /** Whole numbers that stand alone: those of a model's name do not. */
-const NUMBER = String.raw`(?<![\w.-])(\d[\d,]*)(?![\w-]|\.\d)`
+const NUMBER = String.raw`(?<![\w.-])(\d[\d,]*)(?![\w]|-(?!tokens?\b)|\.\d)`
 
 const NUMBERS = new RegExp(NUMBER, 'g')
 
@@ -124,13 +128,14 @@ const MAX = [
   String.raw`(?:context|model|input|prompt|sequence) (?:length|size|window)[^\d.]{0,40}${NUMBER}`,
   String.raw`maximum (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
   `${NUMBER} (?:tokens? )?maximum`,
-  String.raw`(?:limit|limited to|at most|up to|must be <=|less than)[^\d.]{0,30}${NUMBER}`,
-].map((words) => new RegExp(words, 'i'))
+  String.raw`(?:limit|limited to|at most|up to|must be <=|less than|cannot exceed|exceeding)[^\d.]{0,30}${NUMBER}`,
+  String.raw`range of input length should be \[\d+, ${NUMBER}`,
+].map((words) => new RegExp(words, 'gi'))
 
 /** In which words they say what came. */
 const SENT = [
-  String.raw`(?:resulted in|requested|contains|too long:|token count|prompt \(length|request)[ (]{1,2}(?:about )?${NUMBER}`,
-].map((words) => new RegExp(words, 'i'))
+  String.raw`(?:resulted in|requested:?|contains|too long:|token count|prompt \(length|request|received|got|given:|request has)[ (]{1,2}(?:about )?${NUMBER}`,
+].map((words) => new RegExp(words, 'gi'))
 
 const wholeNumber = (value: unknown): number | null =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null
@@ -144,11 +149,11 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
-  const retryAfterS = readRetryAfter(headers, now)
+  const retryAfterS = readRetryAfter(headers, now) ?? (status === 429 ? statedWait(headers, body) : undefined)
   if (status === 429) return new EngineFailure('throttled', message, { retryAfterS })
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
-  if (status >= 500) return new EngineFailure('server', message, { retryAfterS })
   const about = readRefusal(status, body)
+  if (status >= 500 && !about) return new EngineFailure('server', message, { retryAfterS })
   if (about) return new EngineFailure('rejected', message, { rejection: { about, words: body.slice(0, MAX_WORDS) } })
   // Everything else, redirects included, says that our own address, key or model is wrong.
   return new EngineFailure(
@@ -163,11 +168,18 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
  */
 export function failureOfReport(wire: unknown, headers: Headers, now: number): EngineFailure {
   const body = JSON.stringify(wire)
-  const { error } = wire as { error?: unknown }
+  const { error = wire } = wire as { error?: unknown }
   const members = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const stated = [members.status, members.code, members.status_code, members.http_code].map(Number)
   const status = stated.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
   return failureOfStatus(status ?? statusOfWords(body.slice(0, MAX_WORDS)), headers, now, body)
+}
+
+/** Whether it is nothing but an error: `{"code": 429, "message": …}`, or an object that says so itself. */
+export function isReport(value: object): boolean {
+  const { object, choices, code, status, message, title } = value as Record<string, unknown>
+  if (choices != null) return false
+  return object === 'error' || (Number(code ?? status) >= 400 && typeof (message ?? title) === 'string')
 }
 
 /** By the identifiers that upstreams use for the kinds of errors. */
@@ -202,6 +214,25 @@ function readRetryAfter(headers: Headers, now: number): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
 }
 
+/** How long to wait by the body of a 429, or by the limit of requests or tokens that is used up. */
+function statedWait(headers: Headers, body: string): number | undefined {
+  const words = body.slice(0, MAX_WORDS)
+  const wait = /"retryDelay"\s*:\s*"([\d.hms]{2,20})"|try again in ([\d.hms]{2,20}?)(?=[.,]?(?:\s|"|$))/i.exec(words)
+  const spent = ['requests', 'tokens'].filter((what) => headers.get(`x-ratelimit-remaining-${what}`) === '0')
+  const resets = spent.map((what) => secondsOf(headers.get(`x-ratelimit-reset-${what}`) ?? ''))
+  return secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? resets.find((one) => one !== undefined)
+}
+
+/** Seconds of `1m30.5s`, `250ms` and the like, rounded up; undefined for other words. */
+function secondsOf(word: string): number | undefined {
+  const found = /^(?:(\d{1,4})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,6}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/.exec(
+    word,
+  )
+  if (!found || !word) return undefined
+  const [hours, minutes, seconds, ms] = found.slice(1).map((digits) => Number(digits ?? 0))
+  return Math.ceil(hours! * 3_600 + minutes! * 60 + seconds! + ms! / 1_000)
+}
+
 /** The failure for an exception of a call: there was no connection, or it broke. */
 export function failureOfError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
@@ -210,8 +241,10 @@ export function failureOfError(error: unknown): EngineFailure {
 
 /** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to correct. */
 export function readRefusal(status: number, body: string): Refusal | null {
-  if (!REFUSING.has(status)) return null
+  if (!REFUSING.has(status) && status !== 500) return null
   const stated = readStated(body.slice(0, MAX_WORDS))
+  // Some local servers say so with 500 that a prompt is too long; anything else is a failure of theirs.
+  if (status === 500 && !OVER_CONTEXT.test(stated.message)) return null
   if (isOperators(stated)) return null
   const { message, codes, param } = stated
   if (codes.some((code) => LENGTH_CODE.test(code)) || LENGTH_WORDS.test(message)) {
@@ -229,7 +262,11 @@ function readStated(body: string): Stated {
   const parsed = parse(body)
   const whole = objectOf(Array.isArray(parsed) ? parsed[0] : parsed)
   const error = objectOf(whole.error ?? whole.detail ?? whole)
-  const words = [error.message, whole.message, whole.detail, whole.error, parsed === null ? body : null]
+  const [listed] = Array.isArray(whole.detail) ? whole.detail : []
+  const words = [
+    ...[error.message, whole.message, whole.detail, whole.error, objectOf(listed).msg],
+    parsed === null ? body : null,
+  ]
   const details = Array.isArray(error.details) ? error.details.map((one) => objectOf(one).reason) : []
   return {
     message: words.find((word) => typeof word === 'string') ?? '',
@@ -248,20 +285,21 @@ function parse(text: string): unknown {
 }
 
 function tokensIn({ message, numbers }: Stated): Pick<Refusal, 'sent' | 'max'> {
-  const max = wholeNumber(numbers.n_ctx) ?? firstOf(MAX, message)
+  const stated = wholeNumber(numbers.n_prompt_tokens) ?? firstOf(SENT, message)
+  const max = wholeNumber(numbers.n_ctx) ?? firstOf(MAX, message, stated)
   if (max === null) return { sent: null, max: null }
   const others = [...message.matchAll(NUMBERS)].map(([, digits]) => numberOf(digits!)).filter((value) => value !== max)
   const larger = others.filter((value) => value > max)
   const sum = others.reduce((all, value) => all + value, 0)
-  const stated = wholeNumber(numbers.n_prompt_tokens) ?? firstOf(SENT, message)
   const sent = stated !== null && stated > max ? stated : larger.length ? Math.max(...larger) : sum > max ? sum : null
   return { sent, max }
 }
 
-function firstOf(patterns: readonly RegExp[], text: string): number | null {
+/** The number that the first of the patterns finds, but not this one. */
+function firstOf(patterns: readonly RegExp[], text: string, other: number | null = null): number | null {
   for (const pattern of patterns) {
-    const found = pattern.exec(text)?.[1]
-    if (found !== undefined) return wholeNumber(numberOf(found))
+    const found = [...text.matchAll(pattern)].map(([, digits]) => numberOf(digits!)).find((value) => value !== other)
+    if (found !== undefined) return wholeNumber(found)
   }
   return null
 }

@@ -5,6 +5,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
+  LanguageModelV4ReasoningPart,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCallPart,
   LanguageModelV4ToolChoice,
@@ -35,7 +36,7 @@ import {
 } from '../engine'
 import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
-import { createPartReader, explainVendorError, readResult } from './ai-sdk-from-wire'
+import { createPartReader, explainVendorError, readResult, thoughtParts } from './ai-sdk-from-wire'
 import {
   loadImageVendor,
   loadVendor,
@@ -53,6 +54,7 @@ import {
   STREAM_TIMEOUT_MS,
   startTimeout,
   type TimeoutSettings,
+  thoughtsIn,
   type UpstreamTimeout,
   withFiles,
 } from './upstream'
@@ -93,13 +95,15 @@ const imageOfResult = ({ mimeType, base64 }: ImagePart) => ({
   data: { type: 'data' as const, data: base64 },
 })
 
-const callToWire = ({ id, name, arguments: args, extra }: ToolCall): LanguageModelV4ToolCallPart => ({
-  type: 'tool-call',
-  toolCallId: id,
-  toolName: name,
-  input: argumentsForHistory(args),
-  ...(extra ? { providerOptions: extra as SharedV4ProviderOptions } : {}),
-})
+function callToWire(call: ToolCall): (LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart)[] {
+  const { extra } = thoughtsIn(call)
+  const providerOptions = Object.keys(extra).length ? { providerOptions: extra as SharedV4ProviderOptions } : {}
+  const input = argumentsForHistory(call.arguments)
+  return [
+    ...thoughtParts(call),
+    { type: 'tool-call', toolCallId: call.id, toolName: call.name, input, ...providerOptions },
+  ]
+}
 
 /** By default one vendor stores requests and accepts only schemas of its strict subset of JSON Schema. */
 const PROVIDER_OPTIONS = { openai: { store: false, strictJsonSchema: false } }
@@ -385,7 +389,7 @@ function toMessage(message: Message, files: readonly GivenFile[]): LanguageModel
           ...partsOfHistory(message)
             .filter((part) => part.type !== 'text' || part.text !== '')
             .map(partToWire),
-          ...(message.toolCalls ?? []).map(callToWire),
+          ...(message.toolCalls ?? []).flatMap(callToWire),
         ],
       }
   }

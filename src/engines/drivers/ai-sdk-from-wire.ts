@@ -1,9 +1,11 @@
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4GenerateResult,
+  LanguageModelV4ReasoningPart,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
 } from '@ai-sdk/provider'
 import {
   type EngineAnswer,
@@ -14,17 +16,26 @@ import {
   type ToolCall,
 } from '../engine'
 import { argumentsOf, finishOf, finishWith } from './compat-body'
+import { thoughtsIn, withThoughts } from './upstream'
 
 /** Translates the parts of a vendor stream one by one: most to none, `finish` to usage and finish. Throws on errors. */
 export function createPartReader(isBlocked: () => boolean) {
   const places = new Map<string, { place: number; name: string }>()
+  /** Of the calls that follow. */
+  let thoughts = new Map<string, Thought>()
 
   return (part: LanguageModelV4StreamPart): EnginePart[] => {
     switch (part.type) {
       case 'text-delta':
         return part.delta ? [{ type: 'text', text: part.delta }] : []
+      case 'reasoning-start':
       case 'reasoning-delta':
-        return part.delta ? [{ type: 'reasoning', text: part.delta }] : []
+      case 'reasoning-end': {
+        const before = thoughts.get(part.id) ?? { text: '' }
+        const delta = part.type === 'reasoning-delta' ? part.delta : ''
+        thoughts.set(part.id, { text: before.text + delta, ...joined(before.options, part.providerMetadata) })
+        return delta ? [{ type: 'reasoning', text: delta }] : []
+      }
       case 'tool-input-start':
         places.set(part.id, { place: places.size, name: part.toolName })
         return [{ type: 'call-delta', ...places.get(part.id)!, arguments: '' }]
@@ -32,8 +43,11 @@ export function createPartReader(isBlocked: () => boolean) {
         const at = places.get(part.id)
         return at ? [{ type: 'call-delta', ...at, arguments: part.delta }] : []
       }
-      case 'tool-call':
-        return [{ type: 'tool-call', ...toCall(part) }]
+      case 'tool-call': {
+        const [call] = withThoughts([toCall(part)], signed(thoughts.values()))
+        thoughts = new Map()
+        return [{ type: 'tool-call', ...call! }]
+      }
       case 'finish':
         return [
           { type: 'usage', ...readUsage(part.usage) },
@@ -51,7 +65,11 @@ export function readResult(
   { content, finishReason, usage }: LanguageModelV4GenerateResult,
   isBlocked: boolean,
 ): EngineAnswer {
-  const toolCalls = content.flatMap((part) => (part.type === 'tool-call' ? [toCall(part)] : []))
+  const calls = content.flatMap((part) => (part.type === 'tool-call' ? [toCall(part)] : []))
+  const thoughts = content.flatMap((part) =>
+    part.type === 'reasoning' ? [{ text: part.text, ...joined(undefined, part.providerMetadata) }] : [],
+  )
+  const toolCalls = withThoughts(calls, signed(thoughts))
   const textOf = (type: 'text' | 'reasoning') =>
     content.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('')
   return {
@@ -63,6 +81,30 @@ export function readResult(
     usage: readUsage(usage),
   }
 }
+
+/** A thought of a vendor; `options` is what the vendor signs or keeps of it. */
+type Thought = { text: string; options?: SharedV4ProviderMetadata }
+
+const joined = (
+  one: SharedV4ProviderMetadata | undefined,
+  other: SharedV4ProviderMetadata | undefined,
+): Pick<Thought, 'options'> => {
+  const names = Object.keys({ ...one, ...other })
+  return names.length
+    ? { options: Object.fromEntries(names.map((name) => [name, { ...one?.[name], ...other?.[name] }])) }
+    : {}
+}
+
+/** The thoughts that came back with a call, as the vendor packages want them. */
+export const thoughtParts = (call: ToolCall): LanguageModelV4ReasoningPart[] =>
+  (thoughtsIn(call).thoughts as Thought[]).map(({ text, options }) => ({
+    type: 'reasoning',
+    text: String(text ?? ''),
+    ...(options ? { providerOptions: options } : {}),
+  }))
+
+/** Vendors take back only those that they can check. */
+const signed = (thoughts: Iterable<Thought>): Thought[] => [...thoughts].filter(({ options }) => options)
 
 const toCall = ({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall => ({
   id: toolCallId,

@@ -132,6 +132,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     let events: WireEvent[] = []
     const splitter = createEventSplitter((event) => events.push(event))
     let restUntil = Number.POSITIVE_INFINITY
+    let lacksStop = false
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         for (;;) {
@@ -142,10 +143,15 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
             inspect(value, headers)
             controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
             if (LAST.has((value as Wire | null)?.type)) return controller.close()
-            // One vendor has no last event: after the finish of a candidate only the usage may follow.
-            if ((value as Wire | null)?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS
+            // One vendor has no last event, and servers like another's may leave it out: after the finish only the usage follows.
+            const wire = value as Wire | null
+            lacksStop ||= wire?.type === 'message_delta' && Boolean(wire.delta?.stop_reason)
+            if (lacksStop || wire?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS
           }
-          if (!piece || splitter.isDone) return controller.close()
+          if (!piece || splitter.isDone) {
+            if (lacksStop) controller.enqueue(Buffer.from('data: {"type":"message_stop"}\n\n'))
+            return controller.close()
+          }
           if (events.length) return
         }
       },
@@ -213,6 +219,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
 
 type Wire = {
   type?: unknown
+  delta?: { stop_reason?: unknown } | null
   error?: unknown
   response?: { error?: unknown } | null
   promptFeedback?: { blockReason?: unknown } | null

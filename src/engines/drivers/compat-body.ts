@@ -1,32 +1,50 @@
 import { EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
-/** Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string. */
+/**
+ * Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string
+ * or a Markdown fence.
+ */
 export function argumentsOf(text: string): string {
-  if (text.trim() === '') return '{}'
+  const whole = text.trim()
+  if (whole === '') return '{}'
+  const fenced = whole.endsWith('```') ? /^```[a-z]{0,10}\s/i.exec(whole)?.[0] : undefined
+  if (fenced && whole.length > fenced.length + 3) return whole.slice(fenced.length, -3).trim()
   const value = text.startsWith('"') ? parsed(text) : text
   return typeof value === 'string' ? value : text
 }
 
 /** Words of upstreams for the end of an answer, in lower case without `_`, `-` and blanks. */
 const FINISHES = new Map<string, FinishReason>([
-  ...['stop', 'endturn', 'end', 'eos', 'eostoken', 'stopsequence', 'stoptoken', 'complete', 'completed', 'done'].map(
-    (word) => [word, 'stop'] as const,
-  ),
-  ...['length', 'maxtokens', 'maxoutputtokens', 'maxlength', 'modellength', 'modelcontextwindowexceeded'].map(
-    (word) => [word, 'length'] as const,
-  ),
+  ...`stop endturn end eos eostoken stopsequence stoptoken complete completed done finish finished normal`
+    .split(' ')
+    .map((word) => [word, 'stop'] as const),
+  ...`length maxtokens maxoutputtokens maxcompletiontokens maxnewtokens maxlength modellength tokenlimit
+    modelcontextwindowexceeded contextlengthexceeded contextlength errorlimit`
+    .split(/\s+/)
+    .map((word) => [word, 'length'] as const),
   ...['toolcalls', 'toolcall', 'tooluse', 'functioncall'].map((word) => [word, 'tool-calls'] as const),
-  ...['contentfilter', 'safety', 'refusal', 'sensitive', 'recitation', 'blocklist', 'prohibitedcontent', 'spii'].map(
-    (word) => [word, 'content-filter'] as const,
-  ),
+  ...`contentfilter contentfiltered safety refusal sensitive recitation blocklist prohibitedcontent spii language
+    guardrailintervened errortoxic imagesafety imageprohibitedcontent imagerecitation`
+    .split(/\s+/)
+    .map((word) => [word, 'content-filter'] as const),
 ])
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
 
-/** Before the thoughts at the head of an answer. */
-export const OPENED = '<think>'
-const CLOSED = '</think>'
+/** What is before the thoughts at the head of an answer, and behind them. */
+const THOUGHTS: readonly (readonly [string, string])[] = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['[THINK]', '[/THINK]'],
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+]
+
+/** Whether a whole text begins with thoughts. */
+export const beginsWithThoughts = (text: string): boolean => {
+  const head = text.trimStart()
+  return THOUGHTS.some(([opened]) => head.startsWith(opened))
+}
 
 /**
  * Takes thoughts out of the head of an answer, where a server leaves them between tags (docs/api.md 33.4). Text that
@@ -34,6 +52,7 @@ const CLOSED = '</think>'
  */
 export function createThoughtSplitter() {
   let waiting = ''
+  let closed = ''
   let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
   const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
   const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning', text: found }] : [])
@@ -49,24 +68,27 @@ export function createThoughtSplitter() {
     waiting = ''
     if (state === 'head') {
       const head = found.trimStart()
-      if (head.length < OPENED.length && OPENED.startsWith(head)) waiting = found
-      else if (head.startsWith(OPENED)) {
+      const begun = THOUGHTS.find(([opened]) => head.startsWith(opened))
+      if (begun) {
         state = 'thoughts'
-        return take(head.slice(OPENED.length))
-      } else {
+        closed = begun[1]
+        return take(head.slice(begun[0].length))
+      }
+      if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
+      else {
         state = 'answer'
         return text(found)
       }
       return []
     }
-    const at = found.indexOf(CLOSED)
+    const at = found.indexOf(closed)
     if (at < 0) {
-      const sure = Math.max(0, found.length - CLOSED.length + 1)
+      const sure = Math.max(0, found.length - closed.length + 1)
       waiting = found.slice(sure)
       return thoughts(found.slice(0, sure))
     }
     state = 'gap'
-    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + CLOSED.length))]
+    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + closed.length))]
   }
 
   return {
@@ -80,6 +102,9 @@ export function createThoughtSplitter() {
 export const isEventStream = (response: Response): boolean => /^text\/event-stream\b/i.test(typeOf(response))
 
 export const isJson = (response: Response): boolean => /^application\/json\b/i.test(typeOf(response))
+
+/** Whether a body is events, whatever type it is said to have. */
+export const isEvents = (text: string): boolean => /^\s*(?:data|event|id|retry)?:/.test(text)
 
 /** Most characters of one event. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024
@@ -219,7 +244,8 @@ export function createEventSplitter(
     else {
       const value = parsed(raw)
       if (value === undefined) data = raw
-      else give({ line: text, raw, value })
+      // A keep-alive of some servers.
+      else if (value !== null) give({ line: text, raw, value })
     }
   }
 
@@ -242,15 +268,18 @@ export function createEventSplitter(
       return line === '' && data === '' && !done
     },
     /** Gives the events that this text completes. */
-    take(text: string): void {
+    take(piece: string): void {
+      // A stream of single carriage returns; of two signs the second may only be missing at the end.
+      const isOld = !piece.includes('\n') && piece.slice(0, -1).includes('\r')
+      const text = isOld ? piece.replaceAll('\r', '\n') : piece
       let from = 0
       // Only new text is searched: an event in many small pieces costs no more than one in a few.
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
         const last = text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end
         if (line !== '' || data !== '' || done || !giveLine(text, from, last)) {
-          const piece = text.slice(from, last)
+          const rest = text.slice(from, last)
           // The line end itself may have come in two pieces.
-          const whole = piece === '' && line.endsWith('\r') ? line.slice(0, -1) : line + piece
+          const whole = rest === '' && line.endsWith('\r') ? line.slice(0, -1) : line + rest
           if (whole.length > MAX_EVENT_CHARS) throw tooLarge('one event')
           if (!done) takeLine(whole)
           line = ''
@@ -268,7 +297,7 @@ export function createEventSplitter(
 }
 
 /** Undefined for what is not JSON. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -302,7 +331,14 @@ export function argumentsForHistory(text: string): Record<string, unknown> {
  * answer is not whole (docs/api.md 22.3).
  */
 export function finishOf(word: string): FinishReason {
-  const known = FINISHES.get(word) ?? FINISHES.get(word.toLowerCase().replace(/[_\s-]/g, ''))
+  const known =
+    FINISHES.get(word) ??
+    FINISHES.get(
+      word
+        .toLowerCase()
+        .replace(/[_.\s-]/g, '')
+        .replace(/^finishreason/, ''),
+    )
   if (known) return known
   throw new EngineFailure('truncated', `the upstream ended its answer with "${word.slice(0, 40)}"`)
 }
@@ -311,4 +347,54 @@ export function finishOf(word: string): FinishReason {
 export function finishWith(reason: FinishReason, calls: readonly ToolCall[]): FinishReason {
   if (reason === 'stop' && calls.length) return 'tool-calls'
   return reason === 'tool-calls' && !calls.length ? 'stop' : reason
+}
+
+/** What no text in JSON holds as it is, besides the quote that ends it. */
+const ESCAPED = /[\\\p{Cc}]/u
+
+const LINE_FEED = 10
+/** Lines that no later line was like, before a stream is taken for one whose lines vary. */
+const MAX_MISSES = 8
+
+/**
+ * Reads a line that is like an earlier one but for its text, without parsing it: what is before and after the text in
+ * one parsed line is the same in most lines of a stream. It reads exactly what `JSON.parse` reads, because a bare quote
+ * cannot stand inside a JSON string.
+ */
+export function createLinePattern() {
+  let head = ''
+  let tail = ''
+  let misses = 0
+
+  return {
+    /** The text of a piece that is one line and its end, as most reads of a stream are; null for any other. */
+    alone(piece: string): string | null {
+      let end = piece.length
+      if (piece.charCodeAt(end - 1) !== LINE_FEED) return null
+      for (let code = LINE_FEED; code === LINE_FEED || code === CARRIAGE_RETURN; code = piece.charCodeAt(end - 1)) end--
+      return this.match(piece, 0, end)
+    },
+
+    /** The text of the line in `text` from `from` to `end`; null for one that has to be parsed. */
+    match(text: string, from: number, end: number): string | null {
+      if (head === '' || !text.startsWith(head, from)) return null
+      const start = from + head.length
+      const quote = text.indexOf('"', start)
+      if (quote + tail.length !== end || !text.startsWith(tail, quote)) return null
+      const found = text.slice(start, quote)
+      if (ESCAPED.test(found)) return null
+      misses = 0
+      return found
+    },
+
+    /** A parsed line and the text in it. A line with an escape may hold the text in other characters. */
+    learn(line: string, text: string): void {
+      if (misses >= MAX_MISSES || line.includes('\\')) return
+      const at = line.indexOf(`"${text}"`)
+      if (at < 0 || line.includes(`"${text}"`, at + 1)) return
+      misses += 1
+      head = line.slice(0, at + 1)
+      tail = line.slice(at + 1 + text.length)
+    },
+  }
 }

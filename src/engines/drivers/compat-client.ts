@@ -28,13 +28,15 @@ import {
   brokeOff,
   createThoughtSplitter,
   isEventStream,
+  isEvents,
   isJson,
   openBytes,
+  parsed,
   readBytes,
   readText,
 } from './compat-body'
 import { createCompatEmbeddings, type EmbeddingOptions } from './compat-embeddings'
-import { createStreamReader, type ExplainError, readAnswer } from './compat-from-wire'
+import { createStreamReader, type ExplainError, readAnswer, readEvents } from './compat-from-wire'
 import { createCompatVideos } from './compat-videos'
 import {
   askModels,
@@ -43,6 +45,7 @@ import {
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
   startTimeout,
+  thoughtsIn,
   type UpstreamTimeout,
   urlOf,
   withFiles,
@@ -118,15 +121,20 @@ export function createCompatDriver(options: CompatOptions): Driver {
         signal: timeout.signal,
       })
       timeout.heard()
-      if (response.status !== 200) {
+      if (!response.ok) {
         const text = await readText(response, timeout)
         throw failureOfStatus(response.status, response.headers, clock.now(), text)
       }
       // Some servers answer a stream with whole JSON, and a plain call with a stream.
       if (sink.streams ? !isJson(response) : isEventStream(response)) await readStream(response, timeout, sink)
       else {
-        const answer = readAnswer(parseBody(await readText(response, timeout)), explainIn(response))
+        const text = await readText(response, timeout)
         timeout.finished()
+        if (isEvents(text)) {
+          for (const part of readEvents(text, explainIn(response))) await sink.take(part)
+          return
+        }
+        const answer = readAnswer(parsed(text), explainIn(response))
         const behind = giveAnswer(answer, sink)
         if (behind) await behind
       }
@@ -189,14 +197,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
 
   function explainIn(response: Response): ExplainError {
     return (wire) => failureOfReport(wire, response.headers, clock.now())
-  }
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
   }
 }
 
@@ -266,12 +266,14 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
   }
   if (!toolCalls?.length) return wire
   // Empty content beside calls is sent as null, because some servers refuse an empty string.
-  const calls = toolCalls.map(({ id, name, arguments: args, extra }) => ({
-    ...extra,
-    id,
+  const calls = toolCalls.map((call) => ({
+    ...thoughtsIn(call).extra,
+    id: call.id,
     type: 'function',
-    function: { name, arguments: JSON.stringify(argumentsForHistory(args)) },
+    function: { name: call.name, arguments: JSON.stringify(argumentsForHistory(call.arguments)) },
   }))
+  const details = toolCalls.flatMap((call) => thoughtsIn(call).thoughts)
+  if (details.length) Object.assign(wire, { reasoning_details: details })
   return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
 }
 

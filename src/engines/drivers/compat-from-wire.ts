@@ -8,15 +8,19 @@ import {
   type TokenLogprob,
   type ToolCall,
 } from '../engine'
+import { isReport } from '../failures'
 import {
   argumentsOf,
+  beginsWithThoughts,
   createEventSplitter,
+  createLinePattern,
   createThoughtSplitter,
   finishOf,
   finishWith,
-  OPENED,
+  parsed,
   type WireEvent,
 } from './compat-body'
+import { withThoughts } from './upstream'
 
 /** A call, or a piece of one; other members are what the upstream wants back with it. */
 type WireCall = {
@@ -24,6 +28,9 @@ type WireCall = {
   id?: string | null
   type?: unknown
   function?: { name?: string | null; arguments?: unknown } | null
+  /** Of servers that write the function into the call itself. */
+  name?: unknown
+  arguments?: unknown
 }
 
 /** Arguments as text; some servers send the object itself instead of JSON text. */
@@ -35,6 +42,7 @@ type WireText = {
   reasoning_content?: unknown
   reasoning?: unknown
   refusal?: unknown
+  reasoning_details?: unknown
   tool_calls?: unknown
   /** The one call of servers that know no lists of them. */
   function_call?: WireCall['function']
@@ -46,75 +54,34 @@ type WireChoice = {
   /** Of servers that answer as completions of text. */
   text?: unknown
   finish_reason?: unknown
+  /** Some servers count in the choice. */
+  usage?: WireUsage | null
   /** Some servers name the text that ended the answer. */
   stop_reason?: unknown
   matched_stop?: unknown
   logprobs?: { content?: unknown } | null
 }
-type WireAnswer = { choices?: WireChoice[] | null; usage?: WireUsage | null; system_fingerprint?: unknown }
+type WireAnswer = {
+  choices?: WireChoice[] | null
+  usage?: WireUsage | null
+  /** Where one vendor has the usage of a stream. */
+  x_groq?: { usage?: WireUsage | null } | null
+  system_fingerprint?: unknown
+}
 type WireUsage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
+  /** The same by the names of other formats. */
+  input_tokens?: unknown
+  output_tokens?: unknown
   prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
   completion_tokens_details?: { reasoning_tokens?: unknown } | null
   /** The name of servers that count cached tokens at the top. */
   prompt_cache_hit_tokens?: unknown
 }
 
-/** Turns an error that the upstream reported inside its answer into the failure that it names. */
+/** The failure that an error inside an answer names. */
 export type ExplainError = (error: unknown) => EngineFailure
-
-/** What no text in JSON holds as it is, besides the quote that ends it. */
-const ESCAPED = /[\\\p{Cc}]/u
-
-const LINE_FEED = 10
-const CARRIAGE_RETURN = 13
-
-/** Lines that no later line was like, before a stream is taken for one whose lines vary. */
-const MAX_MISSES = 8
-
-/**
- * Reads a line that is like an earlier one but for its text, without parsing it: what is before and after the text in
- * one parsed line is the same in most lines of a stream. It reads exactly what `JSON.parse` reads, because a bare quote
- * cannot stand inside a JSON string.
- */
-export function createLinePattern() {
-  let head = ''
-  let tail = ''
-  let misses = 0
-
-  return {
-    /** The text of a piece that is one line and its end, as most reads of a stream are; null for any other. */
-    alone(piece: string): string | null {
-      let end = piece.length
-      if (piece.charCodeAt(end - 1) !== LINE_FEED) return null
-      for (let code = LINE_FEED; code === LINE_FEED || code === CARRIAGE_RETURN; code = piece.charCodeAt(end - 1)) end--
-      return this.match(piece, 0, end)
-    },
-
-    /** The text of the line in `text` from `from` to `end`; null for one that has to be parsed. */
-    match(text: string, from: number, end: number): string | null {
-      if (head === '' || !text.startsWith(head, from)) return null
-      const start = from + head.length
-      const quote = text.indexOf('"', start)
-      if (quote + tail.length !== end || !text.startsWith(tail, quote)) return null
-      const found = text.slice(start, quote)
-      if (ESCAPED.test(found)) return null
-      misses = 0
-      return found
-    },
-
-    /** A parsed line and the text in it. A line with an escape may hold the text in other characters. */
-    learn(line: string, text: string): void {
-      if (misses >= MAX_MISSES || line.includes('\\')) return
-      const at = line.indexOf(`"${text}"`)
-      if (at < 0 || line.includes(`"${text}"`, at + 1)) return
-      misses += 1
-      head = line.slice(0, at + 1)
-      tail = line.slice(at + 1 + text.length)
-    },
-  }
-}
 
 /** Reads the events of a stream: text, thoughts and pieces of calls at once, the rest at the end. */
 export function createStreamReader(explain: ExplainError) {
@@ -134,6 +101,7 @@ export function createStreamReader(explain: ExplainError) {
   let stoppedBy: string | undefined
   let usage: StatedUsage | null = null
   let logprobs: TokenLogprob[] = []
+  const details: unknown[] = []
   let fingerprint: string | undefined
   let isCounted = false
   let any = false
@@ -151,6 +119,7 @@ export function createStreamReader(explain: ExplainError) {
       const content = textOf(message.content)
       const thoughts = reasoningOf(message)
       const refused = textOf(message.refusal)
+      details.push(...detailsIn(message))
       text += content
       reasoning += thoughts
       refusal += refused
@@ -167,12 +136,13 @@ export function createStreamReader(explain: ExplainError) {
       )
         pattern.learn(line, content)
     }
-    if (choice?.finish_reason) {
+    if (choice?.finish_reason && choice.finish_reason !== 'null') {
       finish = finishOf(String(choice.finish_reason))
       stoppedBy = stopOf(choice)
     }
-    if (wire.usage && !(usage && !wire.usage.prompt_tokens && !wire.usage.completion_tokens)) {
-      usage = readUsage(wire.usage)
+    const counted = usageIn(wire, choice)
+    if (counted && !(usage && !counted.promptTokens && !counted.completionTokens)) {
+      usage = counted
       isCounted = finish !== null
     }
   }
@@ -215,12 +185,22 @@ export function createStreamReader(explain: ExplainError) {
     *end(): Generator<EnginePart> {
       if (!any) throw new EngineFailure('malformed', 'the stream holds no event')
       if (!finish) throw new EngineFailure('truncated', 'the stream ended before its finish')
-      const calls = joiner.calls()
+      const calls = withThoughts(joiner.calls(), details)
       for (const call of calls) yield { type: 'tool-call', ...call }
       if (usage) yield { type: 'usage', ...usage }
       yield { type: 'finish', reason: finishWith(finish, calls), stoppedBy, fingerprint }
     },
   }
+}
+
+/** Reads a stream that came whole, under another type. Throws as its reader does. */
+export function* readEvents(text: string, explain: ExplainError): Generator<EnginePart> {
+  const reader = createStreamReader(explain)
+  const head = createThoughtSplitter()
+  for (const part of [...reader.read(text), ...reader.read(null)])
+    yield* part.type === 'text' ? head.take(part.text) : [part]
+  yield* head.end()
+  yield* reader.end()
 }
 
 /** Reads the body of an answer that is not streamed. Throws `malformed` when it holds no message. */
@@ -229,13 +209,9 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const choice = firstOf(wire)
   const message = choice && messageIn(choice)
   if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
-  const calls = callsIn(message)
-  let toolCalls: ToolCall[] = []
-  if (calls != null) {
-    const joiner = createCallJoiner()
-    joiner.add(calls)
-    toolCalls = joiner.calls()
-  }
+  const joiner = createCallJoiner()
+  joiner.add(callsIn(message))
+  const toolCalls = withThoughts(joiner.calls(), detailsIn(message))
   const likely = logprobsOf(choice)
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
   return {
@@ -246,13 +222,13 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
     stoppedBy: stopOf(choice),
     ...(typeof wire.system_fingerprint === 'string' ? { fingerprint: wire.system_fingerprint } : {}),
     ...(likely.length ? { logprobs: likely } : {}),
-    usage: wire.usage ? readUsage(wire.usage) : null,
+    usage: usageIn(wire, choice),
   }
 }
 
 /** The text of an answer without the thoughts at its head. */
 function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
-  if (!whole.trimStart().startsWith(OPENED)) return { text: whole, reasoning }
+  if (!beginsWithThoughts(whole)) return { text: whole, reasoning }
   const splitter = createThoughtSplitter()
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
@@ -278,24 +254,38 @@ const callsIn = ({ tool_calls: calls, function_call: call }: WireText): unknown 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (content === null || content === undefined) return ''
-  if (Array.isArray(content))
-    return content
-      .map((part) => {
-        if (typeof part === 'string') return part
-        const { type, text } = (part ?? {}) as { type?: unknown; text?: unknown }
-        return typeof text === 'string' && (type === undefined || type === 'text' || type === 'output_text') ? text : ''
-      })
-      .join('')
+  if (Array.isArray(content)) return content.map((part) => textOfPart(part, TEXTS)).join('')
+  if (typeof content === 'object') return textOfPart(content, TEXTS)
   throw new EngineFailure('malformed', 'the content of the answer is no text')
 }
 
-/** Servers call it by one of two names, and some send both. */
-const reasoningOf = ({ reasoning_content: long, reasoning: short }: WireText): string =>
-  typeof long === 'string' ? long : typeof short === 'string' ? short : ''
+const TEXTS: ReadonlySet<unknown> = new Set([undefined, 'text', 'output_text'])
+const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning'])
+
+/** The text of a part of one of these types: its `text`, that of the parts in it, or one in an object. */
+function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
+  if (typeof part === 'string') return types === TEXTS ? part : ''
+  const { type, text, thinking } = (part ?? {}) as { type?: unknown; text?: unknown; thinking?: unknown }
+  if (!types.has(type)) return ''
+  const inner = thinking ?? text
+  if (Array.isArray(inner)) return inner.map((one) => textOfPart(one, TEXTS)).join('')
+  const value = (inner as { value?: unknown } | null | undefined)?.value ?? inner
+  return typeof value === 'string' ? value : ''
+}
+
+/** Thoughts that one vendor wants back as they came. */
+const detailsIn = ({ reasoning_details: details }: WireText): unknown[] => (Array.isArray(details) ? details : [])
+
+/** Servers call it by one of two names, and some send both; others have it among the parts of the content. */
+const reasoningOf = ({ reasoning_content: long, reasoning: short, content }: WireText): string => {
+  const stated = typeof long === 'string' ? long : short
+  if (typeof stated === 'string') return stated
+  return Array.isArray(content) ? content.map((part) => textOfPart(part, THOUGHTS)).join('') : ''
+}
 
 function readObject(value: unknown, explain: ExplainError): WireAnswer {
   if (typeof value !== 'object' || value === null) throw new EngineFailure('malformed', 'the answer is not an object')
-  if ('error' in value && value.error) throw explain(value)
+  if (('error' in value && value.error) || isReport(value)) throw explain(value)
   const { choices } = value as WireAnswer
   if (choices !== null && choices !== undefined && !Array.isArray(choices)) {
     throw new EngineFailure('malformed', 'the choices of the answer are not a list')
@@ -303,13 +293,17 @@ function readObject(value: unknown, explain: ExplainError): WireAnswer {
   return value
 }
 
-const readUsage = (usage: WireUsage): StatedUsage => ({
-  promptTokens: usage.prompt_tokens,
-  completionTokens: usage.completion_tokens,
-  cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
-  cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
-  reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
-})
+function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage | null {
+  const usage = wire.usage ?? choice?.usage ?? wire.x_groq?.usage
+  if (!usage) return null
+  return {
+    promptTokens: usage.prompt_tokens ?? usage.input_tokens,
+    completionTokens: usage.completion_tokens ?? usage.output_tokens,
+    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+    cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
+    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+  }
+}
 
 const stopOf = ({ stop_reason: reason, matched_stop: match }: WireChoice): string | undefined =>
   [reason, match].find((one) => typeof one === 'string')
@@ -318,7 +312,12 @@ const stopOf = ({ stop_reason: reason, matched_stop: match }: WireChoice): strin
 function wireCalls(value: unknown): WireCall[] {
   if (value === null || value === undefined) return []
   const isCall = (item: unknown) => typeof item === 'object' && item !== null
-  if (Array.isArray(value) && value.every(isCall)) return value
+  const isOne = typeof value === 'object' && ('function' in value || 'name' in value)
+  const calls: unknown[] = Array.isArray(value) ? value : [isOne ? value : null]
+  if (calls.every(isCall))
+    return (calls as WireCall[]).map(({ name, arguments: args, ...call }) =>
+      call.function || typeof name !== 'string' ? call : { ...call, function: { name, arguments: args } },
+    )
   throw new EngineFailure('malformed', 'the tool calls of the answer are not a list of calls')
 }
 
@@ -354,12 +353,16 @@ export function createCallJoiner() {
         if (typeof index === 'number') byIndex.set(index, call)
         call.id ||= id && !byId.has(id) ? id : ''
         if (id) byId.set(id, call)
-        call.name ||= part?.name ?? ''
-        // Some servers end a stream with the whole call once more.
-        const text = repeats(call, part) ? '' : textOfCalls(part?.arguments)
+        if (part?.name && call.name !== part.name) call.name += part.name
+        // Some servers end a stream with the whole call once more, some send all that came before with each piece.
+        const sent = textOfCalls(part?.arguments)
+        const isAll = call.arguments.length > 2 && call.arguments.startsWith('{') && sent.startsWith(call.arguments)
+        const text = repeats(call, part) ? '' : isAll ? sent.slice(call.arguments.length) : sent
+        // Some begin with an empty object, before the arguments themselves.
+        if (text.trimStart().startsWith('{') && call.arguments === NOTHING) call.arguments = ''
         call.arguments += text
-        // JSON within JSON is shown once it is whole.
-        const shown = call.arguments.startsWith('"') ? '' : text
+        // What begins so may still be replaced, and JSON within JSON is shown once it is whole.
+        const shown = call.arguments === NOTHING || call.arguments.startsWith('"') ? '' : text
         if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
         return { place: call.place, name: call.name, arguments: shown }
       })
@@ -375,6 +378,9 @@ export function createCallJoiner() {
   }
 }
 
+/** The arguments of a call without any; some servers send it before those that follow. */
+const NOTHING = '{}'
+
 /** Whether a piece is a call that is whole already. */
 const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
   Boolean(part?.name) && isWhole(call.arguments) && textOfCalls(part?.arguments) === call.arguments
@@ -382,15 +388,8 @@ const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
 /** Whether a piece begins a new call although `open` is at its place. */
 function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
   if (id && open.id && name) return true
-  return Boolean(name) && open.name !== '' && (name !== open.name || isWhole(open.arguments))
+  // A name may come in pieces, before any arguments.
+  return Boolean(name) && open.name !== '' && ((open.arguments !== '' && name !== open.name) || isWhole(open.arguments))
 }
 
-function isWhole(text: string): boolean {
-  if (!text.trimEnd().endsWith('}')) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && parsed(text) !== undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
-import { EngineFailure, type ModelFacts, type Part } from '../engine'
+import { EngineFailure, type ModelFacts, type Part, type ToolCall } from '../engine'
 import { failureOfError, failureOfStatus } from '../failures'
 import type { GivenFile } from '../schema'
 import { readText } from './compat-body'
@@ -215,4 +215,19 @@ export function withFiles(content: string | readonly Part[], files: readonly Giv
     parts = [...parts.slice(0, at), ...between, ...parts.slice(at + 1)]
   }
   return parts
+}
+
+/**
+ * Puts thoughts that an upstream wants back as they were, such as signed ones, into the first call behind them: that is
+ * what a client returns in its next turn (docs/api.md 33.4).
+ */
+export function withThoughts(calls: ToolCall[], thoughts: readonly unknown[]): ToolCall[] {
+  const [first, ...rest] = calls
+  return first && thoughts.length ? [{ ...first, extra: { ...first.extra, thoughts } }, ...rest] : calls
+}
+
+/** The thoughts that came back with a call, and what else its upstream wants with it. */
+export function thoughtsIn({ extra = {} }: ToolCall): { thoughts: unknown[]; extra: Record<string, unknown> } {
+  const { thoughts, ...others } = extra
+  return { thoughts: Array.isArray(thoughts) ? thoughts : [], extra: others }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createLinePattern, createStreamReader } from '../../../src/engines/drivers/compat-from-wire'
+import { createLinePattern } from '../../../src/engines/drivers/compat-body'
+import { createStreamReader } from '../../../src/engines/drivers/compat-from-wire'
 import { EngineFailure } from '../../../src/engines/engine'
 import { seededRandom } from '../../support/random'
 
