@@ -1,6 +1,6 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { RELEASE } from '../src/app/version'
-import { createMcpServer } from '../src/pages'
+import { createMcpServer } from '../src/pages/mcp-server'
 import type { Ask, Project } from '../src/pages/mcp-schema'
 import { type Svc, SvcError } from './index'
 

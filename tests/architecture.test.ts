@@ -66,6 +66,9 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^src\/kernel\/store\/postgres-line\.ts$/ },
 }
 
+/** Packages that take long to load, for pictures, fonts, mail, browsers, payments and the protocols of others. */
+const LATER = /^(@resvg\/|fontkit|pdfkit|nodemailer|puppeteer-core|stripe$|@modelcontextprotocol\/|@ai-sdk\/|@scalar\/)/
+
 const MAX_LINES = 400
 const MAX_TEST_LINES = 600
 
@@ -235,6 +238,17 @@ describe('the house', () => {
   test('every file fits on a few screens', () => {
     expect(tooLong([...sources, ...surfaces], MAX_LINES)).toEqual([])
     expect(tooLong(tests, MAX_TEST_LINES)).toEqual([])
+  })
+
+  test('a start loads no package that only some requests need', () => {
+    const reached = new Set<string>(['src/app/serve'])
+    for (const path of reached) {
+      const source = sources.find(({ file }) => file === `${path}.ts` || file === `${path}/index.ts`)
+      for (const [, name] of source?.text.matchAll(/^(?:import|export)\s+(?!type\s)[^'"]*?from '([^']+)'/gm) ?? [])
+        reached.add(name!.startsWith('.') ? normalize(join(dirname(source!.file), name!)) : name!)
+    }
+    expect(reached.has('elysia')).toBe(true)
+    expect([...reached].filter((name) => LATER.test(name))).toEqual([])
   })
 
   test('a test that may be left out says why', () => {

@@ -129,8 +129,8 @@ const isMade = (root: string): boolean => bundled('serve.js', root) !== null
 
 type Input = { entry: string; file: string; plugins: Bun.BunPlugin[]; external?: string[]; format?: 'cjs' | 'esm' }
 
-const compile = ({ entry, file, format = 'cjs', ...rest }: Input): Promise<Bun.BuildOutput> =>
-  Bun.build({
+async function compile({ entry, file, format = 'cjs', ...rest }: Input): Promise<void> {
+  await Bun.build({
     entrypoints: [entry],
     outdir: dirname(file),
     naming: basename(file),
@@ -142,6 +142,10 @@ const compile = ({ entry, file, format = 'cjs', ...rest }: Input): Promise<Bun.B
     sourcemap: 'linked',
     ...rest,
   })
+  // The first error in a server reads the map on the main thread: the text of the sources is two thirds of it.
+  const map = await Bun.file(`${file}.map`).json()
+  await Bun.write(`${file}.map`, JSON.stringify({ ...map, sourcesContent: map.sources.map(() => '') }))
+}
 
 if (import.meta.main) {
   const say = (line: string) => void process.stderr.write(`  ${line}\n`)

@@ -1,4 +1,4 @@
-import { createTransport, type Transporter } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 
 type Deps = { settings: { smtpUrl: string; mailFrom: string } }
 
@@ -38,6 +38,8 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
       throw new MailFailure('This server sends no e-mail: SVC_SMTP_URL and SVC_MAIL_FROM are not set.')
     }
     signal.throwIfAborted()
+    // Loaded with the first message: it would take 30 ms of a start.
+    const { createTransport } = await import('nodemailer')
     transport ??= createTransport({
       url: smtpUrl,
       connectionTimeout: CONNECT_MS,

@@ -1,7 +1,7 @@
 import type { Driver, ImageQuality } from '../engines'
 import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
 import { tooMuchToDraw } from './errors'
-import type { SceneInput } from './scenes'
+import type { SceneInput } from './scenes/compose'
 import { readPrompt } from './scenes/read'
 
 /** Pixels of a picture of standard quality, by aspect ratio. */

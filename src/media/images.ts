@@ -1,13 +1,14 @@
 import { type ChargingService, type Made, promptIn, type Work } from '../charging'
 import { type EngineService, type ImageQuality, imagePrompt, type MadeImage, type Origin, originOf } from '../engines'
-import { type Draft, imageSize, missingIn } from '../files'
+import { type Draft, imageSize } from '../files'
 import type { About, Artifact } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { redrawn } from '../kernel/pictures'
 import { labelled } from './drawing-label'
 import { notAnImage } from './errors'
-import { readPrompt } from './scenes'
+import { missingIn } from './missing-letters'
+import { readPrompt } from './scenes/read'
 import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
 
 /** What a picture is to show, before it is known who makes it. */

@@ -14,5 +14,5 @@ export {
   type Picture,
   type Pictures,
 } from './images'
-export { captionOf } from './scenes'
+export { captionOf } from './scenes/read'
 export { createVideo, type VideoService } from './video/service'

@@ -9,6 +9,5 @@ export {
   createAssets,
   createConsoleAssets,
 } from './assets'
-export { createMcpServer } from './mcp-server'
 export { createReference } from './reference/service'
 export { savedView } from './resource'

@@ -1,9 +1,11 @@
 // SQLite only: nothing of the database differs here from other pictures.
 import { describe, expect, test } from 'bun:test'
 import { createIllustrator } from '../../src/media'
-import { compose, readPrompt, toSvg } from '../../src/media/scenes'
+import { compose } from '../../src/media/scenes/compose'
 import type { Shape } from '../../src/media/scenes/model'
 import { iconMotifs } from '../../src/media/scenes/motifs/icons'
+import { readPrompt } from '../../src/media/scenes/read'
+import { toSvg } from '../../src/media/scenes/svg'
 import { createWorld } from '../support/world'
 
 const namesIn = (prompt: string): string[] => readPrompt(prompt, [], null).subjects.map(({ motif }) => motif.name)

@@ -9,7 +9,7 @@ import {
   levelsOf,
   piecesOf,
   signsIn,
-} from '../../files'
+} from '../fonts'
 import type { Color, Shape, TextLook } from './model'
 
 /** A word, and whether a blank stands before it when both share a line. */

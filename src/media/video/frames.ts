@@ -1,6 +1,6 @@
 import { Resvg } from '@resvg/resvg-js'
-import { toSvg } from '../scenes'
 import { group, rect, type Scene } from '../scenes/model'
+import { toSvg } from '../scenes/svg'
 import { type ClipInput, provenanceMark, type Shot, storyboard } from './storyboard'
 
 /** Opaque RGBA. */

@@ -1,5 +1,5 @@
-import { compose } from '../scenes'
 import { mix, readableOn } from '../scenes/color'
+import { compose } from '../scenes/compose'
 import { circle, group, rect, type Scene, type Shape } from '../scenes/model'
 import { paletteFor } from '../scenes/palette'
 import { randomOf } from '../scenes/random'

@@ -1,7 +1,7 @@
 import * as word from 'docx'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { directionOf } from '../../../files'
 import { randomBase62 } from '../../../kernel/crypto'
+import { directionOf } from '../../fonts'
 import {
   type Block,
   type Chart,

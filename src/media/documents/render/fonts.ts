@@ -11,7 +11,7 @@ import {
   levelsOf,
   piecesOf,
   type Piece as Stretch,
-} from '../../../files'
+} from '../../fonts'
 import { plain, type Span, type Text } from '../blocks-model'
 
 /** Roboto has Latin, Greek and Cyrillic; DejaVu has letters of one width. */

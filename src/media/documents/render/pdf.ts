@@ -4,7 +4,7 @@ import type { Content, Style, TDocumentDefinitions } from 'pdfmake/interfaces'
 import PdfDocument from 'pdfmake/js/PDFDocument.js'
 // @ts-expect-error: the types of pdfmake describe its main module only
 import Renderer from 'pdfmake/js/Renderer.js'
-import { asDrawn, directionOf, inVisualOrder } from '../../../files'
+import { asDrawn, directionOf, inVisualOrder } from '../../fonts'
 import { type Block, type Document, type List, type Picture, plain, type Table, type Text } from '../blocks-model'
 import { CHART_SIZE, chartSvg } from '../charts-svg'
 import { FONTS, inFonts } from './fonts'

@@ -1,5 +1,5 @@
 import PptxGenJS from 'pptxgenjs'
-import { directionOf } from '../../../files'
+import { directionOf } from '../../fonts'
 import { type Chart, type Document, type Picture, plain, type Table, type Text } from '../blocks-model'
 import { PALETTE, startsAtZero } from '../charts-scale'
 import { heightOf, type Line, type Slide, slidesOf, type Visual } from './slides'

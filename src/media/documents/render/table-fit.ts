@@ -1,4 +1,4 @@
-import { fontOf } from '../../../files'
+import { fontOf } from '../../fonts'
 import { readNumber } from '../blocks-chart-data'
 import { type Block, plain, type Table, type Text } from '../blocks-model'
 import { FONTS } from './fonts'

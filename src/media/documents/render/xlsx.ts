@@ -1,6 +1,6 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
-import { directionOf } from '../../../files'
+import { directionOf } from '../../fonts'
 import { readNumber, writtenWith } from '../blocks-chart-data'
 import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks-model'
 import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts-office'

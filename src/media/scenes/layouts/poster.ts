@@ -1,4 +1,4 @@
-import { directionOf } from '../../../files'
+import { directionOf } from '../../fonts'
 import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
 import { fitted, lettered } from '../typeface'

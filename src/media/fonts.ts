@@ -44,23 +44,6 @@ const FONT_FOR: readonly (readonly [Fallback, RegExp])[] = [
   ['Han', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fc\uff00-\uffef]/u],
 ]
 
-/** Alphabets that some font here has. */
-const COVERED =
-  /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Thai}\p{Script=Lao}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]/u
-
-const NAMES: readonly (readonly [string, RegExp])[] = [
-  ['Kannada', /\p{Script=Kannada}/u],
-  ['Malayalam', /\p{Script=Malayalam}/u],
-  ['Punjabi', /\p{Script=Gurmukhi}/u],
-  ['Odia', /\p{Script=Oriya}/u],
-  ['Sinhala', /\p{Script=Sinhala}/u],
-  ['Khmer', /\p{Script=Khmer}/u],
-  ['Burmese', /\p{Script=Myanmar}/u],
-  ['Tibetan', /\p{Script=Tibetan}/u],
-  ['Ethiopic', /\p{Script=Ethiopic}/u],
-  ['Mongolian', /\p{Script=Mongolian}/u],
-]
-
 /** A stretch of a text in one font and one direction; the text runs as it is spoken. */
 export type Piece<Family extends string> = { text: string; family: Family | Fallback; level: number }
 
@@ -111,15 +94,6 @@ export const signsIn = (text: string): string[] => [...signs.segment(text)].map(
 function fallbacksFor(sign: string): Fallback[] {
   const found = FONT_FOR.filter(([, letters]) => letters.test(sign)).map(([family]) => family)
   return [...found, 'Wide', ...(found.includes('Han') ? (['Korean'] as const) : []), 'Emoji']
-}
-
-/** Alphabets of a text that no font here has, by a word for each; in linear time. */
-export function missingIn(text: string): string[] {
-  const missing = new Set<string>()
-  for (const [letter] of text.matchAll(/\p{L}/gu)) {
-    if (!COVERED.test(letter)) missing.add(NAMES.find(([, letters]) => letters.test(letter))?.[0] ?? 'some other')
-  }
-  return [...missing]
 }
 
 /** A family of the Noto fonts, whose files are named by weight. */
