@@ -1,7 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { RELEASE } from '../src/app/version'
-import { createMcpServer } from '../src/pages/mcp-server'
 import type { Ask, Project } from '../src/pages/mcp-schema'
+import { createMcpServer } from '../src/pages/mcp-server'
 import { type Svc, SvcError } from './index'
 
 const MAX_MS = 180_000
