@@ -151,7 +151,8 @@ export function createCharging(deps: Deps) {
     const { call, wanted } = charging
     const engineId = made.engineId ?? wanted.engineId
     const cost = hold && !made.free ? Math.min(costOf(wanted, engineId, made.used), hold.amount) : 0
-    return holds.ending(hold, async (tx) => {
+    const isPlain = !(made.files.length || made.effects || call.once)
+    const unit = async (tx: Tx) => {
       const costMicro = hold ? await billing.settle(tx, hold, cost) : 0
       const artifacts: Artifact[] = []
       for (const [place, { draft, about, id }] of made.files.entries()) {
@@ -162,7 +163,8 @@ export function createCharging(deps: Deps) {
       await record(tx, charging, { made, costMicro, hold })
       const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
       return storeAnswer(tx, call, answer(finished))
-    })
+    }
+    return holds.ending(hold, unit, isPlain)
   }
 
   /** Releases the hold, records the failure and removes what was kept. Returns the error to throw. */

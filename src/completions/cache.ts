@@ -138,8 +138,7 @@ export type Entry = {
   hits: number
 }
 
-export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'costMicro'> & {
-  prompt: string
+export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'costMicro' | 'promptHash'> & {
   ttlS: number
 }
 
@@ -213,11 +212,10 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
       return entry.answer as C
     },
 
-    put(key: string, { prompt, ttlS, ...entry }: NewEntry): void {
+    put(key: string, { ttlS, ...entry }: NewEntry): void {
       if (ttlS <= 0) return
-      const whole = { ...entry, promptHash: sha256Hex(prompt) }
-      if (keep(key, whole, ttlS * 1000) && shared)
-        void askShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(whole)), ttlS * 1000])
+      if (keep(key, entry, ttlS * 1000) && shared)
+        void askShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(entry)), ttlS * 1000])
     },
 
     /** Looks for what another node put, so that `get` finds it; null at once where there is nothing to wait for. */

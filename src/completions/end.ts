@@ -49,21 +49,21 @@ const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
  * that ended it.
  */
 export async function finish(house: House, run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
-  const { billing } = house
   const cost = run.hold ? Math.min(costOfTurns(house.prices, result.turns), run.hold.amount) : 0
   const answer = toAnswer(run, result, house.engines.describe(result.engineId), house.clock.now())
   const code = workOf(run.resolvedMode) === 'code' ? await receiveCode(house, run, answer.content, answer) : []
   failpoint('engine_done_before_settle')
   // Whether its stages or its tools made a file.
   const hasFiles = code.length > 0 || run.pictures.length > 0 || !!run.spent.made?.artifacts.length
-  const isPlain = !(hasFiles || run.later || run.conversationId || run.request.alongside || run.call.once)
+  const { alongside, isApart } = run.request
+  const isPlain = !(hasFiles || run.later || run.conversationId || (alongside && !isApart) || run.call.once)
   const unit = async (tx: Tx) => {
     if (hasFiles) answer.artifacts = await artifactsOf(house, tx, run, code)
     // Nothing when the hold had ended: another node released it while this process was paused.
-    run.costMicro = run.hold ? await billing.settle(tx, run.hold, cost) : 0
+    run.costMicro = run.hold ? await house.billing.settle(tx, run.hold, cost) : 0
     if (run.later) await run.later.begin(tx)
     if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
-    if (run.request.alongside) await run.request.alongside(tx, run, answer, broken)
+    if (alongside) await alongside(tx, run, answer, broken)
     await record(house, tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
     if (broken !== undefined) await run.call.once?.broke?.(tx, broken)
     else if (run.call.once) await keepReply(tx, run, answer)
@@ -177,7 +177,7 @@ function remember(
   // `auto` may choose another mode later, so its answers have their own time to live (docs/api.md 22.1).
   const ttlS = house.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
   const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
-  house.cache.put(cacheKey, { scope, owner, keyId, prompt: request.prompt, ttlS, answer, costMicro })
+  house.cache.put(cacheKey, { scope, owner, keyId, promptHash: sha256Hex(request.prompt), ttlS, answer, costMicro })
 }
 
 /**

@@ -208,6 +208,8 @@ export type CompletionRequest<Answer extends object = object> = {
    * complete, and which the caller gets then; thrown on, it makes the run one without an answer, which costs nothing.
    */
   alongside?(tx: Tx, run: Run, answer: StoredAnswer, broken: unknown): Promise<unknown>
+  /** `alongside` only adds rows that nothing else reads yet, so its transaction may be shared with other runs. */
+  isApart?: boolean
 }
 
 /** Default number of turns in which tools may be called (docs/api.md 22.5). */

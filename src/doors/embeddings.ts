@@ -209,7 +209,7 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
   if (!cache || ttlS === 0 || !space || space.length === null) return null
   const owner = ownerOf(caller)
   const prefix = JSON.stringify(['embedding', owner, space.model, space.length, dimensions])
-  let texts: readonly string[] = []
+  let hashes: readonly string[] = []
   let keys: string[] = []
   let vectors: (Float32Array | null)[] = []
   let made: number[] = []
@@ -222,8 +222,8 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
 
     /** `fresh`: nothing counts as known. */
     async find(given: readonly string[], fresh: boolean): Promise<void> {
-      texts = given
-      keys = texts.map((text) => sha256Hex(`${prefix}\n${text}`))
+      hashes = given.map((text) => sha256Hex(text))
+      keys = hashes.map((hash) => sha256Hex(`${prefix}\n${hash}`))
       if (!fresh) await Promise.all(keys.map((key) => cache.look(key)))
       vectors = keys.map((key) => {
         const found = fresh ? null : cache.get<Cached>(key)
@@ -257,7 +257,7 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
       for (const at of made) {
         const content = written?.[at] ?? base64Of(vectors[at]!)
         const answer = { ...from, content, resolvedMode: 'embedding', model: { id: MODEL } }
-        cache.put(keys[at]!, { ...shared, prompt: texts[at]!, answer })
+        cache.put(keys[at]!, { ...shared, promptHash: hashes[at]!, answer })
       }
     },
   }

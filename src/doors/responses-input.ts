@@ -106,20 +106,16 @@ export function readResponse(
 }
 
 /** Throws 400 `validation_error` for members that contradict each other. */
-export function assertInput({
-  input,
-  previous_response_id: previous,
-  conversation,
-  metadata: _,
-  ...rest
-}: ResponseInput): void {
-  if ('prompt' in rest && rest.prompt != null)
+export function assertInput(sent: ResponseInput): void {
+  const { input, previous_response_id: previous, background, store } = sent
+  const conversation = sent.conversation ?? sent.conversation_id
+  if ('prompt' in sent && sent.prompt != null)
     throw invalidInput('prompt', '"prompt" names a stored template, which this server does not have. Use "skills".')
-  if (previous != null && (conversation ?? rest.conversation_id) != null)
+  if (previous != null && conversation != null)
     throw invalidInput('previous_response_id', 'Send "previous_response_id" or "conversation", not both.')
-  if (rest.background && rest.store === false)
+  if (background && store === false)
     throw invalidInput('background', '"background" needs "store": true, because its answer is read later.')
-  if (input == null && previous == null && (conversation ?? rest.conversation_id) == null)
+  if (input == null && previous == null && conversation == null)
     throw invalidInput('input', '"input" is missing. Send a text, or a list of items.')
 }
 
@@ -183,14 +179,18 @@ export function atOwnPaths<T>(rename: (text: string) => string, read: () => T): 
 /** What refusals and warnings name, in the words of the body that came. */
 export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (text: string) => string) {
   return {
-    prompt: rename(from.prompt),
+    get prompt() {
+      return rename(from.prompt)
+    },
     get persona() {
       return rename(from.persona)
     },
     get said() {
       return from.said.map(rename)
     },
-    whole: rename(from.whole),
+    get whole() {
+      return rename(from.whole)
+    },
     unseen: from.unseen,
   }
 }

@@ -1,9 +1,8 @@
 import { type Progress, TURN_GAP, turnsOf } from '../completions'
 import type { Clock } from '../kernel/clock'
-import { defineId } from '../kernel/ids'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
-import { type Item, type ResponseBody, ResponseId, type ResponseInput } from './responses-schema'
+import { type Item, itemIdOf, newResponseId, type ResponseBody, type ResponseInput } from './responses-schema'
 import { servedBy } from './responses-servers'
 import {
   bodyOf,
@@ -17,12 +16,6 @@ import {
   type ToolKinds,
   type ToolRun,
 } from './responses-tools'
-
-const ReasoningId = defineId('reasoning item', 'rs')
-const MessageId = defineId('message item', 'msg')
-const CallItemId = defineId('call item', 'fc')
-const CustomCallId = defineId('custom call item', 'ctc')
-const ApprovalId = defineId('approval request item', 'mcpr')
 
 type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
@@ -74,10 +67,13 @@ export function createOutput({
   stored,
   begun: before = stored?.body,
 }: Request) {
-  const id = before?.id ?? ResponseId.create()
+  const id = before?.id ?? newResponseId(clock.now())
+  let made = 0
+  const newId = (prefix: string): string => itemIdOf(prefix, id, ++made)
   const createdAt = before?.created_at ?? Math.floor(clock.now() / 1_000)
   // Nobody reads the frames of an answer in one piece; its events are counted all the same.
-  const after = input.stream || stored ? (stored?.after ?? -1) : Number.POSITIVE_INFINITY
+  const isUnread = !input.stream && !stored
+  const after = isUnread ? Number.POSITIVE_INFINITY : (stored?.after ?? -1)
   const output: Item[] = []
   const showsReasoning = Boolean(input.reasoning?.summary)
   const seen = new Map<string, string>()
@@ -134,6 +130,10 @@ export function createOutput({
   function begun(): string {
     if (hasBegun) return ''
     hasBegun = true
+    if (isUnread) {
+      sequence += 2
+      return ''
+    }
     const response = { ...bodyNow('in_progress'), output: [], usage: null, svc_metadata: null }
     return frame('response.created', { response }) + frame('response.in_progress', { response })
   }
@@ -165,7 +165,7 @@ export function createOutput({
     if (isParted && !piece) return ''
     let frames = ''
     if (open?.kind !== kind) {
-      frames = began({ id: MessageId.create(), type: 'message', role: 'assistant', content: [] }, kind)
+      frames = began({ id: newId('msg'), type: 'message', role: 'assistant', content: [] }, kind)
       const part = kind === 'text' ? textPart('') : { type: 'refusal', refusal: '' }
       frames += frame('response.content_part.added', { ...at(open!), content_index: 0, part })
     }
@@ -191,7 +191,7 @@ export function createOutput({
     if (!showsReasoning && !sealed) return SSE_HEARTBEAT
     let frames = ''
     if (open?.kind !== 'reasoning') {
-      frames = began({ id: ReasoningId.create(), type: 'reasoning', summary: [] }, 'reasoning')
+      frames = began({ id: newId('rs'), type: 'reasoning', summary: [] }, 'reasoning')
       if (!showsReasoning) {
         open!.text = piece
         return frames
@@ -211,12 +211,12 @@ export function createOutput({
     let frames = ''
     if (served && open?.callId !== callId) {
       const asking = { type: 'mcp_approval_request', server_label: served.label, name: served.tool, arguments: '' }
-      frames = began({ id: ApprovalId.create(), ...asking }, 'approval', callId)
+      frames = began({ id: newId('mcpr'), ...asking }, 'approval', callId)
     } else if (open?.callId !== callId) {
       const named = { call_id: callId, name, ...(kind?.namespace ? { namespace: kind.namespace } : {}) }
       frames = isCustom
-        ? began({ id: CustomCallId.create(), type: 'custom_tool_call', ...named, input: '' }, 'custom', callId)
-        : began({ id: CallItemId.create(), type: 'function_call', ...named, arguments: '' }, 'call', callId)
+        ? began({ id: newId('ctc'), type: 'custom_tool_call', ...named, input: '' }, 'custom', callId)
+        : began({ id: newId('fc'), type: 'function_call', ...named, arguments: '' }, 'call', callId)
     }
     open!.text += piece
     seen.set(callId, open!.text)
@@ -228,7 +228,7 @@ export function createOutput({
   /** A call of a tool that this server ran, as one item: of its own tools only those that the request names. */
   function used(use: ToolRun): string {
     hasUsed = true
-    const item = itemOf(use, input.tools ?? [], pictures)
+    const item = itemOf(use, input.tools ?? [], pictures, newId)
     if (!item) return SSE_HEARTBEAT
     const { results } = (use.result ?? {}) as { results?: FoundPage[] }
     if (Array.isArray(results)) found.push(...results)
@@ -345,12 +345,10 @@ export function createOutput({
       answer.finish === 'length' ? 'max_output_tokens' : answer.finish === 'content-filter' ? 'content_filter' : null
     const status = reason === null ? 'completed' : 'incomplete'
     frames += closed(status)
-    const body: ResponseBody = {
-      ...bodyNow(status),
-      completed_at: reason === null ? Math.floor(clock.now() / 1_000) : null,
-      incomplete_details: reason && { reason },
-      ...countsOf({ type: 'ended', run: ended, answer }),
-    }
+    const body = bodyNow(status)
+    if (reason === null) body.completed_at = Math.floor(clock.now() / 1_000)
+    else body.incomplete_details = { reason }
+    Object.assign(body, countsOf({ type: 'ended', run: ended, answer }))
     frames += frame(`response.${status}`, { response: body })
     whole = { body, frames }
     return whole

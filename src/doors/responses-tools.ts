@@ -2,7 +2,6 @@ import { chatMetadata, type Progress, usageOf } from '../completions'
 import type { ChatInput, ToolUse } from '../completions/schema'
 import type { ToolChoice } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
-import { defineId } from '../kernel/ids'
 import { wordOf } from '../kernel/text'
 import type { HostedTool } from '../tools/schema'
 import type { Item, ResponseBody, ResponseInput } from './responses-schema'
@@ -15,9 +14,13 @@ type Choice = NonNullable<ChatInput['tool_choice']>
 type Tool = NonNullable<ChatInput['tools']>[number]
 type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null } }
 
-const SearchId = defineId('search item', 'ws')
-const PictureId = defineId('picture item', 'ig')
-const ServedCallId = defineId('MCP call item', 'mcp')
+const NO_TOOLS = {
+  tools: [] as Tool[],
+  choice: 'auto' as const,
+  kinds: new Map() as ToolKinds,
+  places: [] as string[],
+  hosted: undefined,
+}
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -27,6 +30,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  */
 export function readTools({ tools, tool_choice: choice }: ResponseInput) {
   const warnings: string[] = []
+  if (!tools?.length && (choice == null || choice === 'auto')) return { ...NO_TOOLS, warnings }
   const leftOut = new Set<string>()
   const searches = (tools ?? []).filter(isSearch)
   const drawing = (tools ?? []).find(isDrawing)
@@ -248,12 +252,13 @@ export function itemOf(
   { name, status, arguments: args = {}, result, description }: ToolRun,
   tools: readonly Item[],
   pictures: ReadonlyMap<string, string>,
+  newId: (prefix: string) => string,
 ): Item | null {
   const failed = status !== 'success'
   if (name === 'generate_image' && tools.some(isDrawing)) {
     const [image] = ((result ?? {}) as { images?: { artifact_id: string | null }[] }).images ?? []
     return {
-      id: PictureId.create(),
+      id: newId('ig'),
       type: 'image_generation_call',
       status: failed ? 'failed' : 'completed',
       revised_prompt: wordOf(args.prompt),
@@ -262,7 +267,7 @@ export function itemOf(
   }
   if (name === 'web_search' && tools.some(isSearch))
     return {
-      id: SearchId.create(),
+      id: newId('ws'),
       type: 'web_search_call',
       status: failed ? 'failed' : 'completed',
       action: { type: 'search', query: String(args.query ?? '') },
@@ -270,7 +275,7 @@ export function itemOf(
   const served = servedBy(name, tools)
   if (!served || status === 'awaiting_approval') return null
   return {
-    id: ServedCallId.create(),
+    id: newId('mcp'),
     type: 'mcp_call',
     status: failed ? 'failed' : 'completed',
     server_label: served.label,
@@ -283,6 +288,7 @@ export function itemOf(
 
 /** Where a text names pages that a search found, each once. */
 export function citationsIn(text: string, found: readonly FoundPage[]): Citation[] {
+  if (!found.length) return []
   const pages = new Map(found.map(({ url, title }) => [url, title]))
   return [...pages].flatMap(([url, title]): Citation[] => {
     const start_index = text.indexOf(url)

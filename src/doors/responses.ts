@@ -65,11 +65,14 @@ export async function openResponse(
   counts = false,
 ): Promise<OpenResponse> {
   assertInput(sent)
-  const { body: input, warnings, files } = await filesRead(deps, call, sent, !counts)
+  const reading = filesRead(deps, call, sent, !counts)
+  const { body: input, warnings, files } = reading instanceof Promise ? await reading : reading
   const owner = ownerOf(call.caller)
-  const own = await withReferences(deps, call, itemsOf(input))
+  const naming = withReferences(deps, call, itemsOf(input))
+  const own = naming instanceof Promise ? await naming : naming
   const read = (items: readonly Item[]) => items.map((item) => opened(deps, owner, item, warnings))
-  const thread = await threadOf(deps, call, input, own)
+  const following = threadOf(deps, call, input, own)
+  const thread = following instanceof Promise ? await following : following
   const { request, kinds, ignored } = readResponse({ ...input, model: deps.engines.named(input.model) }, read(own), {
     ...thread,
     earlier: read(thread.earlier),
@@ -97,15 +100,11 @@ export async function openResponse(
     const ended = await finish(...ending)
     if (stores) await storeResponse(deps, ending[0], call, { input: own, ...ended })
   }
-  return {
-    ...{ ignored, output, own, finish, order: input },
-    request: {
-      ...{ ...request, ...given({ files }) },
-      ...(hosted ? { hosted: { ...hosted, tools: showing(deps, call, hosted.tools, pictures) } } : {}),
-      warnings: [...request.warnings, ...warnings, ...unstored],
-      ...(stores || isKept ? { alongside } : {}),
-    },
-  }
+  Object.assign(request, given({ files }))
+  if (hosted) request.hosted = { ...hosted, tools: showing(deps, call, hosted.tools, pictures) }
+  request.warnings = [...request.warnings, ...warnings, ...unstored]
+  if (stores || isKept) Object.assign(request, { alongside, isApart: !isKept })
+  return { ignored, output, own, finish, order: input, request }
 }
 
 /** The whole response. Throws what the pipeline throws. */
@@ -351,6 +350,7 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
     const request = {
       ...open.request,
       accepted: { hold },
+      isApart: false,
       alongside: async (tx, made, answer, broken) => {
         // Cancelled, or the server stops: nothing is charged.
         if (broken !== undefined && job.signal.aborted) throw broken

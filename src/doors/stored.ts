@@ -5,10 +5,9 @@ import { recurring } from '../jobs'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
-import { defineId } from '../kernel/ids'
 import { listAfter } from '../kernel/keyset'
 import { removeOld } from '../kernel/old-rows'
-import { allOf, command, insertAll, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { wordOf } from '../kernel/text'
 import type { ConversationService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
@@ -19,12 +18,14 @@ import {
   type Item,
   type ItemPage,
   type ItemQuery,
+  itemIdOf,
   type ResponseBody,
   ResponseId,
   type ResponseInput,
+  responseOfItem,
 } from './responses-schema'
 import type { ToolKinds } from './responses-tools'
-import { type ResponseRow, responseItems, responses } from './table'
+import { type ResponseRow, responses } from './table'
 
 export type StoredDeps = {
   store: Store
@@ -38,7 +39,8 @@ const DAY_MS = 86_400_000
 const EXPIRY_MS = 60 * 60_000
 /** Most responses that one may go on from. */
 const MAX_CHAIN = 1_000
-const MessageId = defineId('message item', 'msg')
+/** The number of the first item of a request: the items of its answer come before. */
+const FIRST_INPUT = 36 ** 3
 
 const previousNotFound = defineError(
   'missing',
@@ -54,25 +56,12 @@ const notEnded = defineError(
 
 const insert = command<ResponseRow>()((tx, p) => tx.insert(tx.of(responses)).values(allOf(tx.of(responses), p)))
 
-const insertItem = command<Row<typeof responseItems>>()((tx, p) =>
-  tx.insert(tx.of(responseItems)).values(allOf(tx.of(responseItems), p)),
-)
-
 const find = query<{ id: ResponseId; owner: OwnerScope }>()((db, p) => {
   const t = db.of(responses)
   return db
     .select()
     .from(t)
     .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
-})
-
-const findByItem = query<{ id: string; owner: OwnerScope }>()((db, p) => {
-  const [t, items] = [db.of(responses), db.of(responseItems)]
-  return db
-    .select({ input: t.input, body: t.body })
-    .from(t)
-    .innerJoin(items, eq(items.response_id, t.id))
-    .where(and(eq(items.id, p.id), eq(t.owner, p.owner)))
 })
 
 async function rowOf(reader: Reader, { caller }: Call, id: string): Promise<ResponseRow> {
@@ -104,13 +93,7 @@ export async function endResponse(
   const [row] = await tx.select({ body: t.body }).from(t).where(eq(t.id, body.id))
   if (!row || hasEnded(row.body as ResponseBody)) return false
   await tx.update(t).set({ body, last_sequence: lastSequence, conversation_id: conversation }).where(eq(t.id, body.id))
-  await keepItemIds(tx, body)
   return true
-}
-
-async function keepItemIds(tx: Tx, { id: response_id, output }: ResponseBody): Promise<void> {
-  const ids = output.flatMap(({ id }) => (typeof id === 'string' ? [{ id, response_id }] : []))
-  await insertAll(tx, tx.of(responseItems), ids, insertItem)
 }
 
 type Stored = {
@@ -129,8 +112,8 @@ export async function storeResponse(
 ): Promise<void> {
   const now = clock.now()
   // A list of them names each by its id.
-  const items = input.map((item) =>
-    typeof item.id === 'string' && item.id ? item : { id: MessageId.create(), ...item },
+  const items = input.map((item, at) =>
+    typeof item.id === 'string' && item.id ? item : { id: itemIdOf('msg', body.id, FIRST_INPUT + at), ...item },
   )
   await insert(tx, {
     id: body.id,
@@ -143,7 +126,6 @@ export async function storeResponse(
     created_at: now,
     expires_at: now + settings.responsesTtlDays * DAY_MS,
   })
-  await keepItemIds(tx, body)
 }
 
 /**
@@ -185,18 +167,22 @@ type Ending = Parameters<NonNullable<CompletionRequest['alongside']>> extends [T
 const MAX_ITEMS = 1_000
 
 /** What a response continues from: the chain, or the conversation that it names. Throws 404, 409. */
-export async function threadOf(
+export function threadOf(
   deps: StoredDeps,
   call: Call,
   input: ResponseInput,
   own: readonly Item[],
-): Promise<Thread> {
+): Thread | Promise<Thread> {
+  const isAlone = input.previous_response_id == null && conversationIn(input) === null
+  return isAlone ? { earlier: [], conversation: null, inContext: false, chain: [] } : readThread(deps, call, input, own)
+}
+
+async function readThread(deps: StoredDeps, call: Call, input: ResponseInput, own: readonly Item[]): Promise<Thread> {
   if (input.previous_response_id != null) {
     const chain = await chainBefore(deps, call, input.previous_response_id)
     return { earlier: itemsOfChain(chain), conversation: null, inContext: false, chain }
   }
-  const conversation = conversationIn(input)
-  if (conversation === null) return { earlier: [], conversation, inContext: false, chain: [] }
+  const conversation = conversationIn(input)!
   const newest = { limit: MAX_ITEMS, order: 'desc' as const }
   const member = input.conversation == null ? 'conversation_id' : 'conversation'
   const rows = await deps.conversations.messagesOf(deps.store.read, ownerOf(call.caller), conversation, newest, member)
@@ -266,9 +252,10 @@ export async function finishResponse(
   const conversation = fresh && (await conversationOf(deps, tx, owner, thread, fresh))
   if (conversation) run.conversationId = conversation
   const { body } = broken === undefined ? output.end(run, answer) : output.failed(failureOf(broken))
-  const about = aboutOf(run, answer, broken !== undefined)
-  const added = [...messagesIn(own), ...messagesOfAnswer(body.output, about)]
-  if (conversation) await deps.conversations.add(tx, owner, conversation, added)
+  if (conversation) {
+    const about = aboutOf(run, answer, broken !== undefined)
+    await deps.conversations.add(tx, owner, conversation, [...messagesIn(own), ...messagesOfAnswer(body.output, about)])
+  }
   return { body, lastSequence: output.lastSequence(), conversation }
 }
 
@@ -283,17 +270,17 @@ export async function removeResponsesOf(tx: Tx, conversations: readonly Conversa
   )
 }
 
+const isReference = ({ type, role, id }: Item): boolean =>
+  type === 'item_reference' || (type == null && role === undefined && typeof id === 'string')
+
 /** Items with those that are only named in place of their names. Throws 404 for one that is not stored. */
-export async function withReferences({ store }: StoredDeps, { caller }: Call, items: readonly Item[]): Promise<Item[]> {
+export function withReferences({ store }: StoredDeps, { caller }: Call, items: Item[]): Item[] | Promise<Item[]> {
+  if (!items.some(isReference)) return items
   const owner = ownerOf(caller)
   return Promise.all(
     items.map(async (item): Promise<Item> => {
-      if (
-        item.type !== 'item_reference' &&
-        !(item.type == null && item.role === undefined && typeof item.id === 'string')
-      )
-        return item
-      const [row] = await findByItem(store.read, { id: wordOf(item.id), owner })
+      if (!isReference(item)) return item
+      const row = await findResponse(store.read, { id: responseOfItem(wordOf(item.id)), owner })
       const found = row && [...row.body.output, ...row.input].find(({ id }) => id === item.id)
       if (found) return found
       throw new AppError('missing', 'not_found', `No item ${messageOf(item.id)} is stored. Send the whole item.`, {
@@ -341,19 +328,13 @@ export async function listInputItems(
 /** Job that deletes responses whose time is over. */
 export const expiredResponses = ({ store, clock }: Pick<StoredDeps, 'store' | 'clock'>) =>
   recurring('responses.expiry', EXPIRY_MS, (signal) =>
-    removeOld(store, { table: responses, key: 'id', at: 'expires_at', also: removeItems }, clock.now() + 1, signal),
+    removeOld(store, { table: responses, key: 'id', at: 'expires_at' }, clock.now() + 1, signal),
   )
 
 async function removeAll(tx: Tx, ids: readonly ResponseId[]): Promise<void> {
   if (!ids.length) return
   const t = tx.of(responses)
-  await removeItems(tx, ids)
   await tx.delete(t).where(inArray(t.id, [...ids]))
-}
-
-async function removeItems(tx: Tx, ids: readonly string[]): Promise<void> {
-  const t = tx.of(responseItems)
-  await tx.delete(t).where(inArray(t.response_id, ids as ResponseId[]))
 }
 
 /** The frames of a stored response (docs/api.md 29.7), without those up to the number `after`. */

@@ -29,24 +29,11 @@ export const responses = defineTable((k) =>
     },
     (t) => [
       k.index('responses_expiring').on(t.expires_at),
-      k.index('responses_by_owner').on(t.owner, t.created_at),
       k
         .index('responses_by_conversation')
         .on(t.conversation_id, t.created_at)
         .where(sql`${t.conversation_id} is not null`),
     ],
-  ),
-)
-
-/** Where the items of stored responses are, for requests that name them by their ids. */
-export const responseItems = defineTable((k) =>
-  k.table(
-    'response_items',
-    {
-      id: k.text('id').primaryKey(),
-      response_id: k.text('response_id').$type<ResponseId>().notNull(),
-    },
-    (t) => [k.index('response_items_by_response').on(t.response_id)],
   ),
 )
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createAnswerCache, type StoredAnswer } from '../../src/completions/cache'
+import { sha256Hex } from '../../src/kernel/crypto'
 import { fakeClock } from '../support/clock'
 
 const KB = 1024
@@ -10,7 +11,15 @@ function setUp(maxBytes: number) {
   const clock = fakeClock()
   const cache = createAnswerCache({ clock, maxBytes })
   const put = (key: string, { scope = 'user:a', chars = 0, ttlS = 60, prompt = key } = {}) =>
-    cache.put(key, { answer: answerOf(chars), scope, owner: 'user:a', keyId: null, costMicro: 1, prompt, ttlS })
+    cache.put(key, {
+      answer: answerOf(chars),
+      scope,
+      owner: 'user:a',
+      keyId: null,
+      costMicro: 1,
+      promptHash: sha256Hex(prompt),
+      ttlS,
+    })
   /** Looks without counting a hit. */
   const has = (key: string) => [...cache.all()].some(([known]) => known === key)
   return { clock, cache, put, has }

@@ -9,7 +9,7 @@ import { hasRedis, startRedis } from '../support/redis'
 const answer = { content: 'a secret word', toolsUsed: [], artifacts: [], warnings: [] } as unknown as StoredAnswer
 const entry: NewEntry = {
   ...{ answer, scope: 'user:a', owner: 'user:a', keyId: null, costMicro: 1 },
-  ...{ prompt: 'what is it', ttlS: 60 },
+  ...{ promptHash: 'of what is it', ttlS: 60 },
 }
 
 async function open() {

@@ -121,6 +121,33 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(sent()).toContain('Blue like the sea.')
   })
 
+  test('its items may be named by their ids alone, those that it was asked too', async () => {
+    const { id, output } = await openai.responses.create({ model, input: freshPrompt('[[say:Green like moss.]]') })
+    const { data } = await openai.responses.inputItems.list(id)
+    for (const one of [output[0], data[0]]) expect(one!.id).toMatch(/^msg_[0-9A-Za-z]{24}$/)
+    const named = [data[0]!.id, output[0]!.id].map((one) => ({ type: 'item_reference' as const, id: one! }))
+    await openai.responses.create({ model, input: [...named, { role: 'user', content: freshPrompt('Why?') }] })
+    expect(sent()).toContain('Green like moss.')
+    expect(sent()).toContain('[[say:')
+    const gone = await ada.send('POST', 'responses', {
+      input: [{ type: 'item_reference', id: `msg_${'x'.repeat(24)}` }],
+    })
+    expect(gone).toMatchObject({ status: 404, body: { error: { code: 'not_found', param: 'input' } } })
+  })
+
+  test('many at once are stored each once, by the time at which they came', async () => {
+    const at = Array.from({ length: 24 }, (_, number) =>
+      ada.send('POST', 'responses', { model, input: freshPrompt(`[[say:Number ${number}.]]`) }),
+    )
+    const made = (await Promise.all(at)).map(({ body }) => body)
+    const read = await Promise.all(made.map(({ id }) => ada.send('GET', `responses/${id}`)))
+    expect(read.map(({ body }) => body.output)).toEqual(made.map(({ output }) => output))
+    expect(new Set(made.map(({ id }) => id)).size).toBe(24)
+    const { body: later } = await ada.send('POST', 'responses', { model, input: freshPrompt() })
+    const begins = (id: string) => id.slice(0, 'resp_'.length + 8)
+    expect(made.filter(({ id }) => begins(id) > begins(later.id))).toEqual([])
+  })
+
   test('of somebody else is unknown at every base, whatever is done with it (docs/api.md 33.6.10)', async () => {
     const { id, output } = await openai.responses.create({ model, input: freshPrompt() })
     const unknown = `resp_${'x'.repeat(24)}`

@@ -1,0 +1,2 @@
+DROP TABLE `response_items`;--> statement-breakpoint
+DROP INDEX `responses_by_owner`;
