@@ -70,7 +70,10 @@ const MAX_WINDOWS = 40
  * with a filter that matches little, one request reads at most 200,000 events.
  */
 export async function listEvents(reader: Reader, scope: ChainScope, input: AuditQuery): Promise<Page<AuditEvent>> {
-  const list = nameOf(scope, input)
+  // A cursor is bound to the chain and all filters. Only `limit` may change between pages.
+  const { limit: _, cursor: __, ...bound } = input
+  const text = JSON.stringify(Object.entries(bound).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const list = `audit:${sha256Hex(scope + text).slice(0, 24)}`
   const before = cursorSeq(input.cursor, list)
   const { floor, ceiling } = await seqRangeOf(reader, scope, input)
   const filters = filtersOf(reader, input)
@@ -88,12 +91,6 @@ export async function listEvents(reader: Reader, scope: ChainScope, input: Audit
   const items = rows.slice(0, input.limit)
   const resumeAt = rows.length > input.limit ? items.at(-1)!.seq : upTo + 1
   return { items: items.map(present), next: resumeAt > floor + 1 ? encodeCursor({ at: resumeAt, id: list }) : null }
-}
-
-/** The name a cursor is bound to: the chain and all filters. Only `limit` may change between pages. */
-function nameOf(scope: ChainScope, { limit: _, cursor: __, ...filters }: AuditQuery): string {
-  const text = JSON.stringify(Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return `audit:${sha256Hex(scope + text).slice(0, 24)}`
 }
 
 function cursorSeq(cursor: string | undefined, list: string): number | null {

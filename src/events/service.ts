@@ -83,7 +83,14 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     const scope = await scopeOf(call.caller, input.orgId, 'publish')
     return store.write(async (tx) => {
       const id = EventId.create()
-      const event = { id, type: eventType, scope, created: clock.now(), data: { value: payload }, depth: depthOf(call) }
+      const event = {
+        id,
+        type: eventType,
+        scope,
+        created: clock.now(),
+        data: { value: payload },
+        depth: call.depth ?? 0,
+      }
       // Whose own hooks and record an event of an organization reaches: its publisher's, unless the key is the
       // organization's.
       const self: OwnerScope | null =
@@ -149,8 +156,6 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     })
   }
 }
-
-const depthOf = ({ depth = 0 }: Pick<Call<Caller>, 'depth'>): number => depth
 
 /** What `orgId` says of an owner: a person's own id stands for the organization they have none of. */
 const ownerIdOf = (scope: OwnerScope): string => scope.slice(scope.indexOf(':') + 1)

@@ -94,7 +94,10 @@ export function send(url: URL, request: PublicRequest, deadline: AbortSignal, wa
 
   const outgoing = open(url, {
     method: request.method ?? 'GET',
-    headers: { ...ownHeaders(request.headers), 'accept-encoding': 'identity' },
+    headers: {
+      ...Object.fromEntries(Object.entries(request.headers ?? {}).filter(([name]) => !OURS.has(name.toLowerCase()))),
+      'accept-encoding': 'identity',
+    },
     ...(way as RequestOptions),
     signal,
   })
@@ -125,9 +128,6 @@ export function send(url: URL, request: PublicRequest, deadline: AbortSignal, wa
   outgoing.end(request.body)
   return promise
 }
-
-const ownHeaders = (headers: Record<string, string> = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name.toLowerCase())))
 
 /** Reads the rest of an answer for a moment, so that its sender can end it in order, and returns status and headers. */
 async function dropRest(incoming: IncomingMessage, maxBytes: number, outgoing: ClientRequest): Promise<PublicResponse> {

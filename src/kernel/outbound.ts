@@ -68,10 +68,6 @@ export type UrlRules = {
 /** The host without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
-/** A name with a dot, not at its end, outside the zones for this machine or a private network. */
-const isPublicName = (host: string): boolean =>
-  host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)
-
 export { OutboundFailure, type OutboundKind, type PublicRequest, type PublicResponse } from './outbound-send'
 
 /** Resolves a host name to all of its addresses. */
@@ -234,8 +230,11 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
   if (rules.ownHosts.has(url.host) || rules.ownHosts.has(host)) throw refuse('it is an address of this server itself')
   if (ipaddr.isValid(host)) {
     if (!rules.addresses.permits(host)) throw refuse('it is not a public address')
-  } else if (!rules.localNames && !isPublicName(host)) {
-    throw refuse('it is not a public host name')
+  } else if (!rules.localNames) {
+    // A name with a dot, not at its end, outside the zones for this machine or a private network.
+    const isPublic =
+      host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)
+    if (!isPublic) throw refuse('it is not a public host name')
   }
   return url
 }

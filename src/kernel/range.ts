@@ -44,7 +44,9 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   // An unescaped "+02:00" in a query string arrives with a space.
   const written = text.replace(' ', '+')
   const ms = BARE_DATE.test(written) || MOMENT.test(written) ? Date.parse(written) : Number.NaN
-  if (Number.isNaN(ms) || !isRealDay(written.slice(0, 10))) {
+  const day = written.slice(0, 10)
+  // `Date.parse` reads 31 February and the like as days of March.
+  if (Number.isNaN(ms) || !iso(Date.parse(`${day}T00:00:00Z`)).startsWith(day)) {
     throw invalidInput(
       name,
       `"${name}" is "${quoted(text)}"; use a date like 2026-01-31 or a time like 2026-01-31T12:00:00Z.`,
@@ -52,6 +54,3 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   }
   return ms
 }
-
-/** Refuses 31 February and the like, which `Date.parse` reads as days of March. */
-const isRealDay = (day: string): boolean => iso(Date.parse(`${day}T00:00:00Z`)).startsWith(day)

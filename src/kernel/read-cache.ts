@@ -76,13 +76,12 @@ export function createReadCache<K extends string, V extends object>({
  */
 export function createLru<K extends {}, V extends {}>(max: number): Lru<K, V> {
   let made: LRUCache<K, V> | null = null
-  const room = (): LRUCache<K, V> => {
-    made ??= new LRUCache({ max })
-    return made
-  }
   return {
     get: (key) => made?.get(key),
-    set: (key, value) => room().set(key, value),
+    set: (key, value) => {
+      made ??= new LRUCache({ max })
+      return made.set(key, value)
+    },
     has: (key) => made?.has(key) ?? false,
     delete: (key) => made?.delete(key) ?? false,
     clear: () => made?.clear(),

@@ -150,14 +150,14 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const path = checkedPath(schema)
   return standard(schema, (value) => {
-    const words = value as Record<string, unknown>
-    const unstorable = Object.keys(words).find((name) => holdsNul(words[name]))
+    const words = Object.entries(value as Record<string, unknown>)
+    const unstorable = words.find(([, word]) => typeof word === 'string' && word.includes('\0'))
     // No stored text contains NUL, and Postgres rejects it even in a query.
     return unstorable === undefined
       ? path['~standard'].validate(value)
       : refuse([
           {
-            path: unstorable,
+            path: unstorable[0],
             message: 'must not contain the character NUL',
             keyword: 'nul',
             params: {},
@@ -174,7 +174,6 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
     return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
   })
 }
-const holdsNul = (word: unknown): boolean => typeof word === 'string' && word.includes('\0')
 
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/

@@ -15,7 +15,14 @@ function attempt(path: string, task: Task): Outcome {
     const database = new Database(path, { readonly: true })
     try {
       database.run(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
-      return { problems: task.kind === 'backup' ? copy(database, task.target) : problemsOf(database) }
+      if (task.kind === 'backup') {
+        database.query('VACUUM INTO ?').run(task.target)
+        return { problems: [] }
+      }
+      const rows = database.query('PRAGMA integrity_check').all() as { integrity_check: string }[]
+      const broken = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
+      const orphans = database.query('PRAGMA foreign_key_check').all()
+      return { problems: orphans.length ? [...broken, `${orphans.length} rows break a foreign key`] : broken }
     } finally {
       database.close()
     }
@@ -23,16 +30,4 @@ function attempt(path: string, task: Task): Outcome {
     const { message, code, errno } = error as { message: string; code?: unknown; errno?: unknown }
     return { failed: { message, code, errno } }
   }
-}
-
-function copy(database: Database, target: string): string[] {
-  database.query('VACUUM INTO ?').run(target)
-  return []
-}
-
-function problemsOf(database: Database): string[] {
-  const rows = database.query('PRAGMA integrity_check').all() as { integrity_check: string }[]
-  const broken = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
-  const orphans = database.query('PRAGMA foreign_key_check').all()
-  return orphans.length ? [...broken, `${orphans.length} rows break a foreign key`] : broken
 }
