@@ -298,15 +298,12 @@ export function checkSyntax(language: string, content: string): Check {
     check(content)
     return OK
   } catch (error) {
-    return { status: 'error', ...problemIn(error) }
+    // Only the parser of scripts tells a line of the file.
+    const { message, loc } = error as { message?: string; loc?: { line?: number } }
+    const [first = ''] = String(message ?? 'It cannot be parsed.').split('\n')
+    const shown = first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200)
+    return { status: 'error', message: shown, line: loc?.line ?? null }
   }
-}
-
-/** Only the parser of scripts tells a line of the file. */
-function problemIn(error: unknown): Pick<Check, 'message' | 'line'> {
-  const { message, loc } = error as { message?: string; loc?: { line?: number } }
-  const [first = ''] = String(message ?? 'It cannot be parsed.').split('\n')
-  return { message: first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200), line: loc?.line ?? null }
 }
 
 /** The fenced blocks of code in an answer, in order (docs/api.md 2.3). An unclosed fence is none. */

@@ -186,7 +186,11 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
   function choose(request: ModeRequest, resultOf: ResultOf): Choice | Promise<Choice> {
     const requested = explicit(request)
     if (requested) return requested
-    if (request.goesOn) return goingOn(request.goesOn.mode, chooseAtOnce(request, resultOf), request)
+    if (request.goesOn) {
+      const { goesOn, signal: _, ...rest } = request
+      // Without the engine classifier.
+      return goingOn(goesOn.mode, choose(rest, resultOf), request)
+    }
     let likely: StageResult | null = null
     for (const stage of stages) {
       likely = resultOf(stage)
@@ -194,11 +198,6 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
     }
     if (!request.signal || !engine?.available()) return unsure(likely!, request)
     return byEngine(engine, request, request.signal)
-  }
-
-  /** The choice without the engine classifier. */
-  function chooseAtOnce({ goesOn: _, signal: __, ...request }: ModeRequest, resultOf: ResultOf): Choice {
-    return choose(request, resultOf)
   }
 
   /** The model's guess for a text. Pure, and well under a millisecond for any text. */

@@ -238,7 +238,11 @@ export function createEffective({ store, clock, bindings }: Deps) {
   function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
     const own =
       head.hasOwn && caller.type === 'key'
-        ? sourceBy(ofKeys, caller.keyId, () => readOwn(caller.keyId, ownerOf(caller)))
+        ? sourceBy(ofKeys, caller.keyId, async () => {
+            const found = await bindings.of(store.read, caller.keyId)
+            const rules = found?.routing_rules ?? []
+            return { ...OF_KEY, owner: ownerOf(caller), rules, floors: found?.routing_floors ?? {} }
+          })
         : NOTHING
     const active = head.preference ? ofPreference(head.preference) : ofOwner(ownerOf(caller))
     if (!(own instanceof Promise) && !(active instanceof Promise)) return merged(own, active)
@@ -246,7 +250,10 @@ export function createEffective({ store, clock, bindings }: Deps) {
   }
 
   function ofPreference(id: PreferenceId): Source | Promise<Source> {
-    return sourceBy(preferences, id, () => readBound(id))
+    return sourceBy(preferences, id, async () => {
+      const row = await rows.find(store.read, 'everyone', id)
+      return row ? ownedOf(row) : null
+    })
   }
 
   function ofOwner(owner: OwnerScope): Source | Promise<Source> {
@@ -271,18 +278,8 @@ export function createEffective({ store, clock, bindings }: Deps) {
     return { hasOwn: rules !== null || floors !== null, preference }
   }
 
-  async function readOwn(id: KeyId, owner: OwnerScope): Promise<Owned> {
-    const found = await bindings.of(store.read, id)
-    return { ...OF_KEY, owner, rules: found?.routing_rules ?? [], floors: found?.routing_floors ?? {} }
-  }
-
   async function readOwnerHead(owner: OwnerScope): Promise<OwnerHead> {
     return { preference: (await rows.defaultOf(store.read, owner))?.id ?? null }
-  }
-
-  async function readBound(id: PreferenceId): Promise<Owned | null> {
-    const row = await rows.find(store.read, 'everyone', id)
-    return row ? ownedOf(row) : null
   }
 }
 

@@ -27,16 +27,13 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
   let search: MiniSearch | null = null
 
   return function find(words: readonly string[], max: number): Passage[] {
-    search ??= indexOf(passages)
+    if (!search) {
+      search = new MiniSearch({ fields: ['text'], tokenize: contentWords, processTerm: (word) => word })
+      search.addAll(passages.map(({ text }, id) => ({ id, text })))
+    }
     const found = search.search(words.slice(0, MAX_WORDS).join(' '), { tokenize: (question) => question.split(' ') })
     return found.slice(0, max).map(({ id, score }) => ({ ...passages[id]!, score }))
   }
-}
-
-function indexOf(passages: readonly { text: string }[]): MiniSearch {
-  const search = new MiniSearch({ fields: ['text'], tokenize: contentWords, processTerm: (word) => word })
-  search.addAll(passages.map(({ text }, id) => ({ id, text })))
-  return search
 }
 
 type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>

@@ -139,7 +139,8 @@ function readComparison(reader: Reader, depth: number): Expression {
   if (kind === 'text' || !COMPARISONS.has(text)) return left
   reader.next()
   const right = readOperand(reader, depth)
-  if (text === 'matches') assertPattern(right)
+  // A literal pattern is checked at parse time; a computed one is only known when it runs.
+  if (text === 'matches' && right.kind === 'literal') compileMatch(String(right.value))
   return { kind: 'compare', op: text as Comparison, left, right }
 }
 
@@ -187,8 +188,3 @@ function memberOf(token: Token): string | number {
 }
 
 const unquoted = (text: string): string => text.slice(1, -1).replace(/\\(.)/gs, '$1')
-
-/** Checks a literal pattern at parse time; a computed one is only known when it runs. */
-function assertPattern(right: Expression): void {
-  if (right.kind === 'literal') compileMatch(String(right.value))
-}

@@ -30,17 +30,12 @@ export function unwrapped(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n')
   const found: string[] = []
   for (let at = 0; at < lines.length; ) {
-    const end = paragraphEnd(lines, at)
+    let end = at + 1
+    while (end < lines.length && lines[at]!.trim() && lines[end]!.trim()) end++
     found.push(...partsOf(lines.slice(at, end)).map((part) => (part.length > 1 ? joinLines(part) : part[0]!)))
     at = end
   }
   return found.join('\n')
-}
-
-function paragraphEnd(lines: readonly string[], from: number): number {
-  let end = from + 1
-  while (end < lines.length && lines[from]!.trim() && lines[end]!.trim()) end++
-  return end
 }
 
 /** The lines of a paragraph, those that go on from one another together. */

@@ -157,7 +157,8 @@ const findEmails: Find = (text) => {
   const found = []
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const start = startOf(text, at)
-    if (start === at || isUserinfo(text, start)) continue
+    // `scheme://user:word@host` is a password, not an address.
+    if (start === at || /:\/\/[^\s/@]*$/.test(text.slice(Math.max(0, start - 100), start))) continue
     WIDE.lastIndex = at + 1
     const isWide = text.charCodeAt(at + 1) >= WITHOUT_BLANKS && WIDE.test(text)
     const end = isWide ? WIDE.lastIndex : endOf(text, at + 1)
@@ -271,12 +272,6 @@ function isPart(text: string, at: number, signs: string): boolean {
     return isAlphanumeric || signs.includes(text[at]!)
   }
   return code < WITHOUT_BLANKS && LETTER.test(text[at]!)
-}
-
-/** `scheme://user:word@host` is a password, not an address. */
-function isUserinfo(text: string, start: number): boolean {
-  const before = text.slice(Math.max(0, start - 100), start)
-  return /:\/\/[^\s/@]*$/.test(before)
 }
 
 /** Where a word of two letters before a digit begins; -1 when there is none. */

@@ -125,12 +125,10 @@ function isJoined(text: string, from: number, to: number): boolean {
 /** The start of a number, with up to two signs before its first digit. */
 function startOf(text: string, digit: number): number {
   let start = digit
-  while (start > 0 && digit - start < 2 && isBefore(text.charCodeAt(start - 1))) start--
+  while (start > 0 && digit - start < 2 && '+('.includes(text[start - 1]!)) start--
   return start
 }
 
-/** `+` and `(`. */
-const isBefore = (code: number): boolean => code === 43 || code === 40
 /** Blank, brackets, dot, dash and slash. */
 const isBetween = (code: number): boolean => code === 32 || code === 40 || code === 41 || (code >= 45 && code <= 47)
 const isDigit = (code: number): boolean => code >= 48 && code <= 57

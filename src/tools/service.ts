@@ -61,15 +61,6 @@ const toolsOfSkill = (deps: EndpointDeps, skillId: string, tools: readonly Skill
     run: runOf(deps, tool, at),
   }))
 
-/**
- * The secret that signs calls to an owner's tool endpoints, one per user or org: 64 hexadecimal characters, used as
- * they are written. Derived from the master key, so it is the same on every node and only changes with that key.
- */
-const createSecretOf =
-  (masterKey: Uint8Array) =>
-  (owner: OwnerScope): string =>
-    hmacHex(masterKey, `tool endpoints\n${owner}`)
-
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
   masterKey: Uint8Array
@@ -106,7 +97,9 @@ export type Tools = ReturnType<typeof createTools>
 /** Lists tools, selects those of a run, and runs single calls. */
 export function createTools({ outbound, masterKey, system, enabled, roleOf, onFault }: Deps) {
   const registry = new Map(system.map((tool) => [tool.name, tool]))
-  const secretOfOwner = createSecretOf(masterKey)
+  // The secret that signs calls to an owner's tool endpoints, one per user or org: 64 hexadecimal characters, used as
+  // they are written. Derived from the master key, so it is the same on every node and only changes with that key.
+  const secretOfOwner = (owner: OwnerScope): string => hmacHex(masterKey, `tool endpoints\n${owner}`)
   const secretOf = ({ caller }: Call): string => secretOfOwner(ownerOf(caller))
   const endpoints = { outbound, secretOf }
   const servers = createServers({ outbound })

@@ -87,7 +87,9 @@ export function createPages({ outbound }: { outbound: Outbound }) {
       semaphore.run(by.who, async () => {
         by.signal.throwIfAborted()
         const fetched = await follow(withoutFragment(url), by)
-        return { url: fetched.url, ...(await readGiven(given(fetched), by)) }
+        const { status, headers, body } = fetched
+        if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
+        return { url: fetched.url, ...(await readGiven({ contentType: headers['content-type'] ?? '', body }, by)) }
       }),
     /** The text of bytes that are here already. Throws {@link WebFailure}. */
     readBytes: readGiven,
@@ -133,11 +135,6 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   }
 }
 
-function given({ status, headers, body }: Fetched): Given {
-  if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
-  return { contentType: headers['content-type'] ?? '', body }
-}
-
 const withoutFragment = (url: string): string => url.split('#')[0]!
 
 /** The redirect target of a response, without its fragment; null when it is no redirect. */
@@ -167,8 +164,11 @@ function createReading() {
     const mime = UNKNOWN.test(message) ? typeOf(body, message) : message
     // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
-    if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04'))
-      return withWords(await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole }, by))
+    if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04')) {
+      const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole }, by)
+      if (answer.text || answer.pictures) return answer
+      throw new WebFailure('The document contains no text; it may consist of scanned pages.')
+    }
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
     if (!isPage && !isPlain)
       throw new WebFailure(
@@ -187,11 +187,6 @@ function createReading() {
 function typeOf(body: Uint8Array, text: string): string {
   if (!isText(body)) return text
   return HTML.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1')) ? 'text/html' : 'text/plain'
-}
-
-function withWords(answer: PageAnswer): PageAnswer {
-  if (answer.text || answer.pictures) return answer
-  throw new WebFailure('The document contains no text; it may consist of scanned pages.')
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by: By): Promise<PageAnswer> {

@@ -158,8 +158,13 @@ async function publishAsServer(deps: SkillDeps, tx: Tx, examined: Examined, publ
   const { review, evidence } = complete(examined, { slug, version, earlier: [], updating: slug, taken: 'own' })
   if (!examined.manifest || !review.passed) throw reviewFailed(review)
   const now = deps.clock.now()
-  const skillId = (await rows.bySlug(tx, slug))?.id ?? (await insert(tx, examined.manifest, now))
   const { manifest } = examined
+  let skillId = (await rows.bySlug(tx, slug))?.id
+  if (!skillId) {
+    const skill = newSkill(manifest, { ...OWN, status: 'pending_review' }, now)
+    await rows.insert(tx, skill)
+    skillId = skill.id
+  }
   const submitted = newVersion(skillId, manifest, now)
   await rows.insertVersion(tx, submitted)
   const examination = { tier: review.tier, checks: review.checks, evidence }
@@ -172,10 +177,4 @@ async function publishAsServer(deps: SkillDeps, tx: Tx, examined: Examined, publ
     entityId: row.id,
     input: { metadata: { slug, version } },
   }
-}
-
-async function insert(tx: Tx, manifest: SkillManifest, now: number): Promise<SkillId> {
-  const skill = newSkill(manifest, { ...OWN, status: 'pending_review' }, now)
-  await rows.insert(tx, skill)
-  return skill.id
 }

@@ -55,7 +55,12 @@ const CODINGS: readonly Coding[] = [
     how: 'percent encoding',
     needs: /%[0-9a-fA-F]{2}/,
     pattern: /(?:[\w+.~-]{0,24}%[0-9a-fA-F]{2}){2,}[\w+.~-]{0,24}/g,
-    decode: (piece) => fromBytes(percentBytes(piece)),
+    decode: (piece) => {
+      const latin = piece.replaceAll('+', ' ').replace(/%([0-9a-fA-F]{2})/g, (_, byte: string) => {
+        return String.fromCharCode(Number.parseInt(byte, 16))
+      })
+      return fromBytes(Buffer.from(latin, 'latin1'))
+    },
   },
   {
     how: 'character references',
@@ -103,13 +108,6 @@ function hexBeginsText(piece: string): boolean {
     if (missing === NO_TEXT) return false
   }
   return true
-}
-
-function percentBytes(piece: string): Buffer {
-  const latin = piece.replaceAll('+', ' ').replace(/%([0-9a-fA-F]{2})/g, (_, byte: string) => {
-    return String.fromCharCode(Number.parseInt(byte, 16))
-  })
-  return Buffer.from(latin, 'latin1')
 }
 
 /** Whether a decoded string reads as words: mostly letters and white space, without control characters. */

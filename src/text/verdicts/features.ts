@@ -55,7 +55,7 @@ function roomFor(units: number): Omit<Sentences, 'count'> {
 
 /** For a text in lower case without accents ({@link reading}). Valid until called again. Linear, no string per word. */
 function sentencesIn(text: string): Sentences {
-  fillKinds()
+  if (KINDS[97] !== LETTER) for (let code = 0; code < KINDS.length; code++) KINDS[code] = kindIn(code)
   if (text.length >= room.starts.length) room = roomFor(text.length)
   const { starts, ends, tokens, slotsEnd, slots } = room
   let mark = nextSentence()
@@ -167,11 +167,6 @@ function kindIn(code: number): number {
 
 /** Kind of each UTF-16 unit, in a table because every character read is looked up; filled with the first text. */
 const KINDS = new Uint8Array(1 << 16)
-function fillKinds(): void {
-  if (KINDS[97] === LETTER) return
-  for (let code = 0; code < KINDS.length; code++) KINDS[code] = kindIn(code)
-}
-
 const isWordPart = (code: number): boolean => KINDS[code] === LETTER || code === 39
 
 /** Whether a sentence ends: at `.`, `!`, `?` or `;` before white space, or at such a sign of another script. */
