@@ -26,10 +26,6 @@ export const expiredCredit = ({ expireDue, dueAt }: Pick<ExpiringGrants, 'expire
   return recurring(NAME, EVERY_MS, work, { dueAt })
 }
 
-/** Has that job run at the end of new credit. */
-const expireAt = (jobs: Pick<Jobs, 'ensure'>, tx: Tx, runAt: number): Promise<void> =>
-  jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt })
-
 const insertGrant = command<ExpiringGrantRow>()((tx, p) =>
   tx.insert(tx.of(expiringGrants)).values({
     ref: p.ref,
@@ -121,7 +117,8 @@ export function createExpiringGrants({
     const { ref, amount, expiresAt } = grant
     const dates = { granted_at: clock.now(), expires_at: expiresAt, due_at: expiresAt }
     await insertGrant(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
-    await expireAt(jobs, tx, expiresAt)
+    // Has that job run at the end of new credit.
+    await jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: expiresAt })
   }
 
   /** When the next of all grants is to be looked at, in epoch milliseconds; null when there is none. */

@@ -1,4 +1,4 @@
-import { type KeyCaller, keyIdOf, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
+import { keyIdOf, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { KeyId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import type { Escrow } from './escrow'
@@ -72,12 +72,13 @@ const NO_CAPS: Caps = { daily: null, monthly: null }
 export const payerOf = (caller: TenantCaller): Payer => ({
   owner: ownerOf(caller),
   keyId: keyIdOf(caller),
-  caps: caller.type === 'key' ? capsOf(caller) : NO_CAPS,
-})
-
-const capsOf = ({ dailyCapCents, monthlyCapCents }: KeyCaller): Caps => ({
-  daily: dailyCapCents === null ? null : centsToMicro(dailyCapCents),
-  monthly: monthlyCapCents === null ? null : centsToMicro(monthlyCapCents),
+  caps:
+    caller.type === 'key'
+      ? {
+          daily: caller.dailyCapCents === null ? null : centsToMicro(caller.dailyCapCents),
+          monthly: caller.monthlyCapCents === null ? null : centsToMicro(caller.monthlyCapCents),
+        }
+      : NO_CAPS,
 })
 
 /** The server's own ledger accounts: revenue, and issued credit. */

@@ -34,8 +34,6 @@ type Deps = {
   expiringGrants: Pick<ExpiringGrants, 'beforeAdjustment'>
 }
 
-const isPossible = ({ entries, open }: Difference): boolean => entries >= 0 && open <= entries
-
 const MAX_VIOLATIONS = 100
 
 /**
@@ -225,7 +223,7 @@ export function createReconciliation({ store, expiringGrants }: Deps) {
   ): Promise<Difference | null> {
     return store.write(async (tx) => {
       const difference = await differenceOf(tx, owner)
-      if (!difference || !isPossible(difference)) return null
+      if (!difference || difference.entries < 0 || difference.open > difference.entries) return null
       const { balance, entries } = difference
       if (balance !== null) await expiringGrants.beforeAdjustment(tx, owner, entries - balance)
       await setWallet(tx, { id: owner, balance: difference.entries, held: difference.open })

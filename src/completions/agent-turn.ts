@@ -48,17 +48,20 @@ export function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<A
   })
 }
 
-/** A blank prompt adds no text part, because engines refuse empty parts. */
-const withImages = (prompt: string, images: Task['images']): Part[] => [
-  ...images.map((image): Part => ({ type: 'image', ...image })),
-  ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
-]
-
 /** The first messages to an engine: the system prompt, earlier turns, the question, and any turns after it. */
 export function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
   const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
   for (const message of history) messages.push(message)
-  messages.push({ role: 'user', content: images.length ? withImages(prompt, images) : prompt })
+  // A blank prompt adds no text part, because engines refuse empty parts.
+  messages.push({
+    role: 'user',
+    content: images.length
+      ? [
+          ...images.map((image): Part => ({ type: 'image', ...image })),
+          ...(prompt.trim() ? [{ type: 'text' as const, text: prompt }] : []),
+        ]
+      : prompt,
+  })
   for (const message of after) messages.push(message)
   return messages
 }

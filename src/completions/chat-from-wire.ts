@@ -348,7 +348,11 @@ function turnsWithCalls(messages: readonly ChatMessage[], offset: number): (Mess
 function resultOf(message: ChatMessage, place: number, open: Map<string, { name: string }>): Message {
   const id = message.tool_call_id ?? ''
   const call = open.get(id)
-  if (!call) throw orphan(place, id)
+  if (!call)
+    throw invalidInput(
+      `messages[${place}].tool_call_id`,
+      `"messages[${place}].tool_call_id" is ${messageOf(id)}, which is not the id of a tool call in the assistant message before it.`,
+    )
   open.delete(id)
   return { role: 'tool', toolCallId: id, toolName: call.name, content: textOf(message) }
 }
@@ -387,9 +391,3 @@ function assertAnswered(open: ReadonlyMap<string, { path: string }>): void {
   const [id, { path }] = first
   throw invalidInput(path, `"${path}" was not answered: add {"role":"tool","tool_call_id":${messageOf(id)}} after it.`)
 }
-
-const orphan = (place: number, id: string) =>
-  invalidInput(
-    `messages[${place}].tool_call_id`,
-    `"messages[${place}].tool_call_id" is ${messageOf(id)}, which is not the id of a tool call in the assistant message before it.`,
-  )

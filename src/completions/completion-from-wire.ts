@@ -5,7 +5,7 @@ import type { InlineTool, McpServer } from '../tools/schema'
 import { assertAttachment } from './images'
 import { toChatCompletion, toCompletion } from './present'
 import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings } from './rules'
-import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type PastTurn, type SentImage } from './run'
+import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type SentImage } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
 
 /** Where a native order holds the data or the URL of an image. */
@@ -22,13 +22,6 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
   path: pathOfAttachment(attachment, place),
   turn: null,
 })
-
-/** The question before an answer of mode `image` asked for that picture. */
-const pastTurnsOf = (messages: NonNullable<CompletionInput['conversation']>['messages']): PastTurn[] =>
-  messages.map(({ role, content }, place) => {
-    const pictured = role === 'user' && messages[place + 1]?.mode === 'image'
-    return { role, content, ...(pictured ? { pictured } : {}) }
-  })
 
 /** Translates a native order (docs/api.md 2.1); the account's settings fill in what it leaves out. */
 export function requestFromOrder(
@@ -53,7 +46,14 @@ export function requestFromOrder(
       componentLibrary: input.component_library ?? 'svc',
     },
     usesSoul: input.brand_soul ?? true,
-    context: inline && !ignoresInline ? pastTurnsOf(inline.messages) : [],
+    // The question before an answer of mode `image` asked for that picture.
+    context:
+      inline && !ignoresInline
+        ? inline.messages.map(({ role, content }, place) => {
+            const pictured = role === 'user' && inline.messages[place + 1]?.mode === 'image'
+            return { role, content, ...(pictured ? { pictured } : {}) }
+          })
+        : [],
     conversation: conversationOf(input, mode),
     images: (input.attachments ?? []).map(toImage),
     temperature: input.temperature,
@@ -76,7 +76,9 @@ export function requestFromOrder(
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      ...foreignWarnings(input),
+      // Clients of other services may take this route for theirs, whose members are ignored here (docs/api.md 1.1).
+      ...((input as { model?: unknown }).model == null ? [] : [MODEL_IGNORED]),
+      ...ignoredWarning(ignoredNamesIn(input)),
     ],
   }
 }
@@ -85,11 +87,6 @@ function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tool
   const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
   const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
   return { tools: inline, ...(servers.length ? { servers } : {}) }
-}
-
-/** Clients of other services may take this route for theirs, whose members are ignored here (docs/api.md 1.1). */
-function foreignWarnings(input: CompletionInput & { model?: unknown }): string[] {
-  return [...(input.model == null ? [] : [MODEL_IGNORED]), ...ignoredWarning(ignoredNamesIn(input))]
 }
 
 function pictureOf({

@@ -173,19 +173,16 @@ function remember(
   result: AgentResult,
   answer: StoredAnswer,
 ): void {
-  if (cacheKey === null || later || !isWorthKeeping(result)) return
+  if (cacheKey === null || later) return
+  // Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as
+  // a search that failed may succeed a minute later.
+  const { finish, toolUses, warnings } = result
+  if (finish !== 'stop' || warnings.length || toolUses.some(({ status }) => status !== 'success')) return
   // `auto` may choose another mode later, so its answers have their own time to live (docs/api.md 22.1).
   const ttlS = house.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
   const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
   house.cache.put(cacheKey, { scope, owner, keyId, promptHash: sha256Hex(request.prompt), ttlS, answer, costMicro })
 }
-
-/**
- * Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as a
- * search that failed may succeed a minute later.
- */
-const isWorthKeeping = ({ finish, toolUses, warnings }: AgentResult): boolean =>
-  finish === 'stop' && warnings.length === 0 && toolUses.every(({ status }) => status === 'success')
 
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (docs/api.md 1.7). */
 async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> {

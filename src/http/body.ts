@@ -63,11 +63,6 @@ const counted = { now: 0 }
 const broken = (why: string) =>
   new AppError('invalid', 'validation_error', `The body is not valid multipart/form-data: ${why}.`)
 
-const tooMany = () =>
-  new AppError('unavailable', 'service_unavailable', 'Too many files are being sent at once. Try again in a second.', {
-    retryAfterS: 1,
-  })
-
 type Received = { fields: Map<string, string>; files: UploadedFile[] }
 
 /** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
@@ -186,7 +181,13 @@ async function lookedAt(bytes: Uint8Array, read: typeof parse, look: Look): Prom
 export async function receiveUpload(request: Request, options: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
   if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
-  if (counted.now >= MAX_AT_ONCE) throw tooMany()
+  if (counted.now >= MAX_AT_ONCE)
+    throw new AppError(
+      'unavailable',
+      'service_unavailable',
+      'Too many files are being sent at once. Try again in a second.',
+      { retryAfterS: 1 },
+    )
   counted.now += 1
   const form: Received = { fields: new Map(), files: [] }
   const discard = async () => {

@@ -19,7 +19,11 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
   const cause = (error as { cause?: unknown }).cause
   if (cause instanceof AppError) return cause
   if (code === 'NOT_FOUND') return unknownRoute(path, routes)
-  if (code === 'PARSE' && isFaultOfBody(cause)) {
+  // The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body.
+  if (
+    code === 'PARSE' &&
+    (cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError')
+  ) {
     return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
   }
   if (error instanceof SchemaRefusal) return validationError(error.issues, error.value)
@@ -29,10 +33,6 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
     cause: code === 'PARSE' ? cause : error,
   })
 }
-
-/** The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body. */
-const isFaultOfBody = (cause: unknown): boolean =>
-  cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError'
 
 /** Logs a fault on our side with its cause, and the cause of a 503: who reads the answer alone never learns it. */
 export function logFault(log: Log, requestId: string, known: AppError, error: unknown): void {

@@ -84,9 +84,6 @@ type Documented = { status: string; schema: TSchema; description: string; header
 /** Shapes of refusals that many routes share. */
 const REFUSAL_SHAPES: ReadonlySet<unknown> = new Set(['Error', 'MessageError'])
 
-/** Where a refusal with the error envelope stands, which is the same for every route. */
-const refusalName = (status: string, { $id }: Json): string => `${String($id)}${status}`
-
 /** The description of each group of routes, in the order of the document. */
 const TAGS: Record<string, string> = {
   Completions: 'Answers to prompts, in the native format.',
@@ -277,7 +274,8 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers, isRefusal }) => {
       if (isRefusal) {
-        const name = refusalName(status, schema as Json)
+        // Where a refusal with the error envelope stands, which is the same for every route.
+        const name = `${String((schema as Json).$id)}${status}`
         responses[name] ??= { description, headers, content: json(hoist(schema)) }
         return [status, { $ref: `#/components/responses/${name}` }]
       }

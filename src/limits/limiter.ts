@@ -65,9 +65,6 @@ type Headers = Record<string, unknown>
 /** The limits as headers have them. */
 type ShownLimits = { rpm: number; tpm: number; requests: string; tokens: string }
 
-/** The subject whose windows count: a key has its own, all sessions of a user share one, so signing in again adds none. */
-const subjectOf = (caller: TenantCaller): string => (caller.type === 'key' ? caller.keyId : `session:${caller.userId}`)
-
 /** The limits of a caller per minute. A key's own limits can only lower its tier's (docs/api.md 20). */
 function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
   if (caller.type === 'session') {
@@ -91,8 +88,6 @@ function limitsOf(caller: TenantCaller, tiers: Tiers): CallerLimits {
     tierSource,
   }
 }
-
-const anonymousLimits = (tiers: Tiers): TierLimits => tiers.limitsOf('free')
 
 export const isAbove = (tier: Tier, other: Tier): boolean => TIERS.indexOf(tier) > TIERS.indexOf(other)
 
@@ -130,7 +125,7 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   const addresses = createLocalStore({ clock, windows: createMemoryWindows(clock, MAX_ANONYMOUS) })
   /** A caller is a new object whenever its key or session changes, and the tiers of a process never do. */
   const plans = new WeakMap<TenantCaller, CallerPlan>()
-  const unnamed = shownOf(anonymousLimits(tiers))
+  const unnamed = shownOf(tiers.limitsOf('free'))
 
   return { admitRequest, admitMode, reserveTokens, countTokens, headers, anonymousHeaders, status }
 
@@ -138,7 +133,13 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
     const found = plans.get(caller)
     if (found) return found
     const limits = limitsOf(caller, tiers)
-    const plan = { ...limits, subject: subjectOf(caller), shown: shownOf(limits) }
+    // The subject whose windows count: a key has its own, all sessions of a user share one, so signing in again adds
+    // none.
+    const plan = {
+      ...limits,
+      subject: caller.type === 'key' ? caller.keyId : `session:${caller.userId}`,
+      shown: shownOf(limits),
+    }
     plans.set(caller, plan)
     return plan
   }

@@ -195,15 +195,13 @@ export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_
   let previous = new Map<string, SubjectWindows>()
   let rotateAt = clock.monotonic() + WINDOW_MS
 
-  function rotate(now: number): void {
-    previous = current
-    current = new Map()
-    rotateAt = now + WINDOW_MS
-  }
-
   return {
     of(subject, now) {
-      if (now >= rotateAt || current.size >= maxSubjects) rotate(now)
+      if (now >= rotateAt || current.size >= maxSubjects) {
+        previous = current
+        current = new Map()
+        rotateAt = now + WINDOW_MS
+      }
       let windows = current.get(subject)
       if (windows) return windows
       windows = previous.get(subject) ?? { requests: createWindow(), tokens: createWindow(), modes: {} }

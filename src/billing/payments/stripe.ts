@@ -125,7 +125,15 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
         error: 'The payment method needs its owner to confirm the payment.',
       }
     } catch (error) {
-      if (error instanceof errors.StripeCardError) return { state: 'failed', payment: null, error: declined(error) }
+      if (error instanceof errors.StripeCardError)
+        return {
+          state: 'failed',
+          payment: null,
+          error:
+            error.code === 'authentication_required'
+              ? 'The payment method needs its owner to confirm the payment.'
+              : 'The payment method was declined.',
+        }
       if (error instanceof errors.StripeInvalidRequestError) {
         return { state: 'failed', payment: null, error: 'The saved payment method cannot be charged any more.' }
       }
@@ -166,8 +174,3 @@ async function savedMethod(stripe: Stripe, customer: string): Promise<string | n
   const { data } = await stripe.customers.listPaymentMethods(customer, { limit: 1 })
   return data[0]?.id ?? null
 }
-
-const declined = ({ code }: { code?: string | undefined }): string =>
-  code === 'authentication_required'
-    ? 'The payment method needs its owner to confirm the payment.'
-    : 'The payment method was declined.'
