@@ -30,13 +30,7 @@ export const LIMITS = {
 /** The day's runs and their cost; a run in progress counts with the most it may cost. */
 type Spent = { runs: number; costMicro: number }
 
-const isOverLimit = ({ runs, costMicro }: Spent): boolean =>
-  runs >= LIMITS.runsADay || costMicro + LIMITS.costARun > LIMITS.costADay
-
 const DAY_MS = 24 * 60 * 60_000
-
-/** Days begin at 00:00 UTC, as for spending caps (docs/api.md 1.9). */
-const startOfDay = (now: number): number => now - (now % DAY_MS)
 
 /** So many failures in a row pause a hook or an installation (docs/api.md 8.1, 11.1). */
 export const MAX_FAILURES = 5
@@ -271,7 +265,10 @@ export function createSkillRuns(deps: SkillRunDeps) {
   async function begin(tx: Tx, input: NewRun): Promise<SkillRunRow> {
     const { owner, behalf, skill, cause, prompt, depth = 0, route } = input
     await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })
-    if (isOverLimit(await runRepository.spentSince(tx, owner, startOfDay(clock.now())))) {
+    const now = clock.now()
+    // Days begin at 00:00 UTC, as for spending caps (docs/api.md 1.9).
+    const { runs, costMicro } = await runRepository.spentSince(tx, owner, now - (now % DAY_MS))
+    if (runs >= LIMITS.runsADay || costMicro + LIMITS.costARun > LIMITS.costADay) {
       const skipped = await skip(tx, input, 'skipped_cap')
       await record(tx, skipped)
       return skipped

@@ -169,7 +169,11 @@ export function createWorkflows(deps: Deps) {
           kind === 'step'
             ? await afterStep(tx, found, error)
             : await outcomes.stepEnded(tx, found, step, { output, error })
-        if (moved.status === 'running') await goOnLater(tx, moved)
+        if (moved.status === 'running') {
+          // A new turn: the job that waits for the time to pass has no effect any more.
+          const next = await rows.advance(tx, moved, { turn: moved.turn + 1 })
+          if (next) await outcomes.goOn(tx, next)
+        }
         const metadata = { run_id: found.id, step: step.name }
         const action = approved ? 'workflow.approved' : 'workflow.rejected'
         await audit.record(tx, call, {
@@ -198,12 +202,6 @@ export function createWorkflows(deps: Deps) {
   async function afterStep(tx: Tx, run: RunRow, error: string | null): Promise<RunRow> {
     if (error !== null) return outcomes.end(tx, run, { status: 'failed', error })
     return outcomes.moveTo(tx, run, { status: 'running', pause: null })
-  }
-
-  /** A new turn: the job that waits for the time to pass has no effect any more. */
-  async function goOnLater(tx: Tx, run: RunRow): Promise<void> {
-    const moved = await rows.advance(tx, run, { turn: run.turn + 1 })
-    if (moved) await outcomes.goOn(tx, moved)
   }
 
   function cancel(call: Call<Caller>, which: WhichRun): Promise<RunReply> {

@@ -104,10 +104,12 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
       if (cast?.cdp !== cdp) return
       seq += 1
       const { deviceWidth: w, deviceHeight: h, timestamp = 0 } = metadata
-      latest = framed(
-        { seq, w, h, version: session.version, at: Math.round(timestamp * 1_000) },
-        Buffer.from(data, 'base64'),
-      )
+      const at = Math.round(timestamp * 1_000)
+      // Four bytes of length, a header in JSON, and the picture.
+      const header = Buffer.from(JSON.stringify({ seq, w, h, version: session.version, at }))
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(header.length)
+      latest = Buffer.concat([length, header, Buffer.from(data, 'base64')])
       for (const viewer of viewers.values()) send(viewer)
       tellSoon()
     })
@@ -176,11 +178,3 @@ const MESSAGE = new Set([
   'switch',
   'slider',
 ])
-
-/** Four bytes of length, a header in JSON, and the picture. */
-function framed(header: object, picture: Uint8Array): Uint8Array {
-  const words = Buffer.from(JSON.stringify(header))
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(words.length)
-  return Buffer.concat([length, words, picture])
-}

@@ -111,10 +111,6 @@ const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
   ['temperature', /temperature/i, /\btemperature\b/i],
 ]
 
-const isOperators = ({ message, codes }: Stated): boolean =>
-  codes.some((code) => OPERATORS_CODE.test(code)) ||
-  (message.length <= MAX_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message)))
-
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
@@ -172,7 +168,9 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
   const members = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const stated = [members.status, members.code, members.status_code, members.http_code].map(Number)
   const status = stated.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
-  return failureOfStatus(status ?? statusOfWords(body.slice(0, MAX_WORDS)), headers, now, body)
+  const message = body.slice(0, MAX_WORDS)
+  const meant = status ?? STATUS_OF_WORDS.find(([words]) => words.test(message))?.[1] ?? 500
+  return failureOfStatus(meant, headers, now, body)
 }
 
 /** Whether it is nothing but an error: `{"code": 429, "message": …}`, or an object that says so itself. */
@@ -191,8 +189,6 @@ const STATUS_OF_WORDS: readonly [RegExp, number][] = [
   [/permission/i, 403],
   [/not_found/i, 404],
 ]
-
-const statusOfWords = (words: string): number => STATUS_OF_WORDS.find(([word]) => word.test(words))?.[1] ?? 500
 
 const CAUSES = new Map([
   [401, 'it refuses the configured key'],
@@ -245,8 +241,9 @@ export function readRefusal(status: number, body: string): Refusal | null {
   const stated = readStated(body.slice(0, MAX_WORDS))
   // Some local servers say so with 500 that a prompt is too long; anything else is a failure of theirs.
   if (status === 500 && !OVER_CONTEXT.test(stated.message)) return null
-  if (isOperators(stated)) return null
   const { message, codes, param } = stated
+  if (codes.some((code) => OPERATORS_CODE.test(code))) return null
+  if (message.length <= MAX_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message))) return null
   if (codes.some((code) => LENGTH_CODE.test(code)) || LENGTH_WORDS.test(message)) {
     if (!/image/i.test(param + message.slice(0, 200))) return { part: 'length', ...tokensIn(stated) }
   }

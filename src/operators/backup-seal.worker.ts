@@ -15,26 +15,22 @@ declare const self: Worker
 self.onmessage = async ({ data }: MessageEvent<SealTask>) => {
   let reply: WorkerReply<null>
   try {
-    await (data.kind === 'seal' ? seal(data) : open(data))
+    if (data.kind === 'seal') {
+      const encrypter = new Encrypter()
+      for (const recipient of data.to) encrypter.addRecipient(recipient)
+      const sealed = await encrypter.encrypt(toWeb(packTar(data.folder, { concurrency: 1 })))
+      await pipeline(fromWeb(sealed), createWriteStream(data.target, { flags: 'wx', mode: 0o600 }))
+    } else {
+      const decrypter = new Decrypter()
+      for (const identity of data.identities) decrypter.addIdentity(identity)
+      const opened = await decrypter.decrypt(toWeb(createReadStream(data.source)))
+      await pipeline(fromWeb(opened), unpackTar(data.folder, { dmode: 0o700, fmode: 0o600, maxDepth: 8 }))
+    }
     reply = { ok: true, answer: null }
   } catch (error) {
     reply = { ok: false, problem: (error as Error).message }
   }
   self.postMessage(reply)
-}
-
-async function seal({ folder, target, to }: Extract<SealTask, { kind: 'seal' }>): Promise<void> {
-  const encrypter = new Encrypter()
-  for (const recipient of to) encrypter.addRecipient(recipient)
-  const sealed = await encrypter.encrypt(toWeb(packTar(folder, { concurrency: 1 })))
-  await pipeline(fromWeb(sealed), createWriteStream(target, { flags: 'wx', mode: 0o600 }))
-}
-
-async function open({ source, folder, identities }: Extract<SealTask, { kind: 'open' }>): Promise<void> {
-  const decrypter = new Decrypter()
-  for (const identity of identities) decrypter.addIdentity(identity)
-  const opened = await decrypter.decrypt(toWeb(createReadStream(source)))
-  await pipeline(fromWeb(opened), unpackTar(folder, { dmode: 0o700, fmode: 0o600, maxDepth: 8 }))
 }
 
 /** The same streams, which two type libraries describe differently. */

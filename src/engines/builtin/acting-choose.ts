@@ -98,7 +98,9 @@ function callsOfStep({ tools, findings, now }: Question, step: RequestStep | und
 function clearest(tools: readonly EngineTool[], clause: Clause, found?: string): ToolCall[] {
   const [best, second] = ranked(tools, clause, found).filter(({ clear, filled }) => clear > 0 && !filled.missing.length)
   if (!best || best.clear === second?.clear) return []
-  return spreadOut(best)
+  const { tool, filled } = best
+  const { args, spread } = filled
+  return spread ? spread.values.map((value) => callOf(tool, { ...args, [spread.name]: value })) : [callOf(tool, args)]
 }
 
 /** Candidates, clearest first. Only tools that may be meant are filled, because reading values takes time. */
@@ -114,11 +116,6 @@ function ranked(tools: readonly EngineTool[], clause: Clause, found?: string): C
       return { tool, filled, clear: clarity(tool, clause, filled) }
     })
     .sort((a, b) => b.clear - a.clear)
-}
-
-function spreadOut({ tool, filled: { args, spread } }: Candidate): ToolCall[] {
-  if (!spread) return [callOf(tool, args)]
-  return spread.values.map((value) => callOf(tool, { ...args, [spread.name]: value }))
 }
 
 /** One call in any case: of the best tool, with the stated arguments and empty values for the required rest. */

@@ -225,12 +225,11 @@ export function exampleOf(schema: Schema, resolve: Resolve, { whole }: Options, 
       ? []
       : [exampleOf(found.items, resolve, { whole }, name.replace(/s$/, ''), depth - 1)]
   }
-  return objectFor(found, resolve, whole, depth)
-}
-
-function objectFor({ properties = {}, required = [] }: Schema, resolve: Resolve, whole: boolean, depth: number) {
-  const shown = Object.entries(properties).filter(([name]) => required.includes(name) || (whole && depth > 1))
-  return Object.fromEntries(shown.map(([name, part]) => [name, exampleOf(part, resolve, { whole }, name, depth - 1)]))
+  const { properties = {}, required = [] } = found
+  const shown = Object.entries(properties).filter(([member]) => required.includes(member) || (whole && depth > 1))
+  return Object.fromEntries(
+    shown.map(([member, part]) => [member, exampleOf(part, resolve, { whole }, member, depth - 1)]),
+  )
 }
 
 function textFor({ pattern, format, minLength = 0, maxLength = 1_000 }: Schema, name: string): string {
