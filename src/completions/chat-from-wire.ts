@@ -14,10 +14,13 @@ import type { ChatCompletion, ChatInput, ChatMessage, FunctionCall } from './sch
 const textOf = ({ content, refusal }: ChatMessage): string => {
   if (typeof content === 'string') return content
   const texts = (content ?? []).flatMap((part) =>
-    part.type === 'text' ? [part.text] : part.type === 'refusal' ? [part.refusal] : [],
+    TEXTS.has(part.type) && 'text' in part ? [part.text ?? ''] : part.type === 'refusal' ? [part.refusal] : [],
   )
   return texts.length ? texts.join('\n') : (refusal ?? '')
 }
+
+/** The types of parts with text, of all formats of chats. */
+const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text'])
 
 /** What the assistant thought before this message, as its client sends it back; empty for none. */
 const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): string => {
@@ -30,16 +33,15 @@ const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): st
 /** The images of a message, which is `messages[place]` in the order and `context[turn]` in the request. */
 const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
-    ? content.flatMap((part, at) =>
-        part.type === 'image_url'
-          ? {
-              attachment: { type: 'image_url' as const, url: part.image_url.url },
-              path: `messages[${index}].content[${at}].image_url.url`,
-              turn,
-              ...(DETAILS.has(part.image_url.detail) ? { detail: part.image_url.detail as ImageDetail } : {}),
-            }
-          : [],
-      )
+    ? content.flatMap((part, at) => {
+        if (part.type !== 'image_url') return []
+        const path = `messages[${index}].content[${at}].image_url`
+        const { image_url: image } = part
+        if (typeof image === 'string') return { attachment: { type: 'image_url', url: image }, path, turn }
+        const { url, detail } = image
+        const closely = DETAILS.has(detail) ? { detail: detail as ImageDetail } : {}
+        return { attachment: { type: 'image_url', url }, path: `${path}.url`, turn, ...closely }
+      })
     : []
 
 /** Words for how closely an image is looked at; `auto` is what engines do anyway. */
@@ -49,7 +51,7 @@ const hasImages = ({ content }: ChatMessage): boolean =>
   Array.isArray(content) && content.some(({ type }) => type === 'image_url')
 
 /** Parts of answers, which clients send back. */
-const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reasoning'])
+const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reasoning', 'redacted_thinking'])
 
 /** An image without text counts as a question, too. */
 const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)
@@ -111,7 +113,10 @@ export function requestFromChat(
   if (last < 0) throw emptyPrompt.with({ param: 'messages' })
   if (!asks(input.messages[last]!)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
   const messages = forClients && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
-  const system = messages.filter(({ role }) => role === 'system' || role === 'developer').map(textOf)
+  const system = messages
+    .filter(({ role }) => role === 'system' || role === 'developer')
+    .map(textOf)
+    .filter(Boolean)
   const engine = engineOf(input.model)
   const functions = input.tools?.length ? functionsOf(input) : null
   const { json, checkJson } = formatOf(input)
@@ -366,7 +371,7 @@ function called(message: ChatMessage, calls: readonly FunctionCall[]): Message {
 const toCall = ({ id, function: { name, arguments: args }, extra_content: extra }: FunctionCall): ToolCall => ({
   id,
   name,
-  arguments: args,
+  arguments: typeof args === 'string' ? args : JSON.stringify(args),
   ...(extra ? { extra: extraOf(extra) } : {}),
 })
 

@@ -195,7 +195,8 @@ function choose(
   choice: Choice,
   isKnown: (name: string) => boolean,
 ): Omit<Offered, 'oneCallATurn'> {
-  if (typeof choice === 'string') return { tools, choice }
+  // One vendor's word for a call of whichever.
+  if (typeof choice === 'string') return { tools, choice: choice === 'any' ? 'required' : choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
   const missing = listed.find((name) => !isKnown(name))
   if (missing !== undefined)

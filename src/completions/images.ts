@@ -135,9 +135,16 @@ function assertPicture(data: string, path: string): void {
 const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
 
 /**
- * The base64 of an image as engines take it: without line breaks and without the head of a data URL (docs/api.md 6).
+ * The base64 of an image as engines take it: without line breaks, without the head of a data URL, and in the usual
+ * alphabet, not that of addresses (docs/api.md 6).
  */
-export const base64Of = (data: string): string => data.replace(DATA_URL, '').replace(/\s+/g, '')
+export const base64Of = (data: string): string =>
+  data
+    .replace(DATA_URL, '')
+    .replace(/\s+/g, '')
+    .replace(/[-_]|%(?:2B|2F|3D)/gi, (sign) => USUAL[sign] ?? decodeURIComponent(sign))
+
+const USUAL: Readonly<Record<string, string>> = { '-': '+', _: '/' }
 
 /** The base64 of the image inside a data URL; null for any other URL. */
 const inlineOf = (url: string): string | null => (DATA_URL.test(url) ? base64Of(url) : null)

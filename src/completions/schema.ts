@@ -9,12 +9,12 @@ import { ConversationId } from '../skills/conversations/schema'
 import { InlineTool, McpServer } from '../tools/schema'
 import { IGNORED_MEMBERS } from './rules'
 
-const TextPart = t.Object({ type: oneOf(['text'] as const), text: t.String() })
+const TextPart = t.Object({ type: oneOf(['text', 'input_text', 'output_text'] as const), text: t.String() })
 
 const ImageUrl = t.String({ maxLength: 21 * 1024 * 1024 })
 const ImagePart = t.Object({
   type: oneOf(['image_url'] as const),
-  image_url: t.Object({ url: ImageUrl, detail: t.Optional(nullable(t.String())) }),
+  image_url: t.Union([t.Object({ url: ImageUrl, detail: t.Optional(nullable(t.String())) }), ImageUrl]),
 })
 
 /** Texts replace these before a chat is read (docs/api.md 33.3). */
@@ -23,22 +23,23 @@ const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio:
 
 /** What assistants are sent back with: a refusal is text, thoughts are for engines that want them back. */
 const RefusalPart = t.Object({ type: oneOf(['refusal'] as const), refusal: t.String() })
-
 const ThinkingPart = t.Object({ type: oneOf(['thinking'] as const), thinking: t.String() })
-
-const ReasoningPart = t.Object({ type: oneOf(['reasoning'] as const), text: t.Optional(nullable(t.String())) })
+const ReasoningPart = t.Object({
+  type: oneOf(['reasoning', 'redacted_thinking'] as const),
+  text: t.Optional(nullable(t.String())),
+})
 
 const Part = t.Union([TextPart, ImagePart, FilePart, AudioPart, RefusalPart, ThinkingPart, ReasoningPart])
 
 const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
 
+const Arguments = t.Union([t.String({ maxLength: 1_000_000 }), JsonObject])
 const FunctionCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),
   type: t.Optional(nullable(oneOf(['function'] as const))),
-  function: t.Object({ name: t.String({ maxLength: 64 }), arguments: t.String({ maxLength: 1_000_000 }) }),
+  function: t.Object({ name: t.String({ maxLength: 64 }), arguments: Arguments }),
   extra_content: t.Optional(nullable(JsonObject)),
 })
-
 export type FunctionCall = Static<typeof FunctionCall>
 
 /** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
@@ -52,7 +53,6 @@ export const ChatMessage = t.Object({
 })
 
 export type ChatMessage = Static<typeof ChatMessage>
-
 /** A function the client runs itself. */
 const FunctionTool = t.Object({
   type: oneOf(['function'] as const),
@@ -80,7 +80,7 @@ export const ToolChoice = t.Union([
       tools: t.Array(NamedFunction, { minItems: 1, maxItems: 128 }),
     }),
   }),
-  oneOf(['none', 'auto', 'required'] as const),
+  oneOf(['none', 'auto', 'required', 'any'] as const),
 ])
 
 const ResponseFormat = t.Union([

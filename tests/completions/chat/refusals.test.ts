@@ -34,7 +34,7 @@ const REFUSED: Refusal[] = [
   [
     'a part of no kind',
     { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
-    '"messages[0].content[0].type" is "no". Use text, image_url, file, input_audio, refusal, thinking or reasoning.',
+    '"messages[0].content[0].type" is "no". Use text, input_text, output_text, image_url, file, input_audio, refusal, thinking, reasoning or redacted_thinking.',
   ],
   [
     'a part that does not say its kind',
