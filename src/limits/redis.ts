@@ -142,6 +142,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   let run = ''
   let since = 0
   let remembersFrom = Number.NEGATIVE_INFINITY
+  let knownFrom = Number.NEGATIVE_INFINITY
   let isHeard = false
   return {
     look,
@@ -151,6 +152,8 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     since: () => since,
     /** By the monotonic clock. */
     remembersFrom: () => remembersFrom,
+    /** When this node learned since when it remembers: what Redis answered before, it has forgotten. */
+    knownFrom: () => knownFrom,
     /** To tell another node, if this one hears it. */
     heard: (): HeardRedis | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
     /** Another node told. */
@@ -169,6 +172,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   function learn(heard: HeardRedis): void {
     if (heard.since === since) return
     since = heard.since
+    knownFrom = clock.monotonic()
     remembersFrom = Math.max(remembersFrom, clock.monotonic() - heard.forMs)
   }
 
@@ -181,6 +185,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   ) {
     const ofWindows = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
     const { text, answers } = SCRIPTS[script]
+    const before = since
     // Throws for what no script of ours answers: something else than Redis may stand behind the address.
     return tried(() =>
       scripts.run(text, [SINCE, ...ofWindows], [...values, run], (answer) => {
@@ -191,8 +196,9 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
         )
           throw new Error('it does not run scripts as Redis does')
         const [itsSince, forMs, ...said] = answer as [number, number, ...number[]]
-        learn({ since: itsSince, forMs: Math.max(forMs, 0) })
-        return said
+        // An answer that was long under way may be of before Redis forgot.
+        if (itsSince !== before || since === before) learn({ since: itsSince, forMs: Math.max(forMs, 0) })
+        return { since: itsSince, said }
       }),
     )
   }
@@ -224,8 +230,9 @@ export type Question = {
 }
 
 export type Answer = {
-  /** What Redis said; null where the node does not hear it either. */
+  /** What Redis said, and since when it remembered then; null where the node does not hear it either. */
   said: number[] | null
+  since: number
   /** It hears Redis, and there may be calls that Redis does not know: ask all nodes first. */
   isOpen: boolean
   /** What the node itself let in of each window, and how much of that Redis does not know. */
@@ -304,7 +311,8 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
 
 function answerIn(text: unknown): Answer | null {
   const read = parsed(text) as Answer | null
-  const isOne = isNumbers(read?.own) && isNumbers(read.apart) && (read.said === null || isNumbers(read.said))
+  const isOne =
+    isNumbers(read?.own) && isNumbers([read.since, ...read.apart]) && (read.said === null || isNumbers(read.said))
   return isOne ? read : null
 }
 

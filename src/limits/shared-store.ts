@@ -1,6 +1,6 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
-import type { KeptCount, KeptCounts } from './kept-counts'
+import { type KeptCount, type KeptCounts, unwrittenOf } from './kept-counts'
 import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
   createLocalStore,
@@ -22,9 +22,6 @@ type Used = { node: string; used: number }
 const shareOf = (limit: number, count: number, rank: number): number =>
   Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
 
-const sumOf = (kept: readonly KeptCount[], what: 'used' | 'apart'): number =>
-  kept.reduce((sum, one) => sum + one[what], 0)
-
 /** What several nodes count with, together. */
 export type Shared = {
   scripts: Scripts
@@ -40,7 +37,12 @@ export type Shared = {
 type Deps = Shared & { clock: Clock; mine: LocalStore }
 
 /** What came of a question: what Redis said, to this node or to another for it; else what the others let in. */
-type Outcome = { said: number[] | null; isOpen: boolean; answers: readonly FromNode[] }
+type Outcome = Pick<Answer, 'said' | 'since' | 'isOpen'> & { answers: readonly FromNode[] }
+
+/** What other nodes let in and Redis does not know, and what is known of each. */
+type Others = { apart: number; answers: readonly FromNode[]; kept: readonly KeptCount[]; isAll: boolean }
+
+const NOTHING_APART: Others = { apart: 0, answers: [], kept: [], isAll: true }
 
 /** More than any limit. */
 const NO_LIMIT = 1e15
@@ -50,6 +52,8 @@ const DOUBT_MS = WINDOW_MS + 2_000
 const FORGOT = -1
 /** So often it may say so of one call; more of it is no Redis to count with. */
 const MAX_FORGOT = 3
+/** For so long others may not have heard of a node that was started. */
+const UNHEARD_MS = 5_000
 
 /**
  * The windows of all nodes together (docs/design.md 9), exact even when a node loses Redis (docs/attacks.md I-10).
@@ -58,7 +62,7 @@ const MAX_FORGOT = 3
  * it let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they
  * count, nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten
  * which was started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let
- * in.
+ * in, but for the little that they had not written: it is taken to be as much as it may be.
  */
 export function createSharedStore({ clock, scripts, live, mine, node, nodes, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
@@ -68,6 +72,9 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
   /** Until when somebody may have let in calls that Redis does not know. */
   const doubtedUntil = new WeakMap<Window, number>()
   const elsewhere = createElsewhere({ clock, mine })
+  /** What Redis was asked to take and has not answered yet; `since`: of which memory of it. */
+  const underWay = new Set<{ window: Window; weight: number; since: number }>()
+  const startedAt = clock.monotonic()
   let entries = 0
   /** The node that asks Redis for this one. */
   let helper = ''
@@ -84,23 +91,37 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     await redis.look()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
     for (let forgot = 0; ; ) {
-      const others = isSure ? await apartElsewhere(subject, name) : 0
-      if (others === null || forgot > MAX_FORGOT) {
-        const taken = await ofMyLevel(subject, name, limit, weight, [])
+      // What others say is of this memory of Redis: where it forgot since then, they are asked again.
+      const claim = { window: mine.windowOf(subject, name), weight, since: redis.since() }
+      const others = isSure ? await othersApart(subject, name, limit) : NOTHING_APART
+      const alone = async (answers: readonly FromNode[]) => {
+        const taken = await ofMyLevel(subject, name, limit, weight, answers)
         // Those who did not answer may hear Redis.
-        if (taken.entry) void inRedis('take', subject, name, [NO_LIMIT, weight, id, ''])
+        if (taken.entry && isSure) void inRedis('take', subject, name, [NO_LIMIT, weight, id, ''])
         return taken
       }
-      const missing = others + apartHere(subject, name)
-      const values = [limit - missing, weight, id, redis.since()]
-      const { said: messages, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
-      if (messages?.[0] === FORGOT) {
+      if (forgot > MAX_FORGOT) return alone(others.answers)
+      // Who does not answer may live, and not hear Redis: then this node keeps to its level, too.
+      const held = others.isAll ? null : takeOfLevel(subject, name, limit, weight, others)
+      if (held && !held.entry) return held
+      const missing = others.apart + apartHere(subject, name)
+      underWay.add(claim)
+      const values = [limit - missing, weight, id, claim.since]
+      const { said: messages, since, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
+      underWay.delete(claim)
+      const taken = messages?.[0]
+      if (taken !== 1) held?.entry?.correct(0)
+      if (taken === FORGOT) {
         forgot += 1
         isSure = isDoubtful(subject, name)
         continue
       }
-      if (messages) return counted({ subject, names, limit, weight, id, missing }, messages)
-      if (isSure || !isOpen) return ofMyLevel(subject, name, limit, weight, answers)
+      if (messages) {
+        // Redis has forgotten it again.
+        if (taken && since !== redis.since()) apart.add(subject, name, weight)
+        return counted({ subject, names, limit, weight, id, missing }, messages, held?.entry ?? null)
+      }
+      if (isSure || !isOpen) return alone(answers)
       doubt(subject, name)
       isSure = true
     }
@@ -113,8 +134,9 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
         for (const { subject, name } of windows) doubt(subject, name)
         isInformed = true
       },
-      () => {
+      (error) => {
         informing = null
+        throw error
       },
     )
     return informing
@@ -122,11 +144,13 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  async function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Promise<Taken> {
+  /** `held`: what it has of the level of this node already. */
+  async function counted(request: Request, messages: number[], held: Entry | null): Promise<Taken> {
+    const { subject, names, limit, weight, id, missing } = request
     const [name] = names as [WindowName]
     const [taken, waitMs, ...found] = messages
-    const entry = taken ? mine.add(subject, name, weight) : null
-    const writing = entry && counts.letIn(subject, name, weight, 0)
+    const entry = taken ? (held ?? mine.add(subject, name, weight)) : null
+    const writing = entry && counts.letIn(subject, name, weight, 0, limit)
     found[0]! += missing
     elsewhere.hearAll(subject, names, found)
     if (writing) await writing
@@ -147,50 +171,57 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     weight: number,
     answers: readonly FromNode[],
   ): Promise<Taken> {
-    const kept = (await counts.read(subject, name, 0)) ?? []
-    const here = mine.view(subject, name).used
-    const level = levelHere(subject, name, limit, answers, kept)
-    const { entry, waitMs } = mine.take(subject, name, level, weight)
-    const copy = entry && apart.add(subject, name, weight)
-    if (entry) {
-      doubt(subject, name)
-      await counts.letIn(subject, name, weight, weight)
-    }
-    const shown = Math.max(level, here)
+    const kept = await counts.read(subject, name, 0)
+    const taken = takeOfLevel(subject, name, limit, weight, { answers, kept })
+    const { entry } = taken
+    if (!entry) return taken
+    const copy = apart.add(subject, name, weight)
+    doubt(subject, name)
+    await counts.letIn(subject, name, weight, weight, limit)
     return {
-      entry: entry && {
+      ...taken,
+      entry: {
         correct: (actual) => {
-          for (const each of [entry, copy]) each?.correct(actual)
+          for (const each of [entry, copy]) each.correct(actual)
         },
       },
+    }
+  }
+
+  type Known = Pick<Others, 'answers' | 'kept'>
+
+  function takeOfLevel(subject: string, name: WindowName, limit: number, weight: number, known: Known): Taken {
+    const here = mine.view(subject, name).used
+    const level = levelHere(subject, name, limit, known)
+    const { entry, waitMs } = mine.take(subject, name, level, weight)
+    const shown = Math.max(level, here)
+    return {
+      entry,
       ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
       // What fits the whole limit fits again when Redis counts again.
       waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
     }
   }
 
-  /** Of all that answered; where some did not, its share, less what others were last known to have used. */
-  function levelHere(
-    subject: string,
-    name: WindowName,
-    limit: number,
-    answers: readonly FromNode[],
-    kept: readonly KeptCount[],
-  ): number {
-    const { count, rank } = nodes()
-    const window = mine.windowOf(subject, name)
-    if (answers.length < count - 1) {
-      const used = Math.max(elsewhere.used(window), sumOf(ofOthers(kept, []), 'used'))
-      return Math.max(Math.min(shareOf(limit, count, rank), limit - used), 0)
-    }
+  /** Of all that answered; where some did not, each of them has a level, too, whether it lives or not. */
+  function levelHere(subject: string, name: WindowName, limit: number, { answers, kept }: Known): number {
     const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
-    const gone = sumOf(ofOthers(kept, answers), 'used')
+    const silent = ofOthers(kept, answers).map((one) => ({ ...one, used: one.used + unwrittenOf(limit) }))
+    const me = { node, used: mine.view(subject, name).used }
+    const missing = nodes().count - 1 - answers.length
+    if (missing > 0) {
+      if (clock.monotonic() < startedAt + UNHEARD_MS) return 0
+      // Their ids come first: what does not divide is theirs.
+      const unknown = Array.from({ length: Math.max(missing - silent.length, 0) }, () => ({ node: '', used: 0 }))
+      return levelOf(limit, node, [...unknown, ...others, ...silent, me])
+    }
+    const gone = silent.reduce((sum, { used }) => sum + used, 0)
     elsewhere.hear(
-      window,
-      others.reduce((sum, each) => sum + each.used, gone),
+      mine.windowOf(subject, name),
+      others.reduce((sum, { used }) => sum + used, gone),
       WINDOW_MS,
     )
-    return levelOf(Math.max(limit - gone, 0), node, [...others, { node, used: mine.view(subject, name).used }])
+    return levelOf(Math.max(limit - gone, 0), node, [...others, me])
   }
 
   /** Of nodes that did not answer. */
@@ -240,8 +271,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
   /** Of Redis, else of the node that asks it for this one, else of all nodes. */
   async function ask(question: Omit<Question, 'redis'>): Promise<Outcome> {
     const { script, subject, names, values } = question
-    const messages = script && (await redis.ask(script, subject, names, values))
-    if (messages) return { said: messages, isOpen: false, answers: [] }
+    const done = script && (await redis.ask(script, subject, names, values))
+    if (done) return { ...done, isOpen: false, answers: [] }
     const notice = { ...question, redis: null }
     if (helper) {
       const by = helper
@@ -252,7 +283,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     const answers = await answersTo(notice)
     const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
-    return { said: found?.said ?? null, isOpen: found?.isOpen ?? false, answers }
+    return { said: found?.said ?? null, since: found?.since ?? 0, isOpen: found?.isOpen ?? false, answers }
   }
 
   async function answersTo(question: Question, by = ''): Promise<FromNode[]> {
@@ -266,10 +297,11 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     await redis.look()
     const isTake = script === 'take'
     const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
-    const messages = script && !isOpen ? await redis.ask(script, subject, names, values) : null
-    if (isTake && !isOpen && !messages) for (const name of names.slice(0, 1)) doubt(subject, name)
+    const done = script && !isOpen ? await redis.ask(script, subject, names, values) : null
+    if (isTake && !isOpen && !done) for (const name of names.slice(0, 1)) doubt(subject, name)
     return {
-      said: messages,
+      said: done?.said ?? null,
+      since: done?.since ?? 0,
       isOpen,
       own: names.map((name) => mine.view(subject, name).used),
       apart: names.map((name) => apartHere(subject, name)),
@@ -277,20 +309,23 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     }
   }
 
-  /** Null where not all nodes answer. */
-  async function apartElsewhere(subject: string, name: WindowName): Promise<number | null> {
+  async function othersApart(subject: string, name: WindowName, limit: number): Promise<Others> {
     const question = { script: null, subject, names: [name], values: [], isSure: true, redis: redis.heard() }
     const rememberedMs = clock.monotonic() - redis.remembersFrom()
     const [answers, kept] = await Promise.all([peers.ask(question), counts.read(subject, name, rememberedMs)])
-    if (answers.length < nodes().count - 1 || !kept) return null
-    return answers.reduce((sum, each) => sum + each.apart[0]!, sumOf(ofOthers(kept, answers), 'apart'))
+    const gone = ofOthers(kept, answers)
+    const unknown = gone.reduce((sum, one) => sum + one.apart + unwrittenOf(limit), 0)
+    const apart = answers.reduce((sum, each) => sum + each.apart[0]!, unknown)
+    return { apart, answers, kept, isAll: answers.length >= nodes().count - 1 }
   }
 
-  /** What this node let in and Redis does not know. */
+  /** What this node let in and Redis does not know, with what it may have taken before it forgot. */
   function apartHere(subject: string, name: WindowName): number {
-    const [now, since] = [clock.monotonic(), redis.remembersFrom()]
+    const [now, since, window] = [clock.monotonic(), redis.knownFrom(), mine.windowOf(subject, name)]
     const before = (store: LocalStore, end: number) => usedBefore(store.windowOf(subject, name), now, end)
-    return before(mine, since) + before(apart, Number.POSITIVE_INFINITY) - before(apart, since)
+    let sum = before(mine, since) + before(apart, Number.POSITIVE_INFINITY) - before(apart, since)
+    for (const one of underWay) if (one.window === window && one.since !== redis.since()) sum += one.weight
+    return sum
   }
 
   function doubt(subject: string, name: WindowName): void {

@@ -13,6 +13,8 @@ if (!postgresUrl)
   process.stdout.write('NOT RUN: limits of nodes that are killed, because SVC_TEST_POSTGRES_URL is not set.\n')
 
 const LIMIT = 40
+/** Of each node that is gone others do not know so much of what it let in, so they take it for used. */
+const UNWRITTEN = 2
 const root = mkdtempSync(join(tmpdir(), 'svc-killed-counts-'))
 const [database, redis] = can ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()]) : []
 const folders = ['one', 'other'].map((name) => join(root, name)) as [string, string]
@@ -85,6 +87,28 @@ describe.skipIf(!can)('a limit holds where Redis forgets and nodes are killed in
     expect(await letIn(await boot(1), key, LIMIT)).toBe(0)
   })
 
+  test('emptied just when a node is killed under calls of many keys', async () => {
+    const keys = await Promise.all(Array.from({ length: 12 }, newKey))
+    const sums = keys.map(() => 0)
+    const two = nodes[1]!
+    const asking = keys.map(async ({ key }, at) => {
+      for (;;) {
+        const path = `${two.url}/api/v1/rate-limits`
+        const response = await fetch(path, { headers: { authorization: `Bearer ${key}` } }).catch(() => null)
+        if (response?.status !== 200) return
+        sums[at]! += 1
+      }
+    })
+    await eventually(() => sums.every((sum) => sum > LIMIT / 4))
+    await two.kill()
+    await flush()
+    await Promise.all(asking)
+    await boot(1)
+    for (const node of nodes)
+      await Promise.all(keys.map(async (key, at) => (sums[at]! += await letIn(node, key, LIMIT))))
+    for (const sum of sums) expect(sum).toBeLessThanOrEqual(LIMIT)
+  })
+
   test('every node is killed and started again, and Redis with them', async () => {
     const key = await newKey()
     expect((await Promise.all(nodes.map((node) => letIn(node, key, 15)))).reduce((a, b) => a + b)).toBe(30)
@@ -98,13 +122,13 @@ describe.skipIf(!can)('a limit holds where Redis forgets and nodes are killed in
     await eventually(
       async () => {
         for (const node of nodes) sum += await letIn(node, key, 5)
-        return sum >= LIMIT
+        return sum >= LIMIT - 4 * UNWRITTEN
       },
       Boolean,
       30_000,
     )
     for (const node of nodes) sum += await letIn(node, key, LIMIT)
-    expect(sum).toBe(LIMIT)
+    expect(sum).toBeLessThanOrEqual(LIMIT)
   })
 
   test('without Redis, one node after the other', async () => {
