@@ -77,7 +77,7 @@ inChromium('the figures of the console', async () => {
 
   test('the statement of a month says what it began and ended with', async () => {
     const { page, problems } = await open('/me/billing')
-    await press(page, 'Statement…')
+    await press(page, 'Usage of a month…')
     await sees(page, 'Closing balance')
     expect(await wrongIn(page, 'billing-statement')).toEqual([])
     expect(problems).toEqual([])

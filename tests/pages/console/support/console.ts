@@ -121,6 +121,9 @@ export const cutIn = (page: Page): Promise<string[]> =>
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
     const over = document.documentElement.scrollWidth - innerWidth
     const found = over > 0 ? [`${over} px too wide`] : []
+    // The name of a row stays readable beside a long value.
+    for (const first of document.querySelectorAll('.table-body .tr > :first-child'))
+      if (first.textContent && first.clientWidth < 40) found.push(`the name “${first.textContent}” is not seen`)
     for (const box of document.querySelectorAll('.table, .figure, .part, .needs')) {
       const end = box.getBoundingClientRect().right + 1
       for (const inner of box.querySelectorAll('[role="cell"], [role="columnheader"], b, button, .chip')) {

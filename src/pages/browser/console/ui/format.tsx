@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react'
+
 const count = new Intl.NumberFormat('en')
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
@@ -61,6 +63,25 @@ export function Time({ at, only }: { at: string; only?: 'day' }) {
   return (
     <time dateTime={at} title={`${at} (${ZONE} ${spelled})`}>
       {text}
+    </time>
+  )
+}
+
+const TICK_MS = 1_000
+
+/** How long it has lasted, counting up: minutes and seconds, hours from the first one on. */
+export function Lasting({ since }: { since: string }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(0, Math.floor((now - Date.parse(since)) / 1_000))
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  const last = String(seconds % 60).padStart(2, '0')
+  return (
+    <time dateTime={since} title={since}>
+      {hours ? `${hours} h ${minutes} min` : `${minutes}:${last}`}
     </time>
   )
 }

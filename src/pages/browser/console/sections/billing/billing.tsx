@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { BillingLimits } from '../../../../../billing/limits-schema'
 import { Actions } from '../../shell/actions'
-import { useCalls, useGet, useOwner } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { momentFilters, rangeFilter } from '../../shell/range'
@@ -11,7 +11,7 @@ import { Bar, Button, Chip, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
-import { Failed, type Problem, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 import { Statements } from './statement'
 
 type Entry = {
@@ -49,13 +49,7 @@ function Credit() {
   const owner = useOwner()
   const scope = owner.id ? 'org' : 'user'
   const limits = useGet<BillingLimits>('/billing/limits', { scope })
-  const { download } = useCalls()
   const [isOpen, setOpen] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const save = (path: string, query: Record<string, string>, name: string) => {
-    setProblem(null)
-    download(path, query, name).catch(setProblem)
-  }
   const back = location.href.split('?')[0]!
   const leave = ({ checkout_url, portal_url }: { checkout_url?: string; portal_url?: string }) =>
     location.assign((checkout_url ?? portal_url)!)
@@ -100,10 +94,8 @@ function Credit() {
             />
             <div className="actions">
               <Button onClick={() => setOpen(true)}>Caps and warnings…</Button>
-              <Button onClick={() => save('/usage/export', { format: 'csv' }, 'usage.csv')}>Usage as CSV</Button>
               <Statements />
             </div>
-            {problem && <Failed problem={problem} docs={DOCS} />}
           </section>
           <h2 className="above-list">Ledger</h2>
           {isOpen && (

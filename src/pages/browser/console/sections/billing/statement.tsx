@@ -1,24 +1,38 @@
 import { useState } from 'react'
+import { Link } from 'wouter'
 import type { Statement } from '../../../../../billing/statements'
-import { useGet, useOwner } from '../../shell/api'
+import { useCalls, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { Button, Field } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, plural } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
-import { Shown } from '../../ui/states'
+import { Failed, type Problem, Shown } from '../../ui/states'
 
-/** What a month began and ended with, and what came in between. */
+/** The first moment of the month after `YYYY-MM`. */
+function endOf(month: string): string {
+  const [year, number] = month.split('-').map(Number)
+  return new Date(Date.UTC(year!, number!)).toISOString()
+}
+
+/** What a month began and ended with, what came in between, and each of its calls as a file. */
 export function Statements() {
   const [isOpen, setOpen] = useState(false)
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7))
-  const { id } = useOwner()
+  const { id, slug } = useOwner()
+  const { download } = useCalls()
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const span = { from: `${month}-01T00:00:00.000Z`, to: endOf(month) }
+  const save = () => {
+    setProblem(null)
+    download('/usage/export', { ...span, format: 'csv' }, `usage-${month}.csv`).catch(setProblem)
+  }
   const statement = useGet<Statement>(`/billing/statements/${month}`, { scope: id ? 'org' : 'user' }, { off: !isOpen })
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Statement…</Button>
+      <Button onClick={() => setOpen(true)}>Usage of a month…</Button>
       {isOpen && (
-        <Dialog title="Statement of a month" onClose={() => setOpen(false)}>
+        <Dialog title="Statement and usage of a month" onClose={() => setOpen(false)}>
           <Field label="Month" help="Months are those of UTC.">
             {(props) => (
               <input
@@ -48,8 +62,15 @@ export function Statements() {
               />
             )}
           </Shown>
+          {problem && <Failed problem={problem} docs={DOCS} />}
           <div className="actions end">
-            <Button onClick={() => setOpen(false)}>Close</Button>
+            <Link className="button quiet" href={`/${slug}/requests?${new URLSearchParams(span)}`}>
+              See its calls
+            </Link>
+            <Button onClick={save}>Its calls as CSV</Button>
+            <Button kind="primary" onClick={() => setOpen(false)}>
+              Close
+            </Button>
           </div>
         </Dialog>
       )}

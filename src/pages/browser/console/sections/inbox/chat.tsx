@@ -188,6 +188,8 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
   const tell = useRef(() => {})
   tell.current = () => void post('typing', {}).catch(() => undefined)
   useEffect(() => whileTyping(field.current!, () => tell.current()), [])
+  // After “Take over” one writes at once, and a second Enter hands nothing back.
+  useEffect(() => void (document.activeElement?.closest('.buttons') && field.current!.focus()), [])
   const write = (next: string) => {
     setText(next)
     keep(draft, next)

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation, useParams, useSearch } from 'wouter'
 import type { Member } from '../../../../../accounts/orgs/schema'
@@ -8,7 +9,7 @@ import { Page } from '../../shell/page'
 import { keep, recall } from '../../shell/value'
 import { Chip, Choices } from '../../ui/controls'
 import { FilterBar, useFilters } from '../../ui/filters'
-import { Ago, plural } from '../../ui/format'
+import { Ago, Lasting, plural } from '../../ui/format'
 import { Loading } from '../../ui/states'
 import { Conversation } from './chat'
 import { type Chat, isMine, isSameVisitor, isWaiting, keyOf, pathOf, useInbox } from './wire'
@@ -39,6 +40,7 @@ export default function Inbox() {
   const [seen, setSeen] = useState(() => recall<Record<string, number>>('inbox:seen', {}))
   const waiting = chats?.filter(isWaiting) ?? []
   const alerts = useAlerts(waiting.map(({ session_id }) => session_id))
+  const since = useSince(waiting.map(({ session_id }) => session_id).join())
   const chosen = chats?.find((it) => keyOf(it) === open)
   const count = Math.max(chosen?.message_count ?? 0, chat?.messages.length ?? 0)
   useEffect(() => {
@@ -109,6 +111,7 @@ export default function Inbox() {
                   name={nameOf(it.config_id)}
                   isOpen={keyOf(it) === open}
                   unread={keyOf(it) === open ? 0 : it.message_count - (seen[it.session_id] ?? 0)}
+                  since={isWaiting(it) ? since.get(it.session_id) : undefined}
                   choose={() => go(keyOf(it))}
                 />
               </li>
@@ -141,16 +144,16 @@ const textOf = (chat: Chat, nameOf: (id: string) => string): string => {
   return [pathOf(chat), nameOf(chat.config_id), identity?.name, identity?.email, chat.reason].join(' ').toLowerCase()
 }
 
-type RowProps = { chat: Chat; name: string; isOpen: boolean; unread: number; choose(): void }
+type RowProps = { chat: Chat; name: string; isOpen: boolean; unread: number; since: string | undefined; choose(): void }
 
-function Row({ chat, name, isOpen, unread, choose }: RowProps) {
+function Row({ chat, name, isOpen, unread, since, choose }: RowProps) {
   const who = chat.visitor.identity?.name ?? chat.visitor.identity?.email ?? name
   return (
     <button type="button" aria-current={isOpen ? 'true' : undefined} onClick={choose}>
       <strong>{who}</strong>
       <State chat={chat} />
       <span className="faint">
-        <Ago at={chat.last_message_at ?? chat.created_at} /> · {pathOf(chat)}
+        {since ? <Lasting since={since} /> : <Ago at={chat.last_message_at ?? chat.created_at} />} · {pathOf(chat)}
       </span>
       {unread > 0 && <span className="count">{unread} new</span>}
     </button>
@@ -162,6 +165,22 @@ function State({ chat }: { chat: Chat }) {
   if (chat.takeover_status === 'requested') return <Chip state="warn">waiting</Chip>
   if (chat.takeover_status === 'ai') return <Chip state="run">assistant</Chip>
   return <Chip state="live">{isMine(chat) ? 'with you' : `with ${chat.operator?.name ?? 'a person'}`}</Chip>
+}
+
+/** Since when each of those who wait does so; what counts them is read again whenever they are others. */
+function useSince(ids: string): ReadonlyMap<string, string> {
+  const client = useQueryClient()
+  const { data } = useGet<{ takeovers: { session_id: string; waiting_since: string | null }[] }>(
+    '/takeovers',
+    { state: 'waiting', limit: 100 },
+    { off: ids === '' },
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when others wait
+  useEffect(() => {
+    const counted = ['/takeovers', '/needs']
+    void client.invalidateQueries({ predicate: ({ queryKey }) => counted.includes(String(queryKey[1])) })
+  }, [ids])
+  return new Map(data?.takeovers.flatMap(({ session_id: id, waiting_since: at }) => (at ? [[id, at] as const] : [])))
 }
 
 /** Keys with Alt, which work while something is written too. */

@@ -64,6 +64,7 @@ export default function Overview() {
   if (isStart) {
     return (
       <Page title={`Welcome${owner.id ? ` to ${owner.name}` : ''}`}>
+        <Needs isQuiet />
         <Start isCalled={(calls.data?.requests.length ?? 0) > 0} onDone={() => setStart(false)} />
       </Page>
     )
@@ -123,11 +124,11 @@ export default function Overview() {
   )
 }
 
-/** What waits for a person, the most urgent first; each leads to where it is settled. */
-function Needs() {
+/** What waits for a person, the most urgent first; each leads to where it is settled. Quiet, it says nothing of nothing. */
+function Needs({ isQuiet }: { isQuiet?: boolean }) {
   const owner = useOwner()
   const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: 60_000 })
-  if (!data) return null
+  if (!data || (isQuiet && data.needs.length === 0)) return null
   return (
     <section className="card needs" aria-labelledby="needs">
       <h2 id="needs">Needs a person</h2>

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import type { Invitation, InvitationReply, Member, Org, ResentInvitation } from '../../../../../accounts/orgs/schema'
 import type { Static } from '../../../../../kernel/schema'
 import { Actions } from '../../shell/actions'
@@ -25,7 +25,8 @@ const ROLE: FormField = {
   name: 'role',
   label: 'Role',
   kind: 'choice',
-  choices: ROLES.map(([role, means]) => [role, `${role}: ${means}`]),
+  choices: ROLES.map(([role]) => [role, role]),
+  help: `${ROLES.map(([role, means]) => `${role[0]!.toUpperCase()}${role.slice(1)}: ${means}`).join('. ')}.`,
 }
 
 type Issued = Static<typeof InvitationReply>
@@ -52,6 +53,7 @@ const linkOf = (token: string) =>
 
 function Invite({ close }: { close(): void }) {
   const owner = useOwner()
+  const [, navigate] = useLocation()
   const [sent, setSent] = useState<Issued | null>(null)
   if (sent)
     return (
@@ -59,7 +61,7 @@ function Invite({ close }: { close(): void }) {
         <InviteLink email={sent.invitation.email} url={linkOf(sent.token)} />
         <div className="actions end">
           <CopyButton text={linkOf(sent.token)} label="Copy link" />
-          <Button kind="primary" onClick={close}>
+          <Button kind="primary" onClick={() => navigate(`/${owner.slug}/team?tab=invitations`)}>
             Done
           </Button>
         </div>

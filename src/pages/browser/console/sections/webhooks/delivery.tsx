@@ -21,6 +21,19 @@ const laidOut = (body: string): string => {
   }
 }
 
+const PROBLEMS: Record<string, string> = {
+  dns: 'the name of the server was not found',
+  connect: 'the server could not be reached',
+  tls: 'its certificate is not valid',
+  timeout: 'it did not answer in time',
+  reset: 'it closed the connection',
+  not_allowed: 'this server may not call such an address',
+  never_allowed: 'this server may not call such an address',
+}
+/** Why a delivery failed, in words; null where it did not. */
+export const problemOf = ({ error_message, http_status }: Pick<DeliveryRead, 'error_message' | 'http_status'>) =>
+  error_message && (PROBLEMS[error_message] ?? (http_status ? `it answered ${http_status}` : error_message))
+
 type Props = { webhook: Webhook; id: string; may: boolean; onClose(): void }
 
 /** One attempt: what was sent, what came back, and whether another follows. */
@@ -45,7 +58,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
                 ['Event id', <Id key="event" id={it.event_id} />],
                 ['Sent', <Time key="sent" at={it.created_at} />],
                 ['Attempt', `${it.attempt}, took ${duration(it.duration_ms)}`],
-                ['Problem', it.error_message ?? 'none'],
+                ['Problem', problemOf(it) ?? 'none'],
                 ['Next attempt', it.next_retry_at ? <Time key="next" at={it.next_retry_at} /> : (it.ended ?? 'none')],
               ]}
             />
@@ -65,7 +78,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
             {retry.error && <Failed problem={retry.error} docs={DOCS} />}
             {retry.data && (
               <p className="notice good" role="status">
-                It is sent again, to the current address.
+                It is sent again, to the current address. The list of deliveries shows what came of it.
               </p>
             )}
             <div className="actions end">

@@ -8,7 +8,7 @@ import { Facts } from '../../ui/facts'
 import { Ago, duration, plural, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed, Shown } from '../../ui/states'
-import { DeliveryDialog } from './delivery'
+import { DeliveryDialog, problemOf } from './delivery'
 import { EndpointForm, EVENTS, Secret } from './endpoint'
 
 function State({ enabled, disabled_reason, failure_count }: Webhook) {
@@ -117,7 +117,11 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
                         <button type="button" className="link" onClick={() => setOpened(id)}>
                           {event_type}
                         </button>
-                        <small>{error_message ?? `attempt ${attempt}, ${duration(duration_ms)}`}</small>
+                        <small>
+                          {[problemOf({ error_message, http_status }), `attempt ${attempt}, ${duration(duration_ms)}`]
+                            .filter(Boolean)
+                            .join(', ')}
+                        </small>
                       </span>
                       <Time at={created_at} />
                     </li>
