@@ -18,6 +18,7 @@ export const contentOf = (spoken: readonly SpokenTurn[]): string =>
 
 /** What was done for an answer, turn by turn: the tools that ran before a turn spoke, and what it thought and spoken. */
 export function turnsOf({ spoken, toolsUsed, reasoning, content }: StoredAnswer) {
+  if (!spoken && !toolsUsed.length) return [{ reasoning, text: content, tools: toolsUsed }]
   const turns = spoken ?? [
     { uses: 0, reasoning, text: '' },
     { uses: toolsUsed.length, reasoning: '', text: content },

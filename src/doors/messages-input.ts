@@ -98,10 +98,11 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
 
 /** Up to where the client wants the prompt kept; a mark of the whole order is at its end. */
 function marksIn({ tools, system, ...own }: MessageInput & Block, turns: readonly Turn[]) {
+  const isMarked = (part?: Place[]) => part?.some(({ block }) => block.cache_control != null)
+  const isAny = own.cache_control || turns.some(({ blocks }) => isMarked(blocks))
   // What is said after results of tools is a message of its own.
   const isResult = ({ block }: Place) => `${block.type === 'tool_result'}`
-  const all = turns.flatMap(({ blocks }) => Object.values(Object.groupBy(blocks, isResult)))
-  const isMarked = (part?: Place[]) => part?.some(({ block }) => block.cache_control != null)
+  const all = isAny ? turns.flatMap(({ blocks }) => Object.values(Object.groupBy(blocks, isResult))) : []
   const at = own.cache_control ? all.length - 1 : all.findLastIndex(isMarked)
   const messages = own.cache_control ? [own] : (all[at] ?? []).map(({ block }) => block)
   return cacheMarksOf({ tools, system: Array.isArray(system) ? system : [], messages }, all.length - 1 - at)
@@ -138,8 +139,7 @@ function reasoningOf({ thinking, output_config: config, max_tokens: limit }: Mes
       `"thinking.budget_tokens" is ${budget} and must be less than "max_tokens", which is ${limit}.`,
     )
   const byBudget = budget === null ? 'medium' : budget <= 2_048 ? 'low' : budget <= 8_192 ? 'medium' : 'high'
-  const named = config?.effort === 'max' ? 'xhigh' : config?.effort
-  const effort = named ?? (thinks ? byBudget : undefined)
+  const effort = config?.effort === 'max' ? 'xhigh' : (config?.effort ?? (thinks ? byBudget : undefined))
   return { ...(effort ? { effort } : {}), shows: thinks } as const
 }
 

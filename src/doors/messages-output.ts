@@ -138,12 +138,10 @@ type Counts = Pick<
 >
 
 /** The three counts of the prompt do not overlap: together they are the prompt. */
-function usageOf(
-  { promptTokens, completionTokens, ...parts }: Counts & Partial<Pick<Answer, 'toolsUsed'>>,
-  run: Run,
-): MessageUsage {
-  const { cachedTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: thought = 0 } = parts
-  const uses = (name: string) => (parts.toolsUsed ?? []).filter((use) => use.name === name).length
+function usageOf(counts: Counts & Partial<Pick<Answer, 'toolsUsed'>>, run: Run): MessageUsage {
+  const { promptTokens, completionTokens, toolsUsed = [] } = counts
+  const { cachedTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: thought = 0 } = counts
+  const uses = (name: string) => toolsUsed.filter((use) => use.name === name).length
   return {
     input_tokens: Math.max(0, promptTokens - read - written),
     cache_creation_input_tokens: written,

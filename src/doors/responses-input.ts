@@ -77,32 +77,23 @@ export function readResponse(
   )
   const ignored = ignoredIn(input)
   warnings.push(...ignoredWarning(ignored))
-  return {
-    kinds,
-    ignored,
-    request: {
-      ...request,
-      isChat: false,
-      door: 'responses',
-      ...(typeof request.conversation === 'object'
-        ? { conversation: { ...request.conversation, inContext, kept: true } }
-        : {}),
-      ...(hosted ? { hosted } : {}),
-      // A conversation of this server is summarised where it is too long, as everywhere.
-      ...(input.truncation === 'auto'
-        ? { tooLong: 'leave-out' }
-        : input.previous_response_id == null && conversationIn(input) === null
-          ? { tooLong: 'refuse' }
-          : {}),
-      ...(allowed.length ? { allowed } : {}),
-      maxToolCalls: input.max_tool_calls ?? undefined,
-      reasoning: { ...request.reasoning, shows: Boolean(input.reasoning?.summary) },
-      images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
-      ...(request.serversAt ? { serversAt: request.serversAt.map(rename) } : {}),
-      cameFrom: originsOf(request.cameFrom!, rename),
-      warnings: [...request.warnings.map(rename), ...warnings],
-    },
-  }
+  // The request is this call's own, so it is not copied.
+  request.isChat = false
+  request.door = 'responses'
+  if (typeof request.conversation === 'object')
+    request.conversation = { ...request.conversation, inContext, kept: true }
+  if (hosted) request.hosted = hosted
+  // A conversation of this server is summarised where it is too long, as everywhere.
+  if (input.truncation === 'auto') request.tooLong = 'leave-out'
+  else if (input.previous_response_id == null && conversationIn(input) === null) request.tooLong = 'refuse'
+  if (allowed.length) request.allowed = allowed
+  if (input.max_tool_calls) request.maxToolCalls = input.max_tool_calls
+  request.reasoning = { ...request.reasoning, shows: Boolean(input.reasoning?.summary) }
+  request.images = request.images.map((image) => ({ ...image, path: rename(image.path) }))
+  if (request.serversAt) request.serversAt = request.serversAt.map(rename)
+  request.cameFrom = originsOf(request.cameFrom!, rename)
+  request.warnings = [...request.warnings.map(rename), ...warnings]
+  return { kinds, ignored, request }
 }
 
 /** Throws 400 `validation_error` for members that contradict each other. */

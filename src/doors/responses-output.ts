@@ -2,10 +2,9 @@ import { type Progress, TURN_GAP, turnsOf } from '../completions'
 import type { Clock } from '../kernel/clock'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
-import { type Item, itemIdOf, newResponseId, type ResponseBody, type ResponseInput } from './responses-schema'
+import { bodyOf, type Item, itemIdOf, newResponseId, type ResponseBody, type ResponseInput } from './responses-schema'
 import { servedBy } from './responses-servers'
 import {
-  bodyOf,
   type Citation,
   citationsIn,
   countsOf,

@@ -173,3 +173,80 @@ export const ItemPage = listOf(JsonObject)
 export type ItemPage = Static<typeof ItemPage>
 
 export const InputTokens = t.Object({ object: t.Literal('response.input_tokens'), input_tokens: t.Integer() })
+
+type Made = Pick<ResponseBody, 'id' | 'status' | 'output'> & {
+  createdAt: number
+  /** The engine that answers, once it is known. */
+  model: string | undefined
+  conversation: string | null
+  requestId: string
+}
+
+/** Members as most responses have them: these very values, so that they are told from others at once. */
+export const USUAL = {
+  object: 'response',
+  completed_at: null,
+  background: false,
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  conversation: null,
+  reasoning: { effort: null, summary: null },
+  store: true,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_p: null,
+  truncation: 'disabled',
+  usage: null,
+  user: null,
+  metadata: {},
+  service_tier: 'default',
+  svc_metadata: null,
+} satisfies Partial<ResponseBody>
+
+/** The response as far as it is made: what was asked, and what of the answer there is. */
+export function bodyOf(input: ResponseInput, made: Made): ResponseBody {
+  const { id, createdAt, status, output, model, conversation, requestId } = made
+  const { text: form, reasoning } = input
+  return {
+    id,
+    object: USUAL.object,
+    created_at: createdAt,
+    completed_at: null,
+    status,
+    background: input.background ?? USUAL.background,
+    error: null,
+    incomplete_details: null,
+    instructions: input.instructions ?? null,
+    max_output_tokens: input.max_output_tokens ?? null,
+    max_tool_calls: input.max_tool_calls ?? null,
+    model: model ?? input.model ?? 'svc-1-auto',
+    output,
+    parallel_tool_calls: input.parallel_tool_calls ?? USUAL.parallel_tool_calls,
+    previous_response_id: input.previous_response_id ?? null,
+    conversation: conversation === null ? null : { id: conversation },
+    reasoning: reasoning ? { effort: reasoning.effort ?? null, summary: reasoning.summary ?? null } : USUAL.reasoning,
+    store: input.store ?? USUAL.store,
+    temperature: input.temperature ?? null,
+    text: form
+      ? { format: { ...(form.format ?? { type: 'text' }) }, ...(form.verbosity ? { verbosity: form.verbosity } : {}) }
+      : USUAL.text,
+    tool_choice: input.tool_choice ?? USUAL.tool_choice,
+    // What opens an MCP server is neither shown nor stored.
+    tools: input.tools?.length ? input.tools.map(({ authorization: _, headers: __, ...tool }) => tool) : USUAL.tools,
+    top_p: input.top_p ?? null,
+    truncation: input.truncation ?? USUAL.truncation,
+    usage: null,
+    user: null,
+    metadata: input.metadata ?? USUAL.metadata,
+    service_tier: USUAL.service_tier,
+    svc_metadata: null,
+    request_id: requestId,
+  }
+}

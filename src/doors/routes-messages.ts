@@ -110,7 +110,8 @@ function at<Input extends { model?: string | null | undefined }>(
   request: Request,
   input: Input,
 ): Input {
-  return { ...input, model: engines.named(doorOf(request).model ?? input.model) }
+  const model = engines.named(doorOf(request).model ?? input.model)
+  return model === input.model ? input : { ...input, model }
 }
 
 /** What this format calls the errors of this server, by their type; the others have the same name. */
@@ -154,12 +155,16 @@ export const errorFaceOf = (path: string): ErrorFace | null => (isMessages(path)
 
 /** The headers that clients of this format read, from those of every answer (docs/api.md 30.3). */
 export function messageHeaders(headers: Record<string, unknown>, clock: Clock) {
-  const found: Record<string, string> = { 'request-id': String(headers['x-request-id']) }
-  for (const what of ['requests', 'tokens']) {
-    for (const part of ['limit', 'remaining'])
-      found[`anthropic-ratelimit-${what}-${part}`] = String(headers[`x-ratelimit-${part}-${what}`])
-    const seconds = Number.parseInt(String(headers[`x-ratelimit-reset-${what}`]), 10)
-    found[`anthropic-ratelimit-${what}-reset`] = iso(clock.now() + seconds * 1_000)
+  const resetOf = (what: string) =>
+    iso(clock.now() + Number.parseInt(`${headers[`x-ratelimit-reset-${what}`]}`, 10) * 1_000)
+  // Written out: every answer has them.
+  return {
+    'request-id': `${headers['x-request-id']}`,
+    'anthropic-ratelimit-requests-limit': `${headers['x-ratelimit-limit-requests']}`,
+    'anthropic-ratelimit-requests-remaining': `${headers['x-ratelimit-remaining-requests']}`,
+    'anthropic-ratelimit-requests-reset': resetOf('requests'),
+    'anthropic-ratelimit-tokens-limit': `${headers['x-ratelimit-limit-tokens']}`,
+    'anthropic-ratelimit-tokens-remaining': `${headers['x-ratelimit-remaining-tokens']}`,
+    'anthropic-ratelimit-tokens-reset': resetOf('tokens'),
   }
-  return found
 }

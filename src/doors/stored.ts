@@ -23,6 +23,7 @@ import {
   ResponseId,
   type ResponseInput,
   responseOfItem,
+  USUAL,
 } from './responses-schema'
 import type { ToolKinds } from './responses-tools'
 import { type ResponseRow, responses } from './table'
@@ -56,13 +57,24 @@ const notEnded = defineError(
 
 const insert = command<ResponseRow>()((tx, p) => tx.insert(tx.of(responses)).values(allOf(tx.of(responses), p)))
 
-const find = query<{ id: ResponseId; owner: OwnerScope }>()((db, p) => {
+const findStored = query<{ id: ResponseId; owner: OwnerScope }>()((db, p) => {
   const t = db.of(responses)
   return db
     .select()
     .from(t)
     .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
 })
+
+/** Rows hold the members of a response that are not as usual. */
+const find = async (reader: Reader, of: { id: ResponseId; owner: OwnerScope }): Promise<ResponseRow[]> =>
+  (await findStored(reader, of)).map((row) => ({ ...row, body: { ...USUAL, ...row.body } }))
+
+function unusualOf(body: ResponseBody): ResponseBody {
+  const unusual: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body))
+    if (value !== (USUAL as Record<string, unknown>)[name]) unusual[name] = value
+  return unusual as ResponseBody
+}
 
 async function rowOf(reader: Reader, { caller }: Call, id: string): Promise<ResponseRow> {
   const [row] = ResponseId.is(id) ? await find(reader, { id, owner: ownerOf(caller) }) : []
@@ -71,7 +83,7 @@ async function rowOf(reader: Reader, { caller }: Call, id: string): Promise<Resp
 }
 
 export const findResponse = async (reader: Reader, of: { id: ResponseId; owner: OwnerScope }) =>
-  (await find(reader, of))[0] as ResponseRow | undefined
+  (await find(reader, of))[0]
 
 export const hasEnded = ({ status }: ResponseBody): boolean => status !== 'queued' && status !== 'in_progress'
 
@@ -92,7 +104,8 @@ export async function endResponse(
   const t = tx.of(responses)
   const [row] = await tx.select({ body: t.body }).from(t).where(eq(t.id, body.id))
   if (!row || hasEnded(row.body as ResponseBody)) return false
-  await tx.update(t).set({ body, last_sequence: lastSequence, conversation_id: conversation }).where(eq(t.id, body.id))
+  const ended = { body: unusualOf(body), last_sequence: lastSequence, conversation_id: conversation }
+  await tx.update(t).set(ended).where(eq(t.id, body.id))
   return true
 }
 
@@ -121,7 +134,7 @@ export async function storeResponse(
     previous_id: body.previous_response_id as ResponseId | null,
     conversation_id: conversation,
     input: items,
-    body,
+    body: unusualOf(body),
     last_sequence: lastSequence,
     created_at: now,
     expires_at: now + settings.responsesTtlDays * DAY_MS,

@@ -21,6 +21,7 @@ export const responses = defineTable((k) =>
       conversation_id: k.text('conversation_id').$type<ConversationId>(),
       /** Items of its own request, without those of the responses before it. */
       input: k.json<Item[]>('input').notNull(),
+      /** The members that are not as usual. */
       body: k.json<ResponseBody>('body').notNull(),
       /** The number of the last event of its stream. */
       last_sequence: k.int('last_sequence').notNull(),
