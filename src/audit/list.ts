@@ -2,6 +2,7 @@ import { desc, eq, or, type SQL, sql } from 'drizzle-orm'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { hasIdPrefix, isIdPrefix } from '../kernel/id-prefix'
+import { nameFilter } from '../kernel/keyset'
 import { nextTurn } from '../kernel/loop'
 import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
 import { type RangeQuery, readRange } from '../kernel/range'
@@ -156,7 +157,7 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
     input.entity_id === undefined ? undefined : eq(t.entity_id, input.entity_id),
     input.request_id === undefined ? undefined : eq(t.request_id, input.request_id),
     idFilter(t, input.id),
-    actionFilter(t, input.action),
+    nameFilter(t.action, input.action),
     actorFilter(reader, input.actor),
     isIndexed(input) ? sql`${t.entity_type} <> 'completion'` : undefined,
   ]
@@ -166,14 +167,6 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
 function idFilter(t: typeof auditLog.sqlite, id: string | undefined): SQL | undefined {
   if (id === undefined) return undefined
   return isIdPrefix(id) && id.length < WHOLE_ID ? hasIdPrefix(t.id, id) : eq(t.id, id as never)
-}
-
-/** `key.*` matches every action that begins with `key.` */
-function actionFilter(t: typeof auditLog.sqlite, action: string | undefined): SQL | undefined {
-  if (action === undefined) return undefined
-  if (!action.endsWith('.*')) return eq(t.action, action)
-  const family = action.slice(0, -1)
-  return sql`substr(${t.action}, 1, ${family.length}) = ${family}`
 }
 
 /** Matches a user id, a key id, or an operator's name, which is only in the summary. */

@@ -1,6 +1,6 @@
-import { and, eq, gt, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { nameFilter, pagesBy, type Wanted } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
@@ -62,14 +62,6 @@ const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((
 
 type Listed = Wanted & { type?: string | undefined; range: Range }
 
-/** One name, or with `.*` at its end a family: `order.*` holds `order.created` and `order.line.added`. */
-function ofType(column: { type: unknown }['type'] & object, type: string | undefined): SQL | undefined {
-  if (type === undefined) return undefined
-  if (!type.endsWith('.*')) return sql`${column} = ${type}`
-  const begin = type.slice(0, -1)
-  return sql`substr(${column}, 1, ${begin.length}) = ${begin}`
-}
-
 /** Stored events; whose they are is an argument of each read, null for all. */
 export const eventRepository = {
   insert: async (tx: Tx, row: BusEventRow): Promise<void> => void (await insertEvent(tx, row)),
@@ -80,7 +72,7 @@ export const eventRepository = {
     const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
     const since = range.from === null ? undefined : gte(t.created_at, range.from)
     const until = range.to === null ? undefined : lt(t.created_at, range.to)
-    return newestFirst(db, wanted, ownerFilter, ofType(t.type, type), since, until)
+    return newestFirst(db, wanted, ownerFilter, nameFilter(t.type, type), since, until)
   },
 
   /** How many events since a moment were started by others, counted up to `most`. */
