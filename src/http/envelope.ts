@@ -83,19 +83,21 @@ export function errorHeaders(error: AppError): Record<string, string> {
 /** What the server has no engine for, as long as its operator connects none. */
 const UNCONFIGURED: ReadonlySet<string> = new Set(['embeddings_unavailable', 'stt_unavailable', 'tts_unavailable'])
 
-/**
- * Client packages obey it: otherwise they try again what is refused each time, such as a 409 (docs/api.md 29.10), and
- * wait two minutes for an engine that is not there.
- */
-const isFinal = (status: number, code: string): boolean =>
-  (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(code)
-
 /** The same for callers of the API, with a link to what the error means and what to do (docs/operating.md 6.1). */
-export const helpfulHeaders = (error: AppError): Record<string, string> => ({
-  link: `</docs/errors/${error.code}>; rel="help"`,
-  ...(isFinal(statusOf(error), error.code) ? { 'x-should-retry': 'false' } : {}),
-  ...errorHeaders(error),
-})
+export function helpfulHeaders(error: AppError): Record<string, string> {
+  const status = statusOf(error)
+  const isFinal = (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(error.code)
+  return {
+    link: `</docs/errors/${error.code}>; rel="help"`,
+    // Client packages obey it: otherwise they try again what is refused each time, such as a 409 (docs/api.md 29.10),
+    // and wait two minutes for an engine that is not there.
+    ...(isFinal ? { 'x-should-retry': 'false' } : {}),
+    ...errorHeaders(error),
+  }
+}
+
+export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /** Declares a route's error statuses for the document; those common to all signed-in routes are added there. */
 export const errors = <const Status extends number>(...statuses: Status[]) =>

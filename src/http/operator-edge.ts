@@ -6,7 +6,7 @@ import { redact } from '../kernel/redact'
 import { roleTooSmall } from '../operators'
 import { assertBodyHeaders } from './body'
 import { assertHost, pathOf } from './context'
-import { errorHeaders, statusOf, toEnvelope } from './envelope'
+import { errorHeaders, isPlainObject, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { createMethodTable } from './route-rules'
 
@@ -124,9 +124,6 @@ function stated(headers: Headers, name: string, max: number): string | null {
     return null
   }
 }
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 export type OperatorEdge = ReturnType<typeof operatorEdge>
 

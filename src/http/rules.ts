@@ -23,6 +23,7 @@ import {
   errorPage,
   helpfulHeaders,
   isForBrowser,
+  isPlainObject,
   NOWHERE_HEADERS,
   statusOf,
   toEnvelope,
@@ -301,9 +302,6 @@ function readersOf({ allowedOrigins }: EdgeDeps, { caller, method, rule, readers
   if (caller) return allowedOrigins(caller)
   return method === 'OPTIONS' ? [] : rule.readers
 }
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /**
  * The answer of a request, or 504 `request_timeout` after 30 s. Its work continues and its result is dropped; if it fails
