@@ -79,7 +79,12 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
   const others = new Map<string, Minute[]>()
   let watchedUntil = 0
   let notice = { second: 0, lines: 0 }
-  live.hear(WATCH, '*', (heard) => heard && heard.id !== node && beWatched())
+  live.hear(WATCH, '*', (heard) => {
+    if (!heard || heard.id === node) return
+    const isNew = clock.now() >= watchedUntil
+    watchedUntil = clock.now() + WATCHED_MS
+    if (isNew) for (const minute of own) live.tell(MINUTE, node, packMinute(minute))
+  })
   live.hear(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
   live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
   return { note, watch, newest, summary }
@@ -135,12 +140,6 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
     lines.push(line)
     // In blocks, because moving two thousand entries for each request would cost more than the rest.
     if (lines.length >= 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES)
-  }
-
-  function beWatched(): void {
-    const isNew = clock.now() >= watchedUntil
-    watchedUntil = clock.now() + WATCHED_MS
-    if (isNew) for (const minute of own) live.tell(MINUTE, node, packMinute(minute))
   }
 
   function tell({ id, ...line }: RequestLine, minute: Minute, now: number): void {

@@ -208,15 +208,13 @@ export function createRuns(
     for (const run of notices) {
       if (!run.news) continue
       const { percent, stage } = run.news
-      if (await rows.progress(tx, run.row, percent, stage)) await logStage(tx, run, stage)
+      const { row, kind } = run
+      const isNews = kind.shown && stage !== null && stage !== row.stage
+      if ((await rows.progress(tx, row, percent, stage)) && isNews)
+        await steps.add(tx, row.id, { what: 'stage', attempt: row.attempts, detail: stage, now: clock.now() })
       run.row = { ...run.row, progress: run.news.percent, stage: run.news.stage }
       run.news = null
     }
-  }
-
-  async function logStage(tx: Tx, { row, kind }: Run, stage: string | null): Promise<void> {
-    if (!kind.shown || stage === null || stage === row.stage) return
-    await steps.add(tx, row.id, { what: 'stage', attempt: row.attempts, detail: stage, now: clock.now() })
   }
 
   async function renew(now: number): Promise<void> {

@@ -142,7 +142,9 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
     const row = hash === null ? undefined : await operatorKeyRepository.byHash(store.read, hash)
     if (!row || stateOf(row) !== 'active') throw notAnOperator()
-    await noteUse(row)
+    const now = clock.now()
+    if (row.last_used_at === null || now - row.last_used_at >= USES_EVERY_MS)
+      await store.write((tx) => operatorKeyRepository.update(tx, row.id, { last_used_at: now }))
     return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason, secretHash: row.hash }
   }
 
@@ -152,12 +154,6 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     if (secretHash === undefined) return true
     const row = await operatorKeyRepository.byHash(store.read, secretHash)
     return row !== undefined && stateOf(row) === 'active'
-  }
-
-  async function noteUse({ id, last_used_at }: OperatorKeyRow): Promise<void> {
-    const now = clock.now()
-    if (last_used_at !== null && now - last_used_at < USES_EVERY_MS) return
-    await store.write((tx) => operatorKeyRepository.update(tx, id, { last_used_at: now }))
   }
 
   async function find(reader: Reader, ref: string): Promise<OperatorKeyRow> {

@@ -50,11 +50,6 @@ const DAY_MS = 86_400_000
 /** Around the steps of a request: its rows are written while it runs, or soon after. */
 const AROUND_MS = 3_600_000
 
-const ownerIn = (steps: readonly { facts?: Readonly<Record<string, unknown>> }[]): OwnerScope | null => {
-  const owner = steps.map(({ facts }) => facts?.owner).find((one) => typeof one === 'string')
-  return (owner as OwnerScope | undefined) ?? null
-}
-
 /** Filters of the skill list; `owner` as operators name one (docs/operating.md 2.1). */
 type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
@@ -287,7 +282,10 @@ function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
   return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
     const steps = await traces.find(ref)
     const line = traffic.newest(MAX_LINES).find(({ id }) => id === ref) ?? null
-    const scope = query.owner === undefined ? ownerIn(steps) : (await findOwner(store.read, query.owner)).scope
+    const traced = steps.map(({ facts }) => facts?.owner).find((one) => typeof one === 'string') as
+      | OwnerScope
+      | undefined
+    const scope = query.owner === undefined ? (traced ?? null) : (await findOwner(store.read, query.owner)).scope
     const about = steps[0]?.at ?? line?.at
     // Rows of the ledger whose reference ends in the request.
     const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()

@@ -114,13 +114,14 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
     ])
     const waiting = chats.filter(({ takeover_status }) => takeover_status === 'requested')
     const tiers = reviews.tiers.filter(({ waiting }) => waiting > 0)
+    const [first] = increases.items
     const oldestReview = Math.max(0, ...tiers.map(({ oldest_waiting_s }) => oldest_waiting_s ?? 0))
     return [
       {
         kind: 'visitors',
         count: waiting.length,
         about: [...new Set(waiting.map(({ widget }) => widget))].join(', '),
-        since: earliest(waiting.map(({ since }) => since)),
+        since: waiting.length ? iso(Math.min(...waiting.map(({ since }) => since))) : null,
       },
       {
         kind: 'submissions',
@@ -140,16 +141,9 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
       {
         kind: 'increases',
         count: increases.items.length,
-        about: await aboutIncrease(increases.items[0]),
+        about: first ? `key ${(await names.key(call, first.key_id)) ?? 'of a person'} to ${first.requested_tier}` : '',
         since: increases.items.map(({ created }) => created).sort()[0] ?? null,
       },
     ].filter(({ count }) => count > 0)
   }
-
-  async function aboutIncrease(one: { key_id: string | null; requested_tier: string } | undefined): Promise<string> {
-    if (!one) return ''
-    return `key ${(await names.key(call, one.key_id)) ?? 'of a person'} to ${one.requested_tier}`
-  }
 }
-
-const earliest = (times: readonly number[]): string | null => (times.length ? iso(Math.min(...times)) : null)

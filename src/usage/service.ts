@@ -335,14 +335,15 @@ function rollupKeysOf({ owner, keyId, at }: Omit<Count, 'calls'>): RollupKey[] {
 export function startRefusalLoop({ refusals, store, clock, onError }: Options): Loop {
   const name = 'usage-refusals'
   const loop = startLoop({ name, idleMs: IDLE_MS, clock, onError, tick: () => refusals.flush(store) })
-  const flushAll = async () => {
-    while ((await refusals.flush(store)) > 0);
-  }
   return {
     wake: loop.wake,
     stop: async () => {
       await loop.stop()
-      await flushAll().catch((error) => onError(name, error))
+      try {
+        while ((await refusals.flush(store)) > 0);
+      } catch (error) {
+        onError(name, error)
+      }
     },
   }
 }

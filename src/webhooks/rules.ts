@@ -48,22 +48,20 @@ export function judge(
   { attempt, schedule, now, random }: { attempt: number; schedule: readonly number[]; now: number; random: number },
 ): Verdict {
   if (status !== null && status >= 200 && status < 300) return { ok: true, message: null, next: null, gone: false }
-  const message = messageOf(status, failure)
+  const message =
+    status !== null
+      ? `http_${Math.floor(status / 100)}xx`
+      : failure === 'not_allowed' || failure === 'never_allowed'
+        ? 'destination not allowed'
+        : failure!
   const delay = schedule[attempt]
-  if (delay === undefined || !isPassing(status, failure))
-    return { ok: false, message, next: null, gone: status === 410 }
+  const isPassing =
+    status === null
+      ? failure !== 'never_allowed'
+      : status < 400 || status >= 500 || status === 408 || status === 425 || status === 429
+  if (delay === undefined || !isPassing) return { ok: false, message, next: null, gone: status === 410 }
   const planned = delay * (1 + JITTER * (2 * random - 1))
   return { ok: false, message, next: Math.round(now + Math.max(planned, requestedMs(retryAfter, now))), gone: false }
-}
-
-const isPassing = (status: number | null, failure: Failure | null): boolean =>
-  status === null
-    ? failure !== 'never_allowed'
-    : status < 400 || status >= 500 || status === 408 || status === 425 || status === 429
-
-const messageOf = (status: number | null, failure: Failure | null): string => {
-  if (status !== null) return `http_${Math.floor(status / 100)}xx`
-  return failure === 'not_allowed' || failure === 'never_allowed' ? 'destination not allowed' : failure!
 }
 
 /** What `Retry-After` asks for; 0 for none, a past date, and anything that is neither seconds nor a date. */

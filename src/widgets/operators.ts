@@ -279,8 +279,9 @@ async function find(
   return found
 }
 
-async function holderOf(deps: Deps, reader: Reader, caller: Caller, called?: string): Promise<Holder> {
-  return { id: holderIdOf(caller), name: publicName(called, await nameOf(deps, reader, caller)) }
+async function holderOf({ orgs }: Deps, reader: Reader, caller: Caller, called?: string): Promise<Holder> {
+  const user = caller.type === 'operator' ? undefined : await orgs.user(reader, caller.userId)
+  return { id: holderIdOf(caller), name: publicName(called, user?.name ?? null) }
 }
 
 const shown = (page: Page<SessionRow>) => {
@@ -366,11 +367,6 @@ async function writeAll(
   }))
   await audit.recordAll(tx, owner, acts)
   return batch.map((reply) => answers.get(reply)!)
-}
-
-/** The name that the account has told; null for none. */
-async function nameOf({ orgs }: Deps, reader: Reader, caller: Caller): Promise<string | null> {
-  return caller.type === 'operator' ? null : ((await orgs.user(reader, caller.userId))?.name ?? null)
 }
 
 /**
