@@ -165,10 +165,13 @@ export function createWorkflows(deps: Deps) {
         const step = (await rows.steps(tx, [found.id])).at(-1)!
         const output = { approved, by, comment: comment ?? null }
         const error = approved ? null : `rejected${comment ? `: ${comment}` : ''}`
+        // A run that goes step by step continues, or ends where it is.
         const moved =
-          kind === 'step'
-            ? await afterStep(tx, found, error)
-            : await outcomes.stepEnded(tx, found, step, { output, error })
+          kind !== 'step'
+            ? await outcomes.stepEnded(tx, found, step, { output, error })
+            : error === null
+              ? await outcomes.moveTo(tx, found, { status: 'running', pause: null })
+              : await outcomes.end(tx, found, { status: 'failed', error })
         if (moved.status === 'running') {
           // A new turn: the job that waits for the time to pass has no effect any more.
           const next = await rows.advance(tx, moved, { turn: moved.turn + 1 })
@@ -196,12 +199,6 @@ export function createWorkflows(deps: Deps) {
         if (!(error instanceof RunMoved)) throw error
       }
     }
-  }
-
-  /** A run that goes step by step continues, or ends where it is. */
-  async function afterStep(tx: Tx, run: RunRow, error: string | null): Promise<RunRow> {
-    if (error !== null) return outcomes.end(tx, run, { status: 'failed', error })
-    return outcomes.moveTo(tx, run, { status: 'running', pause: null })
   }
 
   function cancel(call: Call<Caller>, which: WhichRun): Promise<RunReply> {

@@ -84,9 +84,11 @@ export function readWritten({ plan, written, notes, disagreements, read }: Input
     const heading = /^#{1,6}\s+(\S.{0,159}?)[#\s]*$/.exec(line)?.[1]
     if (heading !== undefined) sections.push({ heading: escaped(heading.replace(MARKS, '')), blocks: [] })
     else {
-      const block = blockOf(line, notes, dropped)
+      const item = /^(?:[-*+]|\d{1,2}[.)])\s+(\S.*)$/.exec(line)
+      const sentences = sentencesOf(item?.[1] ?? line)
+      const statements = sentences.flatMap((sentence) => statementOf(sentence, notes, dropped) ?? [])
       if (!sections.length) sections.push({ heading: 'Summary', blocks: [] })
-      if (block) sections.at(-1)!.blocks.push(block)
+      if (statements.length) sections.at(-1)!.blocks.push({ form: item ? 'item' : 'text', statements })
     }
   }
   const remaining = sections.filter(({ blocks }) => blocks.length)
@@ -100,12 +102,6 @@ export function readWritten({ plan, written, notes, disagreements, read }: Input
       sections: [...(opens ? remaining.slice(1) : remaining), ...disagreementSection(disagreements)],
     },
   }
-}
-
-function blockOf(line: string, notes: readonly Note[], dropped: Dropped[]): Block | null {
-  const item = /^(?:[-*+]|\d{1,2}[.)])\s+(\S.*)$/.exec(line)
-  const statements = sentencesOf(item?.[1] ?? line).flatMap((sentence) => statementOf(sentence, notes, dropped) ?? [])
-  return statements.length ? { form: item ? 'item' : 'text', statements } : null
 }
 
 /** Sentences with their marks, which may stand before the full stop or behind it. */

@@ -27,11 +27,9 @@ export function writeExtract({ plan, notes, disagreements, read }: Input): Draft
   }
 }
 
-const itemOf = (note: Note): Block => ({ form: 'item', statements: [statementOf(note)] })
-
-const statementOf = ({ alike, ...note }: Note): Statement => ({
-  text: quoted(note.text),
-  cites: [note, ...alike],
+const itemOf = ({ alike, ...note }: Note): Block => ({
+  form: 'item',
+  statements: [{ text: quoted(note.text), cites: [note, ...alike] }],
 })
 
 /** Each note under the part of the question that it has most words of. */

@@ -150,7 +150,13 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   }
   const mode = readMode(rule.target_mode, `${path}.target_mode`)
   const engine = readEngine(rule.target_engine, `${path}.target_engine`)
-  if (engine !== null) assertSameKind(engine, mode, `${path}.target_engine`)
+  if (engine !== null) {
+    // An engine that makes pictures or videos cannot answer a text mode, nor the other way round.
+    const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
+    const at = `${path}.target_engine`
+    const message = `"${at}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`
+    if (makes !== wants) throw preferenceInvalid(at, message)
+  }
   return {
     pattern: rule.pattern,
     target_mode: mode,
@@ -158,14 +164,6 @@ function readRule(rule: NewRule, path: string): RoutingRule {
     confidence: clamp(rule.confidence ?? DEFAULT_CONFIDENCE),
     description,
   }
-}
-
-/** An engine that makes pictures or videos cannot answer a text mode, nor the other way round. */
-function assertSameKind(engine: string, mode: string, path: string): void {
-  const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
-  if (makes === wants) return
-  const message = `"${path}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`
-  throw preferenceInvalid(path, message)
 }
 
 /** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */

@@ -141,9 +141,10 @@ export function createSuggest({ store, clock, engines }: Deps) {
       )
     }
     const proposed = admit && prompts.length ? await propose({ engines, clock }, prompts, admit, signal) : null
-    if (proposed === null || !(await isRule(proposed, mode)) || !isApt(proposed, prompts)) {
+    if (proposed === null || !(await isRule(proposed, mode))) throw nothingToSuggest('no rule', mode)
+    // It matches at least two of the prompts it was made from, and is not too general.
+    if (!findsTwo(proposed, prompts) || EVERYDAY.some(compilePattern(proposed).test))
       throw nothingToSuggest('no rule', mode)
-    }
     return suggestion(proposed, mode, sources, BY_ENGINE, 'Proposed from what the corrections have in common')
   }
 }
@@ -161,10 +162,6 @@ async function isRule(pattern: string, target_mode: string): Promise<boolean> {
     throw error
   }
 }
-
-/** Whether a pattern matches at least two of the prompts it was made from, and is not too general. */
-const isApt = (pattern: string, prompts: readonly string[]): boolean =>
-  findsTwo(pattern, prompts) && !EVERYDAY.some(compilePattern(pattern).test)
 
 function findsTwo(pattern: string, prompts: readonly string[]): boolean {
   const { test } = compilePattern(pattern)

@@ -128,7 +128,11 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     const user = await orgs.user(store.read, caller.userId)
     if (!user) throw invalidSession()
     assertNewPassword(wanted, user.email, 'new')
-    if (current === undefined && !(await mayOmitCurrent(call))) throw currentNeeded()
+    if (current === undefined) {
+      // Only a session that a sign-in link opened a short while ago may leave out the current one.
+      const linkedAt = (await sessions.byId(sessionId))?.link_at
+      if (typeof linkedAt !== 'number' || clock.now() - linkedAt >= FRESH_MS) throw currentNeeded()
+    }
     let attempt: Attempt | null = null
     if (current !== undefined) {
       await attempts.assertOpen(user.email, ip)
@@ -140,12 +144,6 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
       if (attempt) await attempts.right(tx, attempt)
       return { ended: await entry.setPassword(tx, call, user, hash, sessionId) }
     })
-  }
-
-  /** Whether this session may set a password without the current one: a sign-in link opened it a short while ago. */
-  async function mayOmitCurrent({ caller }: Call): Promise<boolean> {
-    const linkedAt = (await sessions.byId(sessionOf(caller)))?.link_at
-    return typeof linkedAt === 'number' && clock.now() - linkedAt < FRESH_MS
   }
 
   /** Proves once more who the person is. Throws 401 for a wrong password and for a key, 429. */

@@ -83,9 +83,11 @@ export function assertNotWidened(
   own: Bounds | null,
 ): void {
   if (caller.keyId !== before.id && !(own && boundOf(own))) return
-  const raised = CEILINGS.find((field) =>
-    change[field] === undefined ? false : isHigher(change[field], before[field]),
-  )
+  const raised = CEILINGS.find((field) => {
+    // Null means no bound.
+    const [now, wanted] = [before[field], change[field]]
+    return now !== null && wanted !== undefined && (wanted === null || wanted > now)
+  })
   if (raised) throw widensItself(raised)
   const { allowed_origins: origins, guardrail_policy_id: policy } = change
   const held = before.guardrail_policy_id
@@ -94,10 +96,6 @@ export function assertNotWidened(
   const isWider = !origins.length || origins.some((origin) => !before.allowed_origins.includes(origin))
   if (isWider) throw widensItself('allowed_origins')
 }
-
-/** Null means no bound. */
-const isHigher = (after: number | null, before: number | null): boolean =>
-  before !== null && (after === null || after > before)
 
 /** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a time that is not in the future. */
 export function readExpiry(value: string | null | undefined, now: number): number | null {

@@ -105,7 +105,8 @@ export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: Ski
   return store.write(async (tx) => {
     const row = await ownIn(deps, tx, call, ref, 'change')
     const { name, description, system_prompt_ext, tool_definitions } = change
-    const fields = fieldsOf({ name, description, system_prompt_ext, tool_definitions })
+    const members = Object.entries({ name, description, system_prompt_ext, tool_definitions })
+    const fields = members.flatMap(([member, value]) => (value === undefined ? [] : member)).sort()
     if (!fields.length) throw nothingToChange()
     // Refuses changes to versions that are reviewed or under review for others (docs/attacks.md L7).
     if (row.status === 'suspended') throw suspendedSkill()
@@ -170,11 +171,5 @@ function sound(deps: SkillDeps, written: Record<string, unknown>): Sound {
   deps.tools.ofSkill('draft', manifest.tools)
   return { manifest: withDefaults(manifest), warnings: warningsOf(dropped, 'tool_definitions') }
 }
-
-/** Sorted names of the members that were sent. */
-const fieldsOf = (members: Record<string, unknown>): string[] =>
-  Object.keys(members)
-    .filter((name) => members[name] !== undefined)
-    .sort()
 
 const ownView = ({ caller }: Call): Viewer => ({ owner: ownerOf(caller), orgIds: [] })

@@ -7,7 +7,7 @@ import type { Reader, Tx } from '../../kernel/store'
 import type { SkillManifest } from '../manifest'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
-import { runnableVersion, type Viewer } from '../rules'
+import { runnableVersion } from '../rules'
 import type { InstallationId, SkillId } from '../schema'
 import type { InstallationRow, SkillRow } from '../table'
 import type { SkillDeps } from './deps'
@@ -91,15 +91,14 @@ export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: Tr
     const installation = await installs.lock(tx, owner, id)
     if (!installation?.enabled) return null
     const skill = await rows.find(tx, installation.skill_id)
-    const versionId = skill && runnableVersion(skill, await viewerOf(tx, installation))
+    if (!skill) return null
+    const orgIds = owner.startsWith('org:')
+      ? [owner.slice(4) as OrgId]
+      : await orgs.orgIdsWith(tx, installation.user_id, 'viewUsage')
+    const versionId = runnableVersion(skill, { owner, orgIds })
     const manifest = versionId ? (await rows.version(tx, versionId))?.manifest : undefined
-    if (!skill || !manifest?.permissions.includes('autonomous:run')) return null
+    if (!manifest?.permissions.includes('autonomous:run')) return null
     return { installation, skill, trigger: manifest.trigger }
-  }
-
-  async function viewerOf(reader: Reader, { owner, user_id }: InstallationRow): Promise<Viewer> {
-    if (owner.startsWith('org:')) return { owner, orgIds: [owner.slice(4) as OrgId] }
-    return { owner, orgIds: await orgs.orgIdsWith(reader, user_id, 'viewUsage') }
   }
 
   async function change(tx: Tx, owner: OwnerScope, skill: SkillId, columns: Partial<InstallationRow>): Promise<void> {
