@@ -39,8 +39,10 @@ export function createBalanceWatch({ limits, events }: Deps) {
     const ownerLimits = limits.of(tx, owner)
     if (ownerLimits instanceof Promise)
       return ownerLimits.then((loaded) => reportCrossings(tx, owner, loaded, balance + amount, balance))
-    if (isCrossed(ownerLimits, balance + amount, balance))
-      return reportCrossings(tx, owner, ownerLimits, balance + amount, balance)
+    const { lowBalance, topUp } = ownerLimits
+    const before = balance + amount
+    if (crossed(before, balance, lowBalance) || (topUp !== null && crossed(before, balance, topUp.below)))
+      return reportCrossings(tx, owner, ownerLimits, before, balance)
   }
 
   /** Call after any other decrease: a correction, a refund, an expiry. */
@@ -79,6 +81,3 @@ export function createBalanceWatch({ limits, events }: Deps) {
     })
   }
 }
-
-const isCrossed = ({ lowBalance, topUp }: AccountLimits, before: number, after: number): boolean =>
-  crossed(before, after, lowBalance) || (topUp !== null && crossed(before, after, topUp.below))

@@ -118,7 +118,10 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     const points = pointer && !above.pointer
     const says = ACTIVE.has(of.get('role') ?? '') || isEditable(of)
     if (!listens && !points && !says) continue
-    if (tags[node] === 'LABEL' && isNamed(controlOf(node))) continue
+    if (tags[node] === 'LABEL') {
+      const control = controlOf(node)
+      if (control !== null && (facts.active(control) !== null || attributes(control).has('disabled'))) continue
+    }
     candidates.add(node)
     if (points) starts.add(node)
     owners[node] = node
@@ -134,10 +137,6 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
       if (FIELDS.has(tags[node]!) && (!id || attributes(node).get('id') === id)) return node
     }
     return null
-  }
-
-  function isNamed(control: number | null): boolean {
-    return control !== null && (facts.active(control) !== null || attributes(control).has('disabled'))
   }
 
   /** A list or a group that hears the clicks of what is in it: its texts are what a person presses. */

@@ -66,16 +66,18 @@ const extractMessages = (instruction: string, content: PageContent, schema: Json
     content: [
       `The instruction: ${instruction}`,
       ...(schema ? [`"data" fits this JSON Schema: ${JSON.stringify(schema)}`] : []),
-      fence('the page', [`Address: ${content.url}`, `Title: ${shown(content.title)}`, textOf(content)].join('\n')),
+      fence(
+        'the page',
+        [
+          `Address: ${content.url}`,
+          `Title: ${shown(content.title)}`,
+          ...content.text.slice(0, MAX_TEXT).split('\n').map(shown),
+          ...content.links.slice(0, 100).map(({ text, url }) => `Link: ${shown(text)} ${url.slice(0, 300)}`),
+        ].join('\n'),
+      ),
     ].join('\n\n'),
   },
 ]
-
-const textOf = ({ text, links }: PageContent): string =>
-  [
-    ...text.slice(0, MAX_TEXT).split('\n').map(shown),
-    ...links.slice(0, 100).map(({ text, url }) => `Link: ${shown(text)} ${url.slice(0, 300)}`),
-  ].join('\n')
 
 /** A text of the page, without what would command its reader. */
 const shown = (text: string): string => (scanForInjection(text).length ? LEFT_OUT : text)

@@ -136,7 +136,9 @@ export function createCharging(deps: Deps) {
       return answer
     } catch (error) {
       ticket?.correct(0)
-      throw await abandon(charging, hold, drafts, explained(call, deadline, error))
+      // In terms of its caller: the time was up, or the client left.
+      const left = call.signal.aborted ? clientLeft() : error
+      throw await abandon(charging, hold, drafts, deadline.timedOut() ? tookTooLong(TIMEOUT_S) : left)
     } finally {
       deadline.end()
     }
@@ -214,12 +216,6 @@ function outputGuard({ guard }: Charging, texts: Wanted['texts'], signal: AbortS
     const { value, blocked } = await guard.checkAnswer(text, about, signal)
     return blocked ? { text: standIn(blocked), withheld: true } : { text: value, withheld: false }
   }
-}
-
-/** Why a making ended, in terms of its caller: the time was up, or the client left. */
-function explained(call: Call, deadline: Deadline, error: unknown): unknown {
-  if (deadline.timedOut()) return tookTooLong(TIMEOUT_S)
-  return call.signal.aborted ? clientLeft() : error
 }
 
 /** Aborts after `ms`, or with the reason of the first signal that aborts. `end` removes the timer and listeners. */

@@ -120,9 +120,20 @@ export function createAgent(deps: Deps) {
     for (let iteration = 1; !stopped; iteration++) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
-      if (stopped) sayLast(messages, SYNTHESISE)
+      if (stopped) {
+        // Appended to the last tool result, not a message of its own: engines differ in which role they accept after one.
+        const last = messages.at(-1)
+        if (last?.role === 'tool')
+          messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${SYNTHESISE}` }
+      }
       const offered = offeredNow(task, acting, iteration)
-      const request = turnRequest(task, offered, messages, stopped)
+      // The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given.
+      const request: RunRequest = {
+        ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
+        ...(offered.choice === 'auto' ? {} : { toolChoice: offered.choice }),
+        tools: offered.tools,
+        ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
+      }
       const turn = await takeTurn(deps, task.engineId, request, emit && tally.following(emit), task.offered && offered)
       const wanted = stopped ? [] : task.offered ? wantedBy(offered, turn.toolCalls) : turn.toolCalls
       const theirs = wanted.filter(({ name }) => task.offered?.tools.some((tool) => tool.name === name))
@@ -161,16 +172,16 @@ export function createAgent(deps: Deps) {
     const tokens = await acting.afford(wanted)
     if (tokens < MIN_ANSWER_TOKENS) return { why: OUT_OF_CREDIT, tokens: 0 }
     if (tokens < wanted.completionTokens) return { why: OUT_OF_CREDIT, tokens }
-    if (callsLeft(acting) === 0) return { why: outOfCalls(acting), tokens }
+    if (callsLeft(acting) === 0) {
+      const { maxCalls = MAX_CALLS_A_RUN } = acting
+      return { why: `Tool use stopped after ${maxCalls} calls; the answer uses the results so far.`, tokens }
+    }
     return iteration > acting.maxIterations ? { why: OUT_OF_TURNS, tokens } : null
   }
 }
 
 const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
   Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
-
-const outOfCalls = ({ maxCalls = MAX_CALLS_A_RUN }: Acting): string =>
-  `Tool use stopped after ${maxCalls} calls; the answer uses the results so far.`
 
 /** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
@@ -182,14 +193,6 @@ function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: nu
   const choice = iteration > 1 && demands(offered) ? 'auto' : (begins ?? offered.choice)
   return { ...offered, choice, tools: [...toolset.definitions, ...offered.tools] }
 }
-
-/** The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given. */
-const turnRequest = (task: Task, offered: Offered, messages: Message[], stopped: Stop | null): RunRequest => ({
-  ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
-  ...(offered.choice === 'auto' ? {} : { toolChoice: offered.choice }),
-  tools: offered.tools,
-  ...(stopped ? { toolChoice: 'none', maxOutputTokens: stopped.tokens } : {}),
-})
 
 const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
   role: 'tool',
@@ -216,15 +219,6 @@ function cutInside(text: string, max: number): string {
   if (text.length <= max) return text
   const tail = text.slice(-Math.floor(max / 4)).replace(/^[\udc00-\udfff]/, '')
   return `${shorten(text, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
-}
-
-/**
- * Appends an instruction to the last tool result. It is not a message of its own, because engines differ in
- * which role they accept after a tool message.
- */
-function sayLast(messages: Message[], words: string): void {
-  const last = messages.at(-1)
-  if (last?.role === 'tool') messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${words}` }
 }
 
 /** Adds up the turns of one thought: text, tokens and how it ended. */

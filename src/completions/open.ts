@@ -252,7 +252,12 @@ export function priceOf(house: House, run: Run): number {
   if (work === 'video')
     return isHandedOver(run) ? 0 : within(run.request, house.video.max({ seconds: run.request.videoSeconds }))
   if (engines.isFree(run.engineId)) return 0
-  if (run.request.bounds) run.maxOutputTokens = answerWithin(prices, run, run.request.bounds.costMicro)
+  if (run.request.bounds) {
+    const left = run.request.bounds.costMicro - prices.costOf(run.engineId, { promptTokens: run.promptTokens })
+    const tokens = tokensFor(prices, run.engineId, left, run.maxOutputTokens)
+    if (tokens === 0) throw overBounds()
+    run.maxOutputTokens = tokens
+  }
   const { engineId, promptTokens, maxOutputTokens: completionTokens, researchRun } = run
   const price = prices.costOf(engineId, { promptTokens, completionTokens })
   if (!researchRun) return price
@@ -262,13 +267,6 @@ export function priceOf(house: House, run: Run): number {
 function within({ bounds }: Run['request'], price: number): number {
   if (bounds && price > bounds.costMicro) throw overBounds()
   return price
-}
-
-/** Output tokens that the run's cost limit allows. Throws 402 when it allows none. */
-function answerWithin(prices: Prices, { engineId, promptTokens, maxOutputTokens }: Run, costMicro: number): number {
-  const tokens = tokensFor(prices, engineId, costMicro - prices.costOf(engineId, { promptTokens }), maxOutputTokens)
-  if (tokens === 0) throw overBounds()
-  return tokens
 }
 
 /**

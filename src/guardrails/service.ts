@@ -258,16 +258,16 @@ function cachedPolicy<K extends string>(
   key: K,
   read: Read,
 ): CompiledPolicy | null | Promise<CompiledPolicy | null> {
-  const known = cache.get(key, async () => toKnown(await read()))
+  const known = cache.get(key, async () => {
+    const row = await read()
+    return row ? { id: row.id, fingerprint: (await compilePolicy(row)).fingerprint } : { id: null }
+  })
   return known instanceof Promise ? known.then((found) => inMemory(found!, read)) : inMemory(known, read)
 }
 
 function inMemory(known: Known, read: Read): CompiledPolicy | null | Promise<CompiledPolicy | null> {
   return known.id === null ? null : (compiledPolicy(known.id, known.fingerprint) ?? compiledAgain(read))
 }
-
-const toKnown = async (row: PolicyRow | undefined): Promise<Known> =>
-  row ? { id: row.id, fingerprint: (await compilePolicy(row)).fingerprint } : { id: null }
 
 /** The compiled policy had been dropped to make room for others. */
 async function compiledAgain(read: Read): Promise<CompiledPolicy | null> {

@@ -22,9 +22,6 @@ const BEGINS = 1
 
 const SHORT = 2
 
-const termAt = (text: string, at: number, terms: readonly string[], asWords: boolean): string | undefined =>
-  terms.find((term) => text.startsWith(term, at) && (!asWords || isEdge(text, at + term.length, at)))
-
 const words = (list: string): readonly string[] => list.trim().split(/,\s+/)
 
 /** Rude words of other languages by ISO 639-1 code: whole words, also as written without accents. */
@@ -125,7 +122,8 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
         const cell = cellOf(text, at)
         if (!(first & SHORT) && !starts[cell]) continue
         if (asWords && !isEdge(text, at, at)) continue
-        const term = termAt(text, at, (first & SHORT ? byFirst.get(code) : byCell.get(cell))!, asWords)
+        const terms = (first & SHORT ? byFirst.get(code) : byCell.get(cell))!
+        const term = terms.find((one) => text.startsWith(one, at) && (!asWords || isEdge(text, at + one.length, at)))
         if (!term) continue
         found.push({ start: at, end: at + term.length, term })
         at += term.length - 1

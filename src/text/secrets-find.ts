@@ -205,7 +205,11 @@ export function findSecrets(text: string): Match[] {
 /** Whether a text holds a secret, without saying where. Linear. */
 export const holdsSecret = (text: string): boolean => inPlain(plainly(text).text).length > 0
 
-const inPlain = (plain: string): Match[] => [...findStructured(plain), ...findKnown(plain), ...findAssigned(plain)]
+const inPlain = (plain: string): Match[] => [
+  ...findStructured(plain),
+  ...findKnown(plain),
+  ...partsOf(plain).flatMap((part) => inPart(plain, part)),
+]
 
 /** Sorted, with overlapping matches merged, so that no end of a key is left. */
 function merged(found: Match[]): Match[] {
@@ -293,14 +297,6 @@ function findLogins(text: string, found: Match[]): void {
   }
 }
 
-/**
- * Values behind a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Names, calls
- * and the sample values of manuals ({@link STAND_IN}) are not.
- */
-function findAssigned(text: string): Match[] {
-  return partsOf(text).flatMap((part) => inPart(text, part))
-}
-
 function partsOf(text: string): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = []
   const runs = stretchesAssigned(text)
@@ -320,6 +316,10 @@ function isNumbered(text: string, start: number, end: number): boolean {
   return false
 }
 
+/**
+ * Values behind a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Names, calls
+ * and the sample values of manuals ({@link STAND_IN}) are not.
+ */
 function inPart(text: string, part: { start: number; end: number }): Match[] {
   const found: Match[] = []
   for (const { 0: name, 1: password, index } of matchesOf(NAME, text.slice(part.start, part.end))) {

@@ -111,16 +111,14 @@ function tableOf(cursor: Cursor): Block[] {
     if (!token || token.type === 'table_close') break
     if (token.type === 'tr_open') rows.push([])
     if (token.type !== 'th_open' && token.type !== 'td_open') continue
-    if (token.type === 'th_open') align.push(alignOf(token))
+    if (token.type === 'th_open') {
+      const style = attributeOf(token, 'style')
+      align.push(style.includes('right') ? 'right' : style.includes('center') ? 'center' : 'left')
+    }
     rows.at(-1)?.push(textUntil(cursor, token.type.replace('open', 'close')))
   }
   const [header, ...body] = rows
   return header ? [{ type: 'table', header, rows: body, align } satisfies Table] : []
-}
-
-function alignOf(token: Token): Align {
-  const style = attributeOf(token, 'style')
-  return style.includes('right') ? 'right' : style.includes('center') ? 'center' : 'left'
 }
 
 const attributeOf = (token: Token, name: string): string => String(token.attrGet(name) ?? '')

@@ -36,16 +36,14 @@ export function compilePattern(source: string): RulePattern {
     const bounds = { maxChars: MAX_PATTERN_CHARS, maxSize: MAX_SIZE, weighsProperties: true }
     return compileLinear(source, { ...bounds, flags: 'i' })
   } catch (error) {
-    if (error instanceof NotLinear) return backtracking(source)
+    if (error instanceof NotLinear) {
+      const test = () => {
+        throw new Error('A pattern that has to backtrack was asked on the event loop.')
+      }
+      return { size: patternSize(source), weight: 0, steps: Number.POSITIVE_INFINITY, test }
+    }
     throw new PatternRefused((error as Error).message)
   }
-}
-
-function backtracking(source: string): RulePattern {
-  const test = () => {
-    throw new Error('A pattern that has to backtrack was asked on the event loop.')
-  }
-  return { size: patternSize(source), weight: 0, steps: Number.POSITIVE_INFINITY, test }
 }
 
 /** The pattern for the backtracking engine: with flag `u`, which enables `\p{…}`, unless that refuses its syntax. */
