@@ -1,9 +1,15 @@
 /** Words before which a hyphen at a line end stays: `pre- and post-war`. */
 const SUSPENDED = /^(?:and|or|to|und|oder|bis|et|ou|y|o)\b/
-/** A line that begins something of its own, whatever stands before it. */
-const OWN_LINE = /^(?: {4}|\t| {0,3}(?:[-*+•>|#]|\d{1,3}[.)] |```|~~~))/
+/** A line that begins something of its own, whatever stands before it: an entry, a moment of a record, a label. */
+const OWN_LINE =
+  /^(?: {4}|\t| {0,3}(?:[-*+•>|#]|\d{1,3}[.)] |```|~~~|\[?\d{4}-\d{2}-\d{2}[T ]|\[?\d{2}:\d{2}:\d{2}|\p{Lu}[\p{L}-]{1,20}: ))/u
 /** A line this much shorter than the longest one of its paragraph ends where its writer ended it. */
 const FULL = 0.6
+/** Nobody breaks the lines of a text at so few characters: they are an address, or verses. */
+const NARROW = 40
+/** Scripts without spaces between words, and their signs. */
+const SPACELESS_END = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]$/u
+const SPACELESS_BEGIN = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]/u
 
 /** The lines of a paragraph as one: their ends are spaces, and a word that a hyphen cuts is one again. */
 export function joinLines(lines: readonly string[]): string {
@@ -17,6 +23,7 @@ export function joinLines(lines: readonly string[]): string {
       (/\p{L}[-\u2010]$/u.test(last.slice(-4)) && /^\p{Ll}/u.test(next) && !SUSPENDED.test(next))
     )
       pieces.splice(-1, 1, last.slice(0, -1), next)
+    else if (SPACELESS_END.test(last.slice(-2)) && SPACELESS_BEGIN.test(next)) pieces.push(next)
     else pieces.push(' ', next)
   }
   return pieces.join('')
@@ -46,7 +53,9 @@ function partsOf(lines: readonly string[]): string[][] {
   for (const [at, line] of lines.entries()) {
     const before = lines[at - 1]
     const goesOn = before !== undefined && !OWN_LINE.test(line) && !/^ {0,3}(?:[#|]|```|~~~)/.test(before)
-    if (goesOn && (before.length >= FULL * widest || /^\s*\p{Ll}/u.test(line))) parts.at(-1)!.push(line)
+    const isFull = before !== undefined && before.length >= FULL * widest && widest >= NARROW
+    if (goesOn && (isFull || (widest < NARROW && SPACELESS_BEGIN.test(line)) || /^\s*\p{Ll}/u.test(line)))
+      parts.at(-1)!.push(line)
     else parts.push([line])
   }
   return parts

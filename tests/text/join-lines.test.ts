@@ -6,6 +6,22 @@ import { unwrapped } from '../../src/text'
 describe('lines of a text', () => {
   test.each([
     ['wrapped lines', 'The work took\nseven months\r\nin all.', 'The work took seven months in all.'],
+    ['an address', 'Mill Ltd\n12 Mill Road\nBrodholm', 'Mill Ltd\n12 Mill Road\nBrodholm'],
+    [
+      'a script without spaces',
+      '東京タワーは電波塔であり、\n高さは三百三十三メートルである。',
+      '東京タワーは電波塔であり、高さは三百三十三メートルである。',
+    ],
+    [
+      'a record by moments',
+      '2026-03-04 08:00:00 INFO the server starts and listens now\n2026-03-04 08:00:01 WARN a slow answer of the database',
+      '2026-03-04 08:00:00 INFO the server starts and listens now\n2026-03-04 08:00:01 WARN a slow answer of the database',
+    ],
+    [
+      'labels',
+      'From: Ada Brun of the mill at the river <ada@example.com>\nSubject: The price of the flour that we bought',
+      'From: Ada Brun of the mill at the river <ada@example.com>\nSubject: The price of the flour that we bought',
+    ],
     ['words cut in two', 'An old baro-\nmeter of the hut.', 'An old barometer of the hut.'],
     ['a hyphen before a word that is whole', 'The pre-\nand post-war years.', 'The pre- and post-war years.'],
     ['lists', 'To buy:\n- milk and bread\n- tea', 'To buy:\n- milk and bread\n- tea'],
@@ -30,6 +46,12 @@ describe('letters of a text that names no charset', () => {
       'äöüßé€ñ\ufffd',
     ],
     ['a charset nobody knows', latin, 'text/html; charset=x-none', 'Ein Glas kostet 9 € in Mölln'],
+    [
+      'a name behind much else',
+      Buffer.from(`<!-- ${'x'.repeat(1_500)} --><meta charset="windows-1251">\xcc\xee`, 'latin1'),
+      'text/html',
+      'Мо',
+    ],
     ['an XML declaration', Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?>\xfc', 'latin1'), 'text/xml', 'ü'],
   ])('%s', (_, bytes, type, expected) => expect(decodeText(bytes, type)).toEndWith(expected))
 
@@ -67,6 +89,23 @@ describe('a page of a PDF', () => {
       const text = layOut([head, ...rows(names.map(column), [40, 240, 440])])
       expect(text).toBe([head.str, ...names.map(textOf)].join('\n\n'))
     }
+  })
+
+  test('is read column by column where the second begins higher', () => {
+    const left = ['The left column begins here and', 'goes on in its second line until', 'it has come to its end.']
+    const right = ['A right column begins higher and', 'goes on beside the left one until', 'its last words are read.']
+    const items = [
+      ...left.map((line, row) => put(line, 40, 700 - row * 12)),
+      ...right.map((line, row) => put(line, 260, 712 - row * 12)),
+    ]
+    expect(layOut(items)).toBe([left.join(' '), right.join(' ')].join('\n\n'))
+  })
+
+  test('has powers and indices in their line, and letters as they are written', () => {
+    const small = (str: string, x: number, y: number): Item => ({ ...put(str, x, y), height: 7, width: 8 })
+    const line = [put('It holds 10', 40, 700), small('23', 95, 704), put('parts of H', 110, 700), small('2', 160, 697)]
+    expect(layOut([...line, put('O.', 168, 700)])).toBe('It holds 10^23 parts of H2O.')
+    expect(layOut([put('ofﬁce ﺑﻨﻴﺖ', 40, 700)])).toBe('office بنيت')
   })
 
   test('keeps the rows of a table, whose cells no sentence joins', () => {

@@ -48,7 +48,7 @@ async function readable({ bytes, maxChars, whole = false }: DocumentInput): Prom
       text: pages.join('\n\n').slice(0, maxChars),
       publishedAt: null,
     }
-    return whole && !read.text ? { ...read, pictures: await pagesAsPictures(bytes) } : read
+    return whole && !read.text.trim() ? { ...read, pictures: await pagesAsPictures(bytes) } : read
   } finally {
     await document.loadingTask.destroy()
   }

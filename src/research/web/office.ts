@@ -4,48 +4,118 @@ import { DOMParser } from 'linkedom'
 /** Together, once unpacked: a small archive can hold any amount of nothing. */
 const MAX_UNPACKED = 64 * 1024 * 1024
 
+/** Programs write the names of parts in either case, with either slash, and with one before them. */
+const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
+
 const PART =
-  /^(?:word\/(?:document|footnotes|endnotes)\.xml|ppt\/slides\/slide\d{1,5}\.xml|xl\/(?:workbook|styles|sharedStrings|worksheets\/sheet\d{1,5})\.xml)$/
+  /^(?:word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+
+/** In which order the parts of a Word document are read. */
+const OF_WORD = ['document', 'footnotes', 'endnotes', 'comments', 'header', 'footer']
 
 /** The text of a Word document, a presentation or a workbook; throws for another archive, and for one that is too large. */
 export function officeText(bytes: Uint8Array): string {
   let total = 0
-  const parts = unzipSync(bytes, {
+  const unpacked = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
-      if (!PART.test(name)) return false
+      if (!PART.test(plainName(name))) return false
       total += originalSize
       if (total > MAX_UNPACKED) throw new Error('the document is too large once unpacked')
       return true
     },
   })
-  const names = Object.keys(parts).toSorted((a, b) => numberOf(a) - numberOf(b))
-  const sheets = names.filter((name) => name.startsWith('xl/worksheets/'))
-  const prose = names.filter((name) => !name.startsWith('xl/'))
-  if (!sheets.length && !prose.length) throw new Error('no document of a kind that is read here')
-  const xmlOf = (name: string) =>
-    new DOMParser().parseFromString(new TextDecoder().decode(parts[name]), 'text/xml') as unknown as Document
-  const book = sheets.length ? bookOf((name) => (parts[name] ? xmlOf(name) : null)) : null
-  return [
-    ...prose.map((name) => proseOf(xmlOf(name).documentElement)),
-    ...sheets.map((name) => sheetText(xmlOf(name), book!)),
+  const parts = new Map(Object.entries(unpacked).map(([name, part]) => [plainName(name), part]))
+  const read = new Map<string, Element>()
+  const rootOf = (name: string): Element | null => {
+    const part = parts.get(name)
+    if (!part) return null
+    return read.getOrInsertComputed(name, () => {
+      const isWide = (part[0] === 0xff && part[1] === 0xfe) || (part[0] === 0xfe && part[1] === 0xff)
+      const charset = isWide ? (part[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8'
+      const xml = new TextDecoder(charset).decode(part)
+      return (new DOMParser().parseFromString(xml, 'text/xml') as unknown as Document).documentElement
+    })
+  }
+  const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
+  const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
+  const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], new RegExp(`^word/${kind}\\d*\\.xml$`)))
+  if (!sheets.length && !slides.length && !words.length) throw new Error('no document of a kind that is read here')
+  const book = sheets.length ? bookOf(rootOf) : null
+  const texts = [
+    // Headers and footers are often the same in several parts.
+    ...new Set(words.map((name) => proseOf(rootOf(name)!))),
+    ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => proseOf(rootOf(part)!))),
+    ...sheets.map(({ name, title }) => {
+      const text = sheetText(rootOf(name)!, book!)
+      return title && text && sheets.length > 1 ? `${title}\n${text}` : text
+    }),
   ]
-    .filter(Boolean)
-    .join('\n\n')
+  return texts.filter(Boolean).join('\n\n')
 }
 
-/** Notes of a Word document follow its text. */
-const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? (name.endsWith('notes.xml') ? 1 : 0))
+type RootOf = (name: string) => Element | null
+type Placed = { name: string; title: string }
 
-const nameOf = (element: Element): string => element.tagName.toLowerCase()
+/** Parts by the number in their names. */
+const namesOf = (names: readonly string[], kind: RegExp): string[] =>
+  names.filter((name) => kind.test(name)).toSorted((a, b) => numberOf(a) - numberOf(b))
+
+const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? 0)
+
+/** The parts that a list names, in its order and by its names, then those that it does not. */
+function inOrder(list: string, entry: string, kind: RegExp, names: readonly string[], rootOf: RootOf): Placed[] {
+  const folder = list.slice(0, list.indexOf('/') + 1)
+  const targets = targetsOf(rootOf(`${folder}_rels/${list.slice(folder.length)}.rels`), folder)
+  const listed = allIn(rootOf(list), entry).flatMap((element) => {
+    const id = [...element.attributes].find(({ name }) => /:id$/i.test(name))?.value ?? ''
+    const name = targets.get(id)
+    return name && kind.test(name) && names.includes(name) ? [{ name, title: element.getAttribute('name') ?? '' }] : []
+  })
+  const others = namesOf(names, kind).filter((name) => !listed.some((one) => one.name === name))
+  return [...listed, ...others.map((name) => ({ name, title: '' }))]
+}
+
+const targetsOf = (relations: Element | null, folder: string): Map<string, string> =>
+  new Map(
+    allIn(relations, 'relationship').map((element) => {
+      const target = element.getAttribute('Target') ?? ''
+      const path = URL.parse(target, `file:///${folder}`)?.pathname ?? ''
+      return [element.getAttribute('Id') ?? '', plainName(path)]
+    }),
+  )
+
+/** The notes and the diagrams of a slide. */
+function besides(slide: string, rootOf: RootOf): string[] {
+  const relations = rootOf(slide.replace('slides/', 'slides/_rels/').concat('.rels'))
+  return [...targetsOf(relations, 'ppt/slides/').values()].filter(
+    (name) => /^ppt\/(?:notesslides|diagrams\/data)/.test(name) && rootOf(name),
+  )
+}
+
+/** Without its prefix, of which programs have their own. */
+const nameOf = (element: Element): string => element.tagName.toLowerCase().replace(/^.*:/, '')
+
+/** All elements of one name below another, in their order. */
+function allIn(root: Element | null, name: string): Element[] {
+  const found: Element[] = []
+  const walk = (element: Element): void => {
+    for (const child of element.children) {
+      if (nameOf(child) === name) found.push(child)
+      else walk(child)
+    }
+  }
+  if (root) walk(root)
+  return found
+}
 
 /** What a text has in place of these elements. */
-const SIGNS: Record<string, string> = {
-  'w:tab': '\t',
-  'w:br': '\n',
-  'w:cr': '\n',
-  'a:br': '\n',
-  'w:nobreakhyphen': '-',
-}
+const SIGNS: Record<string, string> = { tab: '\t', br: '\n', cr: '\n', nobreakhyphen: '-' }
+
+/**
+ * What is not read: how text looks, what was moved away, fields of slides such as their number, and the same text once
+ * more, for programs that cannot draw the first.
+ */
+const UNREAD = /pr$|^(?:movefrom|fallback|fld)$/
 
 /** A line for each paragraph, of a Word document (`w:p`) and of a slide (`a:p`), and for each row of a table. */
 function proseOf(root: Element): string {
@@ -54,17 +124,25 @@ function proseOf(root: Element): string {
   const walk = (element: Element): void => {
     for (const child of element.children) {
       const name = nameOf(child)
-      if (name === 'w:t' || name === 'a:t') line += child.textContent ?? ''
+      // The text of a diagram is an element of the same name.
+      if (name === 't' && !child.children.length) line += child.textContent ?? ''
       else if (SIGNS[name]) line += SIGNS[name]
-      else if (name === 'w:tr' || name === 'a:tr')
+      else if (name === 'tr')
         lines.push(
           cellsOf(child)
             .map((cell) => proseOf(cell).replace(/\s+/g, ' ').trim())
             .join('\t'),
         )
-      // The same text once more, for programs that cannot draw the first.
-      else if (name !== 'mc:fallback') walk(child)
-      if (name === 'w:p' || name === 'a:p') {
+      else if (!UNREAD.test(name)) {
+        // A stretch that says of itself that it is not shown.
+        if (name === 'r' && [...child.children].some((one) => nameOf(one) === 'rpr' && allIn(one, 'vanish').length))
+          continue
+        // A box of text may be within a paragraph.
+        if (name === 'p' && line) lines.push(line)
+        if (name === 'p') line = ''
+        walk(child)
+      }
+      if (name === 'p') {
         lines.push(line)
         line = ''
       }
@@ -76,7 +154,7 @@ function proseOf(root: Element): string {
 
 /** The cells of a row, also those in a control or a change. */
 const cellsOf = (row: Element): Element[] =>
-  [...row.children].flatMap((child) => (/^[wa]:tc$/.test(nameOf(child)) ? [child] : cellsOf(child)))
+  [...row.children].flatMap((child) => (nameOf(child) === 'tc' ? [child] : cellsOf(child)))
 
 /** What cells refer to. */
 type Book = { shared: readonly string[]; formats: readonly string[]; beginsMs: number }
@@ -85,39 +163,41 @@ type Book = { shared: readonly string[]; formats: readonly string[]; beginsMs: n
 const CODES: Record<number, string> = { 9: '%', 10: '%', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h' }
 const isDay = (id: number): boolean => (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
 
-function bookOf(partOf: (name: string) => Document | null): Book {
-  const strings = [...(partOf('xl/sharedStrings.xml')?.querySelectorAll('si') ?? [])]
-  const styles = partOf('xl/styles.xml')
+function bookOf(rootOf: RootOf): Book {
+  const strings = allIn(rootOf('xl/sharedstrings.xml'), 'si')
+  const styles = rootOf('xl/styles.xml')
   const own = new Map(
-    [...(styles?.querySelectorAll('numFmts > numFmt') ?? [])].map((format) => [
+    allIn(allIn(styles, 'numfmts')[0] ?? null, 'numfmt').map((format) => [
       Number(format.getAttribute('numFmtId')),
       // Words in quotes, escaped signs, colours and currencies say nothing about the kind of value.
       (format.getAttribute('formatCode') ?? '').replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, ''),
     ]),
   )
-  const formats = [...(styles?.querySelectorAll('cellXfs > xf') ?? [])].map((style) => {
+  const formats = allIn(allIn(styles, 'cellxfs')[0] ?? null, 'xf').map((style) => {
     const id = Number(style.getAttribute('numFmtId'))
     return own.get(id) ?? CODES[id] ?? (isDay(id) ? 'd' : id >= 45 && id <= 47 ? 'h' : '')
   })
-  const is1904 = /^(?:1|true)$/.test(
-    partOf('xl/workbook.xml')?.querySelector('workbookPr')?.getAttribute('date1904') ?? '',
-  )
+  const [settings] = allIn(rootOf('xl/workbook.xml'), 'workbookpr')
+  const is1904 = /^(?:1|true)$/.test(settings?.getAttribute('date1904') ?? '')
   return { shared: strings.map(spoken), formats, beginsMs: is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, 30) }
 }
 
-/** The text of an entry, without how it is pronounced. */
+/** The text of an entry, without how it is pronounced; signs that XML has no place for are written as codes in it. */
 const spoken = (entry: Element): string =>
-  [...entry.children].map((child) => (nameOf(child) === 'rph' ? '' : (child.textContent ?? ''))).join('')
+  [...entry.children]
+    .map((child) => (nameOf(child) === 'rph' ? '' : (child.textContent ?? '')))
+    .join('')
+    .replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
 /** Most empty cells between two that are written. */
 const MAX_GAP = 50
 
 /** A line for each row that is not empty, its cells between tabs, each below its header. */
-const sheetText = (document: Document, book: Book): string =>
-  [...document.querySelectorAll('row')]
+const sheetText = (root: Element, book: Book): string =>
+  allIn(root, 'row')
     .map((row) => {
       const cells: string[] = []
-      for (const cell of row.querySelectorAll('c')) {
+      for (const cell of allIn(row, 'c')) {
         // `C7` is below `C1`, in the third column.
         const letters = /^[A-Z]{1,3}/.exec(cell.getAttribute('r') ?? '')?.[0] ?? ''
         const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
@@ -132,15 +212,27 @@ const sheetText = (document: Document, book: Book): string =>
 
 function shownIn(cell: Element, { shared, formats, beginsMs }: Book): string {
   const kind = cell.getAttribute('t') ?? 'n'
-  const inside = cell.querySelector('is')
-  const value = cell.querySelector('v')?.textContent ?? (inside ? spoken(inside) : '')
+  const [inside] = allIn(cell, 'is')
+  const value = allIn(cell, 'v')[0]?.textContent ?? (inside ? spoken(inside) : '')
   if (kind === 's') return shared[Number(value)] ?? ''
   if (kind === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   const number = Number(value)
   if (kind !== 'n' || value === '' || !Number.isFinite(number)) return value
   const format = formats[Number(cell.getAttribute('s') ?? 0)] ?? ''
   if (format.includes('%')) return `${Number((number * 100).toPrecision(15))}%`
-  return /[dyhs]/i.test(format) ? momentOf(number, format, beginsMs) : value
+  if (/[dyhs]/i.test(format)) return momentOf(number, format, beginsMs)
+  // Codes such as `00420` are stored as numbers.
+  if (/^0{2,20}$|^[0-]{3,20}$/.test(format) && Number.isInteger(number) && number >= 0) return coded(value, format)
+  // A double has more digits than a spreadsheet shows.
+  return value.length > 15 && Math.abs(number) < 1e15 ? String(Number(number.toPrecision(15))) : value
+}
+
+/** The digits of a number in the places of a format of zeros: 123456789 in `00000-0000` is `12345-6789`. */
+function coded(digits: string, format: string): string {
+  const places = format.replaceAll('-', '').length
+  const left = [...digits.padStart(places, '0')]
+  const before = left.splice(0, left.length - places).join('')
+  return before + format.replace(/0/g, () => left.shift() ?? '')
 }
 
 /** A count of days as a date, a time, or both, whichever its format shows. */

@@ -2,8 +2,11 @@ import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { answerTasks } from '../../kernel/worker-pool'
 
-/** `prose`: the lines of set text are joined, as a reader of sentences needs them. */
-export type PageQuery = { html: string; maxChars: number; prose: boolean }
+/**
+ * `prose`: the lines of set text are joined, as a reader of sentences needs them. `isXml`: an element without content may
+ * end in its own tag.
+ */
+export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean }
 /** `publishedAt` as the page says it, in whatever form. */
 export type PageAnswer = {
   title: string | null
@@ -13,14 +16,18 @@ export type PageAnswer = {
   pictures?: string[]
 }
 
+/** `<script src="a.js"/>`, which HTML takes for the beginning of a script. Elements that never have content are left out. */
+const CLOSED_AT_ONCE =
+  /<(?!(?:br|hr|img|input|meta|link|area|base|col|embed|source|track|wbr)\b)([a-z][\w:-]{0,40})(\s[^<>]*)?\/>/gi
+
 const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40
 
 /**
  * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
  */
-function readable({ html, prose }: PageQuery): PageAnswer {
-  const document = documentOf(html)
+function readable({ html, prose, isXml }: PageQuery): PageAnswer {
+  const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement, prose)
   const article = new Readability(document as unknown as Document, {

@@ -42,7 +42,9 @@ const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unk
 /** What is written to be read: line ends in it are those of its page. */
 const PROSE = /^text\/(plain|(x-)?markdown)$/
 
-const HTML = /^\s*(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body)\b/i
+/** The beginning of a page, perhaps behind a byte order mark, as browsers know one. */
+const HTML =
+  /^(?:ï»¿)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
 
 /** A fetched body and its Content-Type. */
 type Given = { contentType: string; body: Uint8Array }
@@ -161,12 +163,13 @@ function createReading() {
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
     const message = contentType.split(';')[0]!.trim().toLowerCase()
-    const mime = UNKNOWN.test(message) ? typeOf(body, message) : message
+    const isKnown = [PAGE, PLAIN, DOCUMENT].some((kind) => kind.test(message))
+    const mime = UNKNOWN.test(message) || !isKnown ? typeOf(body, message) : message
     // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
     if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04')) {
       const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole }, by)
-      if (answer.text || answer.pictures) return answer
+      if (answer.text.trim() || answer.pictures) return answer
       throw new WebFailure('The document contains no text; it may consist of scanned pages.')
     }
     const [isPage, isPlain] = [PAGE.test(mime), PLAIN.test(mime)]
@@ -177,16 +180,23 @@ function createReading() {
     if (body.length > MAX_TEXT_BYTES && !by.whole)
       throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
-    if (isPage) return ask(pages, { html: text, maxChars: MAX_CHARS, prose: by.prose === true }, by)
+    if (isPage)
+      return ask(
+        pages,
+        { html: text, maxChars: MAX_CHARS, prose: by.prose === true, isXml: mime.includes('xhtml') },
+        by,
+      )
     const read = text.slice(0, MAX_CHARS)
     return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
 }
 
-/** The type of what is served as mere bytes, by these. */
+/** The type of what is served as mere bytes, or under a type that nobody knows, by these: all texts can be read. */
 function typeOf(body: Uint8Array, text: string): string {
   if (!isText(body)) return text
-  return HTML.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1')) ? 'text/html' : 'text/plain'
+  const start = Buffer.from(body.subarray(0, 1_024)).toString('latin1')
+  if (!HTML.test(start)) return 'text/plain'
+  return /^(?:ï»¿)?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by: By): Promise<PageAnswer> {
@@ -234,7 +244,10 @@ function unnamed(bytes: Uint8Array): string {
   const broken = text.split('\ufffd').length - 1
   if (broken === 0) return text
   const beyond = text.match(/[^\0-\x7f]/g)?.length ?? 0
-  return beyond > 5 * broken ? text : new TextDecoder('windows-1252').decode(bytes)
+  if (beyond > 5 * broken) return text
+  // Some pages say it later than they may.
+  const late = META.exec(Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1'))?.[1]
+  return (decoderOf(late ?? '') ?? new TextDecoder('windows-1252')).decode(bytes)
 }
 
 /** Whether bytes of an unknown type are a text: they hold no control characters, which other files are full of. */

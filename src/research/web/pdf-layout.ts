@@ -34,6 +34,11 @@ export function layOut(items: readonly Item[]): string {
 }
 
 const RIGHT = Math.PI / 2
+/** Ligatures, and the forms that letters have by their place in a word. */
+const DRAWN = /[\ufb00-\ufdff\ufe70-\ufefc]+/g
+/** Notes and powers are this much smaller than the text beside them, and short. */
+const SMALL = 0.85
+const MAX_RAISED_CHARS = 4
 
 function upright({ str, dir, width, height, transform }: Item, quarters: number): Piece {
   const [a = 1, b = 0, , , x = 0, up = 0] = transform
@@ -43,15 +48,25 @@ function upright({ str, dir, width, height, transform }: Item, quarters: number)
     [-x, -up],
     [-up, x],
   ][quarters] as [number, number]
-  return { text: str, left, right: left + width, y, size: height || Math.hypot(a, b) || 1, isRtl: dir === 'rtl' }
+  // Letters as they are drawn are letters as they are written.
+  const text = str.replace(DRAWN, (letters) => letters.normalize('NFKC'))
+  return { text, left, right: left + width, y, size: height || Math.hypot(a, b) || 1, isRtl: dir === 'rtl' }
 }
 
 function rowsOf(pieces: readonly Piece[]): Row[] {
   const rows: Row[] = []
+  let main: Piece | undefined
   for (const piece of [...pieces].sort((one, other) => other.y - one.y)) {
-    const [first] = rows.at(-1) ?? []
-    if (first && first.y - piece.y < 0.5 * Math.min(first.size, piece.size)) rows.at(-1)!.push(piece)
-    else rows.push([piece])
+    const [large, small] = main && main.size < piece.size ? [piece, main] : [main, piece]
+    const isRaised = large && small.size < SMALL * large.size && small.text.trim().length <= MAX_RAISED_CHARS
+    const reach = 0.5 * (isRaised ? large.size : Math.min(large?.size ?? 0, small.size))
+    if (main && main.y - piece.y < reach) {
+      rows.at(-1)!.push(piece)
+      if (large === piece) main = piece
+    } else {
+      rows.push([piece])
+      main = piece
+    }
   }
   return rows.map((row) => row.sort((one, other) => one.left - other.left))
 }
@@ -64,6 +79,13 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
     const run = depth < MAX_DEPTH ? runFrom(rows, at) : null
     const end = run?.end ?? at + 1
     if (run && isProse(run.left) && isProse(run.right)) {
+      // A column may begin higher than the one before it.
+      for (let above = at - 1; plain.length; above--) {
+        const [row, first] = [rows[above]!, run.right[0]![0]!]
+        if (row[0]!.left < run.middle || row[0]!.y - first.y >= 2 * first.size) break
+        plain.pop()
+        run.right.unshift(row)
+      }
       blocks.push(plain, ...blocksOf(run.left, depth + 1), ...blocksOf(run.right, depth + 1))
       plain = []
     } else plain.push(...rows.slice(at, end).map(lineOf))
@@ -72,8 +94,10 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   return [...blocks, plain].filter(({ length }) => length > 0)
 }
 
+type Run = { left: Row[]; right: Row[]; middle: number; end: number }
+
 /** The rows from one on that have an empty stretch in common, and what is at its two sides. */
-function runFrom(rows: readonly Row[], from: number): { left: Row[]; right: Row[]; end: number } | null {
+function runFrom(rows: readonly Row[], from: number): Run | null {
   let gap = widestGap(rows[from]!)
   if (!gap) return null
   const [left, right]: [Row[], Row[]] = [[], []]
@@ -93,7 +117,7 @@ function runFrom(rows: readonly Row[], from: number): { left: Row[]; right: Row[
     if (before.length) left.push(before)
     if (behind.length) right.push(behind)
   }
-  return { left, right, end }
+  return { left, right, middle: (gap[0] + gap[1]) / 2, end }
 }
 
 function widestGap(row: Row): [number, number] | null {
@@ -120,6 +144,10 @@ function lineOf(row: Row): Line {
     const before = inOrder[at - 1]
     const gap = before ? (isRtl ? before.left - piece.right : piece.left - before.right) / piece.size : 0
     const isCell = gap >= CELL_GAP && text.trim().length > 3
+    // `10` and a raised `6` are not 106.
+    const isPower =
+      before && piece.size < SMALL * before.size && piece.y > before.y + 0.2 * before.size && /\d$/.test(before.text)
+    if (isPower && /^\d/.test(piece.text)) text += '^'
     text += (isCell ? ' | ' : gap >= WORD_GAP && !text.endsWith(' ') ? ' ' : '') + piece.text
   }
   const right = row.reduce((max, one) => Math.max(max, one.right), row[0]!.right)

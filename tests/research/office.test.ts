@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'bun:test'
+import { strToU8, zipSync } from 'fflate'
+import { officeText } from '../../src/research/web/office'
+
+const zipped = (parts: Record<string, string | Uint8Array>): Uint8Array =>
+  zipSync(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, new Uint8Array(bytesOf(part))])))
+const bytesOf = (part: string | Uint8Array): Uint8Array => (typeof part === 'string' ? strToU8(part) : part)
+
+const SPREADSHEET = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main'
+const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const sheet = (cells: string): string =>
+  `<worksheet xmlns="${SPREADSHEET}"><sheetData><row r="1">${cells}</row></sheetData></worksheet>`
+const cell = (text: string): string => `<c t="inlineStr"><is><t>${text}</t></is></c>`
+const word = (body: string): string => `<w:document xmlns:w="${WORD}"><w:body>${body}</w:body></w:document>`
+const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
+const related = (...entries: [id: string, target: string][]): string =>
+  `<Relationships xmlns="${RELATIONS}">${entries.map(([id, target]) => `<Relationship Id="${id}" Target="${target}"/>`).join('')}</Relationships>`
+const slide = (text: string): string =>
+  `<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`
+
+describe('the text of a file of Office, as programs write it', () => {
+  const styles = `<styleSheet xmlns="${SPREADSHEET}"><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="00000-0000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`
+  test.each<[string, Record<string, string | Uint8Array>, string]>([
+    ['with a prefix of its own', { 'word/document.xml': word(paragraph('Sold.')).replaceAll('w:', 'ns0:') }, 'Sold.'],
+    ['with a number in the name of the document', { 'word/document2.xml': word(paragraph('Sold.')) }, 'Sold.'],
+    ['with backslashes', { 'word\\document.xml': word(paragraph('Sold.')) }, 'Sold.'],
+    ['with a slash first', { '/word/document.xml': word(paragraph('Sold.')) }, 'Sold.'],
+    [
+      'with a header and a remark, each once',
+      {
+        'word/document.xml': word(paragraph('Body.')),
+        'word/header1.xml': word(paragraph('No. 7')),
+        'word/header2.xml': word(paragraph('No. 7')),
+        'word/comments.xml': word(paragraph('Check it.')),
+      },
+      'Body.\n\nCheck it.\n\nNo. 7',
+    ],
+    [
+      'without what is not shown, and what was moved away',
+      {
+        'word/document.xml': word(
+          `${paragraph('Seen.')}<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Not seen.</w:t></w:r></w:p><w:p><w:moveFrom><w:r><w:t>Gone.</w:t></w:r></w:moveFrom></w:p>`,
+        ),
+      },
+      'Seen.',
+    ],
+    [
+      'with a box of text in a paragraph',
+      { 'word/document.xml': word(`<w:p><w:r><w:t>One.</w:t><w:box>${paragraph('In it.')}</w:box></w:r></w:p>`) },
+      'One.\nIn it.',
+    ],
+    [
+      'with prefixes in a workbook',
+      {
+        'xl/worksheets/sheet1.xml': sheet(cell('Barley'))
+          .replaceAll(/<(\/?)(?=[a-z])/gi, '<$1x:')
+          .replace('xmlns=', 'xmlns:x='),
+      },
+      'Barley',
+    ],
+    ['with a sheet of another name', { 'xl/worksheets/Prices.xml': sheet(cell('Barley')) }, 'Barley'],
+    [
+      'with letters in UTF-16',
+      { 'xl/worksheets/sheet1.xml': new Uint8Array(Buffer.from(`\ufeff${sheet(cell('Größe'))}`, 'utf16le')) },
+      'Größe',
+    ],
+    [
+      'with codes that begin with zeros, and numbers as they are shown',
+      {
+        'xl/worksheets/sheet1.xml': sheet(
+          '<c s="1"><v>420</v></c><c s="2"><v>123456789</v></c><c><v>0.30000000000000004</v></c>',
+        ),
+        'xl/styles.xml': styles,
+      },
+      '00420\t12345-6789\t0.3',
+    ],
+    ['with coded signs', { 'xl/worksheets/sheet1.xml': sheet(cell('one_x000D_&#10;two')) }, 'one two'],
+    [
+      'in the order of its sheets, below their names',
+      {
+        'xl/workbook.xml': `<workbook xmlns:r="${OFFICE}"><sheets><sheet name="New" r:id="b"/><sheet name="Old" r:id="a"/></sheets></workbook>`,
+        'xl/_rels/workbook.xml.rels': related(['a', 'worksheets/sheet1.xml'], ['b', '/xl/worksheets/sheet2.xml']),
+        'xl/worksheets/sheet1.xml': sheet(cell('first made')),
+        'xl/worksheets/sheet2.xml': sheet(cell('made later')),
+      },
+      'New\nmade later\n\nOld\nfirst made',
+    ],
+    [
+      'in the order of its slides, with their notes',
+      {
+        'ppt/presentation.xml': `<p:presentation xmlns:p="p" xmlns:r="${OFFICE}"><p:sldIdLst><p:sldId r:id="b"/><p:sldId r:id="a"/></p:sldIdLst></p:presentation>`,
+        'ppt/_rels/presentation.xml.rels': related(['a', 'slides/slide1.xml'], ['b', 'slides/slide2.xml']),
+        'ppt/slides/slide1.xml': slide('Second'),
+        'ppt/slides/slide2.xml': slide('First'),
+        'ppt/slides/_rels/slide2.xml.rels': related(['n', '../notesSlides/notesSlide1.xml']),
+        'ppt/notesSlides/notesSlide1.xml': slide('Say hello'),
+      },
+      'First\n\nSay hello\n\nSecond',
+    ],
+  ])('%s', (_, parts, expected) => expect(officeText(zipped(parts)).trim()).toBe(expected))
+
+  test('a large sheet takes time in proportion', () => {
+    const rows = `<row>${'<c><v>1</v></c>'.repeat(10)}</row>`.repeat(5_000)
+    const text = officeText(
+      zipped({ 'xl/worksheets/sheet1.xml': `<worksheet xmlns="${SPREADSHEET}">${rows}</worksheet>` }),
+    )
+    expect(text.split('\n')).toHaveLength(5_000)
+  })
+})
