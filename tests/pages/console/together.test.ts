@@ -111,7 +111,7 @@ inChromium('people and endpoints in the console', async () => {
     })
     await press(page, 'job.completed A job completed.', 'checkbox')
     await sees(page, 'What it holds')
-    await write(page, 'Events of your own, and families', 'order.created')
+    await write(page, 'Your own events and event families', 'order.created')
     expect(await wrongIn(page, 'webhooks-new')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
     await page.click('.form button[type=submit]')

@@ -51,7 +51,7 @@ function PriceBody({ row: it }: { row: EnginePrice }) {
             values: { prices: { [it.id]: it.price } },
           },
           it.set_by === 'here' && {
-            label: 'As before…',
+            label: 'Reset…',
             method: 'PUT',
             path: '/engines/prices',
             body: { prices: { [it.id]: null } },

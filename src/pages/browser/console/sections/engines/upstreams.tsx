@@ -349,7 +349,7 @@ function Cache() {
               role="admin"
               actions={[
                 {
-                  label: 'Empty it…',
+                  label: 'Clear cache…',
                   path: '/cache/purge',
                   body: { scope: 'all' },
                   danger: true,

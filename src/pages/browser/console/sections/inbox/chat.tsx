@@ -127,7 +127,7 @@ function Messages({ chat }: { chat: Transcript }) {
         isAtEnd.current = it.scrollHeight - it.scrollTop - it.clientHeight < NEAR_END
       }}
     >
-      <div className="log" role="log" aria-label="What was said">
+      <div className="log" role="log" aria-label="Messages">
         {chat.messages.map((message) => (
           <article key={message.id} className={`message ${message.role}`}>
             {message.role !== 'system' && (

@@ -18,8 +18,8 @@ const SOUL: readonly FormField[] = [
   { name: 'brand_soul.enabled', label: 'Used', kind: 'check' },
   { name: 'brand_soul.persona', label: 'Who answers', kind: 'area', empty: 'text' },
   { name: 'brand_soul.tone', label: 'Tone', empty: 'text' },
-  { name: 'brand_soul.knowledge', label: 'Facts, one a line', kind: 'lines' },
-  { name: 'brand_soul.constraints', label: 'Rules, one a line', kind: 'lines' },
+  { name: 'brand_soul.knowledge', label: 'Facts, one per line', kind: 'lines' },
+  { name: 'brand_soul.constraints', label: 'Rules, one per line', kind: 'lines' },
 ]
 
 export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
@@ -43,10 +43,10 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
     ['Id', <Id key="id" id={key.id} />],
     ['Begins with', <code key="prefix">{key.prefix}…</code>],
     ['Paid by', key.scope === 'org' ? 'the organization' : 'your personal account'],
-    ['May use', key.scopes.join(', ')],
+    ['Scopes', key.scopes.join(', ')],
     ['Tier', key.tier],
-    ['Requests a minute', key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit)],
-    ['Tokens a minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
+    ['Requests per minute', key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit)],
+    ['Tokens per minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
     ['Pages', key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all'],
     ['Chat parameters', CHAT_PARAMETERS[key.chat_parameters]],
     ['Brand soul', key.brand_soul?.enabled ? 'used' : 'none'],

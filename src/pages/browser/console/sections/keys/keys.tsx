@@ -39,7 +39,7 @@ export default defineScreen<ApiKey>({
     },
     { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
     { key: 'status', head: 'Status', cell: KeyState, main: true, width: '132px', sort: ({ status }) => status },
-    { key: 'scopes', head: 'May use', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
+    { key: 'scopes', head: 'Scopes', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
     { key: 'tier', head: 'Tier', cell: ({ tier }) => tier, width: '96px', sort: ({ tier }) => tier },
     {
       key: 'spent',
@@ -107,7 +107,7 @@ export default defineScreen<ApiKey>({
     },
     {
       name: 'may',
-      label: 'May use',
+      label: 'Scopes',
       hint: 'Scope, such as completions',
       match: ({ scopes }, wanted) => scopes.some((scope) => scope.includes(wanted.toLowerCase())),
     },

@@ -20,11 +20,11 @@ const rate = { kind: 'number', help: "Empty: the tier's limit.", empty: 'null', 
 /** What the owner of a key says of it, when it is made and later. */
 export const KEY_FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name', help: 'Who or what uses it, such as “web shop”.', required: true },
-  { name: 'scopes', label: 'May use', kind: 'checks', choices: SCOPES },
+  { name: 'scopes', label: 'Scopes', kind: 'checks', choices: SCOPES },
   { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', ...amount },
   { name: 'daily_cap_cents', label: 'Daily cap, in dollars', ...amount },
-  { name: 'rpm_limit', label: 'Requests a minute', ...rate },
-  { name: 'tpm_limit', label: 'Tokens a minute', ...rate },
+  { name: 'rpm_limit', label: 'Requests per minute', ...rate },
+  { name: 'tpm_limit', label: 'Tokens per minute', ...rate },
   { name: 'expires_at', label: 'Expires', kind: 'until', empty: 'null' },
   {
     name: 'chat_parameters',
@@ -35,9 +35,9 @@ export const KEY_FIELDS: readonly FormField[] = [
   },
   {
     name: 'allowed_origins',
-    label: 'Pages that may use it',
+    label: 'Allowed origins',
     kind: 'list',
-    help: 'Origins such as https://app.example, with blanks in between. Empty: all.',
+    help: 'Origins such as https://app.example, separated by spaces. Empty: all.',
   },
 ]
 const ALL = { scopes: SCOPES.map(([scope]) => scope) }

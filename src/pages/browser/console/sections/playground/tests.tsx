@@ -81,7 +81,7 @@ function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): v
           {({ type, value }, set) => (
             <div className="pair">
               <Select
-                label="Must be so"
+                label="Must be true"
                 value={type}
                 choices={CHECKS.map(([name, label]) => [name, label] as const)}
                 onChange={(next) => set({ type: next as Check['type'] })}
@@ -165,7 +165,7 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
           kind: 'cents',
           required: true,
           min: 0,
-          help: 'Every answer is billed as a completion. No more begin once this much was charged.',
+          help: 'Every answer is billed as a completion. No new case starts once this much has been charged.',
         },
       ]}
       values={{ most_cents: 100 }}

@@ -225,7 +225,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
                 fields: [
                   {
                     name: 'expected_mode',
-                    label: 'It should have been',
+                    label: 'Correct mode',
                     kind: 'choice',
                     choices: MODES.filter((mode) => mode !== row.resolved_mode).map((mode) => [mode, mode] as const),
                   },

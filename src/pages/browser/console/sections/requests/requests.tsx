@@ -211,7 +211,7 @@ const shared = {
     },
   ],
   filters: [
-    { name: 'q', label: 'Request id', hint: 'Request id or its start' },
+    { name: 'q', label: 'Request id', hint: 'Request id or its beginning' },
     rangeFilter,
     {
       name: 'status',

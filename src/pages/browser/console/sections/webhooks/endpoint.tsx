@@ -69,8 +69,8 @@ function EventPicker({ value, onChange, problem }: PickerProps) {
             )
           })}
           <Field
-            label="Events of your own, and families"
-            help="With blanks in between, such as order.created or skill.*."
+            label="Your own events and event families"
+            help="Separated by spaces, such as order.created or skill.*."
             problem={problem}
           >
             {(props) => (

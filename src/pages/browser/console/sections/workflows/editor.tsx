@@ -110,9 +110,9 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
           value={trigger}
           onChange={setTrigger}
           choices={[
-            { value: 'manual', label: 'By call' },
-            { value: 'schedule', label: 'By time' },
-            { value: 'event', label: 'By event' },
+            { value: 'manual', label: 'API call' },
+            { value: 'schedule', label: 'Schedule' },
+            { value: 'event', label: 'Event' },
           ]}
         />
         <div className="between">
