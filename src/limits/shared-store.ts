@@ -39,10 +39,8 @@ type Deps = Shared & { clock: Clock; mine: LocalStore }
 /** What came of a question: what Redis said, to this node or to another for it; else what the others let in. */
 type Outcome = Pick<Answer, 'said' | 'since' | 'isOpen'> & { answers: readonly FromNode[] }
 
-/** What other nodes let in and Redis does not know, and what is known of each. */
-type Others = { apart: number; answers: readonly FromNode[]; kept: readonly KeptCount[]; isAll: boolean }
-
-const NOTHING_APART: Others = { apart: 0, answers: [], kept: [], isAll: true }
+/** What other nodes let in and Redis does not know, and which of them answered. */
+type Others = { apart: number; answers: readonly FromNode[] }
 
 /** More than any limit. */
 const NO_LIMIT = 1e15
@@ -52,8 +50,6 @@ const DOUBT_MS = WINDOW_MS + 2_000
 const FORGOT = -1
 /** So often it may say so of one call; more of it is no Redis to count with. */
 const MAX_FORGOT = 3
-/** For so long others may not have heard of a node that was started. */
-const UNHEARD_MS = 5_000
 
 /**
  * The windows of all nodes together (docs/design.md 9), exact even when a node loses Redis (docs/attacks.md I-10).
@@ -74,7 +70,6 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
   const elsewhere = createElsewhere({ clock, mine })
   /** What Redis was asked to take and has not answered yet; `since`: of which memory of it. */
   const underWay = new Set<{ window: Window; weight: number; since: number }>()
-  const startedAt = clock.monotonic()
   let entries = 0
   /** The node that asks Redis for this one. */
   let helper = ''
@@ -93,7 +88,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     for (let forgot = 0; ; ) {
       // What others say is of this memory of Redis: where it forgot since then, they are asked again.
       const claim = { window: mine.windowOf(subject, name), weight, since: redis.since() }
-      const others = isSure ? await othersApart(subject, name, limit) : NOTHING_APART
+      const others = isSure ? await othersApart(subject, name, limit) : { apart: 0, answers: [] }
       const alone = async (answers: readonly FromNode[]) => {
         const taken = await ofMyLevel(subject, name, limit, weight, answers)
         // Those who did not answer may hear Redis.
@@ -101,16 +96,12 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
         return taken
       }
       if (forgot > MAX_FORGOT) return alone(others.answers)
-      // Who does not answer may live, and not hear Redis: then this node keeps to its level, too.
-      const held = others.isAll ? null : takeOfLevel(subject, name, limit, weight, others)
-      if (held && !held.entry) return held
       const missing = others.apart + apartHere(subject, name)
       underWay.add(claim)
       const values = [limit - missing, weight, id, claim.since]
-      const { said: messages, since, isOpen, answers } = await ask({ script: 'take', subject, names, values, isSure })
-      underWay.delete(claim)
+      const asking = ask({ script: 'take', subject, names, values, isSure }).finally(() => underWay.delete(claim))
+      const { said: messages, since, isOpen, answers } = await asking
       const taken = messages?.[0]
-      if (taken !== 1) held?.entry?.correct(0)
       if (taken === FORGOT) {
         forgot += 1
         isSure = isDoubtful(subject, name)
@@ -119,7 +110,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
       if (messages) {
         // Redis has forgotten it again.
         if (taken && since !== redis.since()) apart.add(subject, name, weight)
-        return counted({ subject, names, limit, weight, id, missing }, messages, held?.entry ?? null)
+        return counted({ subject, names, limit, weight, id, missing }, messages)
       }
       if (isSure || !isOpen) return alone(answers)
       doubt(subject, name)
@@ -144,12 +135,10 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  /** `held`: what it has of the level of this node already. */
-  async function counted(request: Request, messages: number[], held: Entry | null): Promise<Taken> {
-    const { subject, names, limit, weight, id, missing } = request
+  async function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Promise<Taken> {
     const [name] = names as [WindowName]
     const [taken, waitMs, ...found] = messages
-    const entry = taken ? (held ?? mine.add(subject, name, weight)) : null
+    const entry = taken ? mine.add(subject, name, weight) : null
     const writing = entry && counts.letIn(subject, name, weight, 0, limit)
     found[0]! += missing
     elsewhere.hearAll(subject, names, found)
@@ -172,31 +161,21 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     answers: readonly FromNode[],
   ): Promise<Taken> {
     const kept = await counts.read(subject, name, 0)
-    const taken = takeOfLevel(subject, name, limit, weight, { answers, kept })
-    const { entry } = taken
-    if (!entry) return taken
-    const copy = apart.add(subject, name, weight)
-    doubt(subject, name)
-    await counts.letIn(subject, name, weight, weight, limit)
-    return {
-      ...taken,
-      entry: {
-        correct: (actual) => {
-          for (const each of [entry, copy]) each.correct(actual)
-        },
-      },
-    }
-  }
-
-  type Known = Pick<Others, 'answers' | 'kept'>
-
-  function takeOfLevel(subject: string, name: WindowName, limit: number, weight: number, known: Known): Taken {
     const here = mine.view(subject, name).used
-    const level = levelHere(subject, name, limit, known)
+    const level = levelHere(subject, name, limit, answers, kept)
     const { entry, waitMs } = mine.take(subject, name, level, weight)
+    const copy = entry && apart.add(subject, name, weight)
+    if (entry) {
+      doubt(subject, name)
+      await counts.letIn(subject, name, weight, weight, limit)
+    }
     const shown = Math.max(level, here)
     return {
-      entry,
+      entry: entry && {
+        correct: (actual) => {
+          for (const each of [entry, copy]) each?.correct(actual)
+        },
+      },
       ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
       // What fits the whole limit fits again when Redis counts again.
       waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
@@ -204,15 +183,21 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
   }
 
   /** Of all that answered; where some did not, each of them has a level, too, whether it lives or not. */
-  function levelHere(subject: string, name: WindowName, limit: number, { answers, kept }: Known): number {
+  function levelHere(
+    subject: string,
+    name: WindowName,
+    limit: number,
+    answers: readonly FromNode[],
+    kept: readonly KeptCount[],
+  ): number {
     const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
     const silent = ofOthers(kept, answers).map((one) => ({ ...one, used: one.used + unwrittenOf(limit) }))
     const me = { node, used: mine.view(subject, name).used }
-    const missing = nodes().count - 1 - answers.length
-    if (missing > 0) {
-      if (clock.monotonic() < startedAt + UNHEARD_MS) return 0
-      // Their ids come first: what does not divide is theirs.
-      const unknown = Array.from({ length: Math.max(missing - silent.length, 0) }, () => ({ node: '', used: 0 }))
+    const { count } = nodes()
+    if (answers.length < count - 1) {
+      // One more than is known: a node was started just now, or others think so. What does not divide is theirs.
+      const length = Math.max(count - others.length - silent.length, 0)
+      const unknown = Array.from({ length }, () => ({ node: '', used: 0 }))
       return levelOf(limit, node, [...unknown, ...others, ...silent, me])
     }
     const gone = silent.reduce((sum, { used }) => sum + used, 0)
@@ -316,7 +301,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     const gone = ofOthers(kept, answers)
     const unknown = gone.reduce((sum, one) => sum + one.apart + unwrittenOf(limit), 0)
     const apart = answers.reduce((sum, each) => sum + each.apart[0]!, unknown)
-    return { apart, answers, kept, isAll: answers.length >= nodes().count - 1 }
+    return { apart, answers }
   }
 
   /** What this node let in and Redis does not know, with what it may have taken before it forgot. */

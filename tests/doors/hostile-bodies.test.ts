@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { PIXEL } from '../support/pixel'
 
-const { world } = await createUpstreamWorld()
+const { world } = await createUpstreamWorld({ isAlone: true })
 
 const image = `data:image/png;base64,${PIXEL}`
 const ITEMS = [
