@@ -128,7 +128,10 @@ export function createSecondLook(opinion: EngineOpinion | null) {
     budget: SecondLookBudget,
     signal: AbortSignal,
   ): Promise<O> {
-    const open = outcome.doubts.filter(({ index }) => !outcome.firings.some((one) => isOf(one, rules[index]!)))
+    const open = outcome.doubts.filter(({ index }) => {
+      const { guardrail_id, verdict } = rules[index]!
+      return !outcome.firings.some((one) => one.guardrail_id === guardrail_id && one.verdict === verdict)
+    })
     if (!opinion || !open.length || budget.left <= 0) return outcome
     budget.left--
     const { start, end } = open[0]!
@@ -146,6 +149,3 @@ export function createSecondLook(opinion: EngineOpinion | null) {
     return { ...outcome, firings }
   }
 }
-
-const isOf = (firing: Outcome['firings'][number], { guardrail_id, verdict }: CompiledRule): boolean =>
-  firing.guardrail_id === guardrail_id && firing.verdict === verdict

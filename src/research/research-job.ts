@@ -91,7 +91,13 @@ export function researchKind({
           (sum, turn) => sum + prices.costOf(turn.engineId, turn),
           prices.costOf(engineId, { pages: found.pages }),
         )
-    const stored = await keep(found)
+    const { snapshots } = found
+    const stored = snapshots.snapshots.length
+      ? {
+          draft: await files.receive(Buffer.from(JSON.stringify(snapshots)), 'application/json'),
+          artifactId: ArtifactId.create(),
+        }
+      : null
     return {
       text: found.report,
       data: dataOf(found, depth, stored),
@@ -102,12 +108,6 @@ export function researchKind({
         await delivered(tx, { used }, cost)
       },
     }
-  }
-
-  async function keep({ snapshots }: Findings) {
-    if (!snapshots.snapshots.length) return null
-    const draft = await files.receive(Buffer.from(JSON.stringify(snapshots)), 'application/json')
-    return { draft, artifactId: ArtifactId.create() }
   }
 }
 

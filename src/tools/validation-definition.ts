@@ -80,7 +80,9 @@ function lookAt(value: unknown, path: string, depth: number, look: Look): void {
   if (depth > MAX_DEPTH) return void report(`is nested deeper than ${MAX_DEPTH} schemas`)
   for (const [keyword, held] of Object.entries(value)) {
     const at = `${path}.${keyword}`
-    look.keywords += workOf(keyword, held)
+    // In how many pieces of code it is compiled to.
+    if (!ANNOTATIONS.has(keyword))
+      look.keywords += keyword === 'dependentRequired' && isSchema(held) ? Object.keys(held).length : 1
     if (look.keywords > MAX_KEYWORDS)
       return void report(
         `is keyword ${MAX_KEYWORDS + 1} of the schema or later; at most ${MAX_KEYWORDS} are allowed`,
@@ -90,12 +92,6 @@ function lookAt(value: unknown, path: string, depth: number, look: Look): void {
     if (problem) report(problem, at)
     else for (const inner of heldBy(keyword, held, at)) lookAt(inner.value, inner.path, depth + 1, look)
   }
-}
-
-/** How many pieces of code a keyword is compiled to. */
-function workOf(keyword: string, held: unknown): number {
-  if (ANNOTATIONS.has(keyword)) return 0
-  return keyword === 'dependentRequired' && isSchema(held) ? Object.keys(held).length : 1
 }
 
 function problemWith(keyword: string, value: unknown, look: Look): string | null {

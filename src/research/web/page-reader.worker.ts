@@ -161,12 +161,7 @@ function enter(node: PageNode, stack: (PageNode | string)[]): void {
   if (isBlock) stack.push('\n')
   if (name === 'TD' || name === 'TH') stack.push(' | ')
   stack.push(...[...node.childNodes].reverse())
-  if (isBlock) stack.push(openingOf(name))
-}
-
-function openingOf(name: string): string {
-  if (name === 'LI') return '\n- '
-  return /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n'
+  if (isBlock) stack.push(name === 'LI' ? '\n- ' : /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n')
 }
 
 answerTasks((query: PageQuery): PageAnswer => {

@@ -113,9 +113,11 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     let url = first
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
       const answer = await fetchOnce(url, by)
-      const next = nextOf(answer, url)
-      if (next === null) return { ...answer, url }
-      url = next
+      const { status, headers } = answer
+      if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return { ...answer, url }
+      const next = URL.parse(headers.location, url)
+      if (!next) throw new WebFailure('The address redirects to an invalid address.')
+      url = withoutFragment(next.href)
     }
     throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
   }
@@ -138,14 +140,6 @@ export function createPages({ outbound }: { outbound: Outbound }) {
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0]!
-
-/** The redirect target of a response, without its fragment; null when it is no redirect. */
-function nextOf({ status, headers }: PublicResponse, from: string): string | null {
-  if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return null
-  const next = URL.parse(headers.location, from)
-  if (!next) throw new WebFailure('The address redirects to an invalid address.')
-  return withoutFragment(next.href)
-}
 
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within

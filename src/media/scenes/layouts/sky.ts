@@ -1,7 +1,6 @@
 import { mix, tone } from '../color'
 import { type Color, circle, type Gradient, group, line, path, type Shape } from '../model'
 import { iconPicture } from '../motifs/icon-picture'
-import type { Palette } from '../palette'
 import type { Setting } from '../read'
 import type { Canvas } from './canvas'
 import type { Light } from './light'
@@ -34,8 +33,11 @@ export function skyOf(canvas: Canvas, light: Light, setting: Setting, horizon: n
     )
     if (light.isNight) shapes.push(circle(x + r * 0.34, y - r * 0.2, r * 0.82, mix(light.top, light.low, 0.28)))
   }
-  if (setting === 'space' && !reading.subjects.some(({ motif }) => motif.name === 'ringed-planet'))
-    shapes.push(planet(width * (1 - side), height * 0.24, unit * 0.11, palette))
+  if (setting === 'space' && !reading.subjects.some(({ motif }) => motif.name === 'ringed-planet')) {
+    const r = unit * 0.11
+    const place = { x: width * (1 - side) - r, y: height * 0.24 - r, scale: r / 50 }
+    shapes.push(group([iconPicture('ringed-planet', palette)], place))
+  }
   if (!light.isNight)
     for (const at of [0.16, 0.52, 0.86])
       shapes.push(
@@ -48,9 +50,6 @@ export function skyOf(canvas: Canvas, light: Light, setting: Setting, horizon: n
       )
   return shapes
 }
-
-const planet = (x: number, y: number, r: number, palette: Palette): Shape =>
-  group([iconPicture('ringed-planet', palette)], { x: x - r, y: y - r, scale: r / 50 })
 
 const cloud = (x: number, y: number, size: number, fill: Color): Shape =>
   group([path('M-60 20 A20 20 0 0 1 -44 -12 A30 30 0 0 1 10 -24 A24 24 0 0 1 46 -2 A15 15 0 0 1 58 20 Z', fill)], {
