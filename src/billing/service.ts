@@ -359,7 +359,8 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
  */
 export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BATCH): Promise<number> {
   const { store, clock, audit, node, release, unended = new Set() } = deps
-  if (!unended.size && !(await hasAbandoned(deps))) return 0
+  // A look without a transaction: nearly always there is none.
+  if (!unended.size && !(await anyAbandoned(store.read, { node, now: clock.now() })).length) return 0
   return store.write(async (tx) => {
     const refs = [...unended].slice(0, limit)
     const left = refs.length ? await openHolds(tx, refs) : []
@@ -385,11 +386,6 @@ export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BAT
     }
     return released
   })
-}
-
-/** A look without a transaction: nearly always there is none. */
-async function hasAbandoned({ store: { read }, clock, node }: AbandonedLoopDeps): Promise<boolean> {
-  return (await anyAbandoned(read, { node, now: clock.now() })).length > 0
 }
 
 /** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die. */

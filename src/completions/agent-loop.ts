@@ -151,7 +151,10 @@ export function createAgent(deps: Deps) {
       const { text, reasoning } = turn
       messages.push({ role: 'assistant', content: text, toolCalls: [...calls], ...(reasoning ? { reasoning } : {}) })
       const seen = await observe(deps, acting, task.signal, calls, emit)
-      messages.push(...seen.map((text, place) => toolMessage(calls[place]!, text)))
+      for (const [place, content] of seen.entries()) {
+        const { id, name } = calls[place]!
+        messages.push({ role: 'tool', toolCallId: id, toolName: name, content })
+      }
       // Most tokens of a prompt that leave room for an answer in the window.
       const window = engines.window(task.engineId)
       fitResults(messages, window - Math.min(task.maxOutputTokens, window * ANSWER_SHARE), (all) =>
@@ -193,13 +196,6 @@ function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: nu
   const choice = iteration > 1 && demands(offered) ? 'auto' : (begins ?? offered.choice)
   return { ...offered, choice, tools: [...toolset.definitions, ...offered.tools] }
 }
-
-const toolMessage = ({ id, name }: ToolCall, content: string): Message => ({
-  role: 'tool',
-  toolCallId: id,
-  toolName: name,
-  content,
-})
 
 /**
  * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is

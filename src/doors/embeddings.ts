@@ -379,16 +379,11 @@ function localVector(text: string): Float32Array {
   }
   const sums = new Float64Array(LOCAL_LENGTH)
   for (const [piece, count] of counts) {
-    const hash = hashOf(piece)
+    // FNV-1a of the UTF-8 bytes, 32 bits.
+    let hash = 0x811c9dc5
+    for (const byte of Buffer.from(piece)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
     sums[hash % LOCAL_LENGTH]! += (hash & 0x10000 ? 1 : -1) * Math.log(1 + count)
   }
   const length = Math.hypot(...sums)
   return Float32Array.from(sums, (sum) => (length > 0 ? sum / length : 0))
-}
-
-/** FNV-1a of the UTF-8 bytes, 32 bits. */
-function hashOf(piece: string): number {
-  let hash = 0x811c9dc5
-  for (const byte of Buffer.from(piece)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
-  return hash
 }

@@ -46,7 +46,9 @@ export function imageDoorRoutes(images: ImageService, streams: Streams, guard: G
   function make({ set, ...context }: Context, body: GenerationInput, edit: Edit | null) {
     const call = toCall(context)
     const input = { ...body, model: doorOf(context.request).model ?? body.model }
-    const { ignored, warnings } = ignoredOfImages(body)
+    // What of an image client's order has no setting here, and the sentence that says so (docs/api.md 32.4).
+    const ignored = IGNORED_OF_IMAGES.filter((name) => (body as Record<string, unknown>)[name] != null)
+    const warnings = ignoredWarning(ignored)
     nameIgnored(set.headers, ignored)
     if (!body.stream) return images.generate(call, input, { edit, warnings })
     const source = async (write: Write) => {
@@ -196,12 +198,6 @@ const notAPicture = defineError(
   'unsupported_media_type',
   (field: string) => `The file "${field}" is no picture that can be changed. Send PNG, JPEG or WebP.`,
 )
-
-/** What of an image client's order has no setting here, and the sentence that says so (docs/api.md 32.4). */
-function ignoredOfImages(input: object): { ignored: string[]; warnings: string[] } {
-  const ignored = IGNORED_OF_IMAGES.filter((name) => (input as Record<string, unknown>)[name] != null)
-  return { ignored, warnings: ignoredWarning(ignored) }
-}
 
 /**
  * The form of `POST /images/edits`: what a JSON body would say, and the pictures. Throws 400 `validation_error`, and 415

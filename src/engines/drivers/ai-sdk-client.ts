@@ -1,6 +1,5 @@
 import type {
   ImageModelV4CallOptions,
-  ImageModelV4Result,
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
@@ -160,7 +159,11 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   async function makeImage(request: ImageRequest): Promise<MadeImage> {
     const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadImageVendor[vendor]!)
     try {
-      return readImage(await model.doGenerate(toImageOptions(vendor, request, timeout.signal)))
+      const answer = await model.doGenerate(toImageOptions(vendor, request, timeout.signal))
+      const [first] = answer.images
+      const bytes = typeof first === 'string' ? Buffer.from(first, 'base64') : first
+      if (!bytes?.length) throw new EngineFailure('malformed', 'the answer holds no image')
+      return { bytes, mimeType: 'image/png' }
     } catch (error) {
       throw explain(error)
     } finally {
@@ -283,13 +286,6 @@ function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSign
     providerOptions: wanted ? { openai: { quality: wanted } } : {},
     abortSignal: signal,
   }
-}
-
-/** Throws `malformed` when there is no picture in it. */
-function readImage({ images: [first] }: ImageModelV4Result): MadeImage {
-  const bytes = typeof first === 'string' ? Buffer.from(first, 'base64') : first
-  if (!bytes?.length) throw new EngineFailure('malformed', 'the answer holds no image')
-  return { bytes, mimeType: 'image/png' }
 }
 
 /** The request in the format of the vendor packages' shared interface. */
