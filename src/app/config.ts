@@ -311,7 +311,9 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
     origins,
     file: found ? path : null,
   }
-  return withRoles({ ...config, dataDir: resolve(config.dataDir), unix: config.unix && resolve(config.unix) })
+  const settled = { ...config, dataDir: resolve(config.dataDir), unix: config.unix && resolve(config.unix) }
+  assertRoles(settled)
+  return has(settled, 'browser') ? settled : { ...settled, browserPath: 'off', browserWsEndpoint: '' }
 }
 
 /** The environment for a process that is to have these settings. */
@@ -344,12 +346,6 @@ function shown(value: unknown, secret: boolean | undefined): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (secret) return value === '' || /^\{("\w+":\{\},?)*\}$/.test(text) ? 'not set' : 'set, not shown'
   return withoutUserInfo(text)
-}
-
-/** @throws ConfigError for roles that nobody else could take over */
-function withRoles(config: Config): Config {
-  assertRoles(config)
-  return has(config, 'browser') ? config : { ...config, browserPath: 'off', browserWsEndpoint: '' }
 }
 
 function readFile(path: string): Record<string, unknown> {

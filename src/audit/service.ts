@@ -210,16 +210,13 @@ function redactedMembers(members: Readonly<Record<string, unknown>>): Record<str
   const label = LABELS.map((name) => members[name]).find((message) => typeof message === 'string')
   const hidden = Object.entries(members).map(([name, value]) => {
     const called = name === 'value' && typeof label === 'string' ? label : name
-    return [mustHide(name) ? REDACTED : name, hiddenMember(called, value)] as const
+    const shown = mustHide(name) ? REDACTED : name
+    if (saysSomething(value) && isSecretName(called, value)) return [shown, REDACTED]
+    // With its name before it, since some values are told only by both together.
+    if (typeof value === 'string') return [shown, mustHide(`${called}: ${value}`) ? REDACTED : value]
+    return [shown, redacted(value)]
   })
   return Object.fromEntries(hidden)
-}
-
-function hiddenMember(name: string, value: unknown): unknown {
-  if (saysSomething(value) && isSecretName(name, value)) return REDACTED
-  // With its name before it, since some values are told only by both together.
-  if (typeof value === 'string') return mustHide(`${name}: ${value}`) ? REDACTED : value
-  return redacted(value)
 }
 
 /**

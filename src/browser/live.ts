@@ -178,13 +178,10 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
         null,
       ),
     ])
-    return { id, url: url.slice(0, 2_048), title: title.slice(0, 300), favicon_url: faviconOf(url, favicon) }
+    const usual = /^https?:/.test(url) ? (URL.parse('/favicon.ico', url)?.href ?? null) : null
+    const favicon_url = favicon && /^https?:/.test(favicon) && favicon.length <= 2_048 ? favicon : usual
+    return { id, url: url.slice(0, 2_048), title: title.slice(0, 300), favicon_url }
   }
-}
-
-function faviconOf(url: string, named: string | null): string | null {
-  if (named && /^https?:/.test(named) && named.length <= 2_048) return named
-  return /^https?:/.test(url) ? (URL.parse('/favicon.ico', url)?.href ?? null) : null
 }
 
 /** What a page that hangs does not answer in a second is taken to be `otherwise`. */

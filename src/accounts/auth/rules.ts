@@ -65,13 +65,9 @@ function readCredential({ authorization, cookie }: CredentialHeaders): Credentia
   if (/[,\s]/.test(token)) return refused(severalCredentials())
   if (token.startsWith(SESSION_LABEL)) return { type: 'session', token }
   if (token.startsWith(KEY_START)) return { type: 'key', token }
-  return refused(refusalOf(token))
-}
-
-function refusalOf(token: string): AppError {
-  if (/^svc_[a-z]+_/.test(token)) return otherToken()
+  if (/^svc_[a-z]+_/.test(token)) return refused(otherToken())
   const start = FOREIGN_START.exec(token)?.[0]
-  return start ? foreignKey(start) : notAKey()
+  return refused(start ? foreignKey(start) : notAKey())
 }
 
 const refused = (refusal: AppError): Credential => ({ type: 'none', refusal })
