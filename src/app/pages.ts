@@ -130,6 +130,9 @@ const findWidget =
     }
   }
 
+/** When this process began, to the minute. */
+const since = `${new Date(performance.timeOrigin).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
 type HomeDeps = { config: Config; health: Pick<Container['health'], 'check'>; publicOrigin: string | null }
 
 /** `GET /`: tells a person who opens the address in a browser what this is, and where to go on. */
@@ -142,7 +145,7 @@ export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard
       const found = (await health.check()).health
       const state = { healthy: '✓ healthy', degraded: '! degraded', down: '✗ down' }[found.status]
       const about = html`<h1>svc, an AI orchestration server</h1>
-<p>One API in front of every model, tool and workflow. State: <b>${state}</b>, version ${RELEASE}.</p>`
+<p>One API in front of every model, tool and workflow. State: <b>${state}</b>, running since ${since}, version ${RELEASE}.</p>`
       if (config.root === 'minimal') return page('svc', html`${about}<p><a href="${base}/api/v1/health">Health</a></p>`)
       const isSignedIn = request.headers.get('cookie')?.includes('svc_session=') === true
       const api = `${publicOrigin ? publicOrigin + base : originOf(request)}/api/v1`

@@ -6,7 +6,7 @@ import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Ago, Time } from '../../ui/format'
+import { Ago, Lasting, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
 const State = ({ status, ended_reason }: SessionSnapshot) =>
@@ -115,6 +115,30 @@ function Steps({ path }: { path: string }) {
   )
 }
 
+/** A session in the gallery: its newest picture, while it is live. */
+function Tile({ session_id, current_title, current_url, status, started_at, ...rest }: SessionSnapshot) {
+  const isLive = status === 'active'
+  const path = `/browser/sessions/${session_id}/recording`
+  const { data } = useGet<Recording>(path, {}, { everyMs: 30_000, off: !isLive })
+  const last = data?.actions.findLast(({ frame_url }) => frame_url !== null)
+  return (
+    <>
+      {last?.frame_url ? (
+        <img src={sourceOf(last.frame_url)} alt="" loading="lazy" />
+      ) : (
+        <span className="kind">{isLive ? 'no picture yet' : 'ended'}</span>
+      )}
+      <span>{current_title || current_url || 'A blank page'}</span>
+      <small>
+        {hostOf(current_url)}, {isLive ? <Lasting since={started_at} /> : <Ago at={rest.last_active_at} />}
+        {last && `, ${last.tool.replace('browser_', '').replaceAll('_', ' ')} by ${WHO[last.by]}`}
+      </small>
+    </>
+  )
+}
+const WHO = { agent: 'the agent', person: 'a person', api: 'the API' } as const
+const hostOf = (url: string | null) => (url && URL.canParse(url) ? new URL(url).host : '–')
+
 const NewSession = ({ close }: { close(): void }) => (
   <Form
     fields={[
@@ -150,7 +174,7 @@ export default defineScreen<SessionSnapshot>({
     {
       key: 'host',
       head: 'Site',
-      cell: ({ current_url }) => (current_url && URL.canParse(current_url) ? new URL(current_url).host : '–'),
+      cell: ({ current_url }) => hostOf(current_url),
     },
     { key: 'began', head: 'Began', cell: ({ started_at }) => <Time at={started_at} />, main: true, width: '144px' },
     {
@@ -162,6 +186,7 @@ export default defineScreen<SessionSnapshot>({
       width: '128px',
     },
   ],
+  tile: (session) => <Tile {...session} />,
   empty: { text: 'No live browser. An agent or you can open pages here and take steps in them.' },
   detail: {
     path: (id) => `/browser/sessions/${id}`,

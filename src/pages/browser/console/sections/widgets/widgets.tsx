@@ -1,10 +1,11 @@
 import { Link } from 'wouter'
-import type { Widget } from '../../../../../widgets/schema'
+import type { Analytics, Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { Form } from '../../shell/form'
+import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
-import { short } from '../../ui/format'
+import { short, whole } from '../../ui/format'
 import { changedColumn } from '../../ui/table'
 import { WidgetEditor } from './editor'
 
@@ -58,6 +59,13 @@ function Waiting({ id }: Widget) {
   return many ? <Link href={`/${slug}/inbox?state=waiting`}>{many}</Link> : (many ?? '–')
 }
 
+const WEEK = rangeFilter.sends('7d')
+
+function Sessions({ id }: Widget) {
+  const { data } = useGet<Analytics>(`/iframes/${id}/analytics`, WEEK)
+  return <>{data ? whole(data.totals.sessions) : '–'}</>
+}
+
 export default defineScreen<Widget>({
   section: 'widgets',
   title: 'Widgets',
@@ -83,6 +91,7 @@ export default defineScreen<Widget>({
     },
     { key: 'key', head: 'Key', cell: ({ api_key_id: id }) => <KeyName id={id} /> },
     { key: 'waiting', head: 'Waiting', cell: (it) => <Waiting {...it} />, number: true, width: '92px' },
+    { key: 'sessions', head: 'Sessions, 7 days', cell: (it) => <Sessions {...it} />, number: true, width: '124px' },
     { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
     changedColumn(({ updated_at }) => updated_at),
   ],

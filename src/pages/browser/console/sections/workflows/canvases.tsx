@@ -1,26 +1,64 @@
 import type { Canvas } from '../../../../../automation/canvases-schema'
+import type { Workflow } from '../../../../../automation/workflows-schema'
+import { useGet } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip } from '../../ui/controls'
-import { whole } from '../../ui/format'
+import { Ago, whole } from '../../ui/format'
 import { changedColumn } from '../../ui/table'
 import { CanvasBody } from './canvas'
 
 const STATES = { draft: 'off', testing: 'run', published: 'good' } as const
 
-/** A graph that compiles: a question in, a prompt, an engine, an answer out. */
-const BEGINNING = {
-  nodes: [
-    { id: 'in', type: 'input', data: { label: 'Question', config: { triggerType: 'manual' } } },
-    { id: 'prompt', type: 'prompt', data: { label: 'Instructions', config: { content: 'Answer in one sentence.' } } },
-    { id: 'model', type: 'model', data: { label: 'Answer', config: { modelId: 'svc-1-flash' } } },
-    { id: 'out', type: 'output', data: { label: 'Reply', config: { format: 'text' } } },
-  ],
-  edges: [
-    { source: 'in', target: 'prompt' },
-    { source: 'prompt', target: 'model' },
-    { source: 'model', target: 'out' },
-  ],
+const node = (id: string, type: string, label: string, config: object) => ({ id, type, data: { label, config } })
+const line = (...ids: string[]) => ids.slice(1).map((target, at) => ({ source: ids[at]!, target }))
+const QUESTION = node('in', 'input', 'Question', { triggerType: 'manual' })
+const prompt = (id: string, label: string, content: string) => node(id, 'prompt', label, { content })
+const model = (id: string, label: string) => node(id, 'model', label, { modelId: 'svc-1-flash' })
+const REPLY = node('out', 'output', 'Reply', { format: 'text' })
+
+/** Graphs that compile, to begin with. */
+const TEMPLATES = {
+  'Answer a question': {
+    nodes: [QUESTION, prompt('prompt', 'Instructions', 'Answer in one sentence.'), model('model', 'Answer'), REPLY],
+    edges: line('in', 'prompt', 'model', 'out'),
+  },
+  'Draft, then improve': {
+    nodes: [
+      QUESTION,
+      prompt('first', 'Draft it', 'Draft an answer.'),
+      model('draft', 'Draft'),
+      prompt('second', 'Improve it', 'Make this draft shorter and clearer.'),
+      model('final', 'Answer'),
+      REPLY,
+    ],
+    edges: line('in', 'first', 'draft', 'second', 'final', 'out'),
+  },
+  'Decide by a word': {
+    nodes: [
+      QUESTION,
+      node('if', 'condition', 'Is it urgent?', { expression: 'trigger.message contains "urgent"' }),
+      prompt('soon', 'Urgent', 'Answer in one sentence, with what to do first.'),
+      model('short', 'Short answer'),
+      prompt('later', 'Not urgent', 'Answer in full.'),
+      model('long', 'Long answer'),
+      REPLY,
+    ],
+    edges: [
+      ...line('in', 'if'),
+      { source: 'if', target: 'soon', sourceHandle: 'true' },
+      { source: 'if', target: 'later', sourceHandle: 'false' },
+      ...line('soon', 'short', 'out'),
+      ...line('later', 'long', 'out'),
+    ],
+  },
+}
+
+/** When its workflow ran last: all rows share one call. */
+function LastRun({ id }: Canvas) {
+  const { data } = useGet<{ workflows: Workflow[] }>('/workflows', { limit: 100 })
+  const ran = data?.workflows.find(({ canvasId }) => canvasId === id)?.lastRunAt
+  return ran ? <Ago at={ran} /> : data ? 'never' : '–'
 }
 
 export const Canvases = defineScreen<Canvas>({
@@ -38,6 +76,7 @@ export const Canvases = defineScreen<Canvas>({
       width: '120px',
     },
     { key: 'nodes', head: 'Nodes', cell: ({ graphJson }) => whole(graphJson.nodes.length), number: true, main: true },
+    { key: 'last', head: 'Last run', cell: (it) => <LastRun {...it} />, width: '128px' },
     { key: 'public', head: 'Public', cell: ({ isPublic }) => (isPublic ? 'yes' : 'no'), width: '88px' },
     changedColumn(({ updatedAt }) => updatedAt),
   ],
@@ -60,12 +99,19 @@ export const Canvases = defineScreen<Canvas>({
         fields={[
           { name: 'name', label: 'Name', required: true },
           { name: 'description', label: 'What it is for', empty: 'null' },
+          {
+            name: 'template',
+            label: 'Begin with',
+            kind: 'choice',
+            choices: Object.keys(TEMPLATES).map((name) => [name, name]),
+          },
         ]}
         method="POST"
         path="/evi/canvases"
         touches={['/evi/canvases']}
         verb="Create canvas"
-        more={{ graph_json: BEGINNING }}
+        values={{ template: 'Answer a question' }}
+        more={({ template, ...body }) => ({ ...body, graph_json: TEMPLATES[template as keyof typeof TEMPLATES] })}
         onCancel={close}
         onDone={close}
       />

@@ -1,11 +1,114 @@
-import type { BusEvent } from '../../../../../events/schema'
-import { useOwner } from '../../shell/api'
-import { boot } from '../../shell/boot'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { BusEvent, PublishedEvent } from '../../../../../events/schema'
+import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
+import { boot, DOCS } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
-import { Code, Id } from '../../ui/controls'
+import { Button, Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Time } from '../../ui/format'
+import { plural, Time } from '../../ui/format'
+import { Shown } from '../../ui/states'
+
+/** What an event started, as it is recorded there: runs of hooks and workflows, and deliveries. */
+type Started = { place: string; name: string; state: string; isGood: boolean }
+
+const STARTERS = [
+  {
+    list: '/hooks',
+    member: 'hooks',
+    patterns: (hook: Row) => [hook.event_pattern],
+    place: (id: string) => `workflows/${id}?tab=hooks`,
+    nameOf: (hook: Row) => `hook ${hook.name || hook.skill_slug}`,
+    runs: (id: string) => [`/hooks/${id}/executions`, 'executions', { limit: 100 }] as const,
+    isOf: (run: Row, { id }: BusEvent) => run.eventId === id,
+  },
+  {
+    list: '/workflows',
+    member: 'workflows',
+    patterns: (flow: Row) => [(flow.triggerConfig as { eventPattern?: string }).eventPattern],
+    place: (id: string) => `workflows/${id}`,
+    nameOf: (flow: Row) => `workflow ${flow.name}`,
+    runs: (id: string) => [`/workflows/${id}/runs`, 'runs', { limit: 50 }] as const,
+    isOf: (run: Row, { id }: BusEvent) => (run.triggerData as { eventId?: string } | null)?.eventId === id,
+  },
+  {
+    list: '/webhooks',
+    member: 'webhooks',
+    patterns: (end: Row) => end.event_types as string[],
+    place: (id: string) => `webhooks/${id}`,
+    nameOf: (end: Row) => `endpoint ${end.url}`,
+    runs: (id: string, { id: event_id }: BusEvent) =>
+      [`/webhooks/${id}/deliveries`, 'deliveries', { event_id }] as const,
+    isOf: () => true,
+  },
+] as const
+type Row = Record<string, unknown>
+
+/** Reads what could have been started: what its pattern can match, by its first word. */
+function useStarted(event: BusEvent) {
+  const owner = useOwner()
+  const calls = useCalls()
+  const read = async (path: string, member: string, query: Query): Promise<Row[]> =>
+    // A reader who may not see hooks or endpoints sees the rest.
+    calls.json<Record<string, Row[]>>('GET', path, { query }).then(
+      (page) => page[member]!,
+      () => [],
+    )
+  const begun = ['*', event.eventType.split('.')[0]]
+  return useQuery<Started[], Failure>({
+    queryKey: [owner.slug, '/events', 'started', event.id],
+    queryFn: async () => {
+      const found = STARTERS.map(async ({ list, member, patterns, place, nameOf, runs, isOf }) => {
+        const all = await read(list, member, { limit: 100 })
+        const could = all.filter((one) =>
+          patterns(one).some((pattern) => begun.includes(pattern?.toString().split('.')[0])),
+        )
+        const started = could.map(async (one) => {
+          const id = String(one.id)
+          const [path, name, query] = runs(id, event)
+          const its = (await read(path, name, query)).filter((run) => isOf(run, event))
+          return its.map(({ status }) => ({
+            ...{ place: place(id), name: nameOf(one), state: String(status).replaceAll('_', ' ') },
+            isGood: !['failed', 'skipped_credits', 'skipped_cap'].includes(String(status)),
+          }))
+        })
+        return (await Promise.all(started)).flat()
+      })
+      return (await Promise.all(found)).flat()
+    },
+    enabled: owner.looksAt === undefined,
+  })
+}
+
+function Matched({ event }: { event: BusEvent }) {
+  const { slug } = useOwner()
+  const started = useStarted(event)
+  return (
+    <section aria-labelledby="started">
+      <h3 id="started">What it started</h3>
+      <Shown of={started} docs={DOCS} rows={2}>
+        {(found) =>
+          found.length === 0 ? (
+            <p className="faint">No hook, workflow or endpoint.</p>
+          ) : (
+            <ul className="plain-list">
+              {found.map(({ place, name, state, isGood }, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: tries of one delivery are alike, and their order is fixed
+                <li key={at}>
+                  <Chip state={isGood ? 'good' : 'bad'}>{state}</Chip>
+                  <Link href={`/${slug}/${place}`}>{name}</Link>
+                  <span />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </section>
+  )
+}
 
 const EventBody = ({ row: event }: { row: BusEvent }) => (
   <>
@@ -17,13 +120,29 @@ const EventBody = ({ row: event }: { row: BusEvent }) => (
       ]}
     />
     <Code text={JSON.stringify(event.payload, null, 2) ?? 'null'} label="payload" />
+    <Matched event={event} />
   </>
 )
 
 function Publish({ close }: { close(): void }) {
   const { id } = useOwner()
+  const [sent, setSent] = useState<PublishedEvent | null>(null)
+  if (sent)
+    return (
+      <>
+        <p className="notice good" role="status">
+          “{sent.eventType}” is published. It matches {plural(sent.matchedHooks, 'hook')},{' '}
+          {plural(sent.matchedWorkflows, 'workflow')} and {plural(sent.matchedWebhooks, 'endpoint')}.
+        </p>
+        <div className="actions end">
+          <Button kind="primary" onClick={close}>
+            Done
+          </Button>
+        </div>
+      </>
+    )
   return (
-    <Form
+    <Form<PublishedEvent>
       fields={[
         { name: 'eventType', label: 'Event', required: true, help: 'Words joined by dots, such as order.created.' },
         { name: 'payload', label: 'Payload, as JSON', kind: 'json', rows: 6 },
@@ -35,7 +154,7 @@ function Publish({ close }: { close(): void }) {
       verb="Publish event"
       more={{ orgId: id ?? boot.user.id }}
       onCancel={close}
-      onDone={close}
+      onDone={setSent}
     />
   )
 }

@@ -1,4 +1,5 @@
-import type { Workflow } from '../../../../../automation/workflows-schema'
+import type { Workflow, WorkflowRun } from '../../../../../automation/workflows-schema'
+import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Chip } from '../../ui/controls'
@@ -9,6 +10,18 @@ import { Events } from './events'
 import { Hooks } from './hooks'
 
 const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
+
+const WEEK_MS = 7 * 86_400_000
+const MANY = 20
+
+/** How many of its runs failed in 7 days, up to a number. */
+function Failed({ id }: Workflow) {
+  const { data } = useGet<{ runs: WorkflowRun[] }>(`/workflows/${id}/runs`, { status: 'failed', limit: MANY })
+  if (!data) return <>–</>
+  const since = Date.now() - WEEK_MS
+  const many = data.runs.filter(({ startedAt }) => Date.parse(startedAt) > since).length
+  return many ? <Chip state="bad">{many < MANY ? many : `${MANY}+`}</Chip> : <>0</>
+}
 
 const Workflows = defineScreen<Workflow>({
   section: 'workflows',
@@ -34,6 +47,7 @@ const Workflows = defineScreen<Workflow>({
       main: true,
       width: '128px',
     },
+    { key: 'failed', head: 'Failed, 7 days', cell: (it) => <Failed {...it} />, number: true, width: '116px' },
     {
       key: 'next',
       head: 'Next run',

@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually'
+import { widgetsIn } from '../../widgets/world'
+import { inChromium } from '../support/chromium'
+import { choose, createConsole, press, sees, write, wrongIn } from './support/console'
+
+inChromium('automation in the console', async () => {
+  const { open, person, world } = await createConsole()
+  const working = world.app.container.jobs.start()
+  afterAll(() => working.stop())
+  const make = async (path: string, body: object) => (await person.send('POST', path, body)).body
+  const { workflow } = await make('workflows', {
+    name: 'Orders',
+    triggerType: 'event',
+    triggerConfig: { eventPattern: 'order.*' },
+    steps: [{ type: 'tool', name: 'Missing', config: { name: 'no_such_tool', arguments: {} } }],
+  })
+  const cellsIn = async (path: string) => {
+    const { page, problems } = await open(path)
+    const texts = () => page.$$eval('.table-body [role="cell"]', (cells) => cells.map((cell) => cell.textContent))
+    return { page, problems, texts }
+  }
+
+  test('a published event says what it matches, and later what it started', async () => {
+    const { page, problems } = await open('/me/workflows/new?tab=events')
+    await write(page, 'Event', 'order.created')
+    await press(page, 'Publish event')
+    await sees(page, 'It matches 0 hooks, 1 workflow and 0 endpoints.')
+    await press(page, 'Done')
+    const runs = async () => (await person.send('GET', `workflows/${workflow.id}/runs`)).body.runs
+    await world.app.container.jobs.runDue('workflows.steady').catch(() => undefined)
+    await eventually(runs, (all) => all[0]?.status === 'failed')
+    await page.waitForSelector('.table-body a')
+    await page.click('.table-body a')
+    await sees(page, 'workflow Orders')
+    expect(await wrongIn(page, 'event')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test('the list of workflows counts what failed in 7 days', async () => {
+    const { page, problems, texts } = await cellsIn('/me/workflows')
+    await eventually(texts, (all) => all.includes('✗ 1'))
+    expect(await wrongIn(page, 'workflows-failed')).toEqual([])
+    expect(problems).toEqual([])
+  })
+
+  test.each(['Answer a question', 'Draft, then improve', 'Decide by a word'])(
+    'the canvas “%s” compiles',
+    async (name) => {
+      const { page, problems } = await open('/me/workflows/new?tab=canvases')
+      await write(page, 'Name', name)
+      await choose(page, 'Begin with', name)
+      await press(page, 'Create canvas')
+      const canvas = await eventually(async () =>
+        (await person.send('GET', 'evi/canvases')).body.canvases.find((it: { name: string }) => it.name === name),
+      )
+      const compiled = await person.send('POST', `evi/canvases/${canvas.id}/compile`, {})
+      expect({ status: compiled.status, errors: compiled.body.errors ?? [] }).toEqual({ status: 200, errors: [] })
+      expect(problems).toEqual([])
+    },
+  )
+
+  test('the list of widgets counts the sessions of 7 days', async () => {
+    const shop = widgetsIn(world)
+    const { id } = await shop.widget({}, person)
+    await shop.begin(id)
+    await shop.begin(id)
+    const { page, problems, texts } = await cellsIn('/me/widgets')
+    await eventually(texts, (all) => all.includes('2'))
+    expect(await wrongIn(page, 'widgets')).toEqual([])
+    expect(problems).toEqual([])
+  })
+})
