@@ -13,13 +13,14 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  * The tools as functions of a chat (docs/api.md 30.2). A kind that this server does not have is left out with a
  * warning. Throws 400 where `tool_choice` then asks for what is not there.
  */
-export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: MessageInput, warnings: string[]) {
+export function toolsIn(input: MessageInput, warnings: string[]) {
+  const { tools, messages, tool_choice: choice, mcp_servers: servers } = input
   const leftOut: string[] = []
   const places: string[] = []
   const offered: Tool[] = []
   const hosted: HostedTool[] = []
-  for (const [at, tool] of (tools ?? []).entries()) {
-    const path = `tools[${at}]`
+  const placed = (tools ?? []).map((tool, at) => ({ tool, path: `tools[${at}]` }))
+  for (const { tool, path } of changedBy(messages, placed)) {
     const name = tool.type == null ? undefined : /^(web_search|web_fetch)_\d{8}$/.exec(wordOf(tool.type))?.[1]
     if (name) {
       hosted.push(hostedOf(tool, name as HostedTool['name'], path))
@@ -63,6 +64,24 @@ export function toolsIn({ tools, tool_choice: choice, mcp_servers: servers }: Me
     places,
     ...(hosted.length && choice?.type !== 'none' ? { hosted: { tools: hosted, ...(first ? { first } : {}) } } : {}),
   }
+}
+
+type Placed = { tool: Block; path: string }
+
+/** The tools after all that system messages add and take away, in their order. */
+function changedBy(messages: MessageInput['messages'], placed: Placed[]): Placed[] {
+  for (const [at, { role, content }] of messages.entries()) {
+    if (role !== 'system' || typeof content === 'string') continue
+    for (const [place, { type, tool }] of content.entries()) {
+      const { definition, name } = (tool ?? {}) as { definition?: Block; name?: unknown }
+      const named = type === 'tool_addition' ? definition?.name : type === 'tool_removal' ? name : undefined
+      if (typeof named !== 'string') continue
+      const left = placed.filter((one) => one.tool.name !== named)
+      const path = `messages[${at}].content[${place}].tool.definition`
+      placed = type === 'tool_addition' ? [...left, { tool: definition!, path }] : left
+    }
+  }
+  return placed
 }
 
 /** What is wrong with an MCP server, by the names of this format. */

@@ -5,7 +5,7 @@ import type { Thread } from './conversations'
 import { asText, type Entry, entriesOf, withResults } from './responses-items'
 import type { Item, ResponseInput } from './responses-schema'
 import { unaskedOf } from './responses-servers'
-import { readTools, type ToolKinds } from './responses-tools'
+import { readTools, type ToolKinds, toolsAmong } from './responses-tools'
 
 /** A response to make, as the pipeline reads it. `kinds`: what its tools are called back as. */
 export type ResponseRequest = {
@@ -42,7 +42,6 @@ export function readResponse(
   own: readonly Item[],
   { earlier, inContext }: Pick<Thread, 'earlier' | 'inContext'>,
 ): ResponseRequest {
-  const { tools, choice, hosted, kinds, places, warnings } = readTools(input)
   const items = [...earlier, ...own]
   const pathOf = (at: number) =>
     at < earlier.length
@@ -52,6 +51,7 @@ export function readResponse(
       : typeof input.input === 'string'
         ? 'input'
         : `input[${at - earlier.length}]`
+  const { tools, choice, hosted, kinds, places, warnings } = readTools(input, toolsAmong(items, pathOf))
   const entries = entriesOf(items, pathOf, warnings)
   const allowed = [...unaskedOf(input.tools ?? []), ...entries.allowed]
   const turns = tools.length ? withResults(entries.turns, entries.results) : asText(entries, warnings)

@@ -89,6 +89,10 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
         turn = null
         break
       }
+      // Their tools are read with those of the request.
+      case 'additional_tools':
+      case 'tool_search_output':
+        break
       default: {
         const text = textOfHosted(item)
         if (!text) leftOut.add(wordOf(type, 'unknown').slice(0, 64))

@@ -28,15 +28,22 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  * The tools of a response as functions (docs/api.md 29.5). A kind that this server does not have is left out with a
  * warning. Throws 400 `validation_error` where `tool_choice` then asks for what is not there.
  */
-export function readTools({ tools, tool_choice: choice }: ResponseInput) {
+export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInput, added: readonly Placed[] = []) {
   const warnings: string[] = []
-  if (!tools?.length && (choice == null || choice === 'auto')) return { ...NO_TOOLS, warnings }
+  const placed = [...(sent ?? []).map((tool, at) => ({ tool, path: `tools[${at}]` })), ...added]
+  if (!placed.length && (choice == null || choice === 'auto')) return { ...NO_TOOLS, warnings }
+  const tools = placed.map(({ tool }) => tool)
   const leftOut = new Set<string>()
-  const searches = (tools ?? []).filter(isSearch)
-  const drawing = (tools ?? []).find(isDrawing)
-  const named = (tools ?? []).flatMap((tool, at) =>
-    isSearch(tool) || isDrawing(tool) ? [] : toolsIn(tool, `tools[${at}]`, null, leftOut, warnings),
+  const searches = tools.filter(isSearch)
+  const drawing = tools.find(isDrawing)
+  const all = placed.flatMap(({ tool, path }) =>
+    isSearch(tool) || isDrawing(tool) ? [] : toolsIn(tool, path, null, leftOut, warnings),
   )
+  const keyOf = ({ tool, kind: { namespace } }: Named) =>
+    tool.type === 'function' ? `${namespace ?? ''} ${tool.function.name}` : tool
+  // One that an item adds again is as it was added last.
+  const last = new Map(all.map((one) => [keyOf(one), one]))
+  const named = added.length ? all.filter((one) => last.get(keyOf(one)) === one) : all
   if (leftOut.size)
     warnings.push(`These tools were left out, because this server does not have them: ${[...leftOut].join(', ')}.`)
   if (named.length > MAX_TOOLS)
@@ -69,6 +76,23 @@ export function readTools({ tools, tool_choice: choice }: ResponseInput) {
     warnings,
   }
 }
+
+/** A tool and where it is in the body. */
+type Placed = { tool: Item; path: string }
+
+/** Items that say nothing but which tools there are besides. */
+const ADDING: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
+
+/** The tools of a conversation that items of it add. Throws 400 for an entry that is not an object. */
+export const toolsAmong = (items: readonly Item[], pathOf: (at: number) => string): Placed[] =>
+  items.flatMap((item, at) =>
+    ADDING.has(item.type)
+      ? entriesIn(item.tools, `${pathOf(at)}.tools`).map((tool, place) => ({
+          tool,
+          path: `${pathOf(at)}.tools[${place}]`,
+        }))
+      : [],
+  )
 
 const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(wordOf(type))
 

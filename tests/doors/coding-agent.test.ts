@@ -126,6 +126,33 @@ describe('a coding agent that speaks Responses', () => {
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('*** Begin Patch')
   })
 
+  test('its tools may come in items, as newer agents send them, and later ones replace them', async () => {
+    const exec = { type: 'custom', name: 'exec', description: 'Runs code.' }
+    const adding = (...tools: Item[]) => ({ type: 'additional_tools', role: 'developer', id: 'at_1', tools })
+    const functions = { type: 'namespace', name: 'functions', tools: [exec, { type: 'function', name: 'wait' }] }
+    const found = {
+      ...{ type: 'tool_search_output', call_id: 'call_s', status: 'completed', execution: 'client' },
+      tools: [{ type: 'function', name: 'click', description: 'Old.' }],
+    }
+    const ask = message('user', freshPrompt('[[plan:exec{"input":"ls"};click{}]]'))
+    const later = adding({ type: 'function', name: 'click', description: 'New.' })
+    const { status, text } = await ada.send('POST', '/v1/responses', {
+      ...{ ...TURN, tools: undefined },
+      input: [adding(functions), ...BEFORE, found, later, ask],
+    })
+    expect(status).toBe(200)
+    const { response } = JSON.parse(/event: response\.completed\ndata: (.+)/.exec(text)![1]!)
+    expect(response.output).toMatchObject([
+      { type: 'custom_tool_call', name: 'exec', namespace: 'functions', input: 'ls' },
+      { type: 'function_call', name: 'click' },
+    ])
+    const offered = upstream.calls.at(-1)!.body.tools as { function: { name: string; description?: string } }[]
+    expect(offered.map((tool) => tool.function.name)).toEqual(['exec', 'wait', 'click'])
+    expect(offered[2]!.function.description).toBe('New.')
+    const wrong = await ada.send('POST', '/v1/responses', { input: [adding('x' as never), ask] })
+    expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'input[0].tools[0]' } } })
+  })
+
   test('tools that this server does not have are named once and stop nothing (docs/api.md 33.6.5)', async () => {
     const { response, items } = await turn([...BEFORE, message('user', freshPrompt('[[say:Hi.]]'))])
     expect(items).toHaveLength(1)

@@ -52,6 +52,31 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(sent().max_tokens).toBe(1_000)
   })
 
+  test('tools change in the middle of a conversation', async () => {
+    const tool = (name: string, description = '') => ({ name, description, input_schema: { type: 'object' } })
+    const adding = (definition: object) => ({ type: 'tool_addition', tool: { type: 'tool_definition', definition } })
+    const content = [
+      { type: 'text', text: 'Session instructions.' },
+      adding(tool('run', 'New.')),
+      { type: 'tool_addition', tool: { type: 'tool_reference', name: 'later' } },
+      { type: 'tool_removal', tool: { type: 'tool_reference', name: 'old' } },
+    ]
+    const { messages, ...rest } = order('[[plan:run{}]]')
+    const body = {
+      ...{ ...rest, tools: [tool('old'), tool('run', 'Old.'), { ...tool('later'), defer_loading: true }] },
+      messages: [...messages, { role: 'system', content }, { role: 'system', content: [] }],
+    }
+    const { status, body: made } = await ada.send('POST', '/v1/messages', body)
+    expect(status).toBe(200)
+    expect(made.content).toMatchObject([{ type: 'tool_use', name: 'run', input: {} }])
+    const offered = sent().tools as { function: { name: string; description: string } }[]
+    expect(offered.map((one) => one.function)).toMatchObject([{ name: 'later' }, { name: 'run', description: 'New.' }])
+    expect(JSON.stringify(sent().messages)).toContain('Session instructions.')
+    const wrong = { ...body, messages: [...messages, { role: 'system', content: [adding({ name: 'a b' })] }] }
+    const { body: refused } = await ada.send('POST', '/v1/messages', wrong)
+    expect(refused.error.details.param).toBe('messages[1].content[0].tool.definition.name')
+  })
+
   test('streams one, whose final message is the plain one', async () => {
     const stream = client.messages.stream(order('[[tokens:30]]'))
     const texts: string[] = []
