@@ -105,7 +105,9 @@ type Does<Given, Found, Data> = {
   find?(shell: Shell, input: Given): Promise<Found>
   /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
   action?(input: Given & Found, shell: Shell): string
-  /** What is asked before, instead of the action; or what is added to it, from a blank on. With null nothing is asked. */
+  /**
+   * What is asked before, instead of the action; or what is added to it, from a blank on. With null nothing is asked.
+   */
   question?: string | ((input: Given & Found, shell: Shell) => string | null | undefined)
   /** What must be typed to confirm; null where a yes is enough. */
   named?(input: Given & Found, shell: Shell): string | null
@@ -120,7 +122,10 @@ type Does<Given, Found, Data> = {
   paged?: string
   /** Said after the answer. */
   note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
-  /** The member of the answer that is a secret; null where there is none. Adds the flags of secrets; all else is printed. */
+  /**
+   * The member of the answer that is a secret; null where there is none. Adds the flags of secrets; all else is
+   * printed.
+   */
   secret?: string | ((input: Given & Found) => string | null)
   /** How it is stored. */
   fate?: Fate | ((input: Given & Found) => Fate | undefined)
@@ -140,8 +145,8 @@ type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' 
  * what it does. The text is `VERB: summary`, what it is about, and examples after `$ `; a single example is shown again
  * with `--json`. Help, parsing, completion and the machine-readable list are derived from it.
  *
- * A command with an action writes, any other reads unless it says otherwise. It may exit with 3, and with 5 when it changes
- * something, unless it says otherwise.
+ * A command with an action writes, any other reads unless it says otherwise. It may exit with 3, and with 5 when it
+ * changes something, unless it says otherwise.
  */
 export const commandsOf =
   (resource: string, shared: Shared) =>
@@ -225,7 +230,9 @@ async function runRequest(shell: Shell, command: Command, does: Doing, input: ob
   if (ok && !ok(found, given)) throw new CheckFailed()
 }
 
-/** Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when the answer is no */
+/**
+ * Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when the answer is no
+ */
 function goesOn(shell: Shell, { danger }: Command, { action, question, named }: Doing, input: object): boolean {
   const sentence = action?.(input, shell)
   if (sentence === undefined) return true

@@ -122,7 +122,9 @@ export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 /** Stands before a word that commander would take for flags; no word of a command line can hold it. */
 const MARK = '\0'
 
-/** Keeps `-500c` a word; commander knows only that `-5.00` is none of its flags. {@link readNamed} takes the mark off. */
+/**
+ * Keeps `-500c` a word; commander knows only that `-5.00` is none of its flags. {@link readNamed} takes the mark off.
+ */
 export const markCents = (word: string): string => (/^-\d+c$/.test(word) ? `${MARK}${word}` : word)
 
 /** Reads one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */

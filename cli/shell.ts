@@ -84,7 +84,10 @@ export type Shell = {
   commands: readonly Command[]
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
-  /** From now on the command itself ends the process when `signal` aborts, also when it has. A second Ctrl-C aborts what it returns. */
+  /**
+   * From now on the command itself ends the process when `signal` aborts, also when it has. A second Ctrl-C aborts what
+   * it returns.
+   */
   takeSignals(): AbortSignal
   /** Opens the connection on first use; later calls return the same one. */
   connect(): Promise<Connection>

@@ -13,8 +13,8 @@ export type Connection = {
   /** Which API the credential opens: the operators' on this machine, otherwise the one the key is for. */
   api: 'operator' | 'tenant'
   /**
-   * The operator API; commands with an API key and `--url` are refused before they get here. Never return the client from
-   * an async function: it answers to any property, `then` included, so awaiting it never resolves.
+   * The operator API; commands with an API key and `--url` are refused before they get here. Never return the client
+   * from an async function: it answers to any property, `then` included, so awaiting it never resolves.
    */
   ops(): OpsClient
   /** One plain request to the API of the credential in use, for what is streamed; `ended` stops it. */
@@ -43,7 +43,9 @@ type Surroundings = {
   answers(path: string): boolean | Promise<boolean>
 }
 
-/** The first that applies: a flag, `SVC_URL`, the active profile, the socket in the data folder, the data folder itself. */
+/**
+ * The first that applies: a flag, `SVC_URL`, the active profile, the socket in the data folder, the data folder itself.
+ */
 export async function chooseTransport({ globals, env, socketPath, answers }: Surroundings): Promise<Transport> {
   if (globals.inProfile && globals.url)
     return { kind: 'remote', url: readUrl(globals.url), why: `profile ${globals.inProfile.name}` }

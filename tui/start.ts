@@ -65,7 +65,10 @@ const REST_MS = 400
 const MAX_FPS = 10
 const ALTERNATE_FROM_THE_TOP = '\u001b[?1049h\u001b[2J\u001b[H'
 
-/** Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public Loaded by the command `dashboard` only. */
+/**
+ * Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public
+ * Loaded by the command `dashboard` only.
+ */
 export async function startDashboard({ host, clock, first, ...start }: Start): Promise<string | null> {
   const { stdout } = process
   const size = { columns: stdout.columns ?? 80, rows: stdout.rows ?? 24 }
@@ -93,7 +96,9 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   }
   return next
 
-  /** What is wrong with key or address ends the dashboard, and is said as by every command; later breaks are waited out. */
+  /**
+   * What is wrong with key or address ends the dashboard, and is said as by every command; later breaks are waited out.
+   */
   async function supply(): Promise<void> {
     try {
       await host.read('status', over.signal)

@@ -67,7 +67,9 @@ type Show = {
   screenReader?: boolean
 }
 
-/** Takes the terminal until the dashboard is left. @throws CommandFailed 2 without a terminal, 4 and 7 as any command */
+/**
+ * Takes the terminal until the dashboard is left. @throws CommandFailed 2 without a terminal, 4 and 7 as any command
+ */
 export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
   const { io, globals, env } = shell
   const { first, canWrite, bell, noMotion, screenReader } = rest
@@ -239,7 +241,9 @@ function keepCrash({ env, clock }: Shell, error: unknown): string {
   }
 }
 
-/** The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2 */
+/**
+ * The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2
+ */
 function repliesOf(env: Environment): ReadonlyMap<string, string> {
   const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
   const isGood = ([name, text]: [string, unknown]) =>
@@ -254,8 +258,8 @@ function repliesOf(env: Environment): ReadonlyMap<string, string> {
 }
 
 /**
- * Takes the keyboard before the screen is there: what is typed no longer shows, and is dropped, except Ctrl-C. `end` reads
- * and drops what is still on its way, and leaves the keyboard to the screen; `giveBack` leaves it as it was.
+ * Takes the keyboard before the screen is there: what is typed no longer shows, and is dropped, except Ctrl-C. `end`
+ * reads and drops what is still on its way, and leaves the keyboard to the screen; `giveBack` leaves it as it was.
  */
 function dropEarlyKeys(stdin: NodeJS.ReadStream) {
   const drop = (keys: Uint8Array) => {

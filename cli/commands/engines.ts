@@ -18,7 +18,10 @@ const savedColumns = columnsOf`name NAME, kind KIND, models MODELS list, modes M
 
 type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[] }
 
-/** Prints the tests and what was saved. `way` is another way out of a failure. @throws CheckFailed when nothing was saved */
+/**
+ * Prints the tests and what was saved. `way` is another way out of a failure. @throws CheckFailed when nothing was
+ * saved
+ */
 function showSaved(shell: Shell, saved: Saved, way = ''): void {
   for (const test of saved.tests) sayTest(shell, test)
   if (saved.saved_to === null) {

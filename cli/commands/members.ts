@@ -152,7 +152,9 @@ export const memberCommands: Command[] = [
   }),
 ]
 
-/** For people one permission a line, since so many names do not fit beside each other; for programs one role a record. */
+/**
+ * For people one permission a line, since so many names do not fit beside each other; for programs one role a record.
+ */
 function printMatrix({ print, globals }: Shell): void {
   const matrix = permissionMatrix()
   if (!['table', 'wide'].includes(formatOf(globals)) || globals.fields) {

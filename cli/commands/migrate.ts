@@ -183,7 +183,10 @@ async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Pr
   }
 }
 
-/** Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder and no node the database. @throws ConfigError */
+/**
+ * Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder
+ * and no node the database. @throws ConfigError
+ */
 export async function bringUp(location: DatabaseLocation, dataDir: string, to?: number): Promise<void> {
   const [{ inTurn, migrate }, { assertAlone }] = await Promise.all([
     import('../../src/kernel/store'),
@@ -198,7 +201,10 @@ export async function bringUp(location: DatabaseLocation, dataDir: string, to?: 
   )
 }
 
-/** Copies a SQLite file that has data, and its checkpoints, so that a migration can be taken back. @returns the copy, if one was made */
+/**
+ * Copies a SQLite file that has data, and its checkpoints, so that a migration can be taken back. @returns the copy, if
+ * one was made
+ */
 export async function copyBefore(location: DatabaseLocation, dataDir: string, now: number): Promise<string | null> {
   if (location.dialect !== 'sqlite') return null
   const { openSqlite } = await import('../../src/kernel/store')
@@ -232,8 +238,8 @@ function newestCopy(dataDir: string): string | null {
 }
 
 /**
- * Puts a copy in the place of the database, which is kept beside it. So are the checkpoints made since: they sign events
- * that the copy does not have.
+ * Puts a copy in the place of the database, which is kept beside it. So are the checkpoints made since: they sign
+ * events that the copy does not have.
  * @returns where it is kept
  */
 export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {

@@ -21,7 +21,9 @@ type Stored = {
   tui?: { keys?: Record<string, string | string[]>; replies?: Record<string, string> }
 }
 
-/** What only tells something, and is the same on every machine: it may be asked within a dashboard of another server. */
+/**
+ * What only tells something, and is the same on every machine: it may be asked within a dashboard of another server.
+ */
 const TEXTS = ['help', 'cheat', 'commands']
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/

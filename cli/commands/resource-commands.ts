@@ -282,7 +282,8 @@ export function defaultVerbs(resource: ResourceName, id: string) {
     async run(shell, { policy }) {
       const all = await storedOf(shell, resource)
       const found = pickNamed(all, policy, what)
-      // Operators see everyone's personal policies but not their owners, unless --org names one; then the server answers 409.
+      // Operators see everyone's personal policies but not their owners, unless --org names one; then the server
+      // answers 409.
       // Whether `other` is the current default of the same kind and owner.
       const before =
         found.scope === 'team' || shell.globals.org !== undefined || (await shell.connect()).api === 'tenant'

@@ -191,7 +191,10 @@ export const enginesCheck = serverCheck('engines', async (context) => {
 /** As in src/cluster. */
 const CLOCK_OFF_MS = 5_000
 
-/** Whether some process does each thing that orders need, by the right clock, and whether they can read each other's files. */
+/**
+ * Whether some process does each thing that orders need, by the right clock, and whether they can read each other's
+ * files.
+ */
 export const jobsCheck = serverCheck('jobs', async (context) => {
   const { nodes, pid } = await statusOf(context)
   const { count, unserved, scattered_files, clock_ahead_ms } = nodes
@@ -254,7 +257,9 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
 }
 
 const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
-/** The server of this data folder, which may have been started with other settings than this shell has; null without. */
+/**
+ * The server of this data folder, which may have been started with other settings than this shell has; null without.
+ */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
   // Why it cannot be reached is for the checks that need it to say.

@@ -38,7 +38,8 @@ const OPTIONS: readonly string[] = [...KINDS, 'wide', 'keep', 'min']
 
 /**
  * Columns as a table with commas: each is its field, its header in capitals, its kind and its options, such as
- * `created_at CREATED time wide`; a function behind them formats its cells. A field without a header is {@link idColumn}.
+ * `created_at CREATED time wide`; a function behind them formats its cells. A field without a header is
+ * {@link idColumn}.
  */
 export const columnsOf = (table: TemplateStringsArray, ...shows: NonNullable<Column['show']>[]): Column[] =>
   table

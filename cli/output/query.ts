@@ -7,8 +7,8 @@ export type Query = (answer: unknown) => unknown
 const FORMATS: readonly Format[] = ['table', 'wide', 'json', 'jsonl', 'yaml']
 
 /**
- * Reads `--query`, an expression of JMESPath. @throws CommandFailed 2 for one that cannot be read, and for a format that
- * has no place for what it makes
+ * Reads `--query`, an expression of JMESPath. @throws CommandFailed 2 for one that cannot be read, and for a format
+ * that has no place for what it makes
  */
 export async function readQuery(expression: string, format: Format): Promise<Query> {
   if (!FORMATS.includes(format)) {

@@ -17,7 +17,9 @@ const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
 /** What was read for rows that were looked at before. */
 const MAX_DETAILS = 100
 
-/** The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock. */
+/**
+ * The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock.
+ */
 export function update(model: Model, event: Event): Step {
   const step = stepOf(model, event)
   const look = lookedAt(step.model)
