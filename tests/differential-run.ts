@@ -1,8 +1,8 @@
 /**
- * `bun run prove differential CHECKOUT [--requests=10000] [--seed=1]`: the same requests to this checkout and to another,
- * in the same order; status, headers and body must be equal with ids, times and durations masked. The requests are made
- * from the API's own description: every operation without a credential, with a wrong one, with an empty body, and with
- * random bodies, most of them valid; and chat and completions of every form, which are half of them.
+ * `bun run prove differential CHECKOUT [--requests=10000] [--seed=1]`: the same requests to this checkout and to
+ * another, in the same order; status, headers and body must be equal with ids, times and durations masked. The requests
+ * are made from the API's own description: every operation without a credential, with a wrong one, with an empty body,
+ * and with random bodies, most of them valid; and chat and completions of every form, which are half of them.
  */
 import { parseArgs } from 'node:util'
 import SwaggerParser from '@apidevtools/swagger-parser'
@@ -84,7 +84,9 @@ async function ask(product: Product, sent: Sent): Promise<Got> {
   }
 }
 
-/** The events of a stream in their order; texts that follow each other are joined, since reads may cut them anywhere. */
+/**
+ * The events of a stream in their order; texts that follow each other are joined, since reads may cut them anywhere.
+ */
 function joined(stream: string, product: Product): string {
   let text = ''
   const frames = masked(stream, product)

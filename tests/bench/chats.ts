@@ -1,8 +1,8 @@
 /**
- * `bun run bench chats [--streams=5000] [--rate=200] [--seconds=20] [--chats=100] [--postgres=postgres://…]`: the memory of
- * open streams of visitors (budget 40 KB each), and how late an operator's message reaches its visitor (budget 50 ms
- * p99), on one process and, with Postgres, on two: the operator's and the visitors'. Lateness counts from when a message
- * was due, so that a server that falls behind shows it.
+ * `bun run bench chats [--streams=5000] [--rate=200] [--seconds=20] [--chats=100] [--postgres=postgres://…]`: the
+ * memory of open streams of visitors (budget 40 KB each), and how late an operator's message reaches its visitor
+ * (budget 50 ms p99), on one process and, with Postgres, on two: the operator's and the visitors'. Lateness counts from
+ * when a message was due, so that a server that falls behind shows it.
  */
 import { createMigratedDatabase } from '../support/store'
 import { type Crowd, startCrowd } from '../widgets/crowd'

@@ -1,7 +1,7 @@
 /**
- * What a call, and a node without calls, cost Postgres, Redis and the node: two nodes on one machine, paid calls 16 at a
- * time and one at a time, less what the nodes cost without them. `bun run bench cluster [--calls N]`. Counts hold for any
- * machine, times only for this one.
+ * What a call, and a node without calls, cost Postgres, Redis and the node: two nodes on one machine, paid calls 16 at
+ * a time and one at a time, less what the nodes cost without them. `bun run bench cluster [--calls N]`. Counts hold for
+ * any machine, times only for this one.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

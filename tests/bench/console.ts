@@ -290,7 +290,9 @@ async function beside(session: string): Promise<number> {
   return (half(alone!, 0.75) - half(alone!, 0.25)) / half(alone!)
 }
 
-/** Twenty consoles as the server sees them, a half on the overview and a half on the log. Returns how they are closed. */
+/**
+ * Twenty consoles as the server sees them, a half on the overview and a half on the log. Returns how they are closed.
+ */
 async function openConsoles(session: string): Promise<() => void> {
   const leaving = new AbortController()
   const headers = { cookie: `svc_session=${session}`, 'x-svc-org': 'personal' }

@@ -1,7 +1,7 @@
 /**
- * How long `svc-admin migrate copy` takes from SQLite to Postgres and back, with the rows that so many calls leave: one of
- * usage and one of the audit record for each, two of the ledger. `bun run bench copy [--rows=1000000]`, with the Postgres
- * that is installed here or the one of `SVC_TEST_POSTGRES_URL`; a million take 3 GB of disk.
+ * How long `svc-admin migrate copy` takes from SQLite to Postgres and back, with the rows that so many calls leave: one
+ * of usage and one of the audit record for each, two of the ledger. `bun run bench copy [--rows=1000000]`, with the
+ * Postgres that is installed here or the one of `SVC_TEST_POSTGRES_URL`; a million take 3 GB of disk.
  */
 import { Database } from 'bun:sqlite'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

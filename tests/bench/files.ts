@@ -1,6 +1,7 @@
 /**
- * `bun run bench files [--mb=1024]`: serves one file of 256 MB over and over, whole and in ranges, four at a time, until
- * so much has gone out, and says by how much memory grew above that of the server at rest (64 MB). Exits 1 above it.
+ * `bun run bench files [--mb=1024]`: serves one file of 256 MB over and over, whole and in ranges, four at a time,
+ * until so much has gone out, and says by how much memory grew above that of the server at rest (64 MB). Exits 1 above
+ * it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

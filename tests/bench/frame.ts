@@ -1,8 +1,8 @@
 /**
  * `bun run bench frame [--rounds=15] [--slower=4]`: how soon the chat of a widget is painted (budget 150 ms) and ready
  * (300 ms) with a slowed processor and nothing cached: as a page of its own, counted from its navigation, and in a page
- * of another origin, counted from the frame's. Beside each stands what a page and a frame with one word take in the same
- * minute: a browser that paints nothing sooner says nothing about the chat.
+ * of another origin, counted from the frame's. Beside each stands what a page and a frame with one word take in the
+ * same minute: a browser that paints nothing sooner says nothing about the chat.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** `bun run bench jobs [--jobs=10000]`: no-op jobs drained on SQLite by one process with full durability, each with a commit of its own. */
+/**
+ * `bun run bench jobs [--jobs=10000]`: no-op jobs drained on SQLite by one process with full durability, each with a
+ * commit of its own.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

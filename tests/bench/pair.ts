@@ -1,8 +1,8 @@
 /**
  * What a chat call costs in two checkouts, in turn: `bun run bench pair ../other-checkout`. Processor time of the
  * whole server for each answered call, and the ratio of this checkout to the other, pair by pair. Both must be
- * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`; `--tokens` streams
- * 250 answers of 200 tokens, 50 a second each, and prints what a token takes.
+ * bundled. `--engine=builtin` asks the built-in engine, `--connections=1`, `--rounds=12`, `--stream`; `--tokens`
+ * streams 250 answers of 200 tokens, 50 a second each, and prints what a token takes.
  */
 import { join, resolve } from 'node:path'
 import { fire, requestBytes } from './load'

@@ -1,7 +1,7 @@
 /**
  * What the product is measured against, each in a process of its own: `upstream` answers chat
- * completions and embeddings at once, `tools` calls a tool five times first, `forward` passes bytes on and checks nothing,
- * `paced` streams 50 tokens a second, `get` answers a GET.
+ * completions and embeddings at once, `tools` calls a tool five times first, `forward` passes bytes on and checks
+ * nothing, `paced` streams 50 tokens a second, `get` answers a GET.
  */
 const [role, target = ''] = process.argv.slice(2)
 

@@ -1,8 +1,10 @@
 /**
- * `bun run bench`: processor time and rate of svc beside a bare forwarder, and beside another gateway, on one core each.
+ * `bun run bench`: processor time and rate of svc beside a bare forwarder, and beside another gateway, on one core
+ * each.
  * Both are warm: 30,000 calls first, and then until three rounds agree. Then rounds in turn, of as many calls each. The
  * result is the median of the ratios of pairs, with its quartiles; only ratios of one run mean anything.
- * `--only=chat` measures what has that in its name, `--rounds=12`, `--peer` also starts the other gateway. Fails nothing.
+ * `--only=chat` measures what has that in its name, `--rounds=12`, `--peer` also starts the other gateway. Fails
+ * nothing.
  */
 import { watchHealth } from '../catalogue/support/health'
 import { fire, requestBytes, type Volley } from './load'

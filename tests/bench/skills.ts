@@ -1,7 +1,8 @@
 /**
  * How long a page of a store of many skills takes, searched and not: the whole request, from the call of the
- * server to its answer; beside it what of that this process was on the processor, which a busy machine leaves alone. `bun run bench skills --skills=100000 [--postgres=postgres://…]`; without the address on
- * SQLite. Ends with status 1 when a kind of page is above its limit at p99.
+ * server to its answer; beside it what of that this process was on the processor, which a busy machine leaves alone.
+ * `bun run bench skills --skills=100000 [--postgres=postgres://…]`; without the address on SQLite. Ends with status 1
+ * when a kind of page is above its limit at p99.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -17,8 +17,8 @@ export type Client = ReturnType<typeof createClient>
 const UNKNOWN = { is: 'unknown' } as const
 
 /**
- * `url` is asked for before each request, so that a client can go from one node to another. `isAway`: which refusals say
- * only that nobody can know whether it happened, as of a database that is away.
+ * `url` is asked for before each request, so that a client can go from one node to another. `isAway`: which refusals
+ * say only that nobody can know whether it happened, as of a database that is away.
  */
 export function createClient(
   url: string | (() => string),

@@ -1,8 +1,8 @@
 /**
- * `bun run prove soak [--minutes N]`: one server under 32 clients without a pause, 20 minutes unless said. Memory and open
- * files are read each five seconds. After the first five minutes, in which the page cache of SQLite and the heap reach
- * their size, the median of memory in the last third is at most a tenth above that of the first, and no more files are
- * open. Exits 1 otherwise, or when a request was refused.
+ * `bun run prove soak [--minutes N]`: one server under 32 clients without a pause, 20 minutes unless said. Memory and
+ * open files are read each five seconds. After the first five minutes, in which the page cache of SQLite and the heap
+ * reach their size, the median of memory in the last third is at most a tenth above that of the first, and no more
+ * files are open. Exits 1 otherwise, or when a request was refused.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

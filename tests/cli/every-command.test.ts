@@ -57,7 +57,8 @@ const places: Place[] = [
     flags: ['--url', server.url, '--key-file', join(dataDir, 'dev-key')],
     offers: ({ apis }) => apis.includes('tenant'),
   },
-  // Each opens the app by itself, which takes longer than all else here, so the long run has it; how it prints depends on no transport.
+  // Each opens the app by itself, which takes longer than all else here, so the long run has it; how it prints depends
+  // on no transport.
   {
     name: 'no server',
     flags: ['--local', '--data-dir', stopped],

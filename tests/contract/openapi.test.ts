@@ -194,7 +194,9 @@ async function lint(source: unknown): Promise<string[]> {
   }
 }
 
-/** Where schemas of operations and components stand, without those that another place already says in the same words. */
+/**
+ * Where schemas of operations and components stand, without those that another place already says in the same words.
+ */
 function schemasIn(part: unknown, place: string, seen = new Set<string>()): string[] {
   if (part === null || typeof part !== 'object') return []
   return Object.entries(part).flatMap(([name, value]) => {

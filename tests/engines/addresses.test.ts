@@ -7,8 +7,8 @@ import { createWorld } from '../support/world'
 setDefaultTimeout(60_000)
 
 /**
- * Under `/strict` an API with `/v1` and nothing else, under `/silent` one that lists no models, under `/beside` one that
- * lists them elsewhere than it chats, under `/hang` no answer.
+ * Under `/strict` an API with `/v1` and nothing else, under `/silent` one that lists no models, under `/beside` one
+ * that lists them elsewhere than it chats, under `/hang` no answer.
  */
 const server = Bun.serve({
   port: 0,

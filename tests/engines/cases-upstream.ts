@@ -15,8 +15,8 @@ type UpstreamRequest = { method: string; path: string; body: string }
 const KEEP_OPEN_MS = 15_000
 
 /**
- * An upstream on loopback that answers byte for byte as the case says whose `[id]` stands in the request. The last reply
- * repeats. `received` has the bodies of each case in order.
+ * An upstream on loopback that answers byte for byte as the case says whose `[id]` stands in the request. The last
+ * reply repeats. `received` has the bodies of each case in order.
  */
 export async function startCaseUpstream(replies: Record<string, CaseReply[]>) {
   const received = new Map<string, string[]>()

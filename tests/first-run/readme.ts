@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A fenced block of the README or of a page in `docs` that says `run=NAME`: what readers type, or save under that name. */
+/**
+ * A fenced block of the README or of a page in `docs` that says `run=NAME`: what readers type, or save under that name.
+ */
 export type Block = { name: string; text: string }
 
 export const README = readFileSync('README.md', 'utf8')

@@ -7,7 +7,9 @@ export const MAX_CALL_MS = 1_000
 const MAKERS = /\/(documents|images|images\/generations|audio\/tts|audio\/speech)$/
 const MAX_MAKING_MS = 31_000
 
-/** Whether a route held the server, or a call, for longer than it may on a machine that many times slower than usual. */
+/**
+ * Whether a route held the server, or a call, for longer than it may on a machine that many times slower than usual.
+ */
 export const tooLong = ({ route, health, worst }: Cost, slower: number): boolean =>
   health.p99 > MAX_HEALTH_MS.p99 * slower ||
   health.worst > MAX_HEALTH_MS.worst * slower ||

@@ -177,7 +177,9 @@ async function makeOne(target: Target, document: Document): Promise<Map<string, 
   return ids
 }
 
-/** One call, in milliseconds without those in which other processes had the core. What goes on after it is cancelled. */
+/**
+ * One call, in milliseconds without those in which other processes had the core. What goes on after it is cancelled.
+ */
 async function timed(target: Target, request: Request): Promise<{ ms: number; status: number }> {
   const [began, queued, before] = [performance.now(), spentBy('thread-self').queuedMs, spentBy(String(target.pid))]
   const answer: Answer = await target.send(request).catch(() => ({ status: 0, body: null }))

@@ -1,6 +1,6 @@
 /**
- * `bun run prove floods [--only PATTERN] [--length N]`: one character without end, and beginnings that are pumped up, in
- * every text field of every route of `openapi.json`, against a server of its own, while another process asks for
+ * `bun run prove floods [--only PATTERN] [--length N]`: one character without end, and beginnings that are pumped up,
+ * in every text field of every route of `openapi.json`, against a server of its own, while another process asks for
  * `/health` every 20 ms. Prints the worst of each route. Exits 1 when `/health` or a call took longer than it may.
  */
 import { parseArgs } from 'node:util'

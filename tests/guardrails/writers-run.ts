@@ -1,6 +1,7 @@
 /**
  * Prints how well the guardrails do on texts of writers whom they never saw: personal data by kind, where names and
- * addresses are found by a model of the other writers, and attacks, found by the rules and by a model of the other writers.
+ * addresses are found by a model of the other writers, and attacks, found by the rules and by a model of the other
+ * writers.
  */
 import { ENTITIES, type Entity, type PersonalData, personalDataFinder } from '../../src/text'
 import type { Model } from '../../src/text/model'

@@ -1,6 +1,7 @@
 /**
- * `bun run prove jobs [--jobs=2000] [--workers=4] [--kill-every=2000] [--seed=1]`: workers killed while they work through
- * a queue, on SQLite (one at a time) and on Postgres. Exits 1 on a job that is lost, fails or has its effect twice.
+ * `bun run prove jobs [--jobs=2000] [--workers=4] [--kill-every=2000] [--seed=1]`: workers killed while they work
+ * through a queue, on SQLite (one at a time) and on Postgres. Exits 1 on a job that is lost, fails or has its effect
+ * twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -9,7 +9,9 @@ import { startTcpProxy } from '../support/tcp-proxy'
 const user = (id: string) =>
   `INSERT INTO user_settings (user_id, default_mode, personality, timezone, svc_branding, updated_at) VALUES ('${id}', 'auto', 'x', 'UTC', true, 1)`
 
-/** Columns of remembered tables that no process remembers: never changed, written with calls, or read anew each time. */
+/**
+ * Columns of remembered tables that no process remembers: never changed, written with calls, or read anew each time.
+ */
 const UNTOLD = {
   api_keys: 'created_at id last_used_at name prefix',
   orgs: 'created_at id name plan_note slug type updated_at',

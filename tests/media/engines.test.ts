@@ -9,7 +9,10 @@ import { createWorld, type Person } from '../support/world'
 
 type Request = { path: string; body: Record<string, unknown>; authorization: string | undefined }
 
-/** A server of `POST /images/generations` that answers as the prompt says: [[500]], [[text]], [[url]], [[elsewhere]], [[once]]. */
+/**
+ * A server of `POST /images/generations` that answers as the prompt says: [[500]], [[text]], [[url]], [[elsewhere]],
+ * [[once]].
+ */
 async function startImageServer() {
   const requests: Request[] = []
   const server = createServer(async (request, response) => {

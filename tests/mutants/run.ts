@@ -1,9 +1,9 @@
 /**
- * `bun run prove mutants --modules billing,limits [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small random
- * faults into the named modules, one at a time and in a copy of the tree, and runs the tests that matter for each until
- * one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing one could
- * see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The seed
- * makes a run again. Exits 1 below `--min` (0.9).
+ * `bun run prove mutants --modules billing,limits [--count 50] [--seed 1] [--workers 2] [--postgres]`: puts small
+ * random faults into the named modules, one at a time and in a copy of the tree, and runs the tests that matter for
+ * each until one fails. Prints each fault that no test saw, and the share that was seen. A fault that changes nothing
+ * one could see is named in `equivalents.json`, with the reason, and not counted; nor is one that the types refuse. The
+ * seed makes a run again. Exits 1 below `--min` (0.9).
  */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

@@ -3,7 +3,9 @@ import type { Copy } from './copy'
 type Env = Record<string, string>
 type Fault = { file: string; text: string; faulty: string }
 
-/** A run with a fault may take so much longer than the one without; a run that takes longer was held up by the fault. */
+/**
+ * A run with a fault may take so much longer than the one without; a run that takes longer was held up by the fault.
+ */
 const TIMES_LONGER = 5
 const MIN_MS = 60_000
 const MAX_MS = 900_000

@@ -60,8 +60,9 @@ export const namedFor = (module: string): string[] => [...(OWN[module] ?? []), .
 export type TestPlan = { near: string[]; wide: string[] }
 
 /**
- * `near` are the tests of the module's own folder and those of `OWN`, those that import the file first; `wide` are those elsewhere whose
- * own text or helpers import the module by its door, and those that exercise it over its public faces.
+ * `near` are the tests of the module's own folder and those of `OWN`, those that import the file first; `wide` are
+ * those elsewhere whose own text or helpers import the module by its door, and those that exercise it over its public
+ * faces.
  */
 export async function testsOf(module: string, file: string): Promise<TestPlan> {
   const elsewhere = await Promise.all((OWN[module] ?? []).map(scan))

@@ -75,7 +75,9 @@ describe('what a role may call', () => {
     expect(routes.length).toBeGreaterThan(25)
   })
 
-  /** The body is broken on purpose: who may not call is told so before anything is read, who may is told of the body. */
+  /**
+   * The body is broken on purpose: who may not call is told so before anything is read, who may is told of the body.
+   */
   const cells = OPERATOR_ROLES.flatMap((role) => routes.map((route) => ({ role, ...route })))
   test.each(cells)('$role: $method $path', async ({ role, method, path }) => {
     const isChange = !['GET', 'DELETE'].includes(method)

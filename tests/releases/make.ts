@@ -1,6 +1,6 @@
 /**
- * Makes the fixtures of a release: a data folder on SQLite and one with a dump of Postgres, filled by the release itself
- * and with what it answered, so that every later release shows that it opens them.
+ * Makes the fixtures of a release: a data folder on SQLite and one with a dump of Postgres, filled by the release
+ * itself and with what it answered, so that every later release shows that it opens them.
  *
  *     bun run make fixture [TREE]    # TREE: a checkout of the release with its packages; this one by default
  *

@@ -1,4 +1,5 @@
-// Each release so far left a data folder and a dump of Postgres (`make.ts`); this release opens them and finds everything.
+// Each release so far left a data folder and a dump of Postgres (`make.ts`); this release opens them and finds
+// everything.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -32,8 +32,8 @@ export async function runCheck(command: string[], env: Record<string, string>): 
 /**
  * Runs test files with Bun's own runner and reads its closing summary. Workers keep their modules from file to
  * file: loading the whole product anew for each was more than half of the work. Each file has a store, a world
- * and a clock of its own, so there is nothing in the modules that one could leave behind for the next. A runner that ends badly
- * without a failed test (a crash, a file that does not load) counts as one failure.
+ * and a clock of its own, so there is nothing in the modules that one could leave behind for the next. A runner that
+ * ends badly without a failed test (a crash, a file that does not load) counts as one failure.
  *
  * One or two files that fail run once more, alone. What passes then is no failure of this run but is named in it: the
  * test or the product depends on what else the machine does, and somebody has to find out which.
@@ -72,7 +72,9 @@ async function runOnce(files: readonly string[], { workers, env, say = toOutput 
   return { passed: summed(text, 'pass'), failed, files: await talliesIn(report) }
 }
 
-/** The suites of files in a report of Bun's; those within them are groups of tests. A file that did not load has none. */
+/**
+ * The suites of files in a report of Bun's; those within them are groups of tests. A file that did not load has none.
+ */
 async function talliesIn(report: string): Promise<FileTally[]> {
   if (!(await Bun.file(report).exists())) return []
   const text = await Bun.file(report).text()

@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** Ours, and what Chromium, its driver and the sound library leave. A run of tests beside this one has `svc-tests-…`. */
+/**
+ * Ours, and what Chromium, its driver and the sound library leave. A run of tests beside this one has `svc-tests-…`.
+ */
 const OURS = /^(svc-(?!tests-)|\.?org\.chromium\.|puppeteer_|pulse-)/
 
 /** Notes what is in the system's temporary folders now; the answered function names what came since and is ours. */

@@ -39,7 +39,10 @@ const TYPES = /^(?:import|export) type [^']+'[^']+'/gm
 const TIMED = /^\/\/ Timed: \S/m
 const TIMES = /\bperformance\.now\(\)|support\/effort'/
 
-/** Sorts the test files of `folder`, which is `tests`, by what they and the helpers they import do; read, never listed by hand. */
+/**
+ * Sorts the test files of `folder`, which is `tests`, by what they and the helpers they import do; read, never listed
+ * by hand.
+ */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
   const none = (): Files => ({ sharing: [], timing: [] })

@@ -1,6 +1,8 @@
 import type { FileTally } from './children'
 
-/** A table of modules, which are the folders of `tests`: how many files and tests, and how long they took one by one. */
+/**
+ * A table of modules, which are the folders of `tests`: how many files and tests, and how long they took one by one.
+ */
 export function modulesTable(files: readonly FileTally[]): string {
   const modules = Map.groupBy(files, ({ file }) => file.split('/')[1]!)
   const rows = [...modules].sort(([a], [b]) => a.localeCompare(b, 'en')).map(([name, own]) => [name, ...sums(own)])

@@ -26,7 +26,9 @@ const AUTHORITY = sequence(oid('551d13'), der(0x01, hex('ff')), der(0x04, sequen
 const pem = (title: string, body: Buffer) =>
   `-----BEGIN ${title}-----\n${body.toString('base64').replace(/.{64}/g, '$&\n').trimEnd()}\n-----END ${title}-----\n`
 
-/** A fresh self-signed certificate for localhost and its key, as PEM; valid from 2020 to the end of the year `until`. */
+/**
+ * A fresh self-signed certificate for localhost and its key, as PEM; valid from 2020 to the end of the year `until`.
+ */
 export function selfSigned({ until = 2049 } = {}): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const body = sequence(

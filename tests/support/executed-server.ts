@@ -1,6 +1,7 @@
 /**
- * The server from its sources, which notes each file of `src` of which a function runs, and counts calls of asynchronous
- * functions. A line of input asks for what was noted since the last one; the answer is a line of JSON on stderr.
+ * The server from its sources, which notes each file of `src` of which a function runs, and counts calls of
+ * asynchronous functions. A line of input asks for what was noted since the last one; the answer is a line of JSON on
+ * stderr.
  */
 
 import { join } from 'node:path'

@@ -17,8 +17,8 @@ type Case = {
 }
 
 /**
- * One request that is refused: its name, its body, and a part of the message. A message that begins with a quoted member
- * also names that member in `param`. An object as body has the members of the table's body as well.
+ * One request that is refused: its name, its body, and a part of the message. A message that begins with a quoted
+ * member also names that member in `param`. An object as body has the members of the table's body as well.
  */
 export type Refusal = readonly [name: string, body: unknown, says: string | RegExp, differs?: Case]
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** A service of buckets on loopback, as far as files need it: PUT, GET with ranges, HEAD, DELETE and lists, all signed. */
+/**
+ * A service of buckets on loopback, as far as files need it: PUT, GET with ranges, HEAD, DELETE and lists, all signed.
+ */
 export function startS3() {
   const objects = new Map<string, { bytes: Buffer; modified: Date }>()
   const refused: string[] = []

@@ -37,8 +37,8 @@ export type Upstream = Awaited<ReturnType<typeof startUpstream>>
 export const UPSTREAM_SECRET = 'acme-vendor internal failure at 10.1.2.3 sk-upstream-secret'
 
 /**
- * A scripted engine on loopback. It answers like a chat-completions server, rejects requests that real servers reject (see
- * `faultOf` of each dialect), and misbehaves as the last user message says:
+ * A scripted engine on loopback. It answers like a chat-completions server, rejects requests that real servers reject
+ * (see `faultOf` of each dialect), and misbehaves as the last user message says:
  * `[[500]]` `[[429:7]]` any status, with Retry-After · `[[fail:2]]` 503 for the first two calls of this prompt ·
  * `[[hang]]` never answers · `[[held]]` answers once `release()` is called · `[[stall]]` one word, then silence ·
  * `[[delay:ms]]` answers late · `[[slow:ms]]` waits between words · `[[drop]]` closes without a byte ·

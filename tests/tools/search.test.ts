@@ -4,7 +4,10 @@ import { createWeb } from '../../src/research'
 import { createSystemTools } from '../../src/tools'
 import { contextOf, openTools, requestOf, wanted } from './world'
 
-/** What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that is none. */
+/**
+ * What each kind of server answers: written after their documented formats, not taken from live ones, with a hit that
+ * is none.
+ */
 const RECORDED: Record<string, object> = {
   searxng: {
     query: 'tides',

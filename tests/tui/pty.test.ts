@@ -10,7 +10,9 @@ const PATIENCE_MS = 15_000
 /** Set to write the pictures anew, to be looked at. */
 const WRITES = process.env.SVC_FRAMES === 'write'
 
-/** Without what the hour of the day changes: the forecast is there after the first one, and is longer in the next ones. */
+/**
+ * Without what the hour of the day changes: the forecast is there after the first one, and is longer in the next ones.
+ */
 const masked = (text: string): string =>
   text
     .split('\n')

@@ -27,7 +27,10 @@ function become(manner: Parameters<typeof server.become>[0]): void {
   pty.type('r')
 }
 
-/** The states between which a dashboard changes, one after the other in one terminal; the window that is too small is in `pty.test.ts`. */
+/**
+ * The states between which a dashboard changes, one after the other in one terminal; the window that is too small is in
+ * `pty.test.ts`.
+ */
 test('each state says what it is and what to do', async () => {
   await pty.shows('· · ·')
   expect(pty.text()).toContain('STATUS    ID           TYPE')

@@ -1,7 +1,7 @@
 /**
- * What many rows cost: reports and calls over N calls of one owner against 1,000,000 of them, and how long a write waits
- * while old calls are archived and deleted. `bun run prove rows 5000000 [--postgres]`; exits 1 when one is over its
- * limit. A wait does not count the time in which another process had the core of this one.
+ * What many rows cost: reports and calls over N calls of one owner against 1,000,000 of them, and how long a write
+ * waits while old calls are archived and deleted. `bun run prove rows 5000000 [--postgres]`; exits 1 when one is over
+ * its limit. A wait does not count the time in which another process had the core of this one.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,8 +1,8 @@
 /**
  * `bun run prove deliveries [--events=5000] [--kill-every=3000] [--seconds=180] [--seed=1]`: events to three receivers
- * that refuse 30 %, and runs of a workflow, while nodes are killed; on SQLite, and on Postgres with two nodes. Exits 1 on
- * an event that did not arrive, bytes or signatures that changed, a step that acted twice or never, and work that stood
- * longer than a lease.
+ * that refuse 30 %, and runs of a workflow, while nodes are killed; on SQLite, and on Postgres with two nodes. Exits 1
+ * on an event that did not arrive, bytes or signatures that changed, a step that acted twice or never, and work that
+ * stood longer than a lease.
  */
 import { findPostgres } from '../run/postgres'
 import { LEASE_S, runDeliveryKills } from './kills'

@@ -86,7 +86,10 @@ export async function openSecond({ config, folder, clock }: World): Promise<Open
   return app
 }
 
-/** Where the history of one chat breaks the rule: the AI is silent while a person has it, and after one had it meanwhile. */
+/**
+ * Where the history of one chat breaks the rule: the AI is silent while a person has it, and after one had it
+ * meanwhile.
+ */
 export function violationsOf(log: Log): string[] {
   return [...Map.groupBy(log, ({ chat }) => chat)].flatMap(([chat, rows]) => {
     let holder = 'ai'

@@ -7,7 +7,10 @@ export const HOLD_CENTS = MAX_TOKENS * TOKEN_CENTS
 
 const ENGINES = ['flash', 'reason', 'code', 'research', 'roast', 'genui', 'analyze', 'extract', 'vision']
 
-/** One upstream with a small limit behind every text engine, each with a breaker of its own, at a price that is easy to follow. */
+/**
+ * One upstream with a small limit behind every text engine, each with a breaker of its own, at a price that is easy to
+ * follow.
+ */
 export const pricedEngines = (baseUrl: string): Record<string, string> => ({
   SVC_ENGINES: JSON.stringify({
     upstreams: { up: { kind: 'compat', baseUrl, maxOutputTokens: MAX_TOKENS } },

@@ -1,7 +1,7 @@
 /**
- * `bun run prove makers [--jobs=2000] [--kills=60] [--kill-every=3000] [--seed=1] [--postgres=postgres://…]`: videos of an
- * upstream and researches, on servers that are killed again and again: one on SQLite, or two on one Postgres. Exits 1 on
- * a job that does not end, is charged or ordered twice, or whose files are kept twice.
+ * `bun run prove makers [--jobs=2000] [--kills=60] [--kill-every=3000] [--seed=1] [--postgres=postgres://…]`: videos of
+ * an upstream and researches, on servers that are killed again and again: one on SQLite, or two on one Postgres. Exits
+ * 1 on a job that does not end, is charged or ordered twice, or whose files are kept twice.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

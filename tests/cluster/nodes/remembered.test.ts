@@ -54,7 +54,9 @@ test.skipIf(!postgresUrl)(
     const preferred = async () => (await colleague(other, 'GET', 'settings')).body.timezone
 
     const late: number[] = []
-    /** Changes it at one process, and asks the other until it is seen there. What it remembers may be refused before. */
+    /**
+     * Changes it at one process, and asks the other until it is seen there. What it remembers may be refused before.
+     */
     async function follows<T>(
       seen: () => Promise<T>,
       before: T,

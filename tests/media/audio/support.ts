@@ -115,7 +115,9 @@ export function programOf(name: string): string | null {
   return path
 }
 
-/** What ffmpeg makes of an MP3: its seconds, and how loud it is at most (dB below full). Throws when it cannot read it. */
+/**
+ * What ffmpeg makes of an MP3: its seconds, and how loud it is at most (dB below full). Throws when it cannot read it.
+ */
 export async function decoded(ffmpeg: string, mp3: Uint8Array): Promise<{ seconds: number; peak: number }> {
   const args = ['-hide_banner', '-f', 'mp3', '-i', 'pipe:0', '-af', 'volumedetect', '-f', 'null', '-']
   const child = Bun.spawn([ffmpeg, '-xerror', ...args], { stdin: Buffer.from(mp3), stdout: 'ignore', stderr: 'pipe' })

@@ -1,8 +1,8 @@
 import type { Json } from './dialect'
 
 /**
- * Why real servers would reject a history with tools: a call without a result, a result without a call, a system message
- * in the middle. Null when they would accept it.
+ * Why real servers would reject a history with tools: a call without a result, a result without a call, a system
+ * message in the middle. Null when they would accept it.
  */
 export type Fault = string | null
 
