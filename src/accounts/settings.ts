@@ -53,8 +53,8 @@ export function createSettings({ store, audit, clock, traceBodies }: Deps) {
 
   /**
    * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone,
-   * 403 `forbidden` for an organization's key, because others than the user may hold it, and for `keep_bodies` where the
-   * operator does not allow it.
+   * 403 `forbidden` for an organization's key, because others than the user may hold it, and for `keep_bodies` where
+   * the operator does not allow it.
    */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
     const { userId, orgId } = call.caller

@@ -17,7 +17,10 @@ import { databaseLocationOf } from './open'
 
 export { type CheckedBackup, tooNew } from '../operators'
 
-/** Puts a checked backup where the configured server will find it; the caller, which names the data folder, moves aside what is there. Throws as `restoreBackup` does, or when one runs. */
+/**
+ * Puts a checked backup where the configured server will find it; the caller, which names the data folder, moves aside
+ * what is there. Throws as `restoreBackup` does, or when one runs.
+ */
 export async function restore(
   overrides: ConfigOverrides,
   folder: string,

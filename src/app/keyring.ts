@@ -99,9 +99,10 @@ const HOW =
   'On every node put the new key before the old one: SVC_MASTER_KEY=NEW,OLD, or a line above it in SVC_MASTER_KEY_FILE. Then run this again.'
 
 /**
- * Replaces the master key of `secrets.json` and encrypts again what the old one protected, while no server runs. The new key is in the file
- * before the commit and the only one after it: a crash in between is settled by the next start, by what the database
- * says. The old key stays in a file of its own, for backups from before. Nothing is changed where a row cannot be opened.
+ * Replaces the master key of `secrets.json` and encrypts again what the old one protected, while no server runs. The
+ * new key is in the file before the commit and the only one after it: a crash in between is settled by the next start,
+ * by what the database says. The old key stays in a file of its own, for backups from before. Nothing is changed where
+ * a row cannot be opened.
  * @throws ConfigError
  */
 export async function rotateKeyring(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {

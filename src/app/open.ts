@@ -218,8 +218,8 @@ async function openModules(
 }
 
 /**
- * Creates the database file for its owner only, or takes it from others who could read it, as after a copy. SQLite gives
- * the -wal and -shm files its mode. Throws ConfigError where the file belongs to someone else.
+ * Creates the database file for its owner only, or takes it from others who could read it, as after a copy. SQLite
+ * gives the -wal and -shm files its mode. Throws ConfigError where the file belongs to someone else.
  */
 export function claimDatabase(location: DatabaseLocation): void {
   if (location.dialect !== 'sqlite') return
@@ -261,8 +261,8 @@ export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
 }
 
 /**
- * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server continues without it. Once
- * lines are taken again `onTaken` is told how many were lost.
+ * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server continues without it.
+ * Once lines are taken again `onTaken` is told how many were lost.
  */
 function createOutput(onTaken: (lost: number) => void): (line: string) => void {
   let [lost, lines, waiting] = [0, 0, '']
@@ -300,7 +300,8 @@ function defaultLog({ logFormat, logLevel }: Config): Log {
 }
 
 /**
- * The clock of the database, as far as it is known. Nodes share leases, due times and expiries, so all of them go by it.
+ * The clock of the database, as far as it is known. Nodes share leases, due times and expiries, so all of them go by
+ * it.
  * `onClock` is told how far the clock of this machine is ahead of it, and says so in the log where that is far.
  */
 function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void } {
@@ -330,8 +331,8 @@ function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void
 }
 
 /**
- * Brings the schema up to date, unless the settings leave that to someone; also while nodes of the release before serve,
- * so that nodes can be replaced one by one.
+ * Brings the schema up to date, unless the settings leave that to someone; also while nodes of the release before
+ * serve, so that nodes can be replaced one by one.
  * @throws ConfigError for a database of another release
  */
 async function prepareSchema(location: DatabaseLocation, config: Config): Promise<Schema> {

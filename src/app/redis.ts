@@ -17,7 +17,10 @@ export type Redis = {
   ): Promise<T>
   /** Which run of Redis answers: one that is started again may know nothing of before. Rejects as `run`. */
   started(): Promise<string>
-  /** The policy by which it removes what has not ended; null where it removes nothing, or does not tell. Rejects as `run`. */
+  /**
+   * The policy by which it removes what has not ended; null where it removes nothing, or does not tell. Rejects as
+   * `run`.
+   */
   evicts(): Promise<string | null>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null
@@ -33,7 +36,9 @@ type Options = {
 const CHANNEL = 'svc:live'
 const PATIENCE_MS = 250
 
-/** Connects to the configured Redis; null if there is none. While it is down calls fail at once; the next reconnects. */
+/**
+ * Connects to the configured Redis; null if there is none. While it is down calls fail at once; the next reconnects.
+ */
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
@@ -147,7 +152,9 @@ function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   }
 }
 
-/** A connection that listens takes no other commands, and one that broke does not listen again: each try has its own. */
+/**
+ * A connection that listens takes no other commands, and one that broke does not listen again: each try has its own.
+ */
 function createWire(
   url: string,
   client: RedisClient,

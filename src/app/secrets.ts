@@ -131,7 +131,8 @@ const CONTEXT = 'secrets of the database'
 const GIVE_UP = 'To give up what it encrypted, run svc-admin serve --new-secrets'
 
 /**
- * The secrets for a database: those it has itself, where the node has the key that wraps them, or those of `secrets.json`.
+ * The secrets for a database: those it has itself, where the node has the key that wraps them, or those of
+ * `secrets.json`.
  * With a key the first start makes them in the database, and a database that used the file takes them over. Refuses to
  * make new ones, or to serve with others, where it was written with some: what those encrypted, as answers under
  * Idempotency-Keys, could not be read, and two keys would sign one record. Starts run one at a time (`inTurn`).

@@ -40,9 +40,9 @@ const STARTING_MS = 25_000
 const HURRIED_MS = 5_000
 
 /**
- * Serves until `stop` aborts, then stops gracefully, with exit 0; `hurry` cuts that short. A start under way is finished
- * first, so that nothing is left half made; one that takes longer than a stop may is given up. Configuration problems are
- * printed together, exit 1.
+ * Serves until `stop` aborts, then stops gracefully, with exit 0; `hurry` cuts that short. A start under way is
+ * finished first, so that nothing is left half made; one that takes longer than a stop may is given up. Configuration
+ * problems are printed together, exit 1.
  * @public The bundle is entered here, by its path.
  */
 export async function serve(

@@ -30,8 +30,8 @@ export type RunningApp = {
   /** True in production while the key of a first run in dev mode works. */
   readonly devKey: boolean
   /**
-   * Graceful stop: `GET /health` says so for SVC_DRAIN_S while requests are served as before; then no new connections, the
-   * running requests finish for GRACE_MS at most, and everything is closed. `hurry` cuts both waits short.
+   * Graceful stop: `GET /health` says so for SVC_DRAIN_S while requests are served as before; then no new connections,
+   * the running requests finish for GRACE_MS at most, and everything is closed. `hurry` cuts both waits short.
    */
   stop(hurry?: AbortSignal): Promise<void>
 }

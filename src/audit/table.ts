@@ -40,7 +40,9 @@ export const auditEvents = defineTable((k) =>
 /** All events in one place: those of `audit_events`, and those that the row of a call in `usage_records` carries. */
 export const auditLog = defineView((k) => k.table('audit_log', columns(k)))
 
-/** The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short. */
+/**
+ * The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short.
+ */
 export const auditHeads = defineClusteredTable((k) =>
   k.table('audit_heads', {
     scope: k.text('scope').$type<ChainScope>().primaryKey(),
@@ -51,8 +53,8 @@ export const auditHeads = defineClusteredTable((k) =>
 )
 
 /**
- * Up to where a chain was trimmed: calls up to `seq` may be deleted, and the chain is verified from there. `event_seq` is
- * the place of the event in the server's chain that says so.
+ * Up to where a chain was trimmed: calls up to `seq` may be deleted, and the chain is verified from there. `event_seq`
+ * is the place of the event in the server's chain that says so.
  */
 export const auditBases = defineTable((k) =>
   k.table('audit_bases', {

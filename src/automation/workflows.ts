@@ -112,8 +112,8 @@ export function createWorkflows(deps: Deps) {
   }
 
   /**
-   * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an operator
-   * as the account that made the workflow. Throws 404, 409 when it is disabled.
+   * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an
+   * operator as the account that made the workflow. Throws 404, 409 when it is disabled.
    */
   async function run(
     call: Call<Caller>,

@@ -31,7 +31,9 @@ const IDLE_MS = 2_000
 /** A call that takes longer is on the record if its process is killed. */
 const TICK_MS = 500
 const REST_MS = 60_000
-/** In a cluster: how long a hold is known to be open after the database said so. A lease lasts several times as long. */
+/**
+ * In a cluster: how long a hold is known to be open after the database said so. A lease lasts several times as long.
+ */
 const SURE_MS = 1_000
 /** How long to wait for what other processes give back, and how often to look. */
 const WAIT_MS = 200
@@ -66,8 +68,8 @@ export type Escrows = ReturnType<typeof createEscrows>
 
 /**
  * Credit of owners who have plenty, claimed for many calls at once: a call takes its part of it in memory. What no call
- * has is given back before anybody is refused, by this process and by others. The row of the hold is authoritative: what
- * is given back is computed from it, and a call is charged only while it is open and has that much left.
+ * has is given back before anybody is refused, by this process and by others. The row of the hold is authoritative:
+ * what is given back is computed from it, and a call is charged only while it is open and has that much left.
  */
 export function createEscrows({ store, clock, node, live, unended }: Deps) {
   /** Of each owner the one that calls take from, and those that are over but have running calls. */

@@ -276,8 +276,8 @@ export const expiredHolds = query<{ node: string; now: number; limit: number }>(
 })
 
 /**
- * Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more. Those
- * of jobs belong to no process: another one takes the job over.
+ * Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more.
+ * Those of jobs belong to no process: another one takes the job over.
  */
 export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)

@@ -236,7 +236,9 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return charged
   }
 
-  /** Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended. */
+  /**
+   * Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended.
+   */
   async function release(tx: Tx, hold: Hold): Promise<boolean> {
     const { ref, owner, keyId, capped, amount, createdAt } = hold
     if (hold.escrow) {
@@ -338,8 +340,8 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
     },
 
     /**
-     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. `claimed` means that `wanted`
-     * is among the holds already; then this transaction has locked the wallet and the numbers cannot change.
+     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. `claimed` means that
+     * `wanted` is among the holds already; then this transaction has locked the wallet and the numbers cannot change.
      */
     async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
       const { caps } = await limits.of(reader, owner)

@@ -167,8 +167,8 @@ async function* pagesOf(store: Store, owner: OwnerScope, filter: ReturnType<type
 }
 
 /**
- * What came in and went out in a month (UTC), and what each key and engine cost. Throws 400 for a month to come, and 503
- * when too many entries were booked since.
+ * What came in and went out in a month (UTC), and what each key and engine cost. Throws 400 for a month to come, and
+ * 503 when too many entries were booked since.
  */
 export async function readStatement(
   { store, clock, orgs, costs }: StatementDeps,

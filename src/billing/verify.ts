@@ -98,8 +98,8 @@ const count = (charges: Map<string, Charges>, wallet: string, amount: number): v
 type Shared = { cost: number; refs: Set<string> | null }
 
 /**
- * Adds the calls that are postings to the sums. Each has a hold of its owner: one of its own, settled at its cost, or one
- * that it shares; then its event, which the chain protects, tells its cost.
+ * Adds the calls that are postings to the sums. Each has a hold of its owner: one of its own, settled at its cost, or
+ * one that it shares; then its event, which the chain protects, tells its cost.
  */
 async function* postingFaults(
   reader: Reader,
@@ -160,7 +160,9 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
   }
 }
 
-/** `posted`: the charges that calls are. Holds without entries of their own must add up to the same, shared ones each. */
+/**
+ * `posted`: the charges that calls are. Holds without entries of their own must add up to the same, shared ones each.
+ */
 async function* holdFaults(
   reader: Reader,
   posted: Map<string, Charges>,
@@ -214,8 +216,8 @@ export function createReconciliation({ store, expiringGrants }: Deps) {
   }
 
   /**
-   * Corrects one wallet, in one transaction with `record`. Returns the difference, or null when there is none any more or
-   * when the wallet cannot be set to the ledger's sum: it is negative, or less than what is on hold.
+   * Corrects one wallet, in one transaction with `record`. Returns the difference, or null when there is none any more
+   * or when the wallet cannot be set to the ledger's sum: it is negative, or less than what is on hold.
    */
   async function apply(
     owner: OwnerScope,

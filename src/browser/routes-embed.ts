@@ -74,7 +74,10 @@ export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, gu
 
 type Viewer = ReturnType<BrowserService['embed']['connect']>
 
-/** Stands apart: `open` is a hook of the socket here, and an option of the guard elsewhere. The token is the first message. */
+/**
+ * Stands apart: `open` is a hook of the socket here, and an option of the guard elsewhere. The token is the first
+ * message.
+ */
 const streamRoutes = (embed: BrowserService['embed']) =>
   new Elysia().ws('/:id/stream', {
     detail: { security: [], hide: true },

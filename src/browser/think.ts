@@ -124,8 +124,8 @@ const MAX_TOKENS = 2_000
 const MAX_ELEMENTS = 150
 
 /**
- * What a configured engine adds, for the caller who pays for it as for any call of one: rate, credit, policy, record. An
- * operator pays nothing, and gets none. What the engine says is checked: it can only do, to elements of the page in
+ * What a configured engine adds, for the caller who pays for it as for any call of one: rate, credit, policy, record.
+ * An operator pays nothing, and gets none. What the engine says is checked: it can only do, to elements of the page in
  * front, what a step can do, and name no address.
  */
 export function thinkerFor(

@@ -79,7 +79,9 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     viewer.sendFrame(latest)
   }
 
-  /** The screencast follows the tab in front. One that is about to be lost has none yet, or no more: it is tried again. */
+  /**
+   * The screencast follows the tab in front. One that is about to be lost has none yet, or no more: it is tried again.
+   */
   function follow(): void {
     moving = moving.then(move).catch(() => {
       cast = null

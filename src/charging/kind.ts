@@ -75,7 +75,9 @@ export type Wanted = {
   max: Consumption
   /** Tokens of the prompt, where `most` has those of everything that may be read for it. */
   reads?: number
-  /** Once the policy has read the texts: `max` and `reads` of what is left to make, where some of it is known already. */
+  /**
+   * Once the policy has read the texts: `max` and `reads` of what is left to make, where some of it is known already.
+   */
   rest?(texts: Wanted['texts']): Promise<Pick<Wanted, 'max' | 'reads'>>
   /** More for its audit row; never what the caller wrote. */
   facts?: Record<string, unknown>
@@ -91,7 +93,9 @@ export type Work = {
   call: Call
   /** Keeps the bytes of a file until they are an artifact; those of a failed making are removed. */
   keep(source: Source, mimeType: string): Promise<Draft>
-  /** A text that an engine wrote, as the policy leaves it: redacted, or the sentence that stands in for a blocked one. */
+  /**
+   * A text that an engine wrote, as the policy leaves it: redacted, or the sentence that stands in for a blocked one.
+   */
   guardOutput(text: string, systemPrompt?: string | null): Promise<{ text: string; withheld: boolean }>
 }
 

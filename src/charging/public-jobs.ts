@@ -229,7 +229,9 @@ const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string
   ...(metadata ? { input: { metadata } } : {}),
 })
 
-/** Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job. */
+/**
+ * Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job.
+ */
 function createDefine(
   { jobs, audit, events, files, billing }: DefineDeps,
   cancels: Map<string, PublicKind<object>['cancel']>,

@@ -30,8 +30,8 @@ const LOOK_EVERY_MS = 1_000
 const EVERYTHING = '*'
 
 /**
- * Tells what happened to listeners of this process directly, and to those of others over the wire. It may be lost on the
- * way: a listener that must not miss anything reads again when told null, and now and then by itself.
+ * Tells what happened to listeners of this process directly, and to those of others over the wire. It may be lost on
+ * the way: a listener that must not miss anything reads again when told null, and now and then by itself.
  *
  *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
  *     const stop = live.hear('widget.session', id, (heard) => …)

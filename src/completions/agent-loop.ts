@@ -103,9 +103,9 @@ export function createAgent(deps: Deps) {
     },
 
     /**
-     * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit` throws
-     * ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines throw,
-     * and 402.
+     * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit`
+     * throws ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines
+     * throw, and 402.
      */
     answer(task: Task, emit: Emit | null = null): Promise<AgentResult> {
       return task.acting ? act(task, task.acting, emit) : answerOnce(deps, task, emit)
@@ -121,7 +121,8 @@ export function createAgent(deps: Deps) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) {
-        // Appended to the last tool result, not a message of its own: engines differ in which role they accept after one.
+        // Appended to the last tool result, not a message of its own: engines differ in which role they accept after
+        // one.
         const last = messages.at(-1)
         if (last?.role === 'tool')
           messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${SYNTHESISE}` }
@@ -241,7 +242,9 @@ function createTally(spent: Spent) {
     last = turn
   }
 
-  /** Emits the steps of the next turn, with `TURN_GAP` first when earlier turns had text: the pieces are the content. */
+  /**
+   * Emits the steps of the next turn, with `TURN_GAP` first when earlier turns had text: the pieces are the content.
+   */
   function following(emit: Emit): Emit {
     let due = content !== ''
     return (step) => {

@@ -27,7 +27,9 @@ const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
-/** Chooses mode, engine, system prompt and tools. Throws 400 for a prompt too long or attachments that are no images. */
+/**
+ * Chooses mode, engine, system prompt and tools. Throws 400 for a prompt too long or attachments that are no images.
+ */
 export function decide(house: House, run: Run): void | Promise<void> {
   const { mode } = run.request
   return mode === 'auto' ? decideFreely(house, run) : settleOn(house, run, { ...NAMED, mode: workOf(mode) }, [])

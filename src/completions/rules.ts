@@ -65,7 +65,10 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
 
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 
-/** What the record of a run says of its way: where its turn is kept, and how its mode was chosen. Nothing quotes the prompt. */
+/**
+ * What the record of a run says of its way: where its turn is kept, and how its mode was chosen. Nothing quotes the
+ * prompt.
+ */
 export function decisionsOf({ request, conversationId, classifiedMs, routing, routingWarnings }: Run) {
   const { fallback_used: _, ...choice } = routing
   return {
@@ -220,8 +223,8 @@ export async function bringServed(run: Run, servers: readonly McpServer[], tools
 }
 
 /**
- * Adds the tools of this server that the client asks for by name, where no function of its own has that name. Throws 400
- * `validation_error` when one is demanded that cannot be offered.
+ * Adds the tools of this server that the client asks for by name, where no function of its own has that name. Throws
+ * 400 `validation_error` when one is demanded that cannot be offered.
  */
 export function bringHosted(
   run: Run,

@@ -26,8 +26,8 @@ function begin(run: Run, write: Write): void | Promise<void> {
 }
 
 /**
- * Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. With a policy, calls
- * wait for the end, and thoughts are not shown.
+ * Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. With a policy,
+ * calls wait for the end, and thoughts are not shown.
  */
 function show(run: Run, write: Write, step: Step): void | Promise<void> {
   if (run.guard && (step.type === 'call' || step.type === 'reasoning')) return
@@ -158,7 +158,9 @@ function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
   }
 }
 
-/** Shows the content of a thought in a stream, as far as no rule objects to it: the policy is applied to the whole next. */
+/**
+ * Shows the content of a thought in a stream, as far as no rule objects to it: the policy is applied to the whole next.
+ */
 async function showWhole(run: Run, result: AgentResult): Promise<AgentResult> {
   if (!run.write) return result
   run.held = holdBackOf(run)

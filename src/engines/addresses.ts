@@ -16,8 +16,8 @@ type Deps = {
 }
 
 /**
- * Looks for the address that would work, for an upstream that lists no models at `base`: the same without a route at its
- * end, or with `/v1`. It asks for models only, which costs nothing, and the same server only. Never throws.
+ * Looks for the address that would work, for an upstream that lists no models at `base`: the same without a route at
+ * its end, or with `/v1`. It asks for models only, which costs nothing, and the same server only. Never throws.
  */
 export function createFit(base: string, { at, headers, clock }: Deps): Fit {
   let foundNone = Number.NEGATIVE_INFINITY

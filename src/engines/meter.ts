@@ -20,8 +20,8 @@ export type CheckedUsage = { promptTokens: number; completionTokens: number; sta
 export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' } & CheckedUsage)
 
 /**
- * Takes the parts of a stream. A promise is awaited before the next: the reader is behind. What it throws ends the call;
- * after {@link ENOUGH} it gets the usage so far.
+ * Takes the parts of a stream. A promise is awaited before the next: the reader is behind. What it throws ends the
+ * call; after {@link ENOUGH} it gets the usage so far.
  */
 export type TakePart = (part: RunPart) => void | Promise<void>
 
@@ -77,8 +77,8 @@ for (const [first, last, kind] of Object.values(weights.scripts)) PAGES.fill(kin
 
 /**
  * By class. `again`: what a run of it weighs, its second character, the third, and so on; the last number holds for the
- * rest. `after`: what its first character weighs at a beginning, after a space, a Latin letter, a digit, the five classes
- * of punctuation, a letter with a mark or of a script like Greek, and anything else.
+ * rest. `after`: what its first character weighs at a beginning, after a space, a Latin letter, a digit, the five
+ * classes of punctuation, a letter with a mark or of a script like Greek, and anything else.
  */
 const { again: AGAIN, after: AFTER } = weights
 const MAX_WEIGHT = 150

@@ -50,7 +50,9 @@ export function createProbes(
   return {
     ask,
 
-    /** The state by subsystem, as GET /health shows it. Of an upstream that is slow to answer it is the last one known. */
+    /**
+     * The state by subsystem, as GET /health shows it. Of an upstream that is slow to answer it is the last one known.
+     */
     async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
       const patience = new AbortController()
       await Promise.race([ask(), clock.sleep(HEALTH_PATIENCE_MS, patience.signal)])

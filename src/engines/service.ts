@@ -304,8 +304,8 @@ const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
 
 /**
  * The engine settings of this process: those of file and environment, and before them what operators changed while
- * servers ran, which the database keeps for all nodes. A change makes a new version; a request or job continues with the
- * one that it began with.
+ * servers ran, which the database keeps for all nodes. A change makes a new version; a request or job continues with
+ * the one that it began with.
  * @throws ConfigError when the settings contradict each other
  */
 export function createEngineRegistry({ store, settings, masterKey, log }: RegistryDeps) {

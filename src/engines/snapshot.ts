@@ -77,7 +77,9 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
     /** Why vectors of `svc-1-embed` do not compare with those that it made before; null where they do. */
     otherSpace,
-    /** The model that makes the vectors of `svc-1-embed`, and their length where it is known; null without an upstream. */
+    /**
+     * The model that makes the vectors of `svc-1-embed`, and their length where it is known; null without an upstream.
+     */
     vectorSpace: () =>
       embedding ? { model: embedding.model, length: vectors?.model === embedding.model ? vectors.length : null } : null,
 
@@ -128,8 +130,8 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
       ),
 
     /**
-     * Vectors of texts, and the upstream's model that made them. A model whose vectors have another length than before is
-     * not answered with: an index would be split in two without an error. Throws as `speak` does.
+     * Vectors of texts, and the upstream's model that made them. A model whose vectors have another length than before
+     * is not answered with: an index would be split in two without an error. Throws as `speak` does.
      */
     embed: (request: By<EmbeddingRequest>) =>
       ask('svc-1-embed', request, ({ embed }, model) =>

@@ -47,8 +47,8 @@ export const storedRepository = {
 const opened = (masterKey: Uint8Array, value: string): StoredEngines => JSON.parse(open(masterKey, CONTEXT, value))
 
 /**
- * One row: the engine settings that operators made while servers ran, for every node. `value` is sealed JSON, because it
- * has keys of upstreams; `revision` grows with every change.
+ * One row: the engine settings that operators made while servers ran, for every node. `value` is sealed JSON, because
+ * it has keys of upstreams; `revision` grows with every change.
  */
 export const engineSettingsRow = defineTable((k) =>
   k.table('engine_settings', {

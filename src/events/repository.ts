@@ -132,7 +132,9 @@ type Reached = ReadonlyMap<Subscriber, string[]>
 
 const NOBODY: Reached = new Map()
 
-/** The targets of an owner that an event of this type reaches, by kind of subscriber. At once where it is known: none. */
+/**
+ * The targets of an owner that an event of this type reaches, by kind of subscriber. At once where it is known: none.
+ */
 export function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Reached | Promise<Reached> {
   const silence = silenceOf(tx)
   const place = `${owner} ${type}`

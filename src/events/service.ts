@@ -30,8 +30,8 @@ const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(valu
 export const STARTED = { max: 1_000, everyMs: 60_000 }
 
 /**
- * What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. The owner
- * is the one of the targets.
+ * What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. The
+ * owner is the one of the targets.
  */
 type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promise<unknown>
 

@@ -255,7 +255,9 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     place.remove(name).catch((error) => onError('files', error))
   }
 
-  /** The file behind a signed link. Throws 404 for a link that is not whole, not valid any more, or of a deleted file. */
+  /**
+   * The file behind a signed link. Throws 404 for a link that is not whole, not valid any more, or of a deleted file.
+   */
   async function byLink(id: string, link: { expires: string; signature: string }): Promise<ArtifactRow> {
     const now = clock.now()
     const row = links.holds(id, link, now) && ArtifactId.is(id) ? await rows.find(store.read, id, { now }) : undefined
@@ -290,7 +292,9 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     })
   }
 
-  /** What is kept, once for each content: for a copy of all of it. `open` gives null for bytes that were removed since. */
+  /**
+   * What is kept, once for each content: for a copy of all of it. `open` gives null for bytes that were removed since.
+   */
   async function* contents() {
     for (let after = ''; ; ) {
       const some = await rows.contents(store.read, after, PAGE)
@@ -300,7 +304,9 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
   }
 
-  /** Sentences about contents and owners that are counted wrong, and artifacts without bytes; empty when all is sound. */
+  /**
+   * Sentences about contents and owners that are counted wrong, and artifacts without bytes; empty when all is sound.
+   */
   async function verify(reader: Reader): Promise<string[]> {
     const { contents, owners, lost } = await rows.miscounted(reader)
     return [

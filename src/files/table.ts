@@ -26,7 +26,9 @@ export const artifacts = defineTable((k) =>
       engine: k.text('engine').notNull(),
       model: k.text('model').notNull(),
       prompt: k.text('prompt'),
-      /** Micro-cents that its making cost; of files made together the first one has it. Null where that is not known. */
+      /**
+       * Micro-cents that its making cost; of files made together the first one has it. Null where that is not known.
+       */
       cost_micro: k.int('cost_micro'),
       /** Of the call and of the job that made it; null where none did and for files older than these columns. */
       request_id: k.text('request_id'),

@@ -60,7 +60,10 @@ const DECODERS: readonly ((text: string) => string | null)[] = [
 /** UTF-16 offsets. */
 type Range = { start: number; end: number }
 
-/** A JSON value as text that rules can read: `name: value` lines. `ranges` has one entry a name, text and number, in the order of {@link walkJson}. */
+/**
+ * A JSON value as text that rules can read: `name: value` lines. `ranges` has one entry a name, text and number, in the
+ * order of {@link walkJson}.
+ */
 type Lines = { text: string; ranges: readonly Range[] }
 
 /** `text` is the value as rules read it, and `doubts` are places in that. */

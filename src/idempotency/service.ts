@@ -182,7 +182,8 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
    * key, 409 `idempotency_conflict` while the key is in use or when it belongs to another request.
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
-    // Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid too.
+    // Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid
+    // too.
     if (!KEY.test(request.key)) throw badKey(request.key)
     const id = `${request.userId} ${request.key}`
     const other = running.get(id)

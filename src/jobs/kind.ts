@@ -19,7 +19,10 @@ export type Running<Payload extends Stored> = {
   progress(percent: number, stage?: string): void
   /** What this or an earlier try kept under a name; null when there is none. */
   recall(name: string): Promise<object | null>
-  /** Keeps an object of JSON for later tries of a kind that remembers, until the job ends. Throws when another process has the job. */
+  /**
+   * Keeps an object of JSON for later tries of a kind that remembers, until the job ends. Throws when another process
+   * has the job.
+   */
   keep(name: string, value: object): Promise<void>
   /** A unit of work that commits only while this process holds the job: else it throws, and nothing of it stays. */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>

@@ -108,7 +108,9 @@ export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
     .where(inArray(t.id, [...ids]))
 }
 
-/** How many jobs of callers wait and run, and failed since a moment: who cancels one knows of it, so it is not counted. */
+/**
+ * How many jobs of callers wait and run, and failed since a moment: who cancels one knows of it, so it is not counted.
+ */
 export async function jobSums(reader: Reader, since: number) {
   const t = reader.of(jobs)
   const total = sql<number>`count(*)`.mapWith(Number)

@@ -37,7 +37,9 @@ const known = query<{ id: JobId; name: string }>()((db, p) => {
     .where(and(eq(t.job_id, p.id), eq(t.name, p.name)))
 })
 
-/** What the tries of a job keep for one another, by name, so that a later one continues where an earlier one was killed. */
+/**
+ * What the tries of a job keep for one another, by name, so that a later one continues where an earlier one was killed.
+ */
 export const jobMemoryRepository = {
   /** Null when nothing was kept under the name. */
   async recall(db: Reader, id: JobId, name: string): Promise<object | null> {
@@ -197,7 +199,10 @@ export const jobRepository = {
   /** When an active job was asked to run again; null when it was not. */
   againAt: async (tx: Tx, id: JobId): Promise<number | null> => (await againAt(tx, { id }))[0]?.at ?? null,
 
-  /** The turns of new jobs, in their order: behind the key's others, and level with the front of the line. Keys take turns. */
+  /**
+   * The turns of new jobs, in their order: behind the key's others, and level with the front of the line. Keys take
+   * turns.
+   */
   async nextTurns(tx: Tx, places: readonly Place[]): Promise<number[]> {
     const named = places.map(({ kind, fair_key }) => ({ name: `${kind} ${fair_key}`, kind, fair_key }))
     const distinct = [...new Map(named.map((one) => [one.name, one])).values()]
@@ -217,7 +222,9 @@ export const jobRepository = {
 
   nextTurn: async (tx: Tx, place: Place): Promise<number> => (await jobRepository.nextTurns(tx, [place]))[0]!,
 
-  /** When the next waiting job is due, when the next lease ends (null for none), whether a job is in line or asked for. */
+  /**
+   * When the next waiting job is due, when the next lease ends (null for none), whether a job is in line or asked for.
+   */
   async soonest(db: Reader) {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))
@@ -294,7 +301,10 @@ export const jobRepository = {
       .where(eq(t.id, id))
   },
 
-  /** Ends an open job, and returns it; nothing when it had ended. Its fence rises, so a worker that still runs it changes nothing. */
+  /**
+   * Ends an open job, and returns it; nothing when it had ended. Its fence rises, so a worker that still runs it
+   * changes nothing.
+   */
   async end(
     tx: Tx,
     id: JobId,

@@ -65,8 +65,8 @@ export const jobs = defineTable((k) =>
 )
 
 /**
- * Who asked for a job whose key is shared, on Postgres: units that ask for one job at the same time neither wait for each
- * other nor keep workers from it. Workers heed these rows once they are committed.
+ * Who asked for a job whose key is shared, on Postgres: units that ask for one job at the same time neither wait for
+ * each other nor keep workers from it. Workers heed these rows once they are committed.
  */
 export const jobAsks = defineTable((k) =>
   k.table('job_asks', {

@@ -261,7 +261,8 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       for (;;) {
         const held = await rows.touch(tx, name, id, holderId, clock.now() + silenceMs)
         if (held) return toTakeover(held)
-        // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried again.
+        // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried
+        // again.
         const [row] = await rows.find(tx, name, [id])
         if (!row) throw notHeld(title)
         assertHolds(title, row, holderId)

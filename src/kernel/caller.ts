@@ -90,7 +90,10 @@ export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerSc
 
 export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)
 
-/** Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions carry every scope. */
+/**
+ * Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions carry
+ * every scope.
+ */
 export function requireScope(caller: TenantCaller, scope: Scope, call = 'this call'): void {
   if (caller.type !== 'key' || caller.scopes.includes(scope)) return
   const has = caller.scopes.length ? caller.scopes.join(', ') : 'nothing'

@@ -91,9 +91,9 @@ const BATCH = { first: 50, most: 500, longMs: 25, shortMs: 10, growth: 1.25 }
 
 /**
  * Deletes in batches until `remove` finds nothing more or the signal aborts. `remove` handles up to `limit` rows in one
- * transaction and returns how many it had, or their times in ascending order. Then the next batch is told the last time:
- * one that begins there does not read again what Postgres keeps of deleted rows, as it does for a long read. Other writes
- * wait no longer for a batch than it takes, so its limit follows that. Returns how many rows in all.
+ * transaction and returns how many it had, or their times in ascending order. Then the next batch is told the last
+ * time: one that begins there does not read again what Postgres keeps of deleted rows, as it does for a long read.
+ * Other writes wait no longer for a batch than it takes, so its limit follows that. Returns how many rows in all.
  */
 export async function inBatches(
   remove: (limit: number, from: number) => Promise<number | readonly number[]>,

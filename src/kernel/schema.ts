@@ -24,7 +24,9 @@ export type Standard<T extends TSchema> = {
 }
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
-/** What an empty body is read as: told from `undefined`, which would have the framework read it again, and from null. */
+/**
+ * What an empty body is read as: told from `undefined`, which would have the framework read it again, and from null.
+ */
 export const NO_BODY = Symbol('no body')
 
 /** A body that does not fit. Thrown, because the framework's own error would serialize the whole body. */

@@ -46,7 +46,9 @@ export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
-/** The same for every text in a JSON value, names included; a value that holds nothing of the kind is returned as it is. */
+/**
+ * The same for every text in a JSON value, names included; a value that holds nothing of the kind is returned as it is.
+ */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storable(value)
   if (Array.isArray(value)) {
@@ -69,8 +71,8 @@ export const xmlText = (text: string): string =>
 const JOINED = 256
 
 /**
- * Keeps a text that comes in pieces. The runtime joins strings only when one is read, and until then a short piece takes
- * ten times its length: so they are joined at times.
+ * Keeps a text that comes in pieces. The runtime joins strings only when one is read, and until then a short piece
+ * takes ten times its length: so they are joined at times.
  */
 export class Pieces {
   private joined = ''

@@ -109,7 +109,8 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
     some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
   const found = flat(branches).filter(({ type }) => type === (Array.isArray(value) ? 'array' : 'object'))
   if (found.length < 2) return found[0] && { branch: found[0] }
-  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each. One may have none.
+  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each. One may have
+  // none.
   const names = new Set(found.flatMap((one) => Object.keys(one.properties ?? {})))
   const tag = [...names].find((name) => {
     const words = found.map((one) => wordsOf(one, name))

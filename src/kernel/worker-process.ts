@@ -18,9 +18,9 @@ export type WorkerProcess = {
 
 /**
  * Starts a process for a worker's script. A thread that is terminated inside a regular expression, WebAssembly or
- * native code continues until it returns, perhaps for ever, and keeps its memory; a process ends at once and gives all of
- * it back. It has an empty environment, ends with the server even while it computes, and does not keep the server from
- * ending.
+ * native code continues until it returns, perhaps for ever, and keeps its memory; a process ends at once and gives all
+ * of it back. It has an empty environment, ends with the server even while it computes, and does not keep the server
+ * from ending.
  */
 export function openProcess(script: URL): WorkerProcess {
   const child = Bun.spawn([process.execPath, '--no-env-file', '--no-orphans', MAIN, script.href], {

@@ -67,7 +67,8 @@ export function createBackup(deps: Deps) {
     )
       throw backupExists(place)
     writing.add(place)
-    // Where it is copied to, and where it is when it is whole; the one for a bucket or to be encrypted is nobody else's.
+    // Where it is copied to, and where it is when it is whole; the one for a bucket or to be encrypted is nobody
+    // else's.
     const whole = `${bucket ? outgoing : place}${PARTIAL}`
     const plain = encrypt_to ? `${outgoing}.plain${PARTIAL}` : whole
     try {

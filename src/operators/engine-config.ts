@@ -111,8 +111,8 @@ export function withAdded(
 }
 
 /**
- * An upstream as it would be after a change, and the models that are asked of it. Throws 404, and 409 for one of the file
- * or environment, unless it is to be copied.
+ * An upstream as it would be after a change, and the models that are asked of it. Throws 404, and 409 for one of the
+ * file or environment, unless it is to be copied.
  */
 export function changedUpstream(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch) {
   const current = upstreamIn(before, placesOf, name, patch.copy === true)

@@ -104,7 +104,8 @@ export function createHealth(deps: Deps) {
     // Engines may be slow to answer: news of the database does not wait for theirs.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
-      // A server that can write nothing, or takes no work, is of no more use to a load balancer than one without a database.
+      // A server that can write nothing, or takes no work, is of no more use to a load balancer than one without a
+      // database.
       status: keeps && !wasFarOff ? overall(database, redis, providers, isServed()) : 'down',
       timestamp: iso(clock.now()),
       version,
@@ -152,7 +153,10 @@ type Finding = { health: Health; keeps: boolean; cached: boolean }
 
 const isDown = ({ status }: Probe): boolean => status === 'down'
 
-/** `down` without a database; `degraded` when anything else that is configured is slow or does not answer, or nobody runs jobs or deliveries. */
+/**
+ * `down` without a database; `degraded` when anything else that is configured is slow or does not answer, or nobody
+ * runs jobs or deliveries.
+ */
 function overall(database: Probe, redis: Probe, providers: Record<string, Probe>, served: boolean): Health['status'] {
   if (database.status === 'down') return 'down'
   if (!served) return 'degraded'

@@ -39,8 +39,8 @@ export async function getNode({ nodes }: NodeDeps, ref: string): Promise<Node> {
 }
 
 /**
- * Has a node take no more work, or take some again: it answers `GET /health` with 503, and begins no job. It hears of it
- * with its next renewal. Throws as `getNode`, and 409 on SQLite.
+ * Has a node take no more work, or take some again: it answers `GET /health` with 503, and begins no job. It hears of
+ * it with its next renewal. Throws as `getNode`, and 409 on SQLite.
  */
 export async function drainNode(deps: NodeDeps, call: OperatorCall, ref: string, drains: boolean): Promise<Node> {
   const { id, host, address } = await getNode(deps, ref)

@@ -54,8 +54,8 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }
 }
 
 /**
- * The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. Its body is what is
- * seen until the script has drawn the chat.
+ * The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. Its body is what
+ * is seen until the script has drawn the chat.
  */
 export const framePage = ({ config }: ShownWidget, { nameOf, inline }: AssetSet): string =>
   html`<!doctype html>

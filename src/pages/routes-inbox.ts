@@ -17,7 +17,10 @@ type InboxTranscript = {
   widgets(call: Call): Promise<{ id: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>
   chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
-  /** Calls back at each change in chats of these widgets, with the chat whose visitor only writes, until the returned function is called. */
+  /**
+   * Calls back at each change in chats of these widgets, with the chat whose visitor only writes, until the returned
+   * function is called.
+   */
   watch(widgetIds: readonly string[], changed: (writing: string | null) => void): () => void
   /** Whether the visitor of this chat writes something now. */
   writes(sessionId: string): boolean

@@ -21,8 +21,8 @@ export const ownedColumns = <Id extends string>(k: Kit) => ({
 type Indexed = Record<'id' | 'owner' | Moment, never> & { is_default?: SQLWrapper }
 
 /**
- * The indexes of a resource's lists, by owner and by age, which `moment` counts. Where it has the column `is_default`, an owner has at most
- * one default, also with concurrent requests.
+ * The indexes of a resource's lists, by owner and by age, which `moment` counts. Where it has the column `is_default`,
+ * an owner has at most one default, also with concurrent requests.
  */
 export const ownedIndexes = (k: Kit, name: string, columns: object, moment: Moment = 'created_at') => {
   const t = columns as Indexed

@@ -57,13 +57,14 @@ export type AnyNoun = {
   /** What each route does, as the document says it. */
   summaries: { create: string; list: string; get: string; update: string; remove: string }
   /**
-   * Whose a new one is: `either` as its order's `scope` says, a person's or the active organization's; `team` the active
-   * organization's, and a person's who has none; `account` the organization's whose key made it, else the person's.
+   * Whose a new one is: `either` as its order's `scope` says, a person's or the active organization's; `team` the
+   * active organization's, and a person's who has none; `account` the organization's whose key made it, else the
+   * person's.
    */
   owned: 'either' | 'team' | 'account'
   /**
-   * With `either`: whether a person sees what is their active organization's, or what is each of theirs. With `account`:
-   * that a person in a session sees their active organization's besides their own.
+   * With `either`: whether a person sees what is their active organization's, or what is each of theirs. With
+   * `account`: that a person in a session sees their active organization's besides their own.
    */
   reach?: 'active org' | 'every org'
   /** What its list is ordered by, if not by when each was created. */

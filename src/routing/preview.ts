@@ -126,8 +126,9 @@ export function createRoutingPreview({
 
   /**
    * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
-   * the key or the caller; for operators that of the owner they name, else none. Throws 400 `routing_preference_invalid`
-   * for the rules, 404 for a preference or a key that the caller does not see, and with `engine` also what `admit` throws.
+   * the key or the caller; for operators that of the owner they name, else none. Throws 400
+   * `routing_preference_invalid` for the rules, 404 for a preference or a key that the caller does not see, and with
+   * `engine` also what `admit` throws.
    */
   async function preview(
     call: Call<Caller>,

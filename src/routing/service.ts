@@ -62,8 +62,8 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
     corrections: createCorrections({ resources, audit }),
 
     /**
-     * `POST /routing-preferences/suggest-rule`, from the owner's corrections. For operators from words alone: prompts of
-     * tenants go to engines only under the tenants' own guardrail policies. Throws as {@link createSuggest}.
+     * `POST /routing-preferences/suggest-rule`, from the owner's corrections. For operators from words alone: prompts
+     * of tenants go to engines only under the tenants' own guardrail policies. Throws as {@link createSuggest}.
      */
     async suggest(call: Call<Caller>, input: SuggestInput, ownerFilter: OwnerFilter) {
       const isOperator = call.caller.type === 'operator'

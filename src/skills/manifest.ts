@@ -42,8 +42,8 @@ const SPDX = form(
 )
 
 /**
- * Path of a bundled file: relative, without drive letters and `..`; it may begin with `./`. Excluded are also control characters, characters
- * that change the text direction, and the brackets that enclose a quoted file's path.
+ * Path of a bundled file: relative, without drive letters and `..`; it may begin with `./`. Excluded are also control
+ * characters, characters that change the text direction, and the brackets that enclose a quoted file's path.
  */
 const FILE_PATH = form(
   '^(?:\\./)*(?!/)(?![A-Za-z]:)(?!.*(?<![^/])\\.{1,2}(/|$))[^\\\\\\[\\]\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]{1,256}$',

@@ -137,8 +137,8 @@ const isPart = (code: number): boolean =>
   isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 
 /**
- * Whether a group continues to the left, as an id, a hash, an amount or a time. Beside a comma or a colon it does so only
- * with a fitting length, since rows of a table are written so as well.
+ * Whether a group continues to the left, as an id, a hash, an amount or a time. Beside a comma or a colon it does so
+ * only with a fitting length, since rows of a table are written so as well.
  */
 function isBegun(text: string, { start, end }: Group): boolean {
   const from = startOf(text, start)

@@ -1,8 +1,8 @@
 import { byLookAlike, toLatin } from './injection/confusables'
 
 /**
- * Latin letters, each with the letters of other scripts that look like it. Mostly capitals: their lower-case forms often
- * look like another letter or like none, so lower-casing the text first would miss them.
+ * Latin letters, each with the letters of other scripts that look like it. Mostly capitals: their lower-case forms
+ * often look like another letter or like none, so lower-casing the text first would miss them.
  */
 const DRAWN = byLookAlike(`
   AАΑᎪꓮⲀ BВΒᏴꓐⲂ CСϹᏟꓚⲤ DᎠꓓĐÐ EЕΕᎬꓰ FϜꓝ GԌᏀꓖ HНΗᎻꓧⲎĦ IІΙӀᏆꓲⲒ JЈᎫꓙ KКΚᏦꓗⲔ LᏞꓡŁ MМΜᎷꓟⲘ NΝꓠ OОΟՕꓳⲞØ PРΡᏢꓑⲢ

@@ -59,7 +59,9 @@ const MAX_OWNERS = 3
 
 const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
-/** What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators. */
+/**
+ * What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators.
+ */
 export async function usageOfAllOwners(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
   const whole = and(eq(t.api_key, ''), eq(t.skill, ''))

@@ -198,8 +198,8 @@ export function createUsageLog({ clock, witness }: Deps) {
     refusals,
 
     /**
-     * Writes the usage row of a call, in the transaction that settles its charge, with the call's audit event when it has
-     * one: `AuditLog.record` gives it, and then the row has its time. One statement without skills.
+     * Writes the usage row of a call, in the transaction that settles its charge, with the call's audit event when it
+     * has one: `AuditLog.record` gives it, and then the row has its time. One statement without skills.
      */
     record(tx: Tx, entry: UsageEntry, event: AuditEventRow | null = null): Promise<unknown> {
       const row = {

@@ -147,8 +147,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
   }
 
   /**
-   * Sends `completion.created` with test data, or what is ordered, whatever is subscribed. Throws 409 when disabled, 413
-   * for large data, 429 for too many.
+   * Sends `completion.created` with test data, or what is ordered, whatever is subscribed. Throws 409 when disabled,
+   * 413 for large data, 429 for too many.
    */
   function test(call: Call<Caller>, id: string, input: NonNullable<TestInput> = {}): Promise<TestSent> {
     const { event_type: type = 'completion.created', data: wanted } = input

@@ -100,7 +100,9 @@ const MAX_WAITS = 1_000
 const counted = (is: SQL) => sql<number>`coalesce(sum(case when ${is} then 1 else 0 end), 0)`.mapWith(Number)
 const [MAX_WIDGETS, MAX_WORDS] = [12, 8]
 
-/** The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators. */
+/**
+ * The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators.
+ */
 export async function openChats(reader: Reader) {
   const [chat, widget] = [reader.of(widgetSessions), reader.of(widgets)]
   const isOpen = eq(chat.status, 'open')

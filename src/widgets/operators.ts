@@ -306,9 +306,9 @@ function readWords(text: string, path: string): string {
 }
 
 /**
- * What people say in chats. The record of an owner is one chain, so commits of its people come one after the other: what
- * comes while one is under way goes with the next, together. Nothing is answered before it is committed. Throws 404, and
- * 409 unless the chat is open and the caller's.
+ * What people say in chats. The record of an owner is one chain, so commits of its people come one after the other:
+ * what comes while one is under way goes with the next, together. Nothing is answered before it is committed. Throws
+ * 404, and 409 unless the chat is open and the caller's.
  */
 function sayInTurn(deps: Deps, reply: Reply): Promise<StoredReply> {
   const { owner } = reply.session

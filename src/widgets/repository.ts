@@ -138,7 +138,9 @@ const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {
 
 type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
 
-/** Rows of visitors' chats. Each query names the widget, whose owner or origin has been checked, or one of its chats. */
+/**
+ * Rows of visitors' chats. Each query names the widget, whose owner or origin has been checked, or one of its chats.
+ */
 export const sessionRepository = {
   /** A widget by its public id, of any owner: for its visitors. */
   widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
@@ -320,8 +322,8 @@ export const sessionRepository = {
 }
 
 /**
- * How visitors and other operators read who has a chat: the first name that is one, on one line and without what acts on
- * a terminal or turns a line around. E-mail addresses, ids and accounts of machines are none, so they never reach a
+ * How visitors and other operators read who has a chat: the first name that is one, on one line and without what acts
+ * on a terminal or turns a line around. E-mail addresses, ids and accounts of machines are none, so they never reach a
  * visitor's page.
  */
 export function publicName(...names: readonly (string | null | undefined)[]): string {

@@ -236,8 +236,8 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   return { watch, writes }
 
   /**
-   * Calls `changed` whenever there is something new in a chat of these widgets, until the returned function is called. It
-   * may miss something: look by yourself now and then.
+   * Calls `changed` whenever there is something new in a chat of these widgets, until the returned function is called.
+   * It may miss something: look by yourself now and then.
    */
   function watch(widgetIds: readonly string[], changed: Changed): () => void {
     for (const id of widgetIds) watchers.set(id, (watchers.get(id) ?? new Set()).add(changed))

@@ -83,7 +83,10 @@ type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, '
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
 
-/** The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and `back`. */
+/**
+ * The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and
+ * `back`.
+ */
 export const CHAT = 'widget.session'
 export const CHAT_KIND = 'widget_session'
 /** Chats as a kind of takeover; an operator may be silent for half an hour (docs/api.md 15.2). */
@@ -187,8 +190,8 @@ export async function takeoverChanged(
 export const subjectOf = ({ id, owner }: Pick<SessionRow, 'id' | 'owner'>) => ({ id, owner })
 
 /**
- * As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. Throws what failed first;
- * what fails after it says only that the unit is over.
+ * As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. Throws what failed
+ * first; what fails after it says only that the unit is over.
  */
 export async function together<const Work extends readonly Promise<unknown>[]>(work: Work) {
   const all = Promise.all(work)
@@ -267,7 +270,9 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
   }
 }
 
-/** What the AI would say now, to a person of the widget: nothing of it is kept in the chat. Throws 409, and as `answer`. */
+/**
+ * What the AI would say now, to a person of the widget: nothing of it is kept in the chat. Throws 409, and as `answer`.
+ */
 export async function draftAnswer(
   deps: Deps,
   by: Call<Caller>,

@@ -42,8 +42,8 @@ export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
   }
 
   /**
-   * Sets the password of `user`, as it was read. Ends the account's sessions but one, and its sign-in links; returns how
-   * many sessions. Throws 409 `conflict` when the password was changed since.
+   * Sets the password of `user`, as it was read. Ends the account's sessions but one, and its sign-in links; returns
+   * how many sessions. Throws 409 `conflict` when the password was changed since.
    */
   async function setPassword(tx: Tx, call: Call<Caller>, user: UserRow, hash: string, but: SessionId | null) {
     if (!(await orgs.setPassword(tx, user, hash))) throw passwordChangedMeanwhile()

@@ -77,7 +77,9 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429. */
+  /**
+   * Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429.
+   */
   async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
     const account = normalizeEmail(email)
     await attempts.assertOpen(account, visit.ip)
@@ -85,7 +87,8 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     const attempt = await tried(account, visit.ip, password, user)
     if (!user || !attempt || user.disabled_at !== null) throw invalidCredentials()
     return store.write(async (tx) => {
-      // A change of the password ends all sessions, and so does that of an account: none may begin while it is under way.
+      // A change of the password ends all sessions, and so does that of an account: none may begin while it is under
+      // way.
       const now = await orgs.user(tx, user.id)
       if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw invalidCredentials()
       await attempts.right(tx, attempt)
@@ -114,8 +117,8 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   }
 
   /**
-   * Sets the caller's password and ends their other sessions and sign-in links. `current` may be left out for 15 minutes
-   * after a sign-in by link. Throws 400 for a password like the address or where `current` is needed, 401
+   * Sets the caller's password and ends their other sessions and sign-in links. `current` may be left out for 15
+   * minutes after a sign-in by link. Throws 400 for a password like the address or where `current` is needed, 401
    * `invalid_credentials` for a wrong one and `invalid_session` for a key, 429 after too many wrong ones.
    */
   async function changePassword(

@@ -46,7 +46,10 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/** Rows of keys; a look-up by a primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is for authentication. */
+/**
+ * Rows of keys; a look-up by a primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is
+ * for authentication.
+ */
 export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>

@@ -130,7 +130,10 @@ export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Ca
   throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
-/** What an account may use now; null when it is gone or disabled. One statement: read whenever an uncached credential is checked. */
+/**
+ * What an account may use now; null when it is gone or disabled. One statement: read whenever an uncached credential is
+ * checked.
+ */
 export async function accessOf(reader: Reader, userId: UserId): Promise<{ activeOrgId: OrgId | null } | null> {
   const found = await rows.accessOf(reader, userId)
   if (!found || found.disabled_at !== null) return null
@@ -144,8 +147,8 @@ export async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
 }
 
 /**
- * The session as it acts in the organization that its request names in `X-Svc-Org`: an id, or `personal` for none. A key
- * has its own. Throws 404 for an organization that is closed or that the person is not in.
+ * The session as it acts in the organization that its request names in `X-Svc-Org`: an id, or `personal` for none. A
+ * key has its own. Throws 404 for an organization that is closed or that the person is not in.
  */
 export async function actingIn(reader: Reader, caller: TenantCaller, named: string): Promise<TenantCaller> {
   if (caller.type !== 'session') return caller

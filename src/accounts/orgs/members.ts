@@ -116,7 +116,10 @@ async function join(
   return true
 }
 
-/** Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner, and as `assertMayOwn`. */
+/**
+ * Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner, and as
+ * `assertMayOwn`.
+ */
 async function changeRole(
   deps: OrgDeps,
   tx: Tx,
@@ -166,7 +169,9 @@ function invite(
   })
 }
 
-/** Creates an invitation and its token; the transaction must hold the org's lock. Throws 409 `conflict` for a member. */
+/**
+ * Creates an invitation and its token; the transaction must hold the org's lock. Throws 409 `conflict` for a member.
+ */
 async function issue(
   deps: OrgDeps,
   tx: Tx,
@@ -221,7 +226,8 @@ function withdraw(deps: OrgDeps, call: Call<Caller>, id: string, invitation: str
 }
 
 /**
- * `POST /orgs/{id}/invitations/{invitationId}/resend`: a new token, valid for seven days; the earlier one stops working.
+ * `POST /orgs/{id}/invitations/{invitationId}/resend`: a new token, valid for seven days; the earlier one stops
+ * working.
  * It is mailed to the address, or in the answer's `url` when this server sends no mail.
  */
 function resend(deps: InvitationDeps, call: Call<Caller>, id: string, invitation: string): Promise<ResentInvitation> {

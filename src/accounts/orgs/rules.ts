@@ -44,7 +44,8 @@ export function slugify(name: string): string {
 }
 
 /**
- * Addresses that differ only in letter case, surrounding blanks or the script of their host are the same account. Linear.
+ * Addresses that differ only in letter case, surrounding blanks or the script of their host are the same account.
+ * Linear.
  */
 export const normalizeEmail = (email: string): string => withAsciiHost(email.trim().normalize('NFC').toLowerCase())
 

@@ -19,7 +19,9 @@ type CopiedRow = Record<string, unknown>
 type CopyEnd = {
   /** All rows of a table, in the order in which they are stored. */
   read(table: TableShape): AsyncGenerator<CopiedRow[]>
-  /** Inserts rows in one transaction. `stored` is what is there then: Postgres has no NUL and no half surrogate pairs. */
+  /**
+   * Inserts rows in one transaction. `stored` is what is there then: Postgres has no NUL and no half surrogate pairs.
+   */
   write(table: TableShape, rows: CopiedRow[]): { stored: CopiedRow[]; done: Promise<unknown> }
   /** Lets the database count on from the rows that came, and look at how many there are. */
   settle(tables: readonly TableShape[]): Promise<void>
@@ -206,7 +208,9 @@ function grouped(rows: readonly Part[]): Shape {
   return all
 }
 
-/** Takes everything of ours out of a database that no server uses: on SQLite the file, on Postgres what we made there. */
+/**
+ * Takes everything of ours out of a database that no server uses: on SQLite the file, on Postgres what we made there.
+ */
 export async function wipe(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     for (const end of ['', '-wal', '-shm']) rmSync(`${location.path}${end}`, { force: true })

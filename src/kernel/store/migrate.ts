@@ -39,8 +39,8 @@ const MIGRATION_LOCK = 7_316_401
 const START_LOCK = 7_316_403
 
 /**
- * Runs what only one node may do at a time, such as creating tables and first rows; others wait for their turn. On SQLite
- * the lock of the data folder has seen to that. The turn ends with its connection, also after a crash.
+ * Runs what only one node may do at a time, such as creating tables and first rows; others wait for their turn. On
+ * SQLite the lock of the data folder has seen to that. The turn ends with its connection, also after a crash.
  */
 export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
   if (location.dialect === 'sqlite') return work()
@@ -141,7 +141,9 @@ function compared(known: readonly string[], rows: readonly Applied[]): Schema {
   }
 }
 
-/** Until 24 November 2026 the first migration was made again with each change: which commit made the one of this hash. */
+/**
+ * Until 24 November 2026 the first migration was made again with each change: which commit made the one of this hash.
+ */
 function madeBefore(hash: string): string | undefined {
   const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
   return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)
@@ -150,7 +152,10 @@ function madeBefore(hash: string): string | undefined {
 /** In the place of a hash, before the first migration: older releases refuse such a database, too. */
 const UNFINISHED = 'unfinished copy'
 
-/** Says of an empty database that it is being filled. It comes before all migrations, so that there is no moment without it. */
+/**
+ * Says of an empty database that it is being filled. It comes before all migrations, so that there is no moment without
+ * it.
+ */
 export async function markUnfinished(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {

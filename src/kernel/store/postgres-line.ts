@@ -56,8 +56,8 @@ export const openLine = (url: string, name: string): Line => ({
 })
 
 /**
- * A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. What only
- * reads is asked once more where its line is lost: the next may be whole, and nothing is done twice.
+ * A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. What
+ * only reads is asked once more where its line is lost: the next may be whole, and nothing is done twice.
  */
 export function clientOn(onLine: OnLine, begin: Begin, request: () => void): Client {
   const ask = (rows: boolean, text: string, values?: unknown[]) => {
@@ -80,7 +80,9 @@ function againIf<T>(may: boolean, error: unknown, work: () => Promise<T>): Promi
   return may ? work() : Promise.reject(error)
 }
 
-/** A transaction that began on no line, as the one it was to begin on was lost, begins on another: none of it was done. */
+/**
+ * A transaction that began on no line, as the one it was to begin on was lost, begins on another: none of it was done.
+ */
 export function beginOn(onLine: OnLine, request: () => void): Begin {
   return <T>(unit: (client: Client) => Promise<T>): Promise<T> => {
     let hasBegun = false

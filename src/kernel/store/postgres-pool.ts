@@ -43,9 +43,9 @@ type Use = { isShared: boolean; limitMs: number }
 type Waiter = { use: Use; resolve(line: Line): void; reject(error: Error): void }
 /**
  * The connections to a server. A wait that takes long is looked into, by asking the server on another connection: a
- * statement that it works on may take its time; one that it knows nothing of is on half a connection, which is replaced;
- * and where it does not answer at all, every wait ends and each later call fails until it does. What fails so has the code
- * of a lost connection; whether a commit under way was kept is not known then.
+ * statement that it works on may take its time; one that it knows nothing of is on half a connection, which is
+ * replaced; and where it does not answer at all, every wait ends and each later call fails until it does. What fails so
+ * has the code of a lost connection; whether a commit under way was kept is not known then.
  */
 export function createPool(url: string, { max, onSilent }: { max: number; onSilent(): void }) {
   const prefix = `svc ${randomBase62(8)}`
@@ -206,8 +206,8 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 }
 
 /**
- * Asks the server, apart from all work, whether it is there and how connections stand that wait for it. What it does not
- * answer in a second, on an old connection or a new one, it does not answer.
+ * Asks the server, apart from all work, whether it is there and how connections stand that wait for it. What it does
+ * not answer in a second, on an old connection or a new one, it does not answer.
  */
 function createWatch(url: string, prefix: string) {
   const opened = () => connect(url, { name: `${prefix} watch`, connectS: CONNECT_S })

@@ -75,8 +75,8 @@ export const defineTable = <T>(define: (kit: Kit) => T): Table<T> => ({
 })
 
 /**
- * The same for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree instead of two:
- * for what is written with every paid call, or read in long ranges.
+ * The same for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree instead of
+ * two: for what is written with every paid call, or read in long ranges.
  */
 export const defineClusteredTable = <T>(define: (kit: Kit) => T): Table<T> => ({
   ...defineTable(define),
@@ -126,9 +126,9 @@ export type Store = {
    */
   writeSoon<T>(unit: (tx: Tx) => Promise<T>, isAlone?: boolean): Promise<T>
   /**
-   * Like `write`, for units that may run next to others in one transaction: none may count on what another of them reads
-   * or locks. Those of a turn, and on Postgres those that come while others are written, ask for each `gathered` statement
-   * once for all. Where one fails, it runs again by itself.
+   * Like `write`, for units that may run next to others in one transaction: none may count on what another of them
+   * reads or locks. Those of a turn, and on Postgres those that come while others are written, ask for each `gathered`
+   * statement once for all. Where one fails, it runs again by itself.
    */
   writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /** Like `write`, for a unit of one statement and no effect after it: Postgres commits that without being asked to. */

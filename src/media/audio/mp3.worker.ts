@@ -43,7 +43,9 @@ function rateOf(file: number): number {
   return header.readUInt32LE(24)
 }
 
-/** The samples behind the header, −1 to 1. Its length is not believed: a program that writes to a pipe cannot know it. */
+/**
+ * The samples behind the header, −1 to 1. Its length is not believed: a program that writes to a pipe cannot know it.
+ */
 function* soundOf(file: number): Generator<Float32Array> {
   const piece = new Int16Array(PIECE_SAMPLES)
   for (let at = HEADER_BYTES; ; ) {

@@ -227,7 +227,8 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
       translator && language !== 'en' && heard.text ? await inEnglish(translator, heard.text, work) : null
     const whole = translated?.text ?? heard.text
     const { text } = await work.guardOutput(whole)
-    // Parts of a text that the policy changed would tell what it took out; those of a translated one are not in English.
+    // Parts of a text that the policy changed would tell what it took out; those of a translated one are not in
+    // English.
     const { segments, words } = text === heard.text ? heard : { segments: [], words: [] }
     return { text, segments, words, language, used: translated?.used }
   }

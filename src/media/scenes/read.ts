@@ -234,7 +234,10 @@ function moodIn(text: string): Mood | null {
   return /\b(monochrome|black and white|grayscale|greyscale)\b/.test(text) ? 'mono' : null
 }
 
-/** What a description names without this server having a picture of it, in its own words; `isKnown` is asked of a phrase. */
+/**
+ * What a description names without this server having a picture of it, in its own words; `isKnown` is asked of a
+ * phrase.
+ */
 function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[] {
   const found = [...text.slice(0, 1_000).matchAll(COUNTED)].flatMap(([, thing = '', more = '']) => {
     const phrase = `${thing}${FORM.test(thing) ? '' : more}`

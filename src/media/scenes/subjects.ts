@@ -48,7 +48,9 @@ const PLURALS: Record<string, string> = {
 
 let nouns: Map<string, Motif> | null = null
 
-/** What is known by its name, in the singular as in the plural: our own first, then what the set calls something else. */
+/**
+ * What is known by its name, in the singular as in the plural: our own first, then what the set calls something else.
+ */
 function byWord(): Map<string, Motif> {
   if (nouns) return nouns
   nouns = new Map()

@@ -4,7 +4,10 @@ import { codesOf, factsOf, samplesFor } from './group-page'
 import { type Document, groupsOf, type Operation, resolver } from './operations'
 import { sections } from './write'
 
-/** The viewer's names for the colours of `src/pages/browser/shared/look.css`, darker where its own are too faint to read. */
+/**
+ * The viewer's names for the colours of `src/pages/browser/shared/look.css`, darker where its own are too faint to
+ * read.
+ */
 const LOOK = `
 :root{--scalar-font:system-ui,sans-serif;--scalar-font-code:ui-monospace,monospace;--scalar-radius:.5rem}
 .light-mode{color-scheme:light;--scalar-background-1:#fff;--scalar-background-2:#f3f5f8;--scalar-background-3:#dde2e9;--scalar-border-color:#dde2e9;
@@ -18,8 +21,8 @@ const LOOK = `
 .screenreader-only{left:0!important}a[href*="scalar.com"]{display:none}@media(max-width:600px){body>*{overflow-x:clip}}`
 
 /**
- * `/docs`: `@elysiajs/swagger` writes the viewer's page, over our own document and with its script from here. `start` is
- * HTML that is there at once, and is all there is without JavaScript; `/assets/{script}` takes it away.
+ * `/docs`: `@elysiajs/swagger` writes the viewer's page, over our own document and with its script from here. `start`
+ * is HTML that is there at once, and is all there is without JavaScript; `/assets/{script}` takes it away.
  */
 export async function viewerPage(start: string, script: string): Promise<string> {
   // Loaded by the first who asks: no other page needs it.

@@ -6,8 +6,8 @@ const DOUBLE = '“”„«»「」‹›'
 const SINGLE = '‘’‚´'
 
 /**
- * How a character reads: compatibility forms resolved, no accents, case folded in full (`ß` as `SS`, a final `ς` as `Σ`);
- * white space becomes a blank.
+ * How a character reads: compatibility forms resolved, no accents, case folded in full (`ß` as `SS`, a final `ς` as
+ * `Σ`); white space becomes a blank.
  */
 const read = (char: string): string =>
   /^[\t-\r \u00a0\u2028\u2029]$/.test(char)

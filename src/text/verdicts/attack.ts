@@ -38,11 +38,14 @@ export type Attack = {
   likeliest: Likely
 }
 
-/** What speaks for an attack in a text. Cached for the last text, because both guardrails inspect the same one in a row. */
+/**
+ * What speaks for an attack in a text. Cached for the last text, because both guardrails inspect the same one in a row.
+ */
 export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const chances = chancesIn(text, suspects)
-  // The rules are slower than the models: for plain words they only read what these suspect, in texts that they believe.
+  // The rules are slower than the models: for plain words they only read what these suspect, in texts that they
+  // believe.
   const found = scanForInjection(text, chances.either < MIN_BELIEVED ? [] : joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],

@@ -6,8 +6,8 @@ import type { ResearchService } from '../../research'
 import { systemTool, type Tool, ToolFailure } from '../tool'
 
 /**
- * A tool that does what a request of its own could. The answer to the request is that of the run, and is stored with it;
- * the engine reads why it was refused.
+ * A tool that does what a request of its own could. The answer to the request is that of the run, and is stored with
+ * it; the engine reads why it was refused.
  */
 const generated = (tool: Parameters<typeof systemTool>[0]): Tool =>
   systemTool({
@@ -78,7 +78,9 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
 
 const MAX_DOCUMENT_CHARS = 200_000
 
-/** Lays out a text that the engine wrote as a file, and gives its address; the text itself is what the run is paid for. */
+/**
+ * Lays out a text that the engine wrote as a file, and gives its address; the text itself is what the run is paid for.
+ */
 export const createGenerateDocument = ({ documents }: { documents: Pick<Documents, 'layOut'> }): Tool =>
   generated({
     name: 'generate_document',

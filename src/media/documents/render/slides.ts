@@ -18,8 +18,8 @@ const MAX_BESIDE = 8
 const MAX_INLINE = 8
 
 /**
- * A document as slides: each heading of the two highest levels begins one. What does not fit continues on the next one, so
- * that nothing is cut and nothing shrinks until it cannot be read.
+ * A document as slides: each heading of the two highest levels begins one. What does not fit continues on the next one,
+ * so that nothing is cut and nothing shrinks until it cannot be read.
  */
 export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
   const slides: Slide[] = []

@@ -43,9 +43,9 @@ function tokensOf(text: string): Token[] | null {
 }
 
 /**
- * Text with Markdown as elements; plain where it is too long or takes too long to read. What an engine or a person wrote
- * is hostile. No part of it becomes HTML: each element is made here, without pictures, and links lead to http and https
- * only, into a new tab that knows nothing of this one.
+ * Text with Markdown as elements; plain where it is too long or takes too long to read. What an engine or a person
+ * wrote is hostile. No part of it becomes HTML: each element is made here, without pictures, and links lead to http and
+ * https only, into a new tab that knows nothing of this one.
  */
 export function formatted(text: string): Node {
   const tokens = tokensOf(text)

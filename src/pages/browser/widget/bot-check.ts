@@ -17,8 +17,8 @@ type Checker = {
 }
 
 /**
- * The bot check that an owner may ask for: shown above the field before a chat begins, and gone once it is passed. It is
- * no puzzle (SC 3.3.8). Without one, `token` gives undefined.
+ * The bot check that an owner may ask for: shown above the field before a chat begins, and gone once it is passed. It
+ * is no puzzle (SC 3.3.8). Without one, `token` gives undefined.
  */
 export function createBotCheck({ security = {} }: PublicConfig) {
   const { requireTurnstile, turnstileSiteKey: sitekey, turnstileScript: address } = security

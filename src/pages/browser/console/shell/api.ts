@@ -34,8 +34,8 @@ const isLost = ({ status }: Failure) => status === 0 || status === 502 || status
 let asking: Promise<number> | null = null
 
 /**
- * Asks for the server until it answers, and resolves with how often it did not. Then everything is read again: it may be
- * old, and what failed is worth another try.
+ * Asks for the server until it answers, and resolves with how often it did not. Then everything is read again: it may
+ * be old, and what failed is worth another try.
  */
 function reached(): Promise<number> {
   const ask = async (tries: number): Promise<number> => {

@@ -159,7 +159,9 @@ export function Choices<T extends string>(props: {
   )
 }
 
-/** A bar of how much of a limit is used, which warns from 80 % on. Without a label it only repeats what stands there. */
+/**
+ * A bar of how much of a limit is used, which warns from 80 % on. Without a label it only repeats what stands there.
+ */
 export function Bar({ used, of, label }: { used: number; of: number; label?: string }) {
   const share = of > 0 ? Math.min(1, used / of) : 0
   const tone = label === undefined || share < 0.8 ? '' : share < 1 ? 'warn' : 'bad'

@@ -43,7 +43,9 @@ type Props = {
 /** So many filters stand above a list; the rest is behind one button, unless it is set. */
 const FEW = 4
 
-/** The row of filters above a list: fields for text, menus for choices. On a small screen only the first stands there. */
+/**
+ * The row of filters above a list: fields for text, menus for choices. On a small screen only the first stands there.
+ */
 export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const isSet = filters.some(({ name }) => values[name])
   const [isAll, setAll] = useState(false)

@@ -73,8 +73,8 @@ type DrawerProps = {
 }
 
 /**
- * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then takes
- * no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
+ * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then
+ * takes no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
  */
 export function Drawer({ title, label, onClose, children, head, wide, isForm }: DrawerProps) {
   const isWide = useSyncExternalStore(listen, () => WIDE.matches)

@@ -63,8 +63,8 @@ const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
   Number(/(\d{1,4})px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
 
 /**
- * The columns that have room, and their widths: from the right, those that a small screen has not either make way; where
- * that is not enough, the others share the room.
+ * The columns that have room, and their widths: from the right, those that a small screen has not either make way;
+ * where that is not enough, the others share the room.
  */
 function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'extra'>>(
   columns: readonly C[],

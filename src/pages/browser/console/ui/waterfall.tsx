@@ -27,7 +27,9 @@ export function Waterfall({ steps, total }: { steps: readonly Step[]; total: num
   )
 }
 
-/** What operators see of a request that took `total` milliseconds: its steps with their facts, its money, its record. */
+/**
+ * What operators see of a request that took `total` milliseconds: its steps with their facts, its money, its record.
+ */
 export function Trace({ of: { steps, ledger, audit }, at, total }: { of: RequestTrace; at: string; total: number }) {
   const begun = Date.parse(at) - total
   return (

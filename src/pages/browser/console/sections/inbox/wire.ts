@@ -35,7 +35,10 @@ const byUrgency = (a: Chat, b: Chat) => rankOf(a) - rankOf(b) || lastOf(b).local
 
 const TYPING_MS = 5_000
 
-/** The conversations of all widgets and the open one, as they change. `hurry` reads them again after a change of one's own. */
+/**
+ * The conversations of all widgets and the open one, as they change. `hurry` reads them again after a change of one's
+ * own.
+ */
 export function useInbox(open: string | null) {
   const owner = useOwner()
   const calls = useCalls()

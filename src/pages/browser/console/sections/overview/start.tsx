@@ -11,7 +11,9 @@ import { Failed } from '../../ui/states'
 /** Every engine can answer it, the built-in one too. */
 const prompt = 'What is 17 * 23?'
 
-/** The first steps of an owner who has called nothing yet. What is done is what the server knows, not what was pressed. */
+/**
+ * The first steps of an owner who has called nothing yet. What is done is what the server knows, not what was pressed.
+ */
 export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void }) {
   const owner = useOwner()
   const mayMakeKeys = useMay('manageApiKeys')
