@@ -10,6 +10,7 @@ test('GET / tells a person what this is, and every address on it leads somewhere
   expect(response.status).toBe(200)
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(text).toContain('an AI orchestration server')
+  expect(text).toMatch(/✓ healthy<\/b>, running since \d{4}-\d\d-\d\d \d\d:\d\d UTC, version/)
   const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!)
   expect(links).toEqual(['/console', '/docs', '/openapi.json', '/api/v1/health'])
   for (const link of links) expect((await open(link)).status).toBe(link === '/console' ? 303 : 200)

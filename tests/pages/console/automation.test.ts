@@ -70,4 +70,33 @@ inChromium('automation in the console', async () => {
     expect(await wrongIn(page, 'widgets')).toEqual([])
     expect(problems).toEqual([])
   })
+
+  test("a skill of one's own is submitted for review, as its next version", async () => {
+    const { skill } = await make('skills/create', {
+      ...{
+        name: 'Ship notes',
+        slug: 'ship-notes',
+        category: 'productivity',
+        description: 'Writes notes of a release.',
+      },
+      system_prompt_ext: 'Write short notes of a release.',
+    })
+    const { page, problems } = await open(`/me/skills/${skill.id}?tab=mine`)
+    for (const version of ['1.0.0', '1.0.1']) {
+      await press(page, 'Submit for review…')
+      await sees(page, 'It is checked at once.')
+      await press(page, 'Submit for review')
+      const read = async () => (await person.send('GET', `skills/${skill.id}`)).body
+      const wanted = { version, reviewStatus: 'approved', systemPromptExt: 'Write short notes of a release.' }
+      await eventually(read, (it) => it.version === version && it.reviewStatus === 'approved')
+      expect(await read()).toMatchObject(wanted)
+      await eventually(
+        () => page.$$eval('.plain-list li', (all) => all.map((item) => item.textContent ?? '')),
+        (all) => all.some((text) => text.includes(version)),
+      )
+    }
+    await sees(page, 'In 30 days: 0 uses, $0.00 earned.')
+    expect(await wrongIn(page, 'skill-submitted')).toEqual([])
+    expect(problems).toEqual([])
+  })
 })

@@ -12,7 +12,8 @@ type Action = {
   label: string
   method?: Method
   path: string
-  body?: object
+  /** What is sent; of a form, made from what was filled in, or besides it. */
+  body?: Record<string, unknown> | ((given: Record<string, unknown>) => Record<string, unknown>)
   danger?: boolean
   /** What happens, shown before it is done. */
   ask?: ReactNode
@@ -74,7 +75,7 @@ function Act({ action, touches, disabled, onProblem }: ActProps) {
   const [isAsked, setAsked] = useState(false)
   const act = () => {
     onProblem(null)
-    send.mutate(body, {
+    send.mutate(typeof body === 'function' ? body({}) : body, {
       onSuccess: (answer) => done?.(answer as never),
       onError: onProblem,
       onSettled: () => setAsked(false),
@@ -101,7 +102,7 @@ function Act({ action, touches, disabled, onProblem }: ActProps) {
             path={path}
             touches={touches}
             verb={verb}
-            more={{ ...body }}
+            more={body}
             onCancel={() => setAsked(false)}
             onDone={(answer) => {
               setAsked(false)

@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import type { Skill, SkillEntry, SkillReview, SkillVersion } from '../../../../../skills/schema'
+import type { Earnings, Skill, SkillEntry, SkillReview, SkillVersion } from '../../../../../skills/schema'
 import { Actions } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Button, Chip, Code, Field, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
-import { Time, whole } from '../../ui/format'
+import { money, plural, Time, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed, type Problem, Shown } from '../../ui/states'
 
@@ -20,6 +20,24 @@ const PERMISSIONS: Record<string, string> = {
   'external:http': 'call other servers',
   'execute:tools': 'run tools',
   'autonomous:run': 'run by itself',
+}
+
+const VISIBLE = [
+  ['public', 'everybody, in the market'],
+  ['private', 'only you'],
+] as const
+/** The version to submit: a draft's own, else one after the live one. */
+function nextOf({ version, reviewStatus }: Row): string {
+  if (reviewStatus === 'draft') return version
+  return version.replace(/\d{1,6}$/, (patch) => String(Number(patch) + 1))
+}
+
+/** How often others used it in 30 days, and what that earned. */
+function Earned({ id }: { id: string }) {
+  const { data } = useGet<Earnings>('/skills/earnings')
+  const its = data?.by_skill.find(({ skillId }) => skillId === id)
+  if (!its) return null
+  return <p className="faint">{`In 30 days: ${plural(its.activations, 'use')}, ${money(its.earned_cents)} earned.`}</p>
 }
 
 export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
@@ -62,6 +80,27 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
               { name: 'description', label: 'What it does' },
               { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
             ],
+          },
+          isMine && {
+            label: 'Submit for review…',
+            path: '/skills/submit',
+            ask: 'It is checked at once. What is harmless is approved by itself; the rest waits for a reviewer.',
+            values: { version: nextOf(skill), author: boot.user.name ?? boot.user.email, visibility: 'public' },
+            fields: [
+              { name: 'version', label: 'Version', required: true, help: 'Such as 1.2.0.' },
+              { name: 'author', label: 'Author, as the market shows it', required: true },
+              { name: 'visibility', label: 'Who may see it', kind: 'choice', choices: VISIBLE },
+              { name: 'changelog', label: 'What is new', kind: 'area' },
+            ],
+            body: ({ version, author, visibility, changelog }) => ({
+              ...{ skill_id: skill.id, visibility },
+              manifest: {
+                ...{ name: skill.name, slug: skill.slug, description: skill.description ?? '' },
+                ...{ category: skill.category, version, author: { name: author }, changelog },
+                ...{ systemPromptExtension: skill.systemPromptExt ?? '', license: skill.license },
+                ...{ tools: skill.toolDefinitions, permissions: skill.declaredPermissions, readme: skill.readme },
+              },
+            }),
           },
           !isMine && {
             label: 'Rate…',
@@ -109,6 +148,7 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
           ['Id', <Id key="id" id={skill.id} />],
         ]}
       />
+      {isMine && <Earned id={skill.id} />}
       {skill.readme && <Markdown text={skill.readme} />}
       {skill.systemPromptExt && <Code text={skill.systemPromptExt} label="instructions" />}
       <Sandbox id={skill.id} />
