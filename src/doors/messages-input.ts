@@ -147,9 +147,7 @@ function reasoningOf({ thinking, output_config: config, max_tokens: limit }: Mes
 function systemOf({ system, messages }: MessageInput): string {
   const blocks = [system, ...messages.filter(({ role }) => role === 'system').map(({ content }) => content)]
   return blocks
-    .flatMap((one) =>
-      typeof one === 'string' ? [one] : (one ?? []).map(({ text }) => (typeof text === 'string' ? text : '')),
-    )
+    .flatMap((one) => (typeof one === 'string' ? [one] : (one ?? []).map(({ text }) => wordOf(text))))
     .map((text) => text.replace(/^x-anthropic-[^\n]*(?:\n|$)/gm, ''))
     .filter((text) => !isBlank(text))
     .join('\n\n')
@@ -309,6 +307,8 @@ function partOf({ block, path }: Place, warnings: string[]): Part[] {
       return saying(titled(block.title, documentText(block, path)))
     case 'search_result':
       return saying(titled(`${wordOf(block.title)} (${wordOf(block.source)})`, textsIn(block.content)))
+    case 'tool_reference':
+      return saying(`The tool ${wordOf(block.tool_name)} can be called.`)
     case 'thinking':
       return [{ type: 'thinking', thinking: textIn(block, 'thinking', path, true) }]
     case 'redacted_thinking':

@@ -147,8 +147,8 @@ function textOfHosted(item: Item): string {
     case 'mcp_list_tools':
       return wordsIn(item.tools) && `The server ${wordOf(item.server_label)} has these tools:\n${wordsIn(item.tools)}`
     case 'web_search_call':
-      return does.query
-        ? `Searched the web for: ${wordOf(does.query)}`
+      return does.query || does.queries
+        ? `Searched the web for: ${wordOf(does.query) || wordsIn(does.queries)}`
         : typeof does.url === 'string'
           ? `Opened ${does.url}`
           : ''

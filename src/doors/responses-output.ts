@@ -212,7 +212,8 @@ export function createOutput({
       const asking = { type: 'mcp_approval_request', server_label: served.label, name: served.tool, arguments: '' }
       frames = began({ id: newId('mcpr'), ...asking }, 'approval', callId)
     } else if (open?.callId !== callId) {
-      const named = { call_id: callId, name, ...(kind?.namespace ? { namespace: kind.namespace } : {}) }
+      const namespace = kind?.namespace ? { namespace: kind.namespace } : {}
+      const named = { call_id: callId, name: kind?.name ?? name, ...namespace }
       frames = isCustom
         ? began({ id: newId('ctc'), type: 'custom_tool_call', ...named, input: '' }, 'custom', callId)
         : began({ id: newId('fc'), type: 'function_call', ...named, arguments: '' }, 'call', callId)

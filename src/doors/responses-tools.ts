@@ -8,11 +8,11 @@ import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 import { servedBy, serverOf } from './responses-servers'
 
 /** What a call of a function comes back as: a call of a custom tool, or of a function of a namespace. */
-export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null }>
+export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null; name?: string }>
 
 type Choice = NonNullable<ChatInput['tool_choice']>
 type Tool = NonNullable<ChatInput['tools']>[number]
-type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null } }
+type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null; name?: string } }
 
 const NO_TOOLS = {
   tools: [] as Tool[],
@@ -44,6 +44,7 @@ export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInp
   // One that an item adds again is as it was added last.
   const last = new Map(all.map((one) => [keyOf(one), one]))
   const named = added.length ? all.filter((one) => last.get(keyOf(one)) === one) : all
+  tellApart(named)
   if (leftOut.size)
     warnings.push(`These tools were left out, because this server does not have them: ${[...leftOut].join(', ')}.`)
   if (named.length > MAX_TOOLS)
@@ -93,6 +94,20 @@ export const toolsAmong = (items: readonly Item[], pathOf: (at: number) => strin
         }))
       : [],
   )
+
+/** Functions of two namespaces may have one name, as of two MCP servers: the later is offered under both names. */
+function tellApart(named: readonly Named[]): void {
+  const taken = new Set<string>()
+  for (const { tool, kind } of named) {
+    if (tool.type !== 'function') continue
+    const { name } = tool.function
+    if (taken.has(name) && kind.namespace) {
+      kind.name = name
+      tool.function.name = `${kind.namespace}__${name}`.slice(0, 64)
+    }
+    taken.add(tool.function.name)
+  }
+}
 
 const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/.test(wordOf(type))
 

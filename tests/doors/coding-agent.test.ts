@@ -153,6 +153,29 @@ describe('a coding agent that speaks Responses', () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'input[0].tools[0]' } } })
   })
 
+  test('functions of two namespaces may have one name', async () => {
+    const space = (name: string) => ({ type: 'namespace', name, tools: [{ type: 'function', name: 'search' }] })
+    const input = [message('user', freshPrompt('[[plan:search{"q":1};two__search{"q":2}]]'))]
+    const { status, body } = await ada.send('POST', '/v1/responses', { input, tools: [space('one'), space('two')] })
+    expect(status).toBe(200)
+    expect(body.output).toMatchObject([
+      { type: 'function_call', name: 'search', namespace: 'one', arguments: '{"q":1}' },
+      { type: 'function_call', name: 'search', namespace: 'two', arguments: '{"q":2}' },
+    ])
+  })
+
+  test('searches of another server are told with all their questions', async () => {
+    const search = {
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search', queries: ['tides', 'moon'] },
+    }
+    const ask = message('user', freshPrompt('[[say:Hi.]]'))
+    const { status } = await ada.send('POST', '/v1/responses', { input: [...BEFORE, search, ask] })
+    expect(status).toBe(200)
+    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Searched the web for: tides\\nmoon')
+  })
+
   test('tools that this server does not have are named once and stop nothing (docs/api.md 33.6.5)', async () => {
     const { response, items } = await turn([...BEFORE, message('user', freshPrompt('[[say:Hi.]]'))])
     expect(items).toHaveLength(1)

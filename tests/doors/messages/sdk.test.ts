@@ -77,6 +77,22 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(refused.error.details.param).toBe('messages[1].content[0].tool.definition.name')
   })
 
+  test('the result of a search for tools says which there are', async () => {
+    const use = { type: 'tool_use', id: 'toolu_1', name: 'ToolSearch', input: {} }
+    const found = [{ type: 'tool_reference', tool_name: 'later' }]
+    const { messages, ...rest } = order('[[say:Done.]]')
+    const { status, body } = await ada.send('POST', '/v1/messages', {
+      ...{ ...rest, tools: [{ name: 'ToolSearch', input_schema: { type: 'object' } }] },
+      messages: [
+        ...messages,
+        { role: 'assistant', content: [use] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: found }] },
+      ],
+    })
+    expect({ status, warnings: body.svc_metadata.warnings }).toEqual({ status: 200, warnings: undefined })
+    expect(JSON.stringify(sent().messages)).toContain('The tool later can be called.')
+  })
+
   test('streams one, whose final message is the plain one', async () => {
     const stream = client.messages.stream(order('[[tokens:30]]'))
     const texts: string[] = []
