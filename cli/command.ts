@@ -122,10 +122,7 @@ type Does<Given, Found, Data> = {
   paged?: string
   /** Said after the answer. */
   note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
-  /**
-   * The member of the answer that is a secret; null where there is none. Adds the flags of secrets; all else is
-   * printed.
-   */
+  /** The member of the answer that is a secret, or null. Adds the flags of secrets; all else is printed. */
   secret?: string | ((input: Given & Found) => string | null)
   /** How it is stored. */
   fate?: Fate | ((input: Given & Found) => Fate | undefined)
@@ -230,9 +227,7 @@ async function runRequest(shell: Shell, command: Command, does: Doing, input: ob
   if (ok && !ok(found, given)) throw new CheckFailed()
 }
 
-/**
- * Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when the answer is no
- */
+/** Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when refused */
 function goesOn(shell: Shell, { danger }: Command, { action, question, named }: Doing, input: object): boolean {
   const sentence = action?.(input, shell)
   if (sentence === undefined) return true

@@ -43,9 +43,7 @@ type Surroundings = {
   answers(path: string): boolean | Promise<boolean>
 }
 
-/**
- * The first that applies: a flag, `SVC_URL`, the active profile, the socket in the data folder, the data folder itself.
- */
+/** The first that applies: a flag, `SVC_URL`, the active profile, the data folder's socket, the data folder itself. */
 export async function chooseTransport({ globals, env, socketPath, answers }: Surroundings): Promise<Transport> {
   if (globals.inProfile && globals.url)
     return { kind: 'remote', url: readUrl(globals.url), why: `profile ${globals.inProfile.name}` }

@@ -67,9 +67,7 @@ type Show = {
   screenReader?: boolean
 }
 
-/**
- * Takes the terminal until the dashboard is left. @throws CommandFailed 2 without a terminal, 4 and 7 as any command
- */
+/** Takes the terminal until the dashboard ends. @throws CommandFailed 2 without a terminal, 4 and 7 as any command */
 export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
   const { io, globals, env } = shell
   const { first, canWrite, bell, noMotion, screenReader } = rest
@@ -241,9 +239,7 @@ function keepCrash({ env, clock }: Shell, error: unknown): string {
   }
 }
 
-/**
- * The saved replies of this user: `tui.replies` in the file of the profiles, by a short name. @throws CommandFailed 2
- */
+/** The saved replies of this user: `tui.replies` in the file of profiles, by a short name. @throws CommandFailed 2 */
 function repliesOf(env: Environment): ReadonlyMap<string, string> {
   const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
   const isGood = ([name, text]: [string, unknown]) =>

@@ -152,9 +152,7 @@ export const memberCommands: Command[] = [
   }),
 ]
 
-/**
- * For people one permission a line, since so many names do not fit beside each other; for programs one role a record.
- */
+/** For people one permission a line, because the names do not fit side by side; for programs one role a record. */
 function printMatrix({ print, globals }: Shell): void {
   const matrix = permissionMatrix()
   if (!['table', 'wide'].includes(formatOf(globals)) || globals.fields) {

@@ -74,10 +74,7 @@ export const openPage = command`open: Open a page of the server in the web brows
   },
 })
 
-/**
- * Whom to sign in when nobody is named: the owner that the first start made, else the only account.
- * @throws CommandFailed 2
- */
+/** Whom to sign in by default: the owner that the first start made, else the only account. @throws CommandFailed 2 */
 async function ownerHere(connection: Connection): Promise<string> {
   const { data } = await connection.ops().users({ ref: DEV_OWNER }).get()
   if (data) return DEV_OWNER

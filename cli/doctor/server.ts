@@ -257,9 +257,7 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
 }
 
 const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
-/**
- * The server of this data folder, which may have been started with other settings than this shell has; null without.
- */
+/** The server of this data folder, perhaps started with other settings than this shell has; null without one. */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
   // Why it cannot be reached is for the checks that need it to say.

@@ -111,9 +111,7 @@ function consoleLink(
   })
 }
 
-/**
- * Sets a password, or makes one that only this answer has; ends all sessions and links of the account. Throws 404, 400.
- */
+/** Sets a password, or makes one that only this answer has. Ends all sessions and links. Throws 404, 400. */
 async function setPassword(
   { store, auth }: UserDeps,
   call: OperatorCall,

@@ -46,9 +46,7 @@ export function send(target: Target, path: string, init: RequestInit): Promise<R
 /** The origin of a target; a socket and an app in this process have no host, so any name does. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
-/**
- * Tries a read again, after pauses that double. A change is asked for once: its caller knows whether it may be twice.
- */
+/** Retries a read, after pauses that double. A change is sent once: its caller knows whether it may run twice. */
 async function retried(method: string, attempt: () => Promise<Response>, retry: Options['retry']): Promise<Response> {
   const max = method === 'GET' && retry ? retry.retries : 0
   for (let tries = 0; ; tries++) {

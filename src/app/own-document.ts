@@ -3,9 +3,7 @@ import { createLog } from '../kernel/log'
 import { loadConfig } from './config'
 import { openApp } from './open'
 
-/**
- * The OpenAPI document of these sources, from a server that is opened in the empty folder `dataDir` and closed again.
- */
+/** The OpenAPI document of these sources, from a server that is opened in the empty folder `dataDir` and closed. */
 export async function ownDocument(dataDir: string): Promise<Record<string, unknown>> {
   const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
   const app = await openApp({ config: loadConfig({ dataDir }), clock: systemClock, log, serving: false })

@@ -17,10 +17,7 @@ export type Redis = {
   ): Promise<T>
   /** Which run of Redis answers: one that is started again may know nothing of before. Rejects as `run`. */
   started(): Promise<string>
-  /**
-   * The policy by which it removes what has not ended; null where it removes nothing, or does not tell. Rejects as
-   * `run`.
-   */
+  /** The policy by which it evicts what has not expired; null if none, or if it does not say. Rejects as `run`. */
   evicts(): Promise<string | null>
   /** Why it is away, in words; null while it is there. */
   problem(): string | null
@@ -36,9 +33,7 @@ type Options = {
 const CHANNEL = 'svc:live'
 const PATIENCE_MS = 250
 
-/**
- * Connects to the configured Redis; null if there is none. While it is down calls fail at once; the next reconnects.
- */
+/** The connection to the configured Redis; null without one. While it is down calls fail at once; it reconnects. */
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
@@ -152,9 +147,7 @@ function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   }
 }
 
-/**
- * A connection that listens takes no other commands, and one that broke does not listen again: each try has its own.
- */
+/** A listening connection takes no other commands, and a broken one cannot listen again: each try has its own. */
 function createWire(
   url: string,
   client: RedisClient,

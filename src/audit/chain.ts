@@ -128,9 +128,7 @@ export function canonical(summary: Record<string, unknown>): string {
   return text ? `${text}}` : '{}'
 }
 
-/**
- * Values without a canonical form (lone surrogates, NaN) are repaired first. They are rare, so the repair runs last.
- */
+/** Repairs values without a canonical form (lone surrogates, NaN) first. They are rare, so the repair runs last. */
 function canonicalValue(value: unknown): string {
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return `${value}`
   if (isPlain(value)) return JSON.stringify(value)

@@ -8,9 +8,7 @@ import { Checkpoint } from './schema'
 /** A new file is begun past this size, unless the newest checkpoints of all chains fill half of the file or more. */
 const MAX_BYTES = 16 * 1024 * 1024
 const CURRENT = 'checkpoints.jsonl'
-/**
- * The file before the current one. Rotation overwrites it: every file begins with the newest checkpoint of each chain.
- */
+/** The file before the current one, which rotation overwrites: each begins with the newest checkpoint of each chain. */
 const PREVIOUS = 'checkpoints.1.jsonl'
 
 /** One line of a file: file name and line number for messages, and its checkpoint, or null when it is not one. */
@@ -109,9 +107,7 @@ function read(line: string): Checkpoint | null {
   }
 }
 
-/**
- * Drops a last line that a crash cut short: its `append` never returned. Returns the size of the file, 0 without one.
- */
+/** Drops a last line that a crash cut short: its `append` never returned. Returns the size of the file, 0 without. */
 async function dropTornLine(path: string): Promise<number> {
   if (!(await exists(path))) return 0
   const bytes = await readFile(path)

@@ -40,9 +40,7 @@ type Deps = {
 
 const EVERY_EVENTS = 1_000
 const EVERY_MS = 60_000
-/**
- * Nodes' clocks differ, and a transaction commits later than its events are dated, so each pass looks back this far.
- */
+/** Nodes' clocks differ, and transactions commit after their events are dated: each pass looks back this far. */
 const LOOK_BACK_MS = 600_000
 /** Heads read per turn of the event loop. */
 const HEADS_PER_SLICE = 20_000

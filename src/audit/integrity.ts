@@ -81,9 +81,7 @@ type CheckOptions = {
 
 const mismatch = ({ seq, hash }: EventRef, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
 
-/**
- * The integrity check for operators: may start at a `seq`, and names the first broken link and the events beside it.
- */
+/** The integrity check for operators: may start at a `seq`, and names the first broken link and its neighbours. */
 export async function checkChain(
   reader: Reader,
   clock: Clock,

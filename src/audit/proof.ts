@@ -137,9 +137,7 @@ async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenera
   if (columns === null) yield fault('this file is empty', 1)
 }
 
-/**
- * CSV cells that a spreadsheet would run as a formula are written with a leading apostrophe; strip it before hashing.
- */
+/** CSV cells that a spreadsheet would run as a formula begin with an apostrophe; strip it before hashing. */
 const unguarded = (cell: string): string => (cell.startsWith("'") ? cell.slice(1) : cell)
 
 function readEvent(cells: readonly string[], line: number): Event | null {

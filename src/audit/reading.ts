@@ -122,10 +122,7 @@ const exportedEntry = (scope: ChainScope, { from, to, ...others }: AuditFilters)
   output: { status: 200 },
 })
 
-/**
- * For operators: replaces an e-mail address by the user's id, which is what events contain. No match: it may be an
- * operator's name.
- */
+/** For operators: replaces an e-mail address by the user's id, as in events. No match: perhaps an operator's name. */
 async function withActorId<Q extends { actor?: string }>(deps: Deps, { caller }: Call<Caller>, query: Q): Promise<Q> {
   if (caller.type !== 'operator' || !query.actor?.includes('@')) return query
   const user = await deps.userByEmail(deps.store.read, query.actor)

@@ -40,9 +40,7 @@ export const auditEvents = defineTable((k) =>
 /** All events in one place: those of `audit_events`, and those that the row of a call in `usage_records` carries. */
 export const auditLog = defineView((k) => k.table('audit_log', columns(k)))
 
-/**
- * The head of each chain. Locking it serialises the writers, and comparing with it shows when a chain was cut short.
- */
+/** The head of each chain. Locking it serialises writers; comparing with it shows when a chain was cut short. */
 export const auditHeads = defineClusteredTable((k) =>
   k.table('audit_heads', {
     scope: k.text('scope').$type<ChainScope>().primaryKey(),

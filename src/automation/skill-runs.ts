@@ -261,9 +261,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
     onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
   }
 
-  /**
-   * Begins a run, or stores that the day's limit keeps it from running. The owner is locked: so runs count each other.
-   */
+  /** Begins a run, or stores that the day's limit prevents it. The owner is locked, so that runs count each other. */
   async function begin(tx: Tx, input: NewRun): Promise<SkillRunRow> {
     const { owner, behalf, skill, cause, prompt, depth = 0, route } = input
     await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })

@@ -345,9 +345,7 @@ type RunWithSteps = { run: RunRow; steps: StepRow[] }
 /** Runs whose steps are read at a time. */
 const TOGETHER = 10
 
-/**
- * A page of runs with their steps: shorter than asked for where their outputs are so large that the answer would be.
- */
+/** A page of runs with their steps; shorter than the limit where the outputs would make the answer too large. */
 export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQuery): Promise<Page<RunWithSteps>> {
   const page = await runRepository.list(db, workflow, query)
   const items: RunWithSteps[] = []

@@ -145,9 +145,7 @@ export const RunPage = pageOf('runs', WorkflowRun)
 export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
 export type RunQuery = Static<typeof RunQuery>
 
-/**
- * Body of `POST /evi/canvases/{id}/workflow`: what is left out stays, and is at first the canvas's name and enabled.
- */
+/** Body of `POST /evi/canvases/{id}/workflow`. What is left out stays; at first the canvas's name, and enabled. */
 export const OfCanvas = t.Object(
   { name: t.Optional(Name), enabled: t.Optional(t.Boolean()) },
   { $id: 'CanvasWorkflow' },

@@ -31,9 +31,7 @@ const IDLE_MS = 2_000
 /** A call that takes longer is on the record if its process is killed. */
 const TICK_MS = 500
 const REST_MS = 60_000
-/**
- * In a cluster: how long a hold is known to be open after the database said so. A lease lasts several times as long.
- */
+/** In a cluster: how long a hold counts as open after the database said so. A lease lasts several times as long. */
 const SURE_MS = 1_000
 /** How long to wait for what other processes give back, and how often to look. */
 const WAIT_MS = 200

@@ -34,9 +34,7 @@ export function createBalanceWatch({ limits, events }: Deps) {
     orderTopUp = order
   }
 
-  /**
-   * Call after a charge, with the `balance` it left. Synchronous where the limits are cached and nothing is crossed.
-   */
+  /** Call after a charge, with the `balance` it left. Synchronous if limits are cached and nothing is crossed. */
   function charged(tx: Tx, owner: OwnerScope, amount: number, balance: number): void | Promise<void> {
     const ownerLimits = limits.of(tx, owner)
     if (ownerLimits instanceof Promise)

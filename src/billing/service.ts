@@ -236,9 +236,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return charged
   }
 
-  /**
-   * Ends a hold without a charge because the work failed. Returns false, and does nothing, when it had already ended.
-   */
+  /** Ends a hold without a charge because the work failed. Returns false, and does nothing, if it had already ended. */
   async function release(tx: Tx, hold: Hold): Promise<boolean> {
     const { ref, owner, keyId, capped, amount, createdAt } = hold
     if (hold.escrow) {

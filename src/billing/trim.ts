@@ -25,9 +25,7 @@ const COLUMNS = [
 
 type Wanted = { owner: OwnerScope; at: number; seq: number; after: number; limit: number }
 
-/**
- * Calls of an owner up to a place of the chain, from a time on, oldest first. Those without an event go by their time.
- */
+/** Calls of an owner up to a place of the chain, from a time on, oldest first; by their time if without an event. */
 const oldCalls = query<Wanted>()((db, p) => {
   const t = db.of(usageRecords)
   return db

@@ -195,9 +195,7 @@ export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): P
   }
 }
 
-/**
- * Each browser has one, kept as long as it runs: detaching one of several makes puppeteer forget the browser itself.
- */
+/** One per browser, kept while it runs: detaching one of several makes puppeteer forget the browser itself. */
 const controls = new WeakMap<Browser, Promise<CDPSession>>()
 
 /** The one debugger session of a browser itself. */

@@ -74,10 +74,7 @@ export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, gu
 
 type Viewer = ReturnType<BrowserService['embed']['connect']>
 
-/**
- * Stands apart: `open` is a hook of the socket here, and an option of the guard elsewhere. The token is the first
- * message.
- */
+/** Apart because `open` is a hook of the socket here, and an option of the guard elsewhere. The token comes first. */
 const streamRoutes = (embed: BrowserService['embed']) =>
   new Elysia().ws('/:id/stream', {
     detail: { security: [], hide: true },

@@ -93,9 +93,7 @@ export type Work = {
   call: Call
   /** Keeps the bytes of a file until they are an artifact; those of a failed making are removed. */
   keep(source: Source, mimeType: string): Promise<Draft>
-  /**
-   * A text that an engine wrote, as the policy leaves it: redacted, or the sentence that stands in for a blocked one.
-   */
+  /** A text that an engine wrote, as the policy leaves it: redacted, or the sentence in place of a blocked one. */
   guardOutput(text: string, systemPrompt?: string | null): Promise<{ text: string; withheld: boolean }>
 }
 

@@ -242,9 +242,7 @@ function createTally(spent: Spent) {
     last = turn
   }
 
-  /**
-   * Emits the steps of the next turn, with `TURN_GAP` first when earlier turns had text: the pieces are the content.
-   */
+  /** Emits the steps of the next turn, after a `TURN_GAP` if earlier turns had text: the pieces are the content. */
   function following(emit: Emit): Emit {
     let due = content !== ''
     return (step) => {

@@ -24,9 +24,7 @@ const unless =
     throw error
   }
 
-/**
- * Keeps the files of code in an answer. An answer is worth more than its files, so without room it goes without links.
- */
+/** Keeps the code files of an answer. The answer is worth more than they are: without room it goes without links. */
 export async function receiveCode({ files }: House, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
   const all: StoredCode[] = []
   for (const file of codeFiles(text, maker)) {

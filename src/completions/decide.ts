@@ -27,9 +27,7 @@ const HISTORY_SHARE = 0.6
 
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
-/**
- * Chooses mode, engine, system prompt and tools. Throws 400 for a prompt too long or attachments that are no images.
- */
+/** Chooses mode, engine, system prompt and tools. Throws 400 if the prompt is too long or an attachment is no image. */
 export function decide(house: House, run: Run): void | Promise<void> {
   const { mode } = run.request
   return mode === 'auto' ? decideFreely(house, run) : settleOn(house, run, { ...NAMED, mode: workOf(mode) }, [])

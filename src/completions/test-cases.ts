@@ -226,9 +226,7 @@ const notKept = defineError(
 
 /** Sends a kept request again, to the same or another engine. */
 export function createReplay({ completions, engines, honours, usageReading }: ReplayDeps) {
-  /**
-   * `POST /requests/{id}/replay`. Throws 404, 409 `conflict` where the body is not kept, and what a completion throws.
-   */
+  /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` if the body is not kept, and what a completion throws. */
   return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {
     const { request } = (await usageReading.request(call, id)).bodies
     if (!request) throw notKept()

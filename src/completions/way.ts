@@ -151,10 +151,7 @@ async function accept(house: House, call: Call, request: CompletionRequest): Pro
   }
 }
 
-/**
- * Checks that there is credit before the cache is read, and applies the caller's policy to the request. Throws 402,
- * 400.
- */
+/** Checks credit before the cache is read, and applies the caller's policy to the request. Throws 402, 400. */
 function assertAllowed(house: House, run: Run): void | Promise<void> {
   const looking = run.request.accepted ? undefined : house.billing.assertFunds(house.store.read, run.call)
   if (!run.guard) return looking

@@ -15,9 +15,7 @@ type Brief = {
   origin?: Origin | undefined
 }
 
-/**
- * The engine for questions of the server itself: of those for short questions the first that is connected; else null.
- */
+/** The engine for the server's own questions: the first connected one of those for short questions; else null. */
 export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel' | 'isFree'>): string | null =>
   (hasModel() && ['auto', 'fast'].map((mode) => engineOfMode(mode)!.id).find((id) => !isFree(id))) || null
 

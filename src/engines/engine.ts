@@ -41,10 +41,7 @@ export type VideoState =
   | { status: 'failed'; refused: boolean; code: string; words: string }
 
 export type VideoDriver = {
-  /**
-   * Orders a video and returns its id. Throws {@link EngineFailure}; `inDoubt` tells whether it may be made all the
-   * same.
-   */
+  /** Orders a video, returns its id. Throws {@link EngineFailure}; `inDoubt` means that it may be made all the same. */
   order(request: VideoRequest): Promise<string>
   /** Throws {@link EngineFailure}. */
   look(id: string, signal: AbortSignal): Promise<VideoState>
@@ -107,10 +104,7 @@ export type EmbeddingRequest = {
   signal: AbortSignal
 }
 
-/**
- * One vector for each input, all of one length: `made` by itself, or null where it was asked for. The tokens are
- * unchecked.
- */
+/** One vector per input, all of one length: `made` by itself, or null if it was requested. The tokens are unchecked. */
 export type Embedding = { vectors: Float32Array[]; promptTokens: unknown; made: number | null }
 
 /** A stretch of a recording, in seconds from its beginning. */
@@ -296,10 +290,7 @@ export type Sink = {
 }
 
 export type Driver = {
-  /**
-   * Exactly one `finish` is given last; a stream that stops without one throws `truncated`. Throws
-   * {@link EngineFailure}.
-   */
+  /** Exactly one `finish` comes last; a stream without one throws `truncated`. Throws {@link EngineFailure}. */
   ask(request: EngineRequest, sink: Sink): Promise<void>
   /** Text to sound; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
   speak?(request: SpeechRequest): Promise<Uint8Array>

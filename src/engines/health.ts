@@ -115,9 +115,7 @@ type Breaker = ReturnType<typeof createBreaker>
 /** A change of a breaker, for the log; `owner` null when it concerns every owner. */
 export type BreakerChange = { state: BreakerState; owner: string | null; why: string }
 
-/**
- * Permission to make one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored.
- */
+/** Permission for one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
 export type Permit = {
   /** The first byte arrived, which proves that the upstream works; the call continues. */
   heard(): void

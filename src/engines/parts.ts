@@ -16,9 +16,7 @@ import { createTargetBreaker, type TargetBreaker } from './health'
 import type { Abilities } from './targets'
 import { type ConcurrencySlots, createConcurrencySlots } from './targets'
 
-/**
- * Why a target refuses us, which only the operator can correct: its key or its model. It lasts until it answers again.
- */
+/** Why a target refuses us, which only the operator can correct: its key or its model. Lasts until it answers again. */
 export type Fault = { why: string | null; found(why: string): void; gone(): void }
 
 /** Whether an upstream answers at all, as the last call or question found it. */

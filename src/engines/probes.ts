@@ -50,9 +50,7 @@ export function createProbes(
   return {
     ask,
 
-    /**
-     * The state by subsystem, as GET /health shows it. Of an upstream that is slow to answer it is the last one known.
-     */
+    /** The state by subsystem, as GET /health shows it; of a slow upstream the last known one. */
     async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
       const patience = new AbortController()
       await Promise.race([ask(), clock.sleep(HEALTH_PATIENCE_MS, patience.signal)])

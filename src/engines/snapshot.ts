@@ -77,9 +77,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
     /** Why vectors of `svc-1-embed` do not compare with those that it made before; null where they do. */
     otherSpace,
-    /**
-     * The model that makes the vectors of `svc-1-embed`, and their length where it is known; null without an upstream.
-     */
+    /** The model that makes the vectors of `svc-1-embed`, and their length if known; null without an upstream. */
     vectorSpace: () =>
       embedding ? { model: embedding.model, length: vectors?.model === embedding.model ? vectors.length : null } : null,
 

@@ -41,9 +41,7 @@ export function createFilePlace(settings: Settings): { place: Place; incoming: s
   return { place, incoming }
 }
 
-/**
- * Keeps files in a folder, in 256 folders of it, by the beginning of their names. Only the server's user can read them.
- */
+/** Keeps files in 256 folders of a folder, by the beginning of their names. Only the server's user can read them. */
 function createFolderPlace(root: string): Place {
   const pathOf = (name: string): string => join(root, name.slice(0, 2), name)
   return {
@@ -76,9 +74,7 @@ function createFolderPlace(root: string): Place {
   }
 }
 
-/**
- * False for a name that is not there, and for what someone planted: a link out of the folder, a second name of a file.
- */
+/** False for a name that does not exist, and for what someone planted: a link out of the folder, a hard link. */
 async function isOwnFile(root: string, path: string): Promise<boolean> {
   try {
     const [found, folder, top] = await Promise.all([lstat(path), realpath(dirname(path)), realpath(root)])

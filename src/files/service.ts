@@ -255,9 +255,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     place.remove(name).catch((error) => onError('files', error))
   }
 
-  /**
-   * The file behind a signed link. Throws 404 for a link that is not whole, not valid any more, or of a deleted file.
-   */
+  /** The file behind a signed link. Throws 404 for a link that is incomplete or expired, and for a deleted file. */
   async function byLink(id: string, link: { expires: string; signature: string }): Promise<ArtifactRow> {
     const now = clock.now()
     const row = links.holds(id, link, now) && ArtifactId.is(id) ? await rows.find(store.read, id, { now }) : undefined
@@ -304,9 +302,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
   }
 
-  /**
-   * Sentences about contents and owners that are counted wrong, and artifacts without bytes; empty when all is sound.
-   */
+  /** Sentences about miscounted contents and owners, and artifacts without bytes; empty when all is sound. */
   async function verify(reader: Reader): Promise<string[]> {
     const { contents, owners, lost } = await rows.miscounted(reader)
     return [

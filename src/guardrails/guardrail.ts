@@ -34,9 +34,7 @@ export const GUARDRAIL_IDS = [
 
 export type GuardrailId = (typeof GUARDRAIL_IDS)[number]
 
-/**
- * What a rule runs on: the prompt, the answer, a tool call before it runs, a tool's result before an engine reads it.
- */
+/** What a rule runs on: the prompt, the answer, a tool call before it runs, a tool's result before it is read. */
 export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
 /** What a rule does when it fires (docs/api.md 12). */
 export type Verdict = 'block' | 'redact' | 'flag'

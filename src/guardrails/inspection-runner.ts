@@ -100,9 +100,7 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
     return Promise.all(outcomes.map((outcome) => secondLook(inspection, outcome)))
   }
 
-  /**
-   * The same for texts that are sent again and again, such as the turns of a conversation: clean ones are remembered.
-   */
+  /** The same for texts that come again and again, such as a conversation's turns: clean ones are remembered. */
   async function recurringTexts(inspection: Inspection, all: readonly string[]): Promise<readonly Outcome[]> {
     const together = sha256Hex(`${inspection.set.key}\n${JSON.stringify(all)}`)
     if (clean.has(together)) return all.map(cleanOutcome)

@@ -76,9 +76,7 @@ type RuleSets = {
   of(phase: Phase): RuleSet
   /** The input rules that also run on what goes along with a request: personas, earlier answers, memories, tools. */
   accompanying: RuleSet
-  /**
-   * The output rules that can hold back a streamed answer: those that read stretches of it, and those that read all.
-   */
+  /** The output rules that can hold back a streamed answer: those that read stretches of it or all of it. */
   streamed: { stretch: RuleSet; whole: RuleSet }
   /** The output rules that also run on the values of an answer that is JSON. */
   inJson: RuleSet

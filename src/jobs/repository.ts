@@ -37,9 +37,7 @@ const known = query<{ id: JobId; name: string }>()((db, p) => {
     .where(and(eq(t.job_id, p.id), eq(t.name, p.name)))
 })
 
-/**
- * What the tries of a job keep for one another, by name, so that a later one continues where an earlier one was killed.
- */
+/** What the tries of a job keep for one another, by name, so that a later one continues where one was killed. */
 export const jobMemoryRepository = {
   /** Null when nothing was kept under the name. */
   async recall(db: Reader, id: JobId, name: string): Promise<object | null> {

@@ -68,9 +68,7 @@ const inserted = command<Ask>()((tx, p) =>
 const askRepository = {
   insert: async (tx: Tx, ask: Ask): Promise<void> => void (await inserted(tx, ask)),
 
-  /**
-   * Removes the first ones that no other worker has taken, and returns them: of each job one, with the soonest time.
-   */
+  /** Removes and returns the first ones that no other worker has taken: one for each job, with the soonest time. */
   async take(tx: Tx, limit: number): Promise<Ask[]> {
     const t = tx.of(jobAsks)
     const found = (await unlocked(tx, tx.select().from(t).orderBy(asc(t.seq)).limit(limit))) as AskRow[]

@@ -136,9 +136,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     return heeded + lost.length + due.length + added
   }
 
-  /**
-   * A job whose worker died is tried again while it has attempts left; of a job that kills its workers there is an end.
-   */
+  /** A job whose worker died is tried again while attempts are left: a job that kills its workers comes to an end. */
   async function recover(tx: Tx, row: JobRow): Promise<void> {
     const kind = kinds.get(row.kind)
     if (kind && kind.everyMs === undefined && row.attempts >= kind.retry.attempts) {

@@ -9,9 +9,7 @@ type Dated<Moment extends string> = SQLiteTable & Record<Moment | 'id', SQLiteCo
 /** The page a caller asks for; `cursor` is where the page before it ended. */
 export type Wanted = { limit: number; cursor?: string | undefined }
 
-/**
- * The condition for one name of several words; one that ends in `.*` is a family: `order.*` holds `order.line.added`.
- */
+/** The condition for a name of several words. One that ends in `.*` is a family: `order.*` has `order.line.added`. */
 export function nameFilter(column: SQLiteColumn, name: string | undefined): SQL | undefined {
   if (name === undefined || !name.endsWith('.*')) return name === undefined ? undefined : eq(column, name)
   const begin = name.slice(0, -1)

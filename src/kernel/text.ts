@@ -46,9 +46,7 @@ export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
-/**
- * The same for every text in a JSON value, names included; a value that holds nothing of the kind is returned as it is.
- */
+/** The same for every text in a JSON value, names included; a value without any is returned as it is. */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storable(value)
   if (Array.isArray(value)) {

@@ -42,9 +42,7 @@ const pendingOfRepository = query<{ subject: string }>()((db, p) => {
     .where(and(eq(table.subject, p.subject), sql`${table.status} = 'pending'`))
 })
 
-/**
- * Rows of increase requests. Tenants find them by their own subject only; look-up by id is for reviewers and operators.
- */
+/** Rows of increase requests. Tenants find only those of their own subject; reviewers and operators look up by id. */
 export const increaseRepository = {
   /** False when the subject already has a pending request. */
   async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {

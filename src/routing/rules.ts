@@ -57,10 +57,7 @@ function assertLabel(label: string, path: string): void {
   }
 }
 
-/**
- * Checks the members of a body that are present, and returns them as they are stored. Throws 400
- * `routing_preference_invalid`.
- */
+/** Checks the members present in a body and returns them as stored. Throws 400 `routing_preference_invalid`. */
 export async function readContent(content: PreferencePatch, check: PatternCheck) {
   const { name, description, rules, examples, confidence_floor_overrides: floors } = content
   if (name !== undefined) {

@@ -62,9 +62,7 @@ const FOREIGN_MOST_CHARS = 180
 
 const MAX_READ = 1_200
 
-/**
- * Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs, or long ones cost squares.
- */
+/** Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs: long ones cost squares. */
 const NO_LANGUAGE =
   /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|(?<![^\s\d_/\\{}<>=[\]()$#@])[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 

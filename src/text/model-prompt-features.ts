@@ -32,10 +32,7 @@ const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scrip
 /** Where in a text's list a slot stands, from one on; all zero between two texts. A map takes half of the time. */
 const places = new Int32Array(PROMPT_SLOTS)
 
-/**
- * The slots of a text and their weights, which form a vector of length 1. Cached for the last text: several models read
- * it.
- */
+/** The slots of a text and their weights, a vector of length 1. Cached for the last text: several models read it. */
 export const promptFeaturesOf = remember(read)
 
 function read(text: string): Features {

@@ -6,9 +6,7 @@ const NONE: RegExpExecArray[] = []
 /** The features of a text: `weights[i]` belongs to feature number `slots[i]`. */
 export type Features = { slots: Uint32Array; weights: Float64Array }
 
-/**
- * How many features, a power of two, and how many classes a model has. A feature's number is taken modulo the first.
- */
+/** The number of features, a power of two, and of classes. A feature's number is taken modulo the first. */
 export type Shape = { slots: number; classes: number }
 
 /** A linear model: a weight for each feature and class. */

@@ -87,10 +87,7 @@ const PLACES = `(?:${NEXT}${TOWN}(?:[ -](?:${LINK}[ -](?:the[ -])?)${TOWN})?){0,
 
 const ENGLISH_TAIL = `(?:${PLACES}${NEXT}${CODE}${LAST}|${PLACES},[ ]${TOWN}(?:[ ]${TOWN})?[ ]\\d{5}(?:-\\d{4})?${LAST}|,[ \\n]${CITY}(?:${NEXT}${COUNTRY}${END})?)`
 
-/**
- * House number and street, with the town and its postal code if they follow:
- * `12 Elm Street, Apt 4, Springfield, IL 62704`.
- */
+/** House number and street, town and postal code if they follow: `12 Elm Street, Apt 4, Springfield, IL 62704`. */
 const ENGLISH = new RegExp(
   `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
   'gu',
@@ -193,9 +190,7 @@ const ENDINGS =
 const NO_NAME =
   /(?:^|\s)(?:us|me|it|them|him|her|you|look|looking|visit|online|here|there|site|page|website|blog|docs?|shop|store|available|is|are|was|be|live|found|hosted|runs?|out|back|more|and|or|also|only|start|arrive|works?)$/i
 
-/**
- * E-mail addresses as people say them, so that no machine reads them: `ada at example dot com`, `ada[at]example.com`.
- */
+/** E-mail addresses as people spell them out for no machine to read: `ada at example dot com`, `ada[at]example.com`. */
 const findSpelledEmails: Find = (text) => {
   const found: TextSpan[] = []
   for (const { 0: sign, index } of matchesOf(AT, text)) {

@@ -16,9 +16,7 @@ type Deps = { outbound: Outbound }
 /** A tool as a server describes it; nothing of it is checked yet. */
 export type Offered = { name: string; description: string; inputSchema: JsonSchema }
 
-/**
- * What the servers of one request may still list, over all their pages: answers of so many bytes, and so many tools.
- */
+/** What the servers of one request may still list, over all their pages: bytes of answers, and tools. */
 export type ListBudget = { bytes: number; tools: number }
 export const newListBudget = (): ListBudget => ({ bytes: 2 * 1024 * 1024, tools: 512 })
 

@@ -261,9 +261,7 @@ export function addEncoded(into: Histogram, text: string): void {
   }
 }
 
-/**
- * For each of `ranks` (0.5 is the median) the midpoint of the cell with the nearest-rank percentile; 0 without calls.
- */
+/** For each of `ranks` (0.5 is the median) the midpoint of the nearest-rank percentile's cell; 0 without calls. */
 export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
   const total = histogram.reduce((sum, calls) => sum + calls, 0)
   return ranks.map((rank) => {

@@ -158,9 +158,7 @@ export function createUsageReading(deps: Deps) {
     yield* exportOf(call, await ownerToShow(call, query.scope), query)
   }
 
-  /**
-   * The same for any owner, for operators. An audit event is written to the owner's chain before the first row is sent.
-   */
+  /** The same for any owner, for operators. Before the first row is sent, the owner's chain gets an audit event. */
   async function* exportOf(call: Call<Caller>, owner: OwnerScope, query: UsageExportQuery): AsyncGenerator<string> {
     const now = clock.now()
     const span = periodOf(query, now, EXPORT_DAYS)

@@ -128,9 +128,7 @@ export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   })
 }
 
-/**
- * Adds calls to the hourly counts of their skills. Only hour buckets over all keys are used: they have each call once.
- */
+/** Adds calls to the hourly counts of their skills. Only hour buckets over all keys: they have each call once. */
 async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
   const sums = new Map<string, { skill: string; at: number; calls: number }>()

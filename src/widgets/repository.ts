@@ -138,9 +138,7 @@ const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {
 
 type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
 
-/**
- * Rows of visitors' chats. Each query names the widget, whose owner or origin has been checked, or one of its chats.
- */
+/** Rows of visitors' chats. Each query names a widget whose owner or origin was checked, or one of its chats. */
 export const sessionRepository = {
   /** A widget by its public id, of any owner: for its visitors. */
   widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],

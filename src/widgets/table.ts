@@ -114,9 +114,7 @@ export const widgetMessages = defineTable((k) =>
 )
 export type MessageRow = Row<typeof widgetMessages>
 
-/**
- * What people write about a chat for each other. In a table of its own, so that nothing told to visitors can have it.
- */
+/** What people write about a chat for each other. In its own table, so that nothing sent to visitors can have it. */
 export const widgetNotes = defineTable((k) =>
   k.table(
     'widget_notes',

@@ -83,10 +83,7 @@ type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, '
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
 
-/**
- * The topic of what listeners of a chat are told: `begun`, `message`, `takeover`, `typing`, `closed`, `left` and
- * `back`.
- */
+/** The topic of a chat's news to its listeners: `begun`, `message`, `takeover`, `typing`, `closed`, `left`, `back`. */
 export const CHAT = 'widget.session'
 export const CHAT_KIND = 'widget_session'
 /** Chats as a kind of takeover; an operator may be silent for half an hour (docs/api.md 15.2). */
@@ -270,9 +267,7 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
   }
 }
 
-/**
- * What the AI would say now, to a person of the widget: nothing of it is kept in the chat. Throws 409, and as `answer`.
- */
+/** What the AI would say now, to a person of the widget. The chat keeps nothing of it. Throws 409, and as `answer`. */
 export async function draftAnswer(
   deps: Deps,
   by: Call<Caller>,

@@ -77,9 +77,7 @@ const attemptRepository = {
 
 const MINUTE_MS = 60_000
 const WINDOW_MS = 15 * MINUTE_MS
-/**
- * Most failures per window: at one account, and from one network at all accounts; and most other calls of a network.
- */
+/** Most failures per window, at one account and from one network at all accounts; most other calls of a network. */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
 /** Most messages to one address in that time. */

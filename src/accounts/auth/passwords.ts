@@ -1,8 +1,6 @@
 import { signInBusy } from './errors'
 
-/**
- * OWASP's minimum for argon2id: 19 MiB, two passes. More memory per hash would let many sign-ins exhaust the machine.
- */
+/** OWASP's minimum for argon2id: 19 MiB, two passes. With more, many sign-ins at once would exhaust the machine. */
 const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** A hash that no password matches, checked when there is no account, so that both cases take equally long. */
 export const DECOY =

@@ -130,10 +130,7 @@ export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Ca
   throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
-/**
- * What an account may use now; null when it is gone or disabled. One statement: read whenever an uncached credential is
- * checked.
- */
+/** What an account may use now; null if gone or disabled. One statement: runs for each uncached credential. */
 export async function accessOf(reader: Reader, userId: UserId): Promise<{ activeOrgId: OrgId | null } | null> {
   const found = await rows.accessOf(reader, userId)
   if (!found || found.disabled_at !== null) return null

@@ -116,10 +116,7 @@ async function join(
   return true
 }
 
-/**
- * Changes a member's role; the transaction must hold the org's lock. Throws 409 `conflict` for the last owner, and as
- * `assertMayOwn`.
- */
+/** Changes a member's role. Needs the org's lock. Throws 409 `conflict` for the last owner, and as `assertMayOwn`. */
 async function changeRole(
   deps: OrgDeps,
   tx: Tx,
@@ -169,9 +166,7 @@ function invite(
   })
 }
 
-/**
- * Creates an invitation and its token; the transaction must hold the org's lock. Throws 409 `conflict` for a member.
- */
+/** Creates an invitation and its token. Needs the org's lock. Throws 409 `conflict` for a member. */
 async function issue(
   deps: OrgDeps,
   tx: Tx,

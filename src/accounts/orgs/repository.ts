@@ -121,10 +121,7 @@ export const orgRepository = {
 
   accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
-  /**
-   * Those of the users who are not disabled, each with those of the orgs they are in that are neither suspended nor
-   * deleted.
-   */
+  /** The users who are not disabled, each with those of the orgs they are in that are not suspended or deleted. */
   async standingOf(db: Reader, userIds: UserId[], orgIds: OrgId[]): Promise<Map<UserId, Set<OrgId>>> {
     const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
     const found = await db

@@ -51,9 +51,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     return PurchaseId.is(id ?? '') ? (id as PurchaseId) : null
   }
 
-  /**
-   * Records a refund or dispute that cannot be booked (unknown purchase or invalid amount), so that operators see it.
-   */
+  /** Records a refund or dispute that cannot be booked (unknown purchase, invalid amount), for operators to see. */
   async function recordUnmatched(tx: Tx, row: PurchaseRow | undefined, event: Reversal & PaymentEvent, cause: Cause) {
     const about = { scope: row?.owner ?? ('server' as const), requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {

@@ -58,9 +58,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
     return aligned
   }
 
-  /**
-   * Takes refunded and disputed amounts of a paid purchase out of the wallet, and returns amounts that were won back.
-   */
+  /** Takes refunded and disputed amounts of a paid purchase from the wallet, and returns amounts won back. */
   async function align(tx: Tx, row: PurchaseRow, cause: Cause): Promise<PurchaseRow> {
     if (row.state !== 'paid') return row
     const reversedCents = Math.min(row.refunded_cents + row.disputed_cents, row.amount_cents)

@@ -40,9 +40,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
     return client
   }
 
-  /**
-   * Throws 503 `service_unavailable` when the processor does not answer; other errors are our bugs and pass through.
-   */
+  /** Throws 503 `service_unavailable` when the processor does not answer; other errors are bugs and pass through. */
   async function callStripe<T>(request: (client: Client) => Promise<T>): Promise<T> {
     const client = await connect()
     const { StripeConnectionError, StripeAPIError, StripeRateLimitError } = client.errors

@@ -19,9 +19,7 @@ const NAME = "\\p{Lu}[\\p{L}\\p{N}.'’-]*(?:\\s+(?:(?:de|del|la|of|the|am|sur)\
 /** What a place may be said to be before its name: `the city Paris`, `the town of Rye`. */
 const SORT = '(?:city|town|place|location|country|region|state)'
 
-/**
- * `in Paris`, `from the city of Rome`, `called Ada`: a capitalised name, else the words up to the end of the phrase.
- */
+/** `in Paris`, `from the city of Rome`, `called Ada`: a capitalised name, else all words to the end of the phrase. */
 export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string | null {
   const before = BEFORE.find(([names]) => names.test(last))?.[1]
   if (!before) return null

@@ -251,10 +251,7 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   }
 
   return {
-    /**
-     * Streams word by word unless told otherwise, because clients expect several parts; the whole text is ready at
-     * once.
-     */
+    /** Streams word by word by default, because clients expect several parts; the whole text is ready at once. */
     async ask(request, sink): Promise<void> {
       const whole = await take(request)
       if (!sink.streams) return giveAnswer(whole, sink)

@@ -12,9 +12,7 @@ const KINDS: [RegExp, Builder][] = [
   [/\bbutton\b/i, button],
 ]
 
-/**
- * A scaffold of one component, in `genui` mode: code only, with the title, fields and columns that the prompt names.
- */
+/** A scaffold of one component, in `genui` mode: code only, with the title, fields and columns of the prompt. */
 export const genui: Skill = ({ mode, prompt }) => {
   if (mode !== 'genui') return null
   const build = KINDS.find(([named]) => named.test(prompt))?.[1] ?? card

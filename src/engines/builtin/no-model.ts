@@ -12,10 +12,7 @@ const TO_VISITORS = 'Sorry, I have no answer to that. Please try it in other wor
 /** Whether the built-in engine said that it has no answer. */
 export const needsModel = (text: string): boolean => text.startsWith(NO_MODEL) || text === TO_VISITORS
 
-/**
- * The answer to a request that needs a language model: that none is connected, and to whom it may concern how to
- * connect one.
- */
+/** The answer to a request that needs a language model: none is connected, and how to connect one. */
 export const noModel = ({ mode, forVisitors }: Pick<Question, 'mode' | 'forVisitors'>): string =>
   forVisitors
     ? TO_VISITORS

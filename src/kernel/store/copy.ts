@@ -19,9 +19,7 @@ type CopiedRow = Record<string, unknown>
 type CopyEnd = {
   /** All rows of a table, in the order in which they are stored. */
   read(table: TableShape): AsyncGenerator<CopiedRow[]>
-  /**
-   * Inserts rows in one transaction. `stored` is what is there then: Postgres has no NUL and no half surrogate pairs.
-   */
+  /** Inserts rows in one transaction. `stored` is what is there then: Postgres has no NUL and no lone surrogates. */
   write(table: TableShape, rows: CopiedRow[]): { stored: CopiedRow[]; done: Promise<unknown> }
   /** Lets the database count on from the rows that came, and look at how many there are. */
   settle(tables: readonly TableShape[]): Promise<void>

@@ -152,10 +152,7 @@ function madeBefore(hash: string): string | undefined {
 /** In the place of a hash, before the first migration: older releases refuse such a database, too. */
 const UNFINISHED = 'unfinished copy'
 
-/**
- * Says of an empty database that it is being filled. It comes before all migrations, so that there is no moment without
- * it.
- */
+/** Marks an empty database as being filled. Runs before all migrations, so that there is no moment without it. */
 export async function markUnfinished(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {

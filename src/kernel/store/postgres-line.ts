@@ -80,9 +80,7 @@ function againIf<T>(may: boolean, error: unknown, work: () => Promise<T>): Promi
   return may ? work() : Promise.reject(error)
 }
 
-/**
- * A transaction that began on no line, as the one it was to begin on was lost, begins on another: none of it was done.
- */
+/** A transaction that never began, because its line was lost, begins on another: nothing of it was done. */
 export function beginOn(onLine: OnLine, request: () => void): Begin {
   return <T>(unit: (client: Client) => Promise<T>): Promise<T> => {
     let hasBegun = false

@@ -16,9 +16,7 @@ export type Wire = {
   hearing(): boolean
 }
 
-/**
- * The tables that processes cache. On Postgres triggers tell of each change of what is cached, once it is committed.
- */
+/** The tables that processes cache. On Postgres triggers tell of each change of what is cached, once committed. */
 export const TRACKED = [
   'api_keys',
   'billing_limits',

@@ -24,10 +24,7 @@ export function createRendering() {
     render: (input: RenderInput, by: By) => surely(soon(input, by, RENDER_MS)) as Promise<Rendered>,
     /** Null for a document that takes longer than this, or more than 512 MiB. */
     renderWithin: (ms: number, input: RenderInput, by: By) => soon(input, by, ms) as Promise<Rendered | null>,
-    /**
-     * One at a time: within 8 minutes and a quarter of the machine's or the container's memory. Throws what `render`
-     * throws.
-     */
+    /** One at a time, within 8 minutes and a quarter of the machine's or container's memory. Throws as `render`. */
     renderLong: (input: RenderInput, by: By) =>
       surely(unlessLarge(long.run(input, { timeoutMs: LONG_MS, ...by }))) as Promise<Rendered>,
     /** Throws what `render` throws. */

@@ -322,9 +322,7 @@ function landscape(canvas: Canvas): { background: Gradient; shapes: Shape[] } {
   }
 }
 
-/**
- * The subjects: in the air those that fly, on the water those that swim, the rest on the ground, the first in front.
- */
+/** The subjects: fliers in the air, swimmers on the water, the rest on the ground, the first in front. */
 function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number): Shape[] {
   const { width, height, palette, random, reading } = canvas
   const unit = Math.min(width, height * 1.15)

@@ -4,10 +4,7 @@ import { codesOf, factsOf, samplesFor } from './group-page'
 import { type Document, groupsOf, type Operation, resolver } from './operations'
 import { sections } from './write'
 
-/**
- * The viewer's names for the colours of `src/pages/browser/shared/look.css`, darker where its own are too faint to
- * read.
- */
+/** The viewer's names for the colours of `src/pages/browser/shared/look.css`, darker where its own are too faint. */
 const LOOK = `
 :root{--scalar-font:system-ui,sans-serif;--scalar-font-code:ui-monospace,monospace;--scalar-radius:.5rem}
 .light-mode{color-scheme:light;--scalar-background-1:#fff;--scalar-background-2:#f3f5f8;--scalar-background-3:#dde2e9;--scalar-border-color:#dde2e9;

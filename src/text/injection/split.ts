@@ -38,9 +38,7 @@ const JOINT = new RegExp(`(?:${PRIORS})(?:${THINGS})|(?:${backwards(THINGS)})(?:
 const NEAR = 12
 const REACH = 160
 
-/**
- * Places that look like a joint: `at` is the offset of the third letter behind it, `before` the letters up to there.
- */
+/** Places that look like a joint: `at` is the offset of the third letter after it, `before` the letters up to it. */
 function jointsIn(text: string): { at: number; before: number }[] {
   const joints: { at: number; before: number }[] = []
   let last = 0

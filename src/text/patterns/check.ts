@@ -96,10 +96,7 @@ const MAX_MS = 100
 const REPEATS = [32, 2_000]
 const MAX_PIECES = 8
 
-/**
- * Tries a pattern on texts that make patterns backtrack and on vendor names, for at most `budgetMs` of this thread's
- * own time.
- */
+/** Tries a pattern on texts that make patterns backtrack and on vendor names, for at most `budgetMs` of CPU time. */
 export function checkPattern(pattern: string, attempt: Attempt, budgetMs: number): CheckedPattern {
   const until = ownMs() + budgetMs
   const isLate = () => ownMs() > until

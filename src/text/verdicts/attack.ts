@@ -38,9 +38,7 @@ export type Attack = {
   likeliest: Likely
 }
 
-/**
- * What speaks for an attack in a text. Cached for the last text, because both guardrails inspect the same one in a row.
- */
+/** What speaks for an attack in a text. Cached for the last text, which both guardrails inspect in a row. */
 export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const chances = chancesIn(text, suspects)

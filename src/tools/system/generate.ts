@@ -78,9 +78,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
 
 const MAX_DOCUMENT_CHARS = 200_000
 
-/**
- * Lays out a text that the engine wrote as a file, and gives its address; the text itself is what the run is paid for.
- */
+/** Lays out a text of the engine as a file, and gives its address; the text itself is what the run is paid for. */
 export const createGenerateDocument = ({ documents }: { documents: Pick<Documents, 'layOut'> }): Tool =>
   generated({
     name: 'generate_document',
