@@ -33,6 +33,8 @@ export async function* csvFile(
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
 /** A number as people write it, with its unit: -3,50 or +12 % or -$1,250.00. */
 const NUMBER = /^[+-] ?\p{Sc}?\d[\d.,'’ \u00a0\u202f]{0,40}[\p{Sc}%]?$/u
+/** A dash where nothing is known. */
+const DASH = /^[+-]{1,2}$/
 /** Of at most 40 characters, none of which is a letter. */
 const PHONE = /^\+\d[\d ()./\u00a0-]{4,38}\d$/
 
@@ -41,5 +43,5 @@ const harmlessCells = (cells: readonly CsvCell[]): string[] => cells.map(harmles
 function harmless(cell: CsvCell): string {
   if (cell === null) return ''
   if (typeof cell !== 'string') return String(cell)
-  return FORMULA.test(cell) && !NUMBER.test(cell) && !PHONE.test(cell) ? `'${cell}` : cell
+  return FORMULA.test(cell) && !NUMBER.test(cell) && !PHONE.test(cell) && !DASH.test(cell) ? `'${cell}` : cell
 }

@@ -1,4 +1,5 @@
 import isIdentityCard from 'validator/lib/isIdentityCard'
+import isLuhnNumber from 'validator/lib/isLuhnNumber'
 import isTaxID from 'validator/lib/isTaxID'
 import { type Find, followsWord } from './personal-data-kind'
 import { digitGroups } from './personal-data-numbers'
@@ -96,6 +97,36 @@ const IDS: readonly Id[] = [
     pattern: /(?<!\w)\d{4} ?\d{4} ?\d{4}(?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'IN'),
     context: near('aadhaa?r|आधार'),
+  },
+  // Sweden: personnummer
+  {
+    first: [6, 8],
+    pattern: /(?<!\w)(?:19|20)?\d{6}[-+]?\d{4}(?!\w)/y,
+    isValid: (id) => isLuhnNumber(id.replace(/\D/g, '').slice(-10)),
+    context: near('personnummer|samordningsnummer'),
+  },
+  // Norway: fødselsnummer
+  {
+    first: [6, 11],
+    pattern: /(?<!\w)\d{6} ?\d{5}(?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'NO'),
+    context: near('f[øo]dsels-?(?:nummer|nr)|personnummer|d-nummer'),
+  },
+  // Canada: SIN
+  {
+    first: [3, 9],
+    pattern: /(?<!\w)\d{3}[ -]?\d{3}[ -]?\d{3}(?!\w)/y,
+    isValid: isLuhnNumber,
+    context: near('\\bsin\\b|social insurance|assurance sociale'),
+  },
+  // Switzerland: AHV, with the country's own beginning
+  { first: [3], pattern: /(?<!\w)756\.\d{4}\.\d{4}\.\d{2}(?!\w)/y, isValid: () => true },
+  // Mexico: CURP
+  {
+    first: [6],
+    before: [4],
+    pattern: /(?<!\w)[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d(?!\w)/iy,
+    isValid: () => true,
   },
   // China: resident id
   {

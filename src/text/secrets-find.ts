@@ -70,7 +70,7 @@ const FAMILIES: readonly Family[] = [
   family('AKIA ASIA ABIA ACCA', '[A-Z2-7]{16}(?![A-Za-z0-9])'),
   family('ghp_ gho_ ghu_ ghs_ ghr_', `${WORD}{30,255}`),
   family('github_pat_', '[A-Za-z0-9_]{40,255}'),
-  family('glpat- gldt- glrt- glcbt- glptt- glft- glsoat-', `${URL_SAFE}{20,64}`),
+  family('glpat- gldt- glrt- glcbt- glptt- glft- glsoat- GR1348941', `${URL_SAFE}{20,64}`),
   family('xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xoxe.xoxp-', '[A-Za-z0-9-]{20,250}'),
   family('xapp-', '\\d-[A-Z0-9]+-\\d+-[a-z0-9]{32,}'),
   family('hooks.slack.com/services/', '[A-Za-z0-9/]{30,80}'),
@@ -97,19 +97,19 @@ const FAMILIES: readonly Family[] = [
   family('lin_api_ lin_oauth_', `${WORD}{30,64}`),
   family('ntn_', `${WORD}{40,50}`),
   family('secret_', `${WORD}{43}(?![A-Za-z0-9_])`),
-  family('figd_ figu_ fio-u-', `${URL_SAFE}{30,80}`),
+  family('figd_ figu_ fio-u- tvly- nvapi- vercel_blob_rw_ phx_ pcsk_ lsv2_pt_ lsv2_sk_', `${URL_SAFE}{30,80}`),
   family('PMAK-', `${HEX}{24}-${HEX}{34}`),
   family('glsa_', `${WORD}{32}_[A-Fa-f0-9]{8}`),
   family('glc_', '[A-Za-z0-9+/]{32,400}={0,2}'),
   family('NRAK- NRII- NRJS-', '[A-Z0-9a-f]{19,32}'),
-  family('sntrys_ sntryu_', '[A-Za-z0-9+/=_-]{40,300}'),
+  family('sntrys_ sntryu_ ops_eyJ fm2_', '[A-Za-z0-9+/=_-]{40,300}'),
   family('dp.pt. dp.st. dp.ct. dp.scim. dp.audit.', `[A-Za-z0-9.]{40,60}`),
   family('HRKU-', `${URL_SAFE}{36,64}`),
   family('pat', `${WORD}{14}\\.${HEX}{64}`),
   family('ATATT3 ATCTT3', '[A-Za-z0-9_=-]{60,250}'),
   family('ATBB', `${WORD}{28,36}(?![A-Za-z0-9])`),
   family('pul-', `${HEX}{40}`),
-  family('sbp_ sgp_ rubygems_ shippo_live_ shippo_test_', `${HEX}{40,64}`),
+  family('sbp_ sgp_ sqp_ sqa_ squ_ rubygems_ shippo_live_ shippo_test_', `${HEX}{40,64}`),
   family('svc_sk_live_ svc_sk_test_ svc_ds_ svc_op_ svc_wt_ svc_wp_ svc_iv_', `${WORD}{16,80}`),
   family('AGE-SECRET-KEY-1', '[A-Z0-9]{58}'),
   family('sk.eyJ pk.eyJ', `${URL_SAFE}{40,200}\\.${URL_SAFE}{20,40}`),
@@ -161,7 +161,7 @@ const USERINFO = /\b([a-z][a-z0-9+.-]{1,30}):\/\/([^\s:/@"'<>`]{0,128}):([^\s/@"
 /** What such an address cannot do without, and most addresses have not. */
 const LOGIN = /:\/\/[^\s/@"'<>`]{4,400}@/
 
-const ACCOUNT_KEY = /\b(?:AccountKey|SharedAccessKey|SharedSecretValue)=([A-Za-z0-9+/]{40,100}={0,2})/g
+const ACCOUNT_KEY = /(?:\b(?:AccountKey|SharedAccessKey|SharedSecretValue)|[?&]sig)=([A-Za-z0-9+/%]{40,100}={0,2})/g
 
 /** Passwords that commands take as they are: `curl -u ada:…`, `sshpass -p …`, `mysql -p…`, `identified by '…'`. */
 const COMMAND =
@@ -259,7 +259,7 @@ function findStructured(text: string): Match[] {
     if (STAND_IN.test(password) || ASSIGNED_STAND_IN.test(password)) continue
     found.push({ start: index + hit.length - password.length, end: index + hit.length, kind: 'password' })
   }
-  if (text.includes('Key=') || text.includes('SecretValue=')) {
+  if (/Key=|SecretValue=|[?&]sig=/.test(text)) {
     for (const { 0: hit, 1: key, index } of matchesOf(ACCOUNT_KEY, text)) {
       found.push({ start: index + hit.length - key!.length, end: index + hit.length, kind: 'api_key' })
     }

@@ -1,4 +1,5 @@
 import { type Comparison, compileMatch, type Expression, ExpressionFault, type Path, parsePath } from './expression'
+import { folded } from './words'
 
 /** What paths read: the values of a run by their first names (docs/api.md 10). */
 export type RunValues = Readonly<Record<string, unknown>>
@@ -163,7 +164,7 @@ function compare(op: Comparison, left: unknown, right: unknown): boolean {
       if (Array.isArray(left)) return left.some((one) => isEqual(one, right))
       if (typeof left === 'object' && left !== null) return Object.hasOwn(left, String(right))
       if (left === null || right === null) return false
-      return String(left).toLowerCase().includes(String(right).toLowerCase())
+      return folded(String(left)).includes(folded(String(right)))
     case 'matches':
       return isMatch(left, right)
     default:

@@ -18,9 +18,18 @@ const STOP = new Set(
 /** Whether a lower-case English word is a stop word, such as `the` or `of`. */
 export const isStopWord = (word: string): boolean => STOP.has(word)
 
-/** Lower-case words without stop words; common endings are cut so that `orders` finds `order`. */
+/** A text in which letters are compared in any case: `İ` is `i`, `ß` is `ss`, and a sigma at an end is one. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/i\u0307/g, 'i')
+    .replaceAll('ς', 'σ')
+
+/** Lower-case words without stop words; common endings are cut so that `orders` finds `order`. Marks are part of a word. */
 export const contentWords = (text: string): string[] =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)
+  (folded(text).match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)
 
 const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word)
 

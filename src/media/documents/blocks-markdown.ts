@@ -15,6 +15,15 @@ reader.inline.ruler.before('html_inline', 'line_break', (state, silent) => {
   return true
 })
 
+// An item that can be ticked off, as lists of tasks are written.
+reader.core.ruler.push('tasks', ({ tokens }) => {
+  for (const [at, token] of tokens.entries()) {
+    const [first] = token.children ?? []
+    if (token.type !== 'inline' || tokens[at - 2]?.type !== 'list_item_open' || first?.type !== 'text') continue
+    first.content = first.content.replace(/^\[[ xX]\] /, (box) => (box[1] === ' ' ? '☐ ' : '☑ '))
+  }
+})
+
 // Once for all formats, and after references such as `&#7;` were read.
 reader.core.ruler.push('xml_text', ({ tokens }) => tokens.forEach(keepText))
 
@@ -31,7 +40,17 @@ const LINK = /^(https?:\/\/|mailto:)/i
  * Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (docs/api.md 6).
  */
 export function readMarkdown(markdown: string): Block[] {
-  return blocksOf(createCursor(reader.parse(markdown, {})))
+  return blocksOf(createCursor(reader.parse(withoutFrontMatter(markdown).text, {})))
+}
+
+const FRONT_MATTER =
+  /^\ufeff?---[ \t]*\n((?:[\w-]{1,40}:[^\n]{0,1000}\n|[ \t][^\n]{0,1000}\n|-[ \t][^\n]{0,1000}\n){1,60})---[ \t]*(?:\n|$)/
+
+/** A text without the members that some programs write before it, between lines of `---`; and the title among these. */
+export function withoutFrontMatter(markdown: string): { title: string | null; text: string } {
+  const [head = '', members = ''] = FRONT_MATTER.exec(markdown) ?? []
+  const title = /^title:[ \t]*["']?(.{1,200}?)["']?[ \t]*$/m.exec(members)?.[1] ?? null
+  return { title, text: markdown.slice(head.length).trimStart() || markdown }
 }
 
 type Cursor = { peek(): Token | undefined; next(): Token; count(): number }

@@ -30,14 +30,16 @@ export function delimitedRows(text: string): Rows | null {
 }
 
 /**
- * Rows of records in JSON: a list of objects or of lists, an object with one such list, or an object a line; null for
- * anything else.
+ * Rows of records in JSON: a list of objects, of lists or of values, an object with one such list, perhaps within
+ * others, an object alone, or an object a line; null for anything else.
  */
 export function jsonRows(text: string): Rows | null {
   const value = readJson(text)
-  const list = Array.isArray(value) ? value : onlyListIn(value)
+  const list = Array.isArray(value) ? value : (onlyListIn(value) ?? (isRecord(value) ? [value] : null))
   if (!list?.length) return null
   const items = list.slice(0, MAX_ROWS) as unknown[]
+  if (items.every((item) => item === null || typeof item !== 'object'))
+    return [['Value'], ...items.map((item) => [cellOf(item)])]
   if (items.every(Array.isArray)) {
     const width = Math.min(MAX_COLUMNS, Math.max(...items.map(({ length }) => length)))
     return width ? items.map((item) => Array.from({ length: width }, (_, at) => cellOf(item[at]))) : null
@@ -50,10 +52,16 @@ export function jsonRows(text: string): Rows | null {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The list of an object that has no other: `{"people": [...], "total": 2}`. */
-function onlyListIn(value: unknown): unknown[] | null {
-  const lists = isRecord(value) ? Object.values(value).filter((one) => Array.isArray(one)) : []
-  return lists.length === 1 ? (lists[0] as unknown[]) : null
+const MAX_WRAPPERS = 4
+
+/** The list of an object that has no other: `{"people": [...], "total": 2}`, or `{"data": {"people": [...]}}`. */
+function onlyListIn(value: unknown, depth = 0): unknown[] | null {
+  if (!isRecord(value) || depth > MAX_WRAPPERS) return null
+  const members = Object.values(value)
+  const lists = members.filter((one) => Array.isArray(one) && one.some((item) => typeof item === 'object'))
+  if (lists.length === 1) return lists[0] as unknown[]
+  const records = members.filter(isRecord)
+  return lists.length === 0 && records.length === 1 ? onlyListIn(records[0], depth + 1) : null
 }
 
 /** A number as it is written, because a cell is a text: the digits beyond a double stay. */

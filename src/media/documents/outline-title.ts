@@ -31,7 +31,15 @@ const TAIL =
 
 /** Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. */
 export const asksFor = (line: string): boolean =>
-  line.length <= MAX_REQUEST && MADE.test(line) && REQUEST.test(line) && DETERMINED.test(line)
+  line.length <= MAX_REQUEST &&
+  MADE.test(line) &&
+  !NO_REQUEST.test(line.replace(MADE, '')) &&
+  REQUEST.test(line) &&
+  DETERMINED.test(line)
+
+/** Behind a verb: `Draft of the report` is a heading, and so is `Write it down`. */
+const NO_REQUEST =
+  /^(?:of|in|for|to|at|by|on|off|up|down)\b|^(?:it|this|them)\s+(?:down|up|out|off|right|simple|yourself|happen|work|count|better|last|easy|real|new)\b/i
 
 /** A line that stands above others as a heading does. */
 export const looksLikeHeading = (line: string): boolean =>

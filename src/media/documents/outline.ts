@@ -1,3 +1,4 @@
+import { withoutFrontMatter } from './blocks-markdown'
 import { chartFence, delimitedRows, jsonRows, markdownTable, pairRows, type Rows } from './outline-data'
 import { asksFor, looksLikeHeading, titleOf } from './outline-title'
 
@@ -24,8 +25,13 @@ const CHART_KIND: [RegExp, string][] = [
  * invented.
  */
 export function outlineOf(prompt: string): { title: string; markdown: string } {
-  const { instruction, material } = split(prompt.replace(/\r\n?/g, '\n').trim())
-  const title = titleOf(material.startsWith('# ') ? material : instruction)
+  const whole = prompt.replace(/\r\n?/g, '\n').trim()
+  const { title: stated, text } = withoutFrontMatter(whole)
+  const { instruction, material } = split(text)
+  const named = material.startsWith('# ') ? material : instruction
+  // The first line of data names its columns.
+  const isData = instruction === material && (delimitedRows(partsOf(material)[0] ?? '') || /^[|<]/.test(material))
+  const title = stated ?? titleOf(isData ? '' : named)
   const notice = {
     wantsChart: CHART.test(instruction),
     kind: CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar',
@@ -78,7 +84,8 @@ function bodyOf(material: string, notice: Notice): string {
   return parts
     .map((part, at) => {
       if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
-      const rows = delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
+      const rows =
+        jsonRows(part) ?? delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
       if (rows) return tableOf(rows, notice)
       if (at === parts.length - 1 || !looksLikeHeading(part)) return part
       // The first line of a text is its title.

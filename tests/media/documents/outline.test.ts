@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readMarkdown } from '../../../src/media/documents/blocks-markdown'
+import { plain } from '../../../src/media/documents/blocks-model'
 import { outlineOf } from '../../../src/media/documents/outline'
 import { titleOf } from '../../../src/media/documents/outline-title'
 
@@ -27,6 +29,8 @@ describe('a document by rules, without a language model', () => {
     ['Draft budget 2026\n\n| a | b |\n|---|---|\n| 1 | 2 |', 'Draft budget 2026'],
     ['Notes for the crew\n\nA ship named Ida came.', 'Notes for the crew'],
     ['Make a report of this:\nColour: red', 'Document'],
+    ['Write it down\n\nA diary is good.', 'Write it down'],
+    ['Draft of the report\n\nIt is short.', 'Draft of the report'],
   ])('%s is called %s', (instruction, title) => {
     expect(titleOf(instruction)).toBe(title)
   })
@@ -53,6 +57,11 @@ describe('a document by rules, without a language model', () => {
     ],
     ['JSON by line', '{"a": "x"}\n{"a": "y"}', '| a |\n| --- |\n| x |\n| y |'],
     ['lists in JSON', 'Make a table of this:\n[["a", "b"], ["x", null]]', '| a | b |\n| --- | --- |\n| x |   |'],
+    ['one record of JSON', '{"name": "Ada", "zip": "00420"}', '| name | zip |\n| --- | --: |\n| Ada | 00420 |'],
+    ['values of JSON', '["apples", "pears"]', '| Value |\n| --- |\n| apples |\n| pears |'],
+    ['JSON within objects', '{"data": {"rows": [{"a": 1}, {"a": 2}]}}', '| a |\n| --: |\n| 1 |\n| 2 |'],
+    ['JSON below a title', 'People\n\n[{"a": "x"}]', '# People\n\n| a |\n| --- |\n| x |'],
+    ['a heading that begins like a request', 'Write it down\n\nIt helps.', '# Write it down\n\nIt helps.'],
     ['a title', 'Presentation skills\n\nSpeak slowly.', '# Presentation skills\n\nSpeak slowly.'],
     [
       'a text with code',
@@ -73,6 +82,21 @@ describe('a document by rules, without a language model', () => {
     ],
   ])('%s stays what it is', (_, prompt, markdown) => {
     expect(outlineOf(prompt).markdown).toBe(markdown)
+  })
+
+  test.each([
+    ['rows', 'name,joined\nAda,2026-03-04\nBo,2026-04-01', 'Document'],
+    ['a table', '| a | b |\n|---|---|\n| 1 | 2 |', 'Document'],
+    ['members before it', '---\ntitle: "Plan of May"\nauthor: Ada\n---\n\nThe text of it.', 'Plan of May'],
+  ])('is called by no line of its data: %s', (_, prompt, title) => expect(outlineOf(prompt).title).toBe(title))
+
+  test('shows no members before a text, and its tasks with their boxes', () => {
+    const [list, ...others] = readMarkdown('---\ntitle: T\ntags:\n  - a\n---\n- [x] done\n- [ ] open\n- [a] no task')
+    expect(others).toEqual([])
+    const items =
+      list?.type === 'list' ? list.items.map(([first]) => first?.type === 'paragraph' && plain(first.text)) : []
+    expect(items).toEqual(['☑ done', '☐ open', '[a] no task'])
+    expect(readMarkdown('---\n\nA rule first.')).toHaveLength(2)
   })
 
   test('draws a chart when one is asked for, of the kind that is named', () => {
