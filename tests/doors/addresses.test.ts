@@ -1,5 +1,7 @@
 // SQLite only: what an address answers is read before any row is.
 import { afterAll, describe, expect, test } from 'bun:test'
+import { createOutbound, type Outbound, OutboundFailure } from '../../src/kernel/outbound'
+import { createPages } from '../../src/research/web/pages'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { PIXEL } from '../support/pixel'
 
@@ -103,7 +105,7 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
     ['too-large.png', /large/],
     ['page.png', /PNG, JPEG, WebP or GIF/],
     ['inward.png', /PNG, JPEG, WebP or GIF/],
-  ])('%s is refused by its place, and no engine is asked', async (name, why) => {
+  ])('%s is refused by its place, and no engine is requests', async (name, why) => {
     const before = upstream.calls.length
     const { status, message, param } = await ask(door, `${origin}/${name}`)
     expect({ status, message, param }).toEqual({
@@ -121,4 +123,31 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
       expect({ status, param }).toEqual({ status: 400, param: expect.stringContaining('[0].content[0]') })
     },
   )
+})
+
+test('a file that comes too slowly is given up after 30 s, and said so (docs/api.md 33.3)', async () => {
+  const requests: { maxBytes: number; timeoutMs: number }[] = []
+  const { read } = createPages({
+    outbound: {
+      fetchPublic: async (_: string, { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number }) => {
+        requests.push({ maxBytes, timeoutMs })
+        throw new OutboundFailure('timeout', 'no complete answer in time')
+      },
+    } as unknown as Outbound,
+  })
+  const reading = read('https://slow.example/report.pdf', {
+    signal: new AbortController().signal,
+    who: 'a',
+    whole: true,
+  })
+  await expect(reading).rejects.toThrow('The address could not be read: no complete answer in time.')
+  expect(requests).toEqual([{ maxBytes: 15 * MIB, timeoutMs: 30_000 }])
+  // The limit is for the whole answer, also when some of it has come.
+  const begun = new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('%PDF-')) })
+  const drip = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(begun) })
+  const slow = createOutbound({ allow: ['127.0.0.1/32'] }).fetchPublic(`http://127.0.0.1:${drip.port}/`, {
+    ...{ maxBytes: MIB, timeoutMs: 200 },
+  })
+  await expect(slow).rejects.toThrow('no complete answer in time')
+  await drip.stop(true)
 })
