@@ -56,7 +56,7 @@ type EntityType = (typeof ENTITY_TYPES)[number]
 export type ChainScope = OwnerScope | 'server'
 
 /** What was requested, without the text itself: of a prompt only SHA-256 and length are kept (docs/api.md 19). */
-export type InputSummary = {
+type InputSummary = {
   mode?: string
   prompt_sha256?: string
   prompt_length?: number

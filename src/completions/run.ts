@@ -219,7 +219,7 @@ export const DEFAULT_ITERATIONS = 8
 export const IMAGE_ENGINE = 'svc-1-create'
 
 /** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
-export type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
+type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
 
 /** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
 export type Progress =
