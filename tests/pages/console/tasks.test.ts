@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually'
 import { createReceiver, LOCAL, webhooksIn } from '../../webhooks/support'
 import { widgetsIn } from '../../widgets/world'
 import { inChromium, newPage } from '../support/chromium'
-import { createConsole, press, sees, write } from './support/console'
+import { createConsole, press, sees, write, wrongIn } from './support/console'
 
 /** Tasks of somebody who was told only what to do, not where: each begins at the overview, by what is read there. */
 inChromium('tasks of a stranger', async () => {
@@ -96,6 +96,22 @@ inChromium('tasks of a stranger', async () => {
     await press(page, 'Its calls as CSV')
     const answer = await exported
     expect(answer.status()).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  test('give a key a voice', async () => {
+    const { page, problems } = await open('/me')
+    await press(page, 'Keys', 'link')
+    await page.waitForSelector('.table-body a')
+    await page.click('.table-body a')
+    await press(page, 'Set the brand soul…')
+    await sees(page, 'The voice of the answers')
+    expect(await wrongIn(page, 'brand-soul')).toEqual([])
+    await page.click('.dialog input[type="checkbox"]')
+    await write(page, 'Who answers', 'Mira of the lamp shop')
+    await press(page, 'Set the brand soul')
+    const soul = async () => (await person.send('GET', `keys/${person.keyId}`)).body.brand_soul
+    await eventually(soul, (it) => it?.enabled === true && it.persona === 'Mira of the lamp shop')
     expect(problems).toEqual([])
   })
 })

@@ -124,6 +124,8 @@ export const cutIn = (page: Page): Promise<string[]> =>
     // The name of a row stays readable beside a long value.
     for (const first of document.querySelectorAll('.table-body .tr > :first-child'))
       if (first.textContent && first.clientWidth < 40) found.push(`the name “${first.textContent}” is not seen`)
+    const boxes = [...document.querySelectorAll('.check > input')].map(({ clientWidth }) => clientWidth)
+    if (new Set(boxes).size > 1) found.push(`boxes to check are ${boxes.join(', ')} px wide`)
     for (const box of document.querySelectorAll('.table, .figure, .part, .needs')) {
       const end = box.getBoundingClientRect().right + 1
       for (const inner of box.querySelectorAll('[role="cell"], [role="columnheader"], b, button, .chip')) {

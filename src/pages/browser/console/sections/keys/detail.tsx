@@ -15,7 +15,7 @@ import { CHAT_PARAMETERS, KEY_FIELDS, Secret } from './new'
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
 
 const SOUL: readonly FormField[] = [
-  { name: 'brand_soul.enabled', label: 'Used', kind: 'check' },
+  { name: 'brand_soul.enabled', label: 'Use it', kind: 'check' },
   { name: 'brand_soul.persona', label: 'Who answers', kind: 'area', empty: 'text' },
   { name: 'brand_soul.tone', label: 'Tone', empty: 'text' },
   { name: 'brand_soul.knowledge', label: 'Facts, one per line', kind: 'lines' },
@@ -70,7 +70,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           actions={[
             { label: 'Change…', method: 'PATCH', path: `/keys/${key.id}`, fields: KEY_FIELDS, values: key },
             {
-              label: 'Brand soul…',
+              label: 'Set the brand soul…',
               method: 'PATCH',
               path: `/keys/${key.id}`,
               fields: SOUL,
