@@ -105,7 +105,7 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
     ['too-large.png', /large/],
     ['page.png', /PNG, JPEG, WebP or GIF/],
     ['inward.png', /PNG, JPEG, WebP or GIF/],
-  ])('%s is refused by its place, and no engine is requests', async (name, why) => {
+  ])('%s is refused by its place, and no engine is asked', async (name, why) => {
     const before = upstream.calls.length
     const { status, message, param } = await ask(door, `${origin}/${name}`)
     expect({ status, message, param }).toEqual({
