@@ -365,7 +365,7 @@ export function newCallId(mode: string): string {
   return `call_${random}${crc32Base62(random + mode)}`
 }
 
-/** The mode of the run that made a call; null for an id that is not ours. Any caller may name a mode, so none is kept secret. */
+/** The mode of the run that made a call; null for an id that is not ours. No mode is secret. */
 export function modeOfCall(id: string, modes: readonly string[]): string | null {
   if (!CALL_ID.test(id)) return null
   const random = id.slice('call_'.length, -6)

@@ -247,7 +247,7 @@ async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<v
   await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
 }
 
-/** Keeps the request and the answer where the account wants it: never of stealth modes, nor what a guardrail changed. */
+/** Keeps request and answer if the account wants it: never of stealth modes, nor what a guardrail changed. */
 async function keep({ settings, clock }: House, tx: Tx, run: Run, { agentResult, answer }: Ending): Promise<void> {
   const { request, call } = run
   const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)

@@ -16,7 +16,7 @@ export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as C
 export const contentOf = (spoken: readonly SpokenTurn[]): string =>
   spoken.flatMap(({ text }) => text || []).join(TURN_GAP)
 
-/** What was done for an answer, turn by turn: the tools that ran before a turn spoke, and what it thought and spoken. */
+/** What was done for an answer, turn by turn: the tools that ran before a turn spoke, its thoughts, its words. */
 export function turnsOf({ spoken, toolsUsed, reasoning, content }: StoredAnswer) {
   if (!spoken && !toolsUsed.length) return [{ reasoning, text: content, tools: toolsUsed }]
   const turns = spoken ?? [
@@ -148,7 +148,7 @@ export const likelyOf = (logprobs: StoredAnswer['logprobs']) =>
 export const fingerprintOf = ({ fingerprint }: Pick<StoredAnswer, 'fingerprint'>): string | null =>
   fingerprint ? `fp_${sha256Hex(fingerprint).slice(0, 12)}` : null
 
-/** The assistant message: a refusal, calls of the client's functions, or plain content; with what was thought before. */
+/** The assistant message: a refusal, calls of the client's functions, or plain content; with the thoughts before. */
 function messageOf(answer: StoredAnswer, shows: boolean): ChatCompletion['choices'][number]['message'] {
   const { content, reasoning, toolCalls, refusal } = answer
   const thoughts = reasoning && shows ? { reasoning_content: reasoning, reasoning } : {}

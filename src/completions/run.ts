@@ -160,9 +160,9 @@ export type CompletionRequest<Answer extends object = object> = {
   hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
   /** Most calls of this server's tools; absent, the limit of the agent. */
   maxToolCalls?: number | undefined
-  /** Accepted before, for a job: its rate was counted then, and the job holds the credit and ends that hold if need be. */
+  /** Accepted before, for a job: its rate was counted then, and the job holds the credit and ends that hold. */
   accepted?: { hold: Hold | null }
-  /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run reaches nothing else. */
+  /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run has nothing else. */
   sealed?: boolean
   /** True when visitors of somebody's site read the answer: nothing in it is about how this server is set up. */
   forVisitors?: boolean
@@ -192,7 +192,7 @@ export type CompletionRequest<Answer extends object = object> = {
    * The client knows the errors of the format that it speaks (docs/api.md 29.10), not those of the specification alone.
    */
   forClients?: true
-  /** What is done with a history that is too long: it is refused, or its oldest turns go; absent, they are summarised. */
+  /** What happens to a history that is too long: refused, or cut from its oldest turns; absent, it is summarised. */
   tooLong?: 'refuse' | 'leave-out' | undefined
   /** Told the names of parameters that the engine does not have, before the answer begins. */
   ignores?(names: readonly string[]): void
@@ -227,7 +227,7 @@ export type Progress =
   | Step
   | { type: 'ended'; run: Run; answer: StoredAnswer }
 
-/** Shows a part of a stream. A promise is to be awaited: the reader is behind, or it rejects because the reader left. */
+/** Shows a part of a stream. Await a promise: the reader is behind, or it rejects because the reader left. */
 export type Write = (progress: Progress) => void | Promise<void>
 
 /**

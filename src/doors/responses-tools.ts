@@ -337,7 +337,7 @@ export function citationsIn(text: string, found: readonly FoundPage[]): Citation
   })
 }
 
-/** The input of a custom tool in the arguments of its function, or the arguments where an engine wrote no such object. */
+/** The input of a custom tool in its function's arguments, or the arguments if an engine wrote no such object. */
 export function inputOf(args: string): string {
   try {
     const { input } = JSON.parse(args) as { input?: unknown }

@@ -282,7 +282,7 @@ function hear({ live, clock }: Pick<BackgroundDeps, 'live' | 'clock'>, id: Respo
   }
 }
 
-/** `POST /responses/{id}/cancel`; one that has ended is returned as it is. Throws 400 for one not in the background, 404. */
+/** `POST /responses/{id}/cancel`; an ended one is returned as it is. Throws 400 for one not in the background, 404. */
 export async function cancelResponse(deps: BackgroundDeps, call: Call, id: string): Promise<ResponseBody> {
   const { body } = await getResponse(deps, call, id)
   if (!body.background)

@@ -274,7 +274,7 @@ function whole(target: Target, request: Own): Promise<EngineAnswer> {
   return call(target, request, sink).then(() => sink.answer)
 }
 
-/** A stream at its first part: it gives all its parts, and waits for its end. Throws what the driver throws until then. */
+/** A stream at its first part, which gives all parts and waits for its end. Throws what the driver throws before. */
 function begun(target: Target, request: Own) {
   const { promise, resolve, reject } = Promise.withResolvers<(take: Sink['take']) => Promise<void>>()
   const going = Promise.withResolvers<void>()

@@ -189,7 +189,7 @@ export const UPSTREAM_SETTINGS = {
   imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
   translates: ability('Whether it has /audio/translations, which puts recordings into English; default: no'),
   off: ability('Whether it is disabled: its settings stay, but it gets no calls'),
-  /** Micro-cents, for the engines that ask it first; SVC_PRICES goes before them, and members left out keep the engine's price. */
+  /** Micro-cents, for engines that ask it first; SVC_PRICES wins, and what is left out keeps the engine's price. */
   prices: t.Optional(Price),
 }
 

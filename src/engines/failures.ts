@@ -75,7 +75,7 @@ const REFUSING: ReadonlySet<number> = new Set([400, 413, 422])
 /** Most characters of an upstream's words that are read or kept. */
 const MAX_WORDS = 16_384
 
-/** Some upstreams say with 400 that the operator's key, model or output limit is wrong, as others do with 401 or 404. */
+/** Some upstreams say with 400 that the operator's key, model or output limit is wrong; others use 401 or 404. */
 const OPERATORS_CODE =
   /^(?:model_not_found|model_not_exist|invalid_model|unknown_model|model_not_supported|deploymentnotfound|invalid_api_key|api_key_invalid)$/i
 
@@ -235,7 +235,7 @@ export function failureOfError(error: unknown): EngineFailure {
   return new EngineFailure('refused', 'no connection to the upstream, or it broke off', { cause: error })
 }
 
-/** What a refusal is about; null for a status that is no refusal of the request, or one that the operator has to correct. */
+/** What a refusal is about; null for a status that is no refusal of the request, or that the operator must correct. */
 export function readRefusal(status: number, body: string): Refusal | null {
   if (!REFUSING.has(status) && status !== 500) return null
   const stated = readStated(body.slice(0, MAX_WORDS))

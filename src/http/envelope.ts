@@ -145,7 +145,7 @@ export const NOWHERE_PAGE = errorPage(null, null)
 /** Its headers; programs that ask for the same address get JSON. */
 export const NOWHERE_HEADERS: Readonly<Record<string, string>> = { ...PAGE_HEADERS, vary: 'Origin, Accept' }
 
-/** Whether a browser wants to show the answer as a page. Calls of the API are answered with JSON whatever they accept. */
+/** Whether a browser wants to show the answer as a page. The API answers with JSON whatever a call accepts. */
 export const isForBrowser = ({ method, headers }: Request, path: string): boolean =>
   (method === 'GET' || method === 'HEAD') &&
   !path.startsWith(`${API}/`) &&

@@ -58,7 +58,7 @@ export const guard = (read: BodyReader = PLAIN) =>
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
     /** The body is a page's small form; the handler gets its fields, of a repeated one the last. */
     form: (_: true) => declares({ body: 'form' }),
-    /** The body has parts, one of them a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
+    /** The body has parts, one a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
     upload: (maxBytes: number) => declares({ body: 'upload', maxBytes }),
     /** How many files such a body may have, where it is more than one. */
     uploads: (maxFiles: number) => declares({ maxFiles }),

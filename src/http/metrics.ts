@@ -120,7 +120,7 @@ type HttpMetrics = Metrics['http']
  */
 export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
   const rows: Row[] = []
-  /** The rows by their first label value, those by the second, and so on: values are known strings, a joined key is not. */
+  /** The rows by first label value, then by the second, and so on: values are known strings, a joined key is not. */
   const byLabel: Branch = { row: null, next: new Map() }
   const type = buckets ? 'histogram' : 'counter'
   // Without labels there is one row, which is shown from the beginning.

@@ -7,7 +7,7 @@ type DeclaredRoute = { method: string; path: string; hooks: { response?: object 
 
 type Routed = { routes: readonly { method: string; path: string }[] }
 
-/** How a body is read: as JSON, as the fields of a form, as parts with a file, left as bytes (of JSON), or not at all. */
+/** How a body is read: as JSON, as form fields, as parts with a file, left as bytes (of JSON), or not at all. */
 type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 
 /** What the edge must know of a route before it reads the body. */

@@ -169,7 +169,7 @@ export function setStateHeaders({ secure, leaving }: EdgeDeps, { requestId }: Ex
   if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
 }
 
-/** The answer to what concerns no route: a request to another host, a CORS preflight, or a probe. Null for all others. */
+/** The answer to what is for no route: a request to another host, a CORS preflight, a probe. Null for the rest. */
 export function answerBefore(
   deps: EdgeDeps,
   exchange: Exchange,
@@ -236,7 +236,7 @@ function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, header
   if (origin) Object.assign(headers, corsHeaders(origin, readersOf(deps, exchange)))
 }
 
-/** Completes the answer of a route: its headers, its `request_id`, and the end of its connection with an unread body. */
+/** Completes a route's answer: its headers, its `request_id`, and the end of a connection with an unread body. */
 export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers, body: unknown): void {
   addHeaders(deps, exchange, request, headers)
   if (!request.bodyUsed && hasBody(request)) exchange.hangUp()

@@ -5,7 +5,7 @@ import { create, type Font } from 'fontkit'
 
 const fileOf = (path: string): string => Bun.resolveSync(path, import.meta.dir)
 
-/** Files of the fonts for what a Latin font does not have. The widest comes last: it has most other alphabets and signs. */
+/** Font files for what a Latin font lacks. The widest comes last: it has most other alphabets and signs. */
 export const FALLBACK_FONTS = {
   Emoji: noto('NotoEmoji'),
   Hebrew: noto('NotoSansHebrew'),

@@ -214,7 +214,7 @@ const toEvents =
       usage: { ...NO_TOKENS, cost_cents: costCents },
     }))
 
-/** Asks an image engine for pictures, all at the same time, and keeps them. Throws what the first one threw when all failed. */
+/** Asks an image engine for pictures, all at once, and keeps them. If all fail, throws what the first one threw. */
 export function createPictures(engines: Pick<EngineService, 'image'>) {
   return async function make(input: PictureInput, context: Context): Promise<MadePictures> {
     const { count, engineId } = input

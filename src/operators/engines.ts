@@ -289,7 +289,7 @@ export function createEngineVerbs(deps: Deps) {
     }
   }
 
-  /** These engines alone, so that testing them calls nothing else. Throws 400 for settings that contradict each other. */
+  /** These engines alone, so that testing calls nothing else. Throws 400 for settings that contradict each other. */
   function opened(file: EnginesFile): EngineService {
     try {
       const settings = { ...deps.settings, ...NOTHING, engines: file }
@@ -387,7 +387,7 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
   }
 }
 
-/** A request that shows what a price means: 1,000 tokens in and 500 out, and of each other thing that it counts some. */
+/** A request that shows what a price means: 1,000 tokens in, 500 out, and some of each other thing it counts. */
 function sampleOf(price: Price): { words: string; used: Consumption } {
   const parts = [
     price.perImage !== undefined && ([{ images: 1 }, '1 image'] as const),

@@ -22,7 +22,7 @@ export type Found = Awaited<ReturnType<typeof callsOf>>[number]
 
 type Chosen = Choice & { model: string | undefined; group_by: SeriesGroup }
 
-/** The buckets of a plan with the position up to which they count, as in the report; with those of each key or skill. */
+/** The buckets of a plan with the position up to which they count, as in the report; and those per key or skill. */
 export async function rolledIn(db: Reader, choice: Chosen, { rolled }: Plan) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   const { owner, keyId = '', mode, model, skill, group_by } = choice

@@ -1,6 +1,6 @@
 import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 
-/* Just enough DER for one self-signed certificate, so that no secret lies in the repository and no program is needed. */
+/* Just enough DER for one self-signed certificate: no secret in the repository, and no other program. */
 
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const body = Buffer.concat(parts)

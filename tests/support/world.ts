@@ -37,7 +37,7 @@ type Options = {
   config?: ConfigOverrides
   clock?: Clock
   env?: Record<string, string>
-  /** One node in any run: for what each node remembers by itself, or by the clock of the test and not by that of Redis. */
+  /** One node in any run: for what each node remembers by itself, or by the test's clock and not that of Redis. */
   isAlone?: boolean
 }
 

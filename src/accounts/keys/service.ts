@@ -125,7 +125,7 @@ async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewO
   return store.write(async (tx) => {
     await assertUnbound(tx, caller, 'create keys')
     const owner = { userId: caller.userId, orgId: await orgOfNewKey(deps, tx, caller, input) }
-    // Limits are per key, so the number of keys is bounded too. The owner is locked: concurrent requests count each other.
+    // Limits are per key, so the number of keys is bounded too. The owner is locked: requests count each other.
     await orgs.lockOwner(tx, owner)
     const max = owner.orgId ? settings.maxKeysPerOrg : settings.maxKeysPerPerson
     if ((await rows.unrevoked(tx, owner)) >= max) throw tooManyKeys(owner.orgId ? 'organization' : 'person', max)
@@ -135,7 +135,7 @@ async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewO
 
 type KeyInput = Omit<NewKey, 'scope' | 'org_id'> & { userId: UserId; orgId: OrgId | null; tier?: Tier | undefined }
 
-/** A key of a known owner, in the caller's transaction and without a check of permissions. Throws 400 for invalid limits, origins and times. */
+/** A key of a known owner, in this transaction, permissions unchecked. Throws 400 for bad limits, origins, times. */
 async function createIn(deps: KeyDeps, tx: Tx, call: Call<Caller>, input: KeyInput): Promise<ApiKeyWithSecret> {
   const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
   const row = newRow(deps, secret.prefix, input)
@@ -336,7 +336,7 @@ const rotateKey = (
     return storeAnswer(tx, call, { ...shown, key: secret.token, previous_key_expires_at: iso(until) })
   })
 
-/** `DELETE /keys/{id}`: the key stops working before this returns. Revoking it again has no further effect. Throws 404. */
+/** `DELETE /keys/{id}`: the key stops working before this returns. Revoking it again does nothing. Throws 404. */
 const revokeKey = (deps: KeyDeps, call: Call<Caller>, ref: string): Promise<ApiKey> =>
   deps.store.write(async (tx) => {
     const before = await findKey(deps, tx, call.caller, ref)

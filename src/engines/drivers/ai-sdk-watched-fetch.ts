@@ -143,7 +143,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
             inspect(value, headers)
             controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
             if (LAST.has((value as Wire | null)?.type)) return controller.close()
-            // One vendor has no last event, and servers like another's may leave it out: after the finish only the usage follows.
+            // One vendor has no last event, and similar servers may leave it out: after the finish only usage follows.
             const wire = value as Wire | null
             lacksStop ||= wire?.type === 'message_delta' && Boolean(wire.delta?.stop_reason)
             if (lacksStop || wire?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS

@@ -313,7 +313,7 @@ function createCompatImages(
     },
   }
 
-  /** A picture that the upstream keeps. An address elsewhere is not asked: an upstream is trusted, not what it names. */
+  /** A picture that the upstream keeps. Other hosts are not called: the upstream is trusted, not what it names. */
   async function download(url: string, timeout: UpstreamTimeout): Promise<MadeImage> {
     const base = urlOf(options, '/')
     const place = URL.parse(url, base)

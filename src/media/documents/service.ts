@@ -212,7 +212,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           ? await rendering.render(input, by)
           : await rendering.renderWithin(settings.documentWaitS * 1_000, input, by)
         if (!drawn) {
-          // The title that the file will have; a text begins with its own. The library that reads it is loaded where it is needed.
+          // The title of the file; a text begins with its own. The library that reads it loads where it is needed.
           const { readMarkdown } = await import('./blocks-markdown')
           const named = titled(readMarkdown(content.slice(0, MAX_TITLE_CHARS)), title).title
           unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt, requestId: call.requestId }

@@ -19,7 +19,7 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-/** Extracts the text of an Office file, or of a PDF page by page, until `maxChars`. Images are not decoded and scripts are not run. */
+/** Extracts the text of an Office file or a PDF, until `maxChars`. Decodes no images and runs no scripts. */
 async function readable({ bytes, maxChars, whole = false }: DocumentInput): Promise<PageAnswer> {
   // An archive, as the files of Office are.
   if (bytes[0] === 0x50 && bytes[1] === 0x4b)

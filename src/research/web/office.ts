@@ -13,7 +13,7 @@ const PART =
 /** In which order the parts of a Word document are read. */
 const OF_WORD = ['document', 'footnotes', 'endnotes', 'comments', 'header', 'footer']
 
-/** The text of a Word document, a presentation or a workbook; throws for another archive, and for one that is too large. */
+/** The text of a Word document, a presentation or a workbook. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
   let total = 0
   const unpacked = unzipSync(bytes, {

@@ -16,7 +16,7 @@ export type PageAnswer = {
   pictures?: string[]
 }
 
-/** `<script src="a.js"/>`, which HTML takes for the beginning of a script. Elements that never have content are left out. */
+/** `<script src="a.js"/>`, which HTML takes for the start of a script. Elements that are always empty are left out. */
 const CLOSED_AT_ONCE =
   /<(?!(?:br|hr|img|input|meta|link|area|base|col|embed|source|track|wbr)\b)([a-z][\w:-]{0,40})(\s[^<>]*)?\/>/gi
 
@@ -38,7 +38,7 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   return { title: article?.title || ownTitle, text: article?.content || everything, publishedAt }
 }
 
-/** Gives a page the html, head and body that HTML lets it leave out. The library adds none, and others look into them. */
+/** Adds the html, head and body that HTML lets a page leave out: the library adds none, and others need them. */
 function documentOf(html: string): Document {
   const asWritten = parseHTML(html).document
   const document =

@@ -79,7 +79,7 @@ const LEANING = -2
 const MAX_WEIGHT = 48
 const CELLS = SHAPE.slots * SHAPE.classes
 
-/** A model of these texts, the made ones and the examples: an averaged structured perceptron. The same texts give the same model. */
+/** An averaged structured perceptron of these texts, the made ones and the examples. It is deterministic. */
 export function learnNames(texts: readonly Marked[], nameless: readonly Example[]): Model {
   const examples = [...texts.map(exampleOf), ...nameless, ...madeAddresses().map(exampleOf)]
   const weights = new Float64Array(CELLS)

@@ -21,7 +21,7 @@ export type Written = { text: string; label: 'attack' | 'honest'; kind: string; 
 /** A model of stretches, one of whole texts and one of their ends. */
 export type Learned = { stretches: Model; texts: Model; ends: Model }
 
-/** What rules, and models that saw neither a text nor its writer, say of it: of its worst stretch, its whole, its ends. */
+/** What rules, and models that never saw a text or its writer, say of its worst stretch, its whole and its ends. */
 export type Judged = Written & { scores: Float64Array; whole: number; ends: number; sentences: number; rule: boolean }
 
 /** How many of the stretches of an honest text that look worst are learned as ordinary. */
@@ -54,7 +54,7 @@ export function learnWith(lines: readonly Labelled<string>[], written: readonly 
   })
   const targetOf = ({ label }: Written): number => (label === 'attack' ? 1 : 0)
   const wholes = written.map((one) => ({ features: wholeText(one.text), target: targetOf(one) }))
-  // Lines know honest requests for roles and tones; alone, writers know how long documents are. Halfway is better than either.
+  // Lines know honest requests for roles and tones, writers how long documents are. Halfway beats either alone.
   const endsOfTexts = written.map((one) => ({ features: promptFeaturesOf(one.text), target: targetOf(one) }))
   const endsOfLines = lines.map(({ text, label }) => ({
     features: promptFeaturesOf(text),

@@ -64,7 +64,7 @@ export function inFonts(text: Text, direction: Direction = directionOf(plain(tex
   })
 }
 
-/** pdfmake measures the rest of a word for each line of it: as parts that belong together, a long word takes linear time. */
+/** pdfmake measures the rest of a word for each line of it; as parts that belong together it takes linear time. */
 const LONG = /([^ \t\n]{100}(?=[^ \t\n\p{M}\u200d])|[ \t]{100}(?=[ \t]))/u
 
 /** One line of plain text as it is drawn from left to right, where nothing else puts its words in order. */

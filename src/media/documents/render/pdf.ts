@@ -342,7 +342,7 @@ function rememberFonts(): void {
   }
 }
 
-/** The tables of the file are shared. Letters are the document's: each remembers the sign that it was first used for. */
+/** The file's tables are shared. Letters belong to the document: each remembers the sign it was first used for. */
 function viewOf({ font, constructor: Font }: Pick<Embedded, 'font' | 'constructor'>, document: Drawn): Embedded {
   const view = Object.assign(Object.create(font) as object, { _glyphs: {} })
   return new Font(document, view, `F${++document._fontCount}`)

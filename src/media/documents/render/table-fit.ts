@@ -11,7 +11,7 @@ const WIDEST = 42
 /** Rows that are measured; the rest is as wide as these. */
 const MEASURED = 200
 
-/** In points: sizes of letters, the usual one first, and the space at each side of a cell; how much wider letters may be. */
+/** In points: letter sizes, the usual one first; the space at each side of a cell; how much wider letters may be. */
 type Sizes = { sizes: readonly number[]; padding: number; wider?: number }
 export type Fit = { fontSize: number; padding: number; widths: number[] }
 

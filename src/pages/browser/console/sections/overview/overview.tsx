@@ -124,7 +124,7 @@ export default function Overview() {
   )
 }
 
-/** What waits for a person, the most urgent first; each leads to where it is settled. Quiet, it says nothing of nothing. */
+/** What waits for a person, the most urgent first; each leads to where it is settled. Nothing when all is quiet. */
 function Needs({ isQuiet }: { isQuiet?: boolean }) {
   const owner = useOwner()
   const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: 60_000 })
