@@ -1,8 +1,8 @@
 /**
  * `bun tests/run.ts TIER…`, the test commands. `test`: types, lint, unused code, generated files, quickly trained
- * models, and the tests of units and modules on SQLite. `system`: those that start processes, browsers or terminals, and
- * on Postgres those that it can change. `long`: the other trained models, kills of the server, the tests that have more
- * rounds, and every database-bound one on Postgres. Prints a table of modules; the last line sums up; exits 1 when
+ * models, and the tests of units and modules on SQLite. `system`: those that start processes, browsers or terminals,
+ * and on Postgres those that it can change. `long`: the other trained models, kills of the server, the tests that have
+ * more rounds, and every database-bound one on Postgres. Prints a table of modules; the last line sums up; exits 1 when
  * anything failed.
  */
 import { rmSync } from 'node:fs'

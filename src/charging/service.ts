@@ -56,8 +56,9 @@ export function createCharging(deps: Deps) {
 
   /**
    * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
-   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records. `isHeldNext`:
-   * the hold comes at once and says itself whether there is credit, so it is not read before, unless a policy may refuse.
+   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records.
+   * `isHeldNext`: the hold comes at once and says itself whether there is credit, so it is not read before, unless a
+   * policy may refuse.
    */
   async function admit(call: Call, wanted: Wanted, isHeldNext = false): Promise<Admitted> {
     const startedAt = clock.monotonic()

@@ -251,8 +251,8 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
 }
 
 /**
- * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but tools
- * that nobody offered. Arguments that the output limit cut are passed on as far as they came, and the finish says so.
+ * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but
+ * tools that nobody offered. Arguments that the output limit cut are passed on as far as they came; the finish says so.
  */
 export function isBroken({ toolCalls, text, finish }: Turn, offered: Offered | null): boolean {
   const wanted = wantedBy(offered, toolCalls)

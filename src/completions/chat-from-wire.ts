@@ -324,9 +324,9 @@ function problemOf(content: string, check: (value: unknown) => string | null): s
 }
 
 /**
- * Each message as a turn for an engine, with tool calls and results, null for messages that are not turns; `offset` is the
- * index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has no result, or two
- * calls share an id: engines refuse these as well, with less helpful messages.
+ * Each message as a turn for an engine, with tool calls and results, null for messages that are not turns; `offset` is
+ * the index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has
+ * no result, or two calls share an id: engines refuse these as well, with less helpful messages.
  */
 function turnsWithCalls(messages: readonly ChatMessage[], offset: number): (Message | null)[] {
   const open = new Map<string, { name: string; path: string }>()

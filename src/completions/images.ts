@@ -65,7 +65,8 @@ function withImages(turn: Message, images: readonly Image[]): Message {
 
 /**
  * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF
- * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read. Throws 400 `url_blocked`, `validation_error`.
+ * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read.
+ * Throws 400 `url_blocked`, `validation_error`.
  */
 function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
   return Promise.all(images.map(load))

@@ -114,7 +114,7 @@ type EmbeddingCall = {
 }
 
 /**
- * Vectors of texts, in their order, for the price of their tokens; no text is ever cut, and what is known costs nothing.
+ * Vectors of texts, in their order, for the price of their tokens. No text is ever cut; what is known is free.
  * Throws 400 `context_length_exceeded`, 503 `embeddings_unavailable`, and what every making throws.
  */
 export async function embed(

@@ -35,8 +35,8 @@ const DATA_URL = /^data:([^;,]{0,100})[^,]{0,100},/
 const AS_TEXT = /^(?:text\/|application\/(?:json|xml|x-yaml)\b)/
 
 /**
- * A body in which files and recordings are texts, and what is to be said of that. `files`: those that the engine takes as
- * they are, in the places of their texts.
+ * A body in which files and recordings are texts, and what is to be said of that. `files`: those that the engine takes
+ * as they are, in the places of their texts.
  */
 type Read<Body> = { body: Body; warnings: string[]; files: GivenFile[] }
 

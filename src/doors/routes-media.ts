@@ -200,8 +200,8 @@ const notAPicture = defineError(
 )
 
 /**
- * The form of `POST /images/edits`: what a JSON body would say, and the pictures. Throws 400 `validation_error`, and 415
- * for what is no picture.
+ * The form of `POST /images/edits`: what a JSON body would say, and the pictures. Throws 400 `validation_error`, and
+ * 415 for what is no picture.
  */
 async function readEdit({ fields, files }: Form): Promise<{ input: GenerationInput; edit: Edit }> {
   const input = Object.fromEntries(

@@ -142,7 +142,8 @@ export async function storeResponse(
 }
 
 /**
- * The responses that one continues from, oldest first. They are kept longer by this use. Throws 404 `previous_response_not_found`, 409 `conflict` for one that has not ended well.
+ * The responses that one continues from, oldest first. They are kept longer by this use. Throws 404
+ * `previous_response_not_found`, 409 `conflict` for one that has not ended well.
  */
 async function chainBefore(
   { store, clock, settings }: StoredDeps,

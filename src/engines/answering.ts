@@ -296,10 +296,10 @@ function begun(target: Target, request: Own) {
 }
 
 /**
- * Tries the targets until one answers; nothing is sent again after a first byte of a body. Refused connections and server errors
- * are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws 400
- * `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and the
- * caller's own reason when the caller left.
+ * Tries the targets until one answers; nothing is sent again after a first byte of a body. Refused connections and
+ * server errors are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws
+ * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and
+ * the caller's own reason when the caller left.
  */
 export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reached<T>> {
   const { candidates, mode, origin, signal } = input

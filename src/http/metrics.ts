@@ -115,8 +115,8 @@ export type Metrics = ReturnType<typeof createMetrics>
 type HttpMetrics = Metrics['http']
 
 /**
- * A counter or, with `buckets`, a histogram. It is on the way of every request: unlike those of the package it hashes no
- * label objects, but makes them when somebody reads the metrics.
+ * A counter or, with `buckets`, a histogram. It is on the way of every request: unlike those of the package it hashes
+ * no label objects, but makes them when somebody reads the metrics.
  */
 export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
   const rows: Row[] = []

@@ -328,8 +328,8 @@ function headersOf(status: string, isIdempotent: boolean): Json {
 }
 
 /**
- * Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. Throws where two different
- * schemas have one `$id`: the document would show one of them in the place of both.
+ * Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. Throws where two
+ * different schemas have one `$id`: the document would show one of them in the place of both.
  */
 function createHoister(schemas: Record<string, Json>): Hoist {
   const sources = new Map<string, unknown>()

@@ -15,8 +15,8 @@ export type Allowed = 'billing' | 'reviewer' | 'support' | 'any' | 'none'
 
 /**
  * What a route answers with. `facts` (counts, states, times, ids, names and money) are for every role. `content` (what
- * people wrote or sent) and `links` that work for everyone who has them are for the role `support`. A list of members: they
- * hold content or links, and are empty in what other roles get; the rest is facts.
+ * people wrote or sent) and `links` that work for everyone who has them are for the role `support`. A list of members:
+ * they hold content or links, and are empty in what other roles get; the rest is facts.
  */
 export type Holds = 'facts' | 'content' | 'links' | readonly string[]
 

@@ -304,8 +304,8 @@ function readersOf({ allowedOrigins }: EdgeDeps, { caller, method, rule, readers
 }
 
 /**
- * The answer of a request, or 504 `request_timeout` after 30 s. Its work continues and its result is dropped; if it fails
- * later, the error is logged. `working` never rejects unless the framework's own code fails.
+ * The answer of a request, or 504 `request_timeout` after 30 s. Its work continues and its result is dropped; if it
+ * fails later, the error is logged. `working` never rejects unless the framework's own code fails.
  */
 export function withinLimit<T>(
   deps: EdgeDeps,

@@ -46,8 +46,9 @@ const addUp = command<{ list: string; node: string }>()((tx, p) => {
 })
 
 /**
- * `back`: since how many milliseconds Redis remembers. A second that had begun by then counts whole as forgotten; what was
- * let in by then and written later is less than `unwrittenOf` the limit. Nodes that let in nothing of it are there, too.
+ * `back`: since how many milliseconds Redis remembers. A second that had begun by then counts whole as forgotten; what
+ * was let in by then and written later is less than `unwrittenOf` the limit. Nodes that let in nothing of it are there,
+ * too.
  */
 const byNode = query<{ subject: string; name: WindowName; back: number }>()((db, p) => {
   const t = db.of(rateCounts)

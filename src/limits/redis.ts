@@ -3,9 +3,10 @@ import type { Clock } from '../kernel/clock'
 import { WINDOW_MS, type WindowName } from './window'
 
 /**
- * The exact log of a window in Redis: a sorted set of `id:weight` by the time of Redis, so that nodes whose clocks differ
- * agree, and beside it the sum of the weights. A sum that was evicted is added up again. A key tells which run of Redis
- * it is, and since when that remembers: where it is missing, or names another run, everything of before is forgotten.
+ * The exact log of a window in Redis: a sorted set of `id:weight` by the time of Redis, so that nodes whose clocks
+ * differ agree, and beside it the sum of the weights. A sum that was evicted is added up again. A key tells which run
+ * of Redis it is, and since when that remembers: where it is missing, or names another run, everything of before is
+ * forgotten.
  *
  * Every script has that key as its first, and the run as its last value. It answers since when Redis remembers, as its
  * own clock tells and as milliseconds that have passed, and then what is said below.

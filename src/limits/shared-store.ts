@@ -325,7 +325,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
 /**
  * How much one node may let in of a limit that nobody counts for all, knowing what each has used: what those above the
  * level have used is theirs, and the others share the rest alike. No node goes above the level, so that together they
- * stay within the limit also where they decide at the same instant. What does not divide goes by the order of their ids.
+ * stay within the limit also where they decide at the same instant. What does not divide goes by the order of their
+ * ids.
  */
 export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
   let [rest, below] = [limit, nodes]

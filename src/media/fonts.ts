@@ -164,8 +164,8 @@ const TURNED =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\u0660-\u0669\u06f0-\u06f9]/u
 
 /**
- * A stretch of one direction as it is given to the layout of a font, which turns words from right to left by itself, and
- * does it to digits too. Signs alone it does not turn; their brackets look the other way.
+ * A stretch of one direction as it is given to the layout of a font, which turns words from right to left by itself,
+ * and does it to digits too. Signs alone it does not turn; their brackets look the other way.
  */
 export function asDrawn(text: string, level: number): string {
   const isTurned = TURNED.test(text)

@@ -115,7 +115,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Every service engine with its targets, in the order they are tried, once each upstream was asked whether it answers.
+   * Every service engine with its targets, in the order of tries, once each upstream was asked whether it answers.
    * `status` is what `GET /models` says from then on.
    */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
@@ -163,7 +163,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Tests a new upstream and keeps it: requests that begin from now on use it, on other nodes within a second. Nothing is
+   * Tests a new upstream and keeps it: requests that begin later use it, on other nodes within a second. Nothing is
    * kept when the test fails. Throws 409 when the name is taken.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
@@ -189,7 +189,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Changes an upstream once it was tested as it will be; what runs continues with what it began with. Throws 404, and 409
+   * Changes an upstream once it was tested as it will be; what runs goes on as it began. Throws 404, and 409
    * for one of a file or of the environment that is not to be copied.
    */
   async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {

@@ -42,8 +42,8 @@ const stillSearching = defineError(
 )
 
 /**
- * The calls of an owner, newest first; a key sees its own. A page can be short, or empty, and have a cursor: one request
- * searches for a fraction of a second. Throws 400 for a cursor of another list.
+ * The calls of an owner, newest first; a key sees its own. A page can be short, or empty, and have a cursor: one
+ * request searches for a fraction of a second. Throws 400 for a cursor of another list.
  */
 export async function listRequests(
   deps: Deps & Names,
@@ -136,8 +136,8 @@ export async function findRequest(
 }
 
 /**
- * The calls of an owner as slices of some thousand, newest first, until `forMs` are over or the caller has left. Between
- * two of them other work has its turn: SQLite answers on this thread.
+ * The calls of an owner as slices of some thousand, newest first, until `forMs` are over or the caller has left.
+ * Between two of them other work has its turn: SQLite answers on this thread.
  */
 export async function* slicesOf(
   { reader, clock }: Deps,

@@ -42,8 +42,8 @@ type Options = {
 }
 
 /**
- * The whole product on an empty database: real routes, real store, real files; only what the test passes in is fake. Every
- * response is checked against the OpenAPI document. Removed when the test file ends.
+ * The whole product on an empty database: real routes, real store, real files; only what the test passes in is fake.
+ * Every response is checked against the OpenAPI document. Removed when the test file ends.
  */
 export async function createWorld({ config: overrides = {}, clock = systemClock, isAlone = false }: Options = {}) {
   const count = isAlone ? 1 : NODES

@@ -2,8 +2,8 @@ import { EngineFailure, type EnginePart, type FinishReason, type ToolCall } from
 import type { UpstreamTimeout } from './upstream'
 
 /**
- * Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON string
- * or a Markdown fence.
+ * Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON
+ * string or a Markdown fence.
  */
 export function argumentsOf(text: string): string {
   const whole = text.trim()
@@ -167,9 +167,9 @@ export const brokeOff = (cause: unknown): never => {
 
 /**
  * Reads a body piece by piece; `next` gives null at the end. What runs for every token does the same with `read` and
- * `taken`, one promise less, and hands what they throw to {@link brokeOff}. `close` ends the upstream call: when the answer
- * is whole, its connection is read to its end for a moment, so that it can be reused. Throws `too-large` for more than
- * `max` bytes.
+ * `taken`, one promise less, and hands what they throw to {@link brokeOff}. `close` ends the upstream call: when the
+ * answer is whole, its connection is read to its end for a moment, so that it can be reused. Throws `too-large` for
+ * more than `max` bytes.
  */
 export function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL_BYTES) {
   const reader = response.body?.getReader()
@@ -219,8 +219,8 @@ export function openBytes(response: Response, timeout: UpstreamTimeout, max = MA
  * Splits a stream of server-sent events into events of JSON, up to `[DONE]`. Servers part events by one line end or
  * two, and send empty ones to keep the connection: so a line of data that is whole JSON is an event by itself, and one
  * that is not continues in the next line. Each event goes to `give`; `giveLine` may take a line that begins an event
- * instead, of which it gets the text and its place in it. Throws `too-large` for an event over 4 MB, `malformed` for one
- * that is no JSON.
+ * instead, of which it gets the text and its place in it. Throws `too-large` for an event over 4 MB, `malformed` for
+ * one that is no JSON.
  */
 export function createEventSplitter(
   give: (event: WireEvent) => void,

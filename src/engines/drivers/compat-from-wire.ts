@@ -162,8 +162,8 @@ export function createStreamReader(explain: ExplainError) {
     },
 
     /**
-     * What a piece of the stream adds, each kind joined; null is its end. Throws `malformed`, and what an event reports as
-     * an error.
+     * What a piece of the stream adds, each kind joined; null is its end. Throws `malformed`, and what an event reports
+     * as an error.
      */
     read(piece: string | null): EnginePart[] {
       const alone = piece !== null && splitter.isEmpty ? pattern.alone(piece) : null

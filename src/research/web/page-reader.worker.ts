@@ -3,8 +3,8 @@ import { parseHTML } from 'linkedom'
 import { answerTasks } from '../../kernel/worker-pool'
 
 /**
- * `prose`: the lines of set text are joined, as a reader of sentences needs them. `isXml`: an element without content may
- * end in its own tag.
+ * `prose`: the lines of set text are joined, as a reader of sentences needs them. `isXml`: an element without content
+ * may end in its own tag.
  */
 export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean }
 /** `publishedAt` as the page says it, in whatever form. */

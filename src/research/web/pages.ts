@@ -51,8 +51,8 @@ type Given = { contentType: string; body: Uint8Array }
 
 /**
  * The owner the work is done for, and the signal that cancels it. With `prose`, the lines of a plain text are joined to
- * paragraphs, as a reader of sentences needs them. `whole`: what is read was given as a file, so a PDF of 1,000 pages is
- * read, and one without text is given as pictures of its pages.
+ * paragraphs, as a reader of sentences needs them. `whole`: what is read was given as a file, so a PDF of 1,000 pages
+ * is read, and one without text is given as pictures of its pages.
  */
 type By = { signal: AbortSignal; who: string; prose?: true; whole?: true }
 
@@ -78,7 +78,8 @@ type Read = Pick<PageAnswer, 'title' | 'text' | 'publishedAt' | 'pictures'>
 
 /**
  * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
- * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF, or 15 MiB for a file. Throws {@link WebFailure}.
+ * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF, or 15 MiB for a file. Throws
+ * {@link WebFailure}.
  */
 export function createPages({ outbound }: { outbound: Outbound }) {
   const read = createReading()

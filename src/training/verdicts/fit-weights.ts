@@ -31,7 +31,8 @@ export const factsOf = (judged: readonly Judged[], { bias, sharpness }: Model, f
 
 /**
  * Logistic regression of being an attack, so that the probability it states is the share of attacks; then the offset
- * is lowered until requests and outputs of tools raise few enough false alarms, and what long texts lose until documents do.
+ * is lowered until requests and outputs of tools raise few enough false alarms, and what long texts lose until
+ * documents do.
  */
 export function fittedWeights(facts: readonly Fact[]): Weights {
   const by: Weights = { stretch: 0.5, whole: 0.5, ends: 0.5, sentences: 0, long: 0, offset: 0 }

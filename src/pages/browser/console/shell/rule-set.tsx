@@ -31,8 +31,8 @@ export const scopeOf = ({ id }: Pick<Owner, 'id'>) => ({ scope: id ? 'team' : 'p
 const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
 
 /**
- * How many calls of the last 30 days each series has, by its key; a plus says that older ones were not looked at. Without
- * counts while they are read, and where an operator looks at others.
+ * How many calls of the last 30 days each series has, by its key; a plus says that older ones were not looked at.
+ * Without counts while they are read, and where an operator looks at others.
  */
 export function useCounts(group_by: 'guardrail' | 'preference') {
   const { looksAt } = useOwner()

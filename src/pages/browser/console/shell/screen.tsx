@@ -41,8 +41,8 @@ export type Screen<Row> = {
   section: string
   title: string
   /**
-   * `rows` names the member of the answer that holds the rows, or finds them; `query` is sent with every page. The first page is read
-   * again every so often.
+   * `rows` names the member of the answer that holds the rows, or finds them; `query` is sent with every page. The
+   * first page is read again every so often.
    */
   list: {
     path: string | ((owner: Owner) => string)
