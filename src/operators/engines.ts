@@ -189,7 +189,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Changes an upstream once it was tested as it will be; what runs goes on as it began. Throws 404, and 409
+   * Changes an upstream once it was tested as it will be; what runs keeps what it began with. Throws 404, and 409
    * for one of a file or of the environment that is not to be copied.
    */
   async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {
