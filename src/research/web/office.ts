@@ -11,7 +11,14 @@ const PART =
   /^(?:word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** In which order the parts of a Word document are read. */
-const OF_WORD = ['document', 'footnotes', 'endnotes', 'comments', 'header', 'footer']
+const OF_WORD = [
+  /^word\/document\d*\.xml$/,
+  /^word\/footnotes\d*\.xml$/,
+  /^word\/endnotes\d*\.xml$/,
+  /^word\/comments\d*\.xml$/,
+  /^word\/header\d*\.xml$/,
+  /^word\/footer\d*\.xml$/,
+]
 
 /** The text of a Word document, a presentation or a workbook. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
@@ -38,7 +45,7 @@ export function officeText(bytes: Uint8Array): string {
   }
   const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
   const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
-  const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], new RegExp(`^word/${kind}\\d*\\.xml$`)))
+  const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], kind))
   if (!sheets.length && !slides.length && !words.length) throw new Error('no document of a kind that is read here')
   const book = sheets.length ? bookOf(rootOf) : null
   const texts = [
