@@ -109,11 +109,12 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     }
   }
 
-  /** Follows redirects one by one, because each target must pass the SSRF guard again. */
+  /** Follows redirects one by one, because each target must pass the SSRF guard again; all within one time limit. */
   async function follow(first: string, by: By): Promise<Fetched> {
+    const until = performance.now() + READ_WHOLE_MS
     let url = first
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
-      const answer = await fetchOnce(url, by)
+      const answer = await fetchOnce(url, by, Math.max(1, until - performance.now()))
       const { status, headers } = answer
       if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return { ...answer, url }
       const next = URL.parse(headers.location, url)
@@ -123,10 +124,10 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
   }
 
-  async function fetchOnce(url: string, { signal, whole }: By): Promise<PublicResponse> {
+  async function fetchOnce(url: string, { signal, whole }: By, leftMs: number): Promise<PublicResponse> {
     const limits = whole
-      ? { maxBytes: MAX_WHOLE_BYTES, timeoutMs: READ_WHOLE_MS }
-      : { maxBytes: MAX_BYTES, timeoutMs: HOP_MS }
+      ? { maxBytes: MAX_WHOLE_BYTES, timeoutMs: leftMs }
+      : { maxBytes: MAX_BYTES, timeoutMs: Math.min(leftMs, HOP_MS) }
     try {
       const headers = {
         'user-agent': 'svc-fetch/1',
