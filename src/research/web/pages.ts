@@ -39,6 +39,9 @@ const DOCUMENT = /^application\/(?:(?:x-)?pdf|vnd\.openxmlformats-officedocument
 
 const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
 
+/** What is no text, whatever its bytes are. */
+const BINARY = /^(?:(?:image|audio|video|font)\/|application\/(?:zip|gzip|x-(?:tar|7z-compressed|rar-compressed))$)/
+
 /** What is written to be read: line ends in it are those of its page. */
 const PROSE = /^text\/(plain|(x-)?markdown)$/
 
@@ -159,7 +162,7 @@ function createReading() {
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
     const message = contentType.split(';')[0]!.trim().toLowerCase()
-    const isKnown = [PAGE, PLAIN, DOCUMENT].some((kind) => kind.test(message))
+    const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(message))
     const mime = UNKNOWN.test(message) || !isKnown ? typeOf(body, message) : message
     // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
