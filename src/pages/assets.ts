@@ -104,16 +104,15 @@ export async function buildConsole(quality = 9): Promise<BuiltConsole> {
     files[basename(output.path)] = { text, brotli: packed.toString('base64') }
   }
   const script = basename(scripts.outputs.find(({ kind }) => kind === 'entry-point')!.path)
+  const chart = Object.keys(files).filter((name) => name.startsWith('chart-'))
   const parts: BuiltConsole['parts'] = {}
   for (const [path, { entryPoint, imports }] of Object.entries(scripts.metafile!.outputs)) {
     const section = /console\/sections\/(\w+)\/\1\.tsx/.exec(entryPoint ?? '')?.[1]
     if (!section) continue
-    // Charts are loaded by what draws them, and needed at once.
-    const own = imports
-      .map(({ kind, path }) => ({ kind, name: basename(path) }))
-      .filter(({ kind, name }) => kind === 'import-statement' || name.startsWith('chart-'))
-      .map(({ name }) => name)
-    parts[section] = [basename(path), ...own].filter((name) => name !== script)
+    const own = imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path))
+    // Its charts are loaded by what draws them, and needed at once.
+    const later = section === 'overview' ? chart : []
+    parts[section] = [basename(path), ...own, ...later].filter((name) => name !== script)
   }
   return { files, script, style: basename(sheet.outputs[0]!.path), parts }
 }
