@@ -4,11 +4,12 @@ import { parseUntrustedJson } from '../kernel/json'
 import { isBlank } from '../kernel/text'
 import { validatorOf } from '../tools'
 import { assertSchema, functionsOf, ignoredIn, parametersOfChat, serversIn } from './chat-parameters'
-import { assertAttachment } from './images'
+import type { ChatMessage, FunctionCall } from './chat-schema'
+import { assertAttachment, imageIn, isImage } from './images'
 import { toChatCompletion } from './present'
 import { assertMetadata, blankPrompt, emptyPrompt } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
-import type { ChatCompletion, ChatInput, ChatMessage, FunctionCall } from './schema'
+import type { ChatCompletion, ChatInput } from './schema'
 
 /** The text of a message; text parts are joined by line breaks, a refusal is text. */
 const textOf = ({ content, refusal }: ChatMessage): string => {
@@ -34,21 +35,19 @@ const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): st
 const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
     ? content.flatMap((part, at) => {
-        if (part.type !== 'image_url') return []
-        const path = `messages[${index}].content[${at}].image_url`
-        const { image_url: image } = part
-        if (typeof image === 'string') return { attachment: { type: 'image_url', url: image }, path, turn }
-        const { url, detail } = image
+        const path = `messages[${index}].content[${at}]`
+        const image = imageIn(part, path)
+        if (!image) return []
+        const { attachment, member, detail } = image
         const closely = DETAILS.has(detail) ? { detail: detail as ImageDetail } : {}
-        return { attachment: { type: 'image_url', url }, path: `${path}.url`, turn, ...closely }
+        return [{ attachment, path: `${path}.${member}`, turn, ...closely }]
       })
     : []
 
 /** Words for how closely an image is looked at; `auto` is what engines do anyway. */
 const DETAILS: ReadonlySet<unknown> = new Set<ImageDetail>(['low', 'high', 'original'])
 
-const hasImages = ({ content }: ChatMessage): boolean =>
-  Array.isArray(content) && content.some(({ type }) => type === 'image_url')
+const hasImages = ({ content }: ChatMessage): boolean => Array.isArray(content) && content.some(isImage)
 
 /** Parts of answers, which clients send back. */
 const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reasoning', 'redacted_thinking'])

@@ -6,9 +6,10 @@ import { assertFits } from '../kernel/validation'
 import { newAllowance, problemsOf, sizeIfWritten } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
+import { type ChatMessage, type FunctionTool, ToolChoice } from './chat-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
-import { type ChatInput, type ChatMessage, type FunctionTool, ToolChoice } from './schema'
+import type { ChatInput } from './schema'
 
 const maybe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 const Penalty = maybe(t.Number({ minimum: -2, maximum: 2 }))
@@ -122,7 +123,9 @@ function marksOfChat({ tools, messages }: Pick<ChatInput, 'tools' | 'messages'>)
   const after = turns.slice(at + 1).filter(({ role }, place, all) => role !== 'tool' || all[place - 1]?.role !== 'tool')
   return cacheMarksOf(
     {
-      tools: (tools ?? []).flatMap((tool): object[] => ('function' in tool ? [tool, tool.function] : [tool])),
+      tools: (tools ?? []).flatMap((tool): object[] =>
+        'function' in tool && tool.function ? [tool, tool.function] : [tool],
+      ),
       system: messages.filter(isSystem).flatMap(marksIn),
       messages: turns[at] ? marksIn(turns[at]) : [],
     },
@@ -141,6 +144,18 @@ export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | u
 /** The client's own name of its user is kept as a hash only (docs/api.md 29.1). */
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
+
+/** A `tool_choice` as chats have it; other formats have its words and names in other places. */
+function inUsualForm(choice: unknown): unknown {
+  if (typeof choice !== 'object' || choice === null) return choice
+  const { type, name, mode, tools } = choice as { type?: unknown; name?: unknown; mode?: unknown; tools?: unknown }
+  if (MODES.has(type)) return type
+  if (name !== undefined && !('function' in choice)) return { type: 'function', function: { name } }
+  if (type !== 'allowed_tools' || !Array.isArray(tools)) return choice
+  return { type, allowed_tools: { mode, tools: tools.map(inUsualForm) } }
+}
+
+const MODES: ReadonlySet<unknown> = new Set(['none', 'auto', 'required', 'any'])
 
 /** Checked where a chat has tools: without them any choice is accepted and ignored (docs/api.md 4). */
 const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
@@ -166,19 +181,22 @@ const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
 export function functionsOf(input: ChatInput): CompletionRequest['functions'] {
   const { tools, parallel_tool_calls: parallel } = input
   if (!tools?.length) return null
-  assertFits(Chosen, input)
-  const { tool_choice: choice } = input
+  const chosen: { tool_choice?: unknown } = { tool_choice: inUsualForm(input.tool_choice) }
+  assertFits(Chosen, chosen)
+  const { tool_choice: choice } = chosen
   const names = new Set<string>()
   const allowance = newAllowance()
   const functions: FunctionTool[] = []
   for (const [place, tool] of tools.entries()) {
     if (isServer(tool)) continue
-    const offered = tool.function
-    functions.push(tool)
-    if (names.has(offered.name))
-      throw invalidInput(`tools[${place}].function.name`, `"tools" has two functions named ${messageOf(offered.name)}.`)
-    names.add(offered.name)
-    const path = `tools[${place}].function.parameters`
+    const at = tool.function || tool.name === undefined ? `tools[${place}].function` : `tools[${place}]`
+    const { name = tool.function?.name, ...signature } = tool.function ?? tool
+    if (name === undefined) throw invalidInput(at, `"${at}" is missing.`)
+    const offered = { ...signature, name }
+    functions.push({ type: 'function', function: offered })
+    if (names.has(name)) throw invalidInput(`${at}.name`, `"tools" has two functions named ${messageOf(name)}.`)
+    names.add(name)
+    const path = `${at}.parameters`
     // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
     if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }

@@ -3,6 +3,7 @@ import { imageSize, isWhole } from '../files'
 import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
 import type { Image } from './agent-schema'
+import type { Part } from './chat-schema'
 import { withoutBlank } from './rules'
 import type { Run, SentImage } from './run'
 import type { Attachment } from './schema'
@@ -39,6 +40,33 @@ function typeOfPicture(bytes: Buffer, path: string): string {
   if (!isWhole(format, bytes)) throw refused(`is an incomplete ${format}. Send the whole file`)
   return `image/${format.toLowerCase()}`
 }
+
+type GivenImage = { attachment: Attachment; member: string; detail?: unknown }
+
+export const isImage = ({ type }: Part): boolean => type === 'image_url' || type === 'input_image' || type === 'image'
+
+/**
+ * The image of a part of a chat in any of the forms that clients have for it, and the member it is in; null for other
+ * parts. Throws 400 `validation_error` where the image is missing; `path` is that of the part.
+ */
+export function imageIn(part: Part, path: string): GivenImage | null {
+  if (part.type === 'image_url' || part.type === 'input_image') {
+    const { image_url: image, detail } = part
+    if (typeof image === 'string') return { attachment: attachmentOf(image), member: 'image_url', detail }
+    return { attachment: attachmentOf(image.url), member: 'image_url.url', detail: image.detail ?? detail }
+  }
+  if (part.type !== 'image') return null
+  const { image, data, source } = part
+  const given = Object.entries({ image, data, 'source.data': source?.data, 'source.url': source?.url })
+  for (const [member, text] of given) if (text) return { attachment: attachmentOf(text), member }
+  throw invalidInput(`${path}.image`, `"${path}.image" is missing.`)
+}
+
+/** How the base64 of a PNG, JPEG, GIF or WebP begins: some clients send it without the head of a data URL. */
+const BARE = /^\s*(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR)/
+
+const attachmentOf = (text: string): Attachment =>
+  BARE.test(text) ? { type: 'image_base64', data: text } : { type: 'image_url', url: text }
 
 /**
  * Puts into the run what the engine sees: the images of the prompt, and those of other turns and of tool results in

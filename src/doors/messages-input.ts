@@ -6,7 +6,8 @@ import {
   requestFromChat,
   samplingOf,
 } from '../completions'
-import type { ChatInput, ChatMessage } from '../completions/schema'
+import type { ChatMessage, Part } from '../completions/chat-schema'
+import type { ChatInput } from '../completions/schema'
 import { type AppError, invalidInput, messageOf } from '../kernel/errors'
 import { isBlank, wordOf } from '../kernel/text'
 import type { Block, MessageInput } from './messages-schema'
@@ -22,7 +23,6 @@ export type MessageRequest = {
   ignored: readonly string[]
 }
 
-type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
 type Place = { block: Block; path: string }
 /** The blocks of one speaker, up to the next. */
 type Turn = { role: 'user' | 'assistant'; blocks: Place[]; path: string }

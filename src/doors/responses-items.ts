@@ -1,5 +1,5 @@
 import type { CompletionRequest } from '../completions'
-import type { ChatMessage } from '../completions/schema'
+import type { ChatMessage } from '../completions/chat-schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { open, seal } from '../kernel/crypto'

@@ -1,9 +1,10 @@
 import { chatMetadata, type Progress, usageOf } from '../completions'
+import type { FunctionTool } from '../completions/chat-schema'
 import type { ChatInput, ToolUse } from '../completions/schema'
 import type { ToolChoice } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
 import { wordOf } from '../kernel/text'
-import type { HostedTool } from '../tools/schema'
+import type { HostedTool, McpServer } from '../tools/schema'
 import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 import { servedBy, serverOf } from './responses-servers'
 
@@ -11,7 +12,7 @@ import { servedBy, serverOf } from './responses-servers'
 export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null; name?: string }>
 
 type Choice = NonNullable<ChatInput['tool_choice']>
-type Tool = NonNullable<ChatInput['tools']>[number]
+type Tool = McpServer | FunctionTool
 type Named = { path: string; tool: Tool; kind: { custom: boolean; namespace: string | null; name?: string } }
 
 const NO_TOOLS = {

@@ -9,7 +9,7 @@ import { type Entity, type Find, followsWord } from './personal-data-kind'
 import { digitGroups, digitsOf, findCards, type Group, numberRuns, type Run } from './personal-data-numbers'
 import { findNationalIds } from './personal-data-ssn'
 import { plainly } from './plain'
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 
 /** Words before a phone number; up to 24 characters without a digit may be between. */
 const CONTEXT =

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { type Find, follows } from './personal-data-kind'
 import { digitGroups } from './personal-data-numbers'
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 
 const V4 = /(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\.?\w)/y
 const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}){3})?(?![\w:])/y

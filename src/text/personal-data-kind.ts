@@ -1,4 +1,4 @@
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 /** The kinds of personal data that a rule may name (docs/api.md 12). */
 export const ENTITIES = ['email', 'phone', 'credit_card', 'ssn', 'iban', 'ip_address', 'address', 'name'] as const
 export type Entity = (typeof ENTITIES)[number]

@@ -3,7 +3,7 @@ import isLuhnNumber from 'validator/lib/isLuhnNumber'
 import isTaxID from 'validator/lib/isTaxID'
 import { type Find, followsWord } from './personal-data-kind'
 import { digitGroups } from './personal-data-numbers'
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 
 type Id = {
   /** The possible lengths of its first group of digits, with and without separators. */

@@ -1,4 +1,4 @@
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 
 /** Function words by language, without accents: they tell the language of the few words around a match. */
 const SMALL_WORDS: Readonly<Record<string, string>> = {

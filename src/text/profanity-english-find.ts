@@ -10,7 +10,7 @@ import {
   threesOf,
 } from './profanity-spelling'
 import type { Reading } from './reading'
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 
 /**
  * English profanity. `{a,b}` is a choice, `~` before a stem finds it inside any word, `*` is a star in place of letters

@@ -2,4 +2,7 @@
 export const MAX_PATTERN_CHARS = 512
 
 /** UTF-16 offsets of what was found. `kind` is what is in its mark, `[REDACTED:<kind>]`. */
-export type Match = { start: number; end: number; kind: string }
+export type Match = TextSpan & { kind: string }
+
+/** A part of a text, `start <= at < end`, in UTF-16 units. */
+export type TextSpan = { start: number; end: number }

@@ -1,6 +1,6 @@
 import { isUnseen } from './injection/alphabet'
 import { endOf, plainly } from './plain'
-import type { TextSpan } from './span'
+import type { TextSpan } from './schema'
 import { hostIn, isNamed, isNumbered } from './urls-host'
 
 /** A URL from its authority on. `host` is null when it is no URL, and empty when the host cannot be known. */

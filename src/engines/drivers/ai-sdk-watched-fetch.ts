@@ -105,7 +105,8 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
       String(input).includes('streamGenerateContent') ||
       (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
     if (wantsStream ? isJson(response) : isEventStream(response)) {
-      mistaken = response
+      mistaken = wantsStream ? await listAsEvents(response) : response
+      if (wantsStream && isEventStream(mistaken)) return watch(mistaken)
       throw new EngineFailure('malformed', 'the upstream answered in another form than it was asked for')
     }
     return watch(response)
@@ -116,6 +117,16 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     const reader = readerOf(response.body)
     const headers = response.headers
     return isEventStream(response) ? eventsOf(reader, headers) : wholeOf(reader, headers)
+  }
+
+  /** One vendor streams one list of JSON where its address does not ask for events; each entry is an event. */
+  async function listAsEvents(response: Response): Promise<Response> {
+    const whole = await watch(response)
+    const text = await whole.text()
+    const list = parsed(text)
+    if (!Array.isArray(list)) return new Response(text, { headers: whole.headers })
+    const events = list.map((one) => `data: ${JSON.stringify(one)}\n\n`)
+    return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
   }
 
   async function wholeOf(reader: Reader, headers: Headers): Promise<Response> {

@@ -1,4 +1,4 @@
-import { EngineFailure, type EnginePart, type FinishReason, type ToolCall } from '../engine'
+import { EngineFailure, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
 /**
@@ -31,73 +31,6 @@ const FINISHES = new Map<string, FinishReason>([
 ])
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
-
-/** What is before the thoughts at the head of an answer, and behind them. */
-const THOUGHTS: readonly (readonly [string, string])[] = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['[THINK]', '[/THINK]'],
-  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
-]
-
-/** Whether a whole text begins with thoughts. */
-export const beginsWithThoughts = (text: string): boolean => {
-  const head = text.trimStart()
-  return THOUGHTS.some(([opened]) => head.startsWith(opened))
-}
-
-/**
- * Takes thoughts out of the head of an answer, where a server leaves them between tags (docs/api.md 33.4). Text that
- * may be half a tag waits for more; `end` gives what is left.
- */
-export function createThoughtSplitter() {
-  let waiting = ''
-  let closed = ''
-  let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
-  const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
-  const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning', text: found }] : [])
-
-  function take(piece: string): EnginePart[] {
-    if (state === 'answer') return text(piece)
-    if (state === 'gap') {
-      const rest = piece.trimStart()
-      if (rest) state = 'answer'
-      return text(rest)
-    }
-    const found = waiting + piece
-    waiting = ''
-    if (state === 'head') {
-      const head = found.trimStart()
-      const begun = THOUGHTS.find(([opened]) => head.startsWith(opened))
-      if (begun) {
-        state = 'thoughts'
-        closed = begun[1]
-        return take(head.slice(begun[0].length))
-      }
-      if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
-      else {
-        state = 'answer'
-        return text(found)
-      }
-      return []
-    }
-    const at = found.indexOf(closed)
-    if (at < 0) {
-      const sure = Math.max(0, found.length - closed.length + 1)
-      waiting = found.slice(sure)
-      return thoughts(found.slice(0, sure))
-    }
-    state = 'gap'
-    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + closed.length))]
-  }
-
-  return {
-    take,
-    /** What is being read; of an answer nothing is held back any more. */
-    isAnswer: () => state === 'answer',
-    end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
-  }
-}
 
 export const isEventStream = (response: Response): boolean => /^text\/event-stream\b/i.test(typeOf(response))
 
@@ -237,7 +170,8 @@ export function createEventSplitter(
     }
     const isBare = text.startsWith('{')
     if (!isBare && !text.startsWith('data:')) return
-    const raw = isBare ? text : text.slice(text[5] === ' ' ? 6 : 5)
+    // Some servers frame what is framed already.
+    const raw = isBare ? text : text.replace(/^(?:data: ?){1,2}/, '')
     const isObject = raw.startsWith('{')
     if (!isObject && raw.trim() === '[DONE]') done = true
     else if (data !== '') data += `\n${raw}`

@@ -26,7 +26,6 @@ import {
   argumentsForHistory,
   atMost,
   brokeOff,
-  createThoughtSplitter,
   isEventStream,
   isEvents,
   isJson,
@@ -41,6 +40,7 @@ import { createCompatVideos } from './compat-videos'
 import {
   askModels,
   type CallOptions,
+  createThoughtSplitter,
   headersOf,
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,

@@ -11,16 +11,14 @@ import {
 import { isReport } from '../failures'
 import {
   argumentsOf,
-  beginsWithThoughts,
   createEventSplitter,
   createLinePattern,
-  createThoughtSplitter,
   finishOf,
   finishWith,
   parsed,
   type WireEvent,
 } from './compat-body'
-import { withThoughts } from './upstream'
+import { createThoughtSplitter, splitText, withThoughts } from './upstream'
 
 /** A call, or a piece of one; other members are what the upstream wants back with it. */
 type WireCall = {
@@ -226,17 +224,6 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   }
 }
 
-/** The text of an answer without the thoughts at its head. */
-function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
-  if (!beginsWithThoughts(whole)) return { text: whole, reasoning }
-  const splitter = createThoughtSplitter()
-  const split = { text: '', reasoning }
-  for (const part of [...splitter.take(whole), ...splitter.end()])
-    if (part.type === 'text') split.text += part.text
-    else if (part.type === 'reasoning') split.reasoning += part.text
-  return split
-}
-
 const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>
   Array.isArray(logprobs?.content) ? logprobs.content : []
 
@@ -338,7 +325,9 @@ export function createCallJoiner() {
     if (same && !isNext) return same
     const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
     const open = known ?? (part?.name ? undefined : calls.at(-1))
-    if (open && !begins(id, part?.name, open)) return open
+    // Some servers give each piece of a call another id, beside the same name and index.
+    const goesOn = open !== undefined && open === byIndex.get(index as number) && part?.name === open.name
+    if (open && ((goesOn && !isWhole(open.arguments)) || !begins(id, part?.name, open))) return open
     const call = { id: '', name: '', arguments: '', place: calls.length }
     calls.push(call)
     return call

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
-import { EngineFailure, type ModelFacts, type Part, type ToolCall } from '../engine'
+import { type EngineAnswer, EngineFailure, type EnginePart, type ModelFacts, type Part, type ToolCall } from '../engine'
 import { failureOfError, failureOfStatus } from '../failures'
 import type { GivenFile } from '../schema'
 import { readText } from './compat-body'
@@ -230,4 +230,94 @@ export function withThoughts(calls: ToolCall[], thoughts: readonly unknown[]): T
 export function thoughtsIn({ extra = {} }: ToolCall): { thoughts: unknown[]; extra: Record<string, unknown> } {
   const { thoughts, ...others } = extra
   return { thoughts: Array.isArray(thoughts) ? thoughts : [], extra: others }
+}
+
+/** The text of an answer without the thoughts at its head. */
+export function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
+  if (!beginsWithThoughts(whole)) return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
+  const splitter = createThoughtSplitter()
+  const split = { text: '', reasoning }
+  for (const part of [...splitter.take(whole), ...splitter.end()])
+    if (part.type === 'text') split.text += part.text
+    else if (part.type === 'reasoning') split.reasoning += part.text
+  return split
+}
+
+/** Many templates of chats hold the opening tag themselves, so that only the closing one is in an answer. */
+function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | 'reasoning'> | null {
+  const at = whole.indexOf('</think>')
+  if (at < 0) return null
+  const [before, behind] = [whole.slice(0, at), whole.slice(at + '</think>'.length)]
+  // In code, in quotes or within a line the tag is what the answer is about.
+  const isQuoted = before.includes('<think>') || before.split('```').length % 2 === 0 || !/^(?:\s|$)/.test(behind)
+  if (isQuoted || /["'`]$/.test(before)) return null
+  const line = behind.split('\n', 1)[0]!
+  return line.trim() && !before.endsWith('\n') ? null : { text: behind.trimStart(), reasoning: known + before }
+}
+
+/** What is before the thoughts at the head of an answer, and behind them. */
+const THOUGHTS: readonly (readonly [string, string])[] = [
+  ['<think>', '</think>'],
+  ['<thinking>', '</thinking>'],
+  ['[THINK]', '[/THINK]'],
+  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+]
+
+/** Whether a whole text begins with thoughts. */
+const beginsWithThoughts = (text: string): boolean => {
+  const head = text.trimStart()
+  return THOUGHTS.some(([opened]) => head.startsWith(opened))
+}
+
+/**
+ * Takes thoughts out of the head of an answer, where a server leaves them between tags (docs/api.md 33.4). Text that
+ * may be half a tag waits for more; `end` gives what is left.
+ */
+export function createThoughtSplitter() {
+  let waiting = ''
+  let closed = ''
+  let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
+  const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
+  const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning', text: found }] : [])
+
+  function take(piece: string): EnginePart[] {
+    if (state === 'answer') return text(piece)
+    if (state === 'gap') {
+      const rest = piece.trimStart()
+      if (rest) state = 'answer'
+      return text(rest)
+    }
+    const found = waiting + piece
+    waiting = ''
+    if (state === 'head') {
+      const head = found.trimStart()
+      const begun = THOUGHTS.find(([opened]) => head.startsWith(opened))
+      if (begun) {
+        state = 'thoughts'
+        closed = begun[1]
+        return take(head.slice(begun[0].length))
+      }
+      if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
+      else {
+        state = 'answer'
+        return text(found)
+      }
+      return []
+    }
+    const at = found.indexOf(closed)
+    if (at < 0) {
+      const sure = Math.max(0, found.length - closed.length + 1)
+      waiting = found.slice(sure)
+      return thoughts(found.slice(0, sure))
+    }
+    state = 'gap'
+    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + closed.length))]
+  }
+
+  return {
+    take,
+    /** What is being read; of an answer nothing is held back any more. */
+    isAnswer: () => state === 'answer',
+    end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
+  }
 }

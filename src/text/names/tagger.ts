@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Model, readModel, type Shape } from '../model'
 import { remember } from '../runs'
-import type { TextSpan } from '../span'
+import type { TextSpan } from '../schema'
 import { featuresOf, SLOTS, type Token, tokensOf } from './tokens'
 
 /** What the model finds. For each a token may begin one (an odd tag) or go on with it (the even tag behind). */

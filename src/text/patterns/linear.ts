@@ -1,7 +1,7 @@
 import { RE2JS, RE2Set } from 're2js'
 import { foldedGramsOf } from '../grams'
 import { remember } from '../runs'
-import type { TextSpan } from '../span'
+import type { TextSpan } from '../schema'
 import { NotLinear, type Translated, translated } from './ecma'
 import { offsetsWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'

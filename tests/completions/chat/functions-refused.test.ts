@@ -52,6 +52,17 @@ const REFUSED: [string, object, string][] = [
     { messages: [user], tools: [{ type: 'function', function: {} }] },
     'tools[0].function.name',
   ],
+  ['a function without anything', { messages: [user], tools: [{ type: 'function' }] }, 'tools[0].function'],
+  [
+    'two flat functions of one name',
+    { messages: [user], tools: [look, { type: 'function', name: 'look' }] },
+    'tools[1].name',
+  ],
+  [
+    'a flat choice of one that is not there',
+    { messages: [user], tools: [look], tool_choice: { type: 'tool', name: 'jump' } },
+    'tool_choice',
+  ],
   ['a name with a space', { messages: [user], tools: [offered('a b')] }, 'tools[0].function.name'],
   ['a name of 65 letters', { messages: [user], tools: [offered('a'.repeat(65))] }, 'tools[0].function.name'],
   ['129 functions', { messages: [user], tools: Array.from({ length: 129 }, (_, at) => offered(`f${at}`)) }, 'tools'],

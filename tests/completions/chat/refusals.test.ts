@@ -34,7 +34,12 @@ const REFUSED: Refusal[] = [
   [
     'a part of no kind',
     { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
-    '"messages[0].content[0].type" is "no". Use text, input_text, output_text, image_url, file, input_audio, refusal, thinking, reasoning or redacted_thinking.',
+    '"messages[0].content[0].type" is "no". Use text, input_text, output_text, image_url, input_image, image, file, input_audio, refusal, thinking, reasoning or redacted_thinking.',
+  ],
+  [
+    'an image part without an image',
+    { messages: [{ role: 'user', content: [{ type: 'image', source: {} }] }] },
+    '"messages[0].content[0].image" is missing.',
   ],
   [
     'a part that does not say its kind',

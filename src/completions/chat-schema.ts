@@ -1,0 +1,100 @@
+import { form } from '../kernel/form'
+import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
+
+const TextPart = t.Object({ type: oneOf(['text', 'input_text', 'output_text'] as const), text: t.String() })
+
+export const ImageUrl = t.String({ maxLength: 21 * 1024 * 1024 })
+const ImagePart = t.Object({
+  type: oneOf(['image_url', 'input_image'] as const),
+  image_url: t.Union([t.Object({ url: ImageUrl, detail: t.Optional(nullable(t.String())) }), ImageUrl]),
+  detail: t.Optional(t.Unknown()),
+})
+
+const MaybeImage = t.Optional(nullable(ImageUrl))
+/** An image as other formats have it: `image`, `data` or `source` holds an address or base64. */
+const OtherImagePart = t.Object({
+  type: oneOf(['image'] as const),
+  image: MaybeImage,
+  data: MaybeImage,
+  source: t.Optional(nullable(t.Object({ data: MaybeImage, url: MaybeImage }))),
+})
+
+/** Texts replace these before a chat is read (docs/api.md 33.3). */
+const FilePart = t.Object({ type: oneOf(['file'] as const), file: JsonObject })
+const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio: JsonObject })
+
+/** What assistants are sent back with: a refusal is text, thoughts are for engines that want them back. */
+const RefusalPart = t.Object({ type: oneOf(['refusal'] as const), refusal: t.String() })
+const ThinkingPart = t.Object({ type: oneOf(['thinking'] as const), thinking: t.String() })
+const ReasoningPart = t.Object({
+  type: oneOf(['reasoning', 'redacted_thinking'] as const),
+  text: t.Optional(nullable(t.String())),
+})
+
+const Part = t.Union([
+  TextPart,
+  ImagePart,
+  OtherImagePart,
+  FilePart,
+  AudioPart,
+  RefusalPart,
+  ThinkingPart,
+  ReasoningPart,
+])
+export type Part = Static<typeof Part>
+
+const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
+
+const Arguments = t.Union([t.String({ maxLength: 1_000_000 }), JsonObject])
+const FunctionCall = t.Object({
+  id: t.String({ minLength: 1, maxLength: 128 }),
+  type: t.Optional(nullable(oneOf(['function'] as const))),
+  function: t.Object({ name: t.String({ maxLength: 64 }), arguments: Arguments }),
+  extra_content: t.Optional(nullable(JsonObject)),
+})
+export type FunctionCall = Static<typeof FunctionCall>
+
+/** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
+export const ChatMessage = t.Object({
+  role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
+  content: t.Optional(nullable(t.Union([t.String(), t.Array(Part)]))),
+  tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
+  refusal: t.Optional(nullable(t.String())),
+  reasoning_content: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
+  tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
+})
+
+export type ChatMessage = Static<typeof ChatMessage>
+const Signature = t.Object({
+  name: t.String({ pattern: FUNCTION_NAME }),
+  description: t.Optional(nullable(t.String({ maxLength: 32_768 }))),
+  parameters: t.Optional(nullable(JsonObject)),
+  strict: t.Optional(nullable(t.Boolean())),
+})
+
+/** A function the client runs itself. */
+export type FunctionTool = { type: 'function'; function: Static<typeof Signature> }
+
+/** The same as clients send it: some leave out the type, some have the members of the function beside it. */
+export const GivenFunction = t.Object({
+  type: t.Optional(nullable(oneOf(['function'] as const))),
+  function: t.Optional(nullable(Signature)),
+  ...t.Partial(Signature).properties,
+})
+
+const NamedFunction = t.Object({
+  type: oneOf(['function'] as const),
+  function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }),
+})
+
+export const ToolChoice = t.Union([
+  NamedFunction,
+  t.Object({
+    type: oneOf(['allowed_tools'] as const),
+    allowed_tools: t.Object({
+      mode: oneOf(['auto', 'required'] as const),
+      tools: t.Array(NamedFunction, { minItems: 1, maxItems: 128 }),
+    }),
+  }),
+  oneOf(['none', 'auto', 'required', 'any'] as const),
+])
