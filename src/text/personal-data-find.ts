@@ -153,6 +153,9 @@ const LETTER = /[\p{L}\p{M}]/u
 const DOMAIN =
   /^(?!\d+(?:\.\d+)?x\.)(?:[\p{L}\p{M}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(?:[\p{L}\p{M}]{2,24}|xn--[a-z0-9-]{2,59})$/iu
 
+/** The users as which servers of code are asked. */
+const CODE_USER = /^(?:git|hg|svn|gitea|forgejo)$/i
+
 /** Looks left and right of every `@`, at most as far as an address can reach. */
 const findEmails: Find = (text) => {
   const found = []
@@ -163,7 +166,10 @@ const findEmails: Find = (text) => {
     WIDE.lastIndex = at + 1
     const isWide = text.charCodeAt(at + 1) >= WITHOUT_BLANKS && WIDE.test(text)
     const end = isWide ? WIDE.lastIndex : endOf(text, at + 1)
-    if (end > at + 1 && DOMAIN.test(text.slice(at + 1, end))) found.push({ start, end })
+    // `git@host:org/repository` is an address of code.
+    const isCode =
+      text[end] === ':' && /^\S/.test(text.slice(end + 1, end + 2)) && CODE_USER.test(text.slice(start, at))
+    if (end > at + 1 && !isCode && DOMAIN.test(text.slice(at + 1, end))) found.push({ start, end })
   }
   return found
 }

@@ -22,6 +22,17 @@ const US_WORDS = near('ssn|social security|taxpayer|\\bitin\\b|sozialversicherun
 /** Some numbers are never issued (ssa.gov): the areas 000, 666 and from 900 on, the group 00, the serial 0000. */
 const isUsNumber = (id: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id)
 
+const sumOf = (digits: readonly number[], weights: readonly number[]): number =>
+  digits.reduce((sum, digit, at) => sum + digit * weights[at]!, 0)
+
+/** The values of the characters in the tax number of Mexico (SAT); that of a company begins with a blank. */
+const RFC = '0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ'
+const isMexicanTaxNumber = (id: string): boolean => {
+  const values = [...id.toUpperCase().padStart(13)].map((sign) => RFC.indexOf(sign))
+  const rest = sumOf(values, [13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 0]) % 11
+  return values[12] === (11 - rest) % 11
+}
+
 const IDS: readonly Id[] = [
   // United States: SSN
   { first: [3], pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/y, isValid: isUsNumber },
@@ -69,6 +80,14 @@ const IDS: readonly Id[] = [
     pattern: /(?<!\w)\d{11}(?!\w)/y,
     isValid: (id) => isTaxID(id, 'pt-BR'),
     context: near('\\bcpf\\b'),
+  },
+  // Brazil: CNPJ
+  { first: [2], pattern: /(?<!\w)\d{2}\.\d{3}\.\d{3}\/\d{4}-\d{2}(?!\w)/y, isValid: (id) => isTaxID(id, 'pt-BR') },
+  {
+    first: [14],
+    pattern: /(?<!\w)\d{14}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'pt-BR'),
+    context: near('\\bcnpj\\b'),
   },
   // France: NIR
   {
@@ -128,6 +147,21 @@ const IDS: readonly Id[] = [
     pattern: /(?<!\w)[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d(?!\w)/iy,
     isValid: () => true,
   },
+  // Mexico: RFC
+  {
+    first: [6, 7, 8, 9],
+    before: [4, 3],
+    pattern: /(?<![\wÑñ&])[A-ZÑ&]{3,4}\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[A-Z\d]{2}[\dA](?!\w)/iy,
+    isValid: isMexicanTaxNumber,
+    context: near('\\brfc\\b|registro federal'),
+  },
+  // Australia: TFN
+  {
+    first: [3, 9],
+    pattern: /(?<!\w)\d{3}[ -]?\d{3}[ -]?\d{3}(?!\w)/y,
+    isValid: (id) => sumOf([...id].map(Number), [1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 === 0,
+    context: near('\\btfn\\b|tax file'),
+  },
   // China: resident id
   {
     first: [17, 18],
@@ -185,6 +219,6 @@ function addId(
     if (start < 0 || !pattern.test(text)) continue
     const end = pattern.lastIndex
     if (context && !followsWord(text, start, context)) continue
-    if (isValid(text.slice(start, end).replace(/[ .-]/g, ''))) found.push({ start, end })
+    if (isValid(text.slice(start, end).replace(/[ ./-]/g, ''))) found.push({ start, end })
   }
 }

@@ -116,6 +116,8 @@ const FAMILIES: readonly Family[] = [
   family('pscale_tkn_ pscale_pw_ pscale_oauth_', '[A-Za-z0-9_.=-]{32,64}'),
   family('r8_', `${WORD}{37}(?![A-Za-z0-9])`),
   family('gsk_', `${WORD}{48,56}(?![A-Za-z0-9])`),
+  family('re_', `${WORD}{8}_${WORD}{24}(?![A-Za-z0-9_])`),
+  family('v1.0-', `${HEX}{24}-${HEX}{146}`),
   family('pplx-', `${WORD}{40,56}`),
   family('xai-', `${WORD}{70,90}`),
   family('tskey-auth- tskey-api- tskey-client-', '[A-Za-z0-9-]{20,80}'),
@@ -131,7 +133,7 @@ const FAMILIES: readonly Family[] = [
   family('PRIVATE-TOKEN:', ` ?${URL_SAFE}{20,64}`),
   family('duffel_live_ duffel_test_', `${URL_SAFE}{43}`),
   family('CLOJARS_', '[a-z0-9]{60}'),
-  family('pnu_ waka_ ntl_', `${URL_SAFE}{36,60}`),
+  family('pnu_ waka_ ntl_ cfk_ cfut_ cfat_', `${URL_SAFE}{36,60}`),
 ]
 
 /** Keys known by their middle. */
