@@ -1,4 +1,5 @@
 import { shorten } from '../../kernel/text'
+import { delimitedRows, labelled, pairRows } from './outline-data'
 
 const MAX_TITLE = 90
 const NAMELESS = 'Document'
@@ -29,13 +30,32 @@ const WITH =
 const TAIL =
   /(?<!\s)\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
 
-/** Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. */
-export const asksFor = (line: string): boolean =>
+/**
+ * Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. Above a
+ * text without data, `Build a table for the garden` is a heading.
+ */
+export const asksFor = (line: string, below = ''): boolean =>
   line.length <= MAX_REQUEST &&
+  !(below.trim() && looksLikeHeading(line) && FURNITURE.test(line) && !holdsRows(below.slice(0, MAX_READ))) &&
   MADE.test(line) &&
   !NO_REQUEST.test(line.replace(MADE, '')) &&
   REQUEST.test(line) &&
   DETERMINED.test(line)
+
+/** Asks for something that is made of data, and of no text that follows. */
+const FURNITURE = new RegExp(
+  `^(?!.*(?:\\b(?:this|these|those|following|below|it|${FILES})\\b|:$)).*\\b(?:table|chart|graph|sheet|workbook)s?\\b`,
+  'i',
+)
+
+/** Whether any part of a text is a table, a list or values. */
+const holdsRows = (text: string): boolean =>
+  text
+    .split(/\n[ \t]*\n/)
+    .some(
+      (part) =>
+        /^\s*(?:[|[{\-*+•]|```|\d+[.)])/.test(part) || delimitedRows(part) || labelled(part) || pairRows(part.trim()),
+    )
 
 /** Behind a verb: `Draft of the report` is a heading, and so is `Write it down`. */
 const NO_REQUEST =
@@ -64,7 +84,7 @@ export function titleOf(whole: string): string {
       ) || NAMELESS
     )
   const isAlone = first === text
-  const asks = isAlone ? MADE.test(first) : asksFor(first)
+  const asks = isAlone ? MADE.test(first) : asksFor(first, text.slice(first.length))
   if (!asks && !isAlone && looksLikeHeading(first)) return shorten(first.replace(/:$/, ''), MAX_TITLE)
   const named = asks || isAlone ? NAMED.exec(text)?.[1]?.trim() : undefined
   if (named) return shorten(named, MAX_TITLE)

@@ -1,5 +1,5 @@
 import { withoutFrontMatter } from './blocks-markdown'
-import { chartFence, delimitedRows, jsonRows, markdownTable, pairRows, type Rows } from './outline-data'
+import { chartFence, delimitedRows, jsonRows, labelled, markdownTable, pairRows, type Rows } from './outline-data'
 import { asksFor, looksLikeHeading, titleOf } from './outline-title'
 
 /** What is said in a document for which nobody supplied the words. */
@@ -59,7 +59,7 @@ function split(prompt: string): { instruction: string; material: string } {
   if (jsonRows(prompt)) return { instruction: '', material: prompt }
   if (line > 0) {
     const [first, rest] = [prompt.slice(0, line).trim(), prompt.slice(line + 1).trim()]
-    return asksFor(first) ? { instruction: first, material: rest } : { instruction: prompt, material: prompt }
+    return asksFor(first, rest) ? { instruction: first, material: rest } : { instruction: prompt, material: prompt }
   }
   const colon = /^([^:\n]{8,200}):\s+(\S[\s\S]{20,})$/.exec(prompt)
   if (colon && isInstruction(colon[1]!) && !/\b(?:sections?|columns?|title|headings?|topics?)$/i.test(colon[1]!)) {
@@ -110,13 +110,6 @@ function partsOf(material: string): string[] {
   }
   flush()
   return parts
-}
-
-/** Lines of `Label: value`, when all are. */
-function labelled(part: string): Rows | null {
-  const lines = part.split('\n').map((line) => /^\s*([^:|]{1,40}):\s+(\S.*)$/.exec(line))
-  if (lines.length < 2 || lines.some((found) => !found)) return null
-  return [['', 'Value'], ...lines.map((found) => [found![1]!.trim(), found![2]!.trim()])]
 }
 
 function tableOf(rows: Rows, { wantsChart, kind, title }: Notice): string {

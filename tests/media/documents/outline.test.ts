@@ -31,6 +31,8 @@ describe('a document by rules, without a language model', () => {
     ['Make a report of this:\nColour: red', 'Document'],
     ['Write it down\n\nA diary is good.', 'Write it down'],
     ['Draft of the report\n\nIt is short.', 'Draft of the report'],
+    ['Build a table for the garden\n\nYou need six planks and some screws.', 'Build a table for the garden'],
+    ['Build a table of the harvest\n\nApples: 4\nPears: 7', 'Harvest'],
   ])('%s is called %s', (instruction, title) => {
     expect(titleOf(instruction)).toBe(title)
   })
@@ -62,6 +64,17 @@ describe('a document by rules, without a language model', () => {
     ['JSON within objects', '{"data": {"rows": [{"a": 1}, {"a": 2}]}}', '| a |\n| --: |\n| 1 |\n| 2 |'],
     ['JSON below a title', 'People\n\n[{"a": "x"}]', '# People\n\n| a |\n| --- |\n| x |'],
     ['a heading that begins like a request', 'Write it down\n\nIt helps.', '# Write it down\n\nIt helps.'],
+    [
+      'a heading about furniture',
+      'Build a table for the garden\n\nYou need planks, and screws.\n\nCut them.',
+      '# Build a table for the garden\n\nYou need planks, and screws.\n\nCut them.',
+    ],
+    [
+      'rows below a request',
+      'Make a table of sales\n\nNorth 10, South 20',
+      '|   | Value |\n| --- | --: |\n| North | 10 |\n| South | 20 |',
+    ],
+    ['a request about what follows', 'Make a chart of the following\n\nIt went well.', 'It went well.'],
     ['a title', 'Presentation skills\n\nSpeak slowly.', '# Presentation skills\n\nSpeak slowly.'],
     [
       'a text with code',
