@@ -87,6 +87,13 @@ describe.each(Object.entries(DOORS))('a file in %s (docs/api.md 33.3)', (door, s
     }
     await send(asDataUrl('<p>A <b>plain</b> page</p>'), 'page.html')
     expect(sent()).toContain('plain')
+    const mail =
+      'From: ada@example.com\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
+    await send(asDataUrl(`${mail}${Buffer.from('Heliotrope tides').toString('base64')}`), 'tides.eml')
+    expect(sent()).toContain('Heliotrope tides')
+    await send(asDataUrl(String.raw`{\rtf1{\fonttbl Arial;}Heliotrope \b waves\b0}`), 'tides.rtf')
+    expect(sent()).toContain('Heliotrope waves')
+    expect(sent()).not.toContain('Arial')
   })
 
   test('that cannot be read is refused with its path', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
-import { officeText } from '../../src/research/web/office'
+import { mailText, officeText, rtfText } from '../../src/research/web/office'
 
 const zipped = (parts: Record<string, string | Uint8Array>): Uint8Array =>
   zipSync(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, new Uint8Array(bytesOf(part))])))
@@ -109,3 +109,53 @@ describe('the text of a file of Office, as programs write it', () => {
     expect(text.split('\n')).toHaveLength(5_000)
   })
 })
+
+const mail = (type: string, ...lines: string[]): Uint8Array =>
+  Buffer.from(
+    `From: Ada <ada@example.com>\r\nSubject: =?UTF-8?Q?Die_M=C3=BC?= =?UTF-8?B?aGxl?=\r\nMIME-Version: 1.0\r\nContent-Type: ${type}\r\n${lines.join('\r\n')}`,
+    'latin1',
+  )
+const HEAD = 'From: Ada <ada@example.com>\nSubject: Die Mühle\n\n'
+
+describe('the text of a mail', () => {
+  test.each<[string, Uint8Array, string]>([
+    [
+      'in quoted letters beside its page',
+      mail(
+        'multipart/alternative;\r\n boundary="b 1"',
+        ...['', '--b 1', 'Content-Type: text/plain; charset=utf-8', 'Content-Transfer-Encoding: quoted-printable', ''],
+        ...['The m=C3=BChle was sold in 19=', '02.', '--b 1', 'Content-Type: text/html', '', '<p>hi</p>', '--b 1--'],
+      ),
+      'The mühle was sold in 1902.',
+    ],
+    [
+      'that is a page only, with a file',
+      mail(
+        'multipart/mixed; boundary=x',
+        ...['', '--x', 'Content-Type: text/html; charset=utf-8', 'Content-Transfer-Encoding: base64', ''],
+        ...[Buffer.from('<style>p{}</style><p>It was <b>sold</b>.</p><p>Gone &amp; paid.</p>').toString('base64')],
+        ...['--x', 'Content-Type: text/plain; name=a.txt', 'Content-Disposition: attachment', '', 'no', '--x--'],
+      ),
+      'It was sold.\nGone & paid.',
+    ],
+    ['in an old charset', mail('text/plain; charset=iso-8859-1', '', 'K\xf6ln'), 'Köln'],
+    ['in a charset nobody knows', mail('text/plain; charset=none', '', 'K\xf6ln'), 'Köln'],
+  ])('%s', (_, bytes, text) => expect(mailText(bytes)).toEqual({ title: 'Die Mühle', text: HEAD + text }))
+
+  test('may be broken anywhere', () => {
+    const whole = mail('multipart/mixed; boundary=x', '', '--x', 'Content-Type: multipart/mixed; boundary=x', '', '--x')
+    for (let end = 0; end < whole.length; end++) expect(mailText(whole.subarray(0, end)).text).toBeString()
+  })
+})
+
+test.each([
+  [
+    String.raw`{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}\f0\fs24 Sold in 1902.\par K\'f6ln \u8364? costs \b bold\b0.}`,
+    'Sold in 1902.\nKöln € costs bold.',
+  ],
+  [
+    String.raw`{\rtf1\ansicpg1251 \'cc\'e8\'f0{\*\generator Word;}\tab\uc2\u-10179 xx\uc0\u-8704 \{ok\}}`,
+    'Мир\t😀{ok}',
+  ],
+  [String.raw`{\rtf1 open {\pict ffd8`, 'open'],
+])('RTF is read as its text: %s', (source, text) => expect(rtfText(Buffer.from(source, 'latin1'))).toBe(text))

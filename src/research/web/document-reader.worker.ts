@@ -1,12 +1,12 @@
 import { deflateSync } from 'node:zlib'
 import { extractImages, getDocumentProxy } from 'unpdf'
 import { answerTasks } from '../../kernel/worker-pool'
-import { officeText } from './office'
+import { mailText, officeText, rtfText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
 /** `whole`: more pages are refused, and those without text are drawn; otherwise only the first ones are read. */
-export type DocumentInput = { bytes: Uint8Array; maxChars: number; whole?: boolean }
+export type DocumentInput = { bytes: Uint8Array; maxChars: number; whole?: boolean; isMail?: boolean }
 
 /** Most pages read; a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
@@ -19,8 +19,13 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-/** Extracts the text of an Office file or a PDF, until `maxChars`. Decodes no images and runs no scripts. */
-async function readable({ bytes, maxChars, whole = false }: DocumentInput): Promise<PageAnswer> {
+/** Extracts the text of a mail, an RTF file, an Office file or a PDF, until `maxChars`. Decodes no images and runs no scripts. */
+async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
+  if (isMail) {
+    const { title, text } = mailText(bytes)
+    return { title, text: text.slice(0, maxChars), publishedAt: null }
+  }
+  if (bytes[0] === 0x7b) return { title: null, text: rtfText(bytes).slice(0, maxChars), publishedAt: null }
   // An archive, as the files of Office are.
   if (bytes[0] === 0x50 && bytes[1] === 0x4b)
     return { title: null, text: officeText(bytes).slice(0, maxChars), publishedAt: null }

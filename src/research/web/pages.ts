@@ -164,10 +164,12 @@ function createReading() {
     const message = contentType.split(';')[0]!.trim().toLowerCase()
     const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(message))
     const mime = UNKNOWN.test(message) || !isKnown ? typeOf(body, message) : message
-    // A PDF, or the archive that a file of Office is, is what says so by its type or in its first bytes.
+    // A PDF, an RTF file and the archive that a file of Office is say so by their type or in their first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
-    if (DOCUMENT.test(mime) || start === '%PDF-' || start.startsWith('PK\x03\x04')) {
-      const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole }, by)
+    const isMail = message === 'message/rfc822' || (mime !== message && isMailHead(body))
+    const isRich = start === '{\\rtf' || start === '%PDF-' || start.startsWith('PK\x03\x04')
+    if (DOCUMENT.test(mime) || isRich || isMail) {
+      const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole, isMail }, by)
       if (answer.text.trim() || answer.pictures) return answer
       throw new WebFailure('The document contains no text; it may consist of scanned pages.')
     }
@@ -196,6 +198,13 @@ function typeOf(body: Uint8Array, text: string): string {
   const start = Buffer.from(body.subarray(0, 1_024)).toString('latin1')
   if (!HTML.test(start)) return 'text/plain'
   return /^(?:ï»¿)?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
+}
+
+/** Whether bytes begin as a mail that says how it is written; a text about one has no such line. */
+function isMailHead(body: Uint8Array): boolean {
+  const start = Buffer.from(body.subarray(0, HEAD_BYTES)).toString('latin1').replaceAll('\r\n', '\n')
+  const head = `\n${start.split('\n\n', 1)[0]}`
+  return /^\n[a-z-]{2,40}:[ \t]/i.test(head) && /\nmime-version:/i.test(head) && /\nfrom:/i.test(head)
 }
 
 async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by: By): Promise<PageAnswer> {
