@@ -140,11 +140,11 @@ describe('the text of a mail', () => {
     ],
     ['in an old charset', mail('text/plain; charset=iso-8859-1', '', 'K\xf6ln'), 'Köln'],
     ['in a charset nobody knows', mail('text/plain; charset=none', '', 'K\xf6ln'), 'Köln'],
-  ])('%s', (_, bytes, text) => expect(mailText(bytes)).toEqual({ title: 'Die Mühle', text: HEAD + text }))
+  ])('%s', async (_, bytes, text) => expect(await mailText(bytes)).toEqual({ title: 'Die Mühle', text: HEAD + text }))
 
-  test('may be broken anywhere', () => {
+  test('may be broken anywhere', async () => {
     const whole = mail('multipart/mixed; boundary=x', '', '--x', 'Content-Type: multipart/mixed; boundary=x', '', '--x')
-    for (let end = 0; end < whole.length; end++) expect(mailText(whole.subarray(0, end)).text).toBeString()
+    for (let end = 0; end < whole.length; end++) expect((await mailText(whole.subarray(0, end))).text).toBeString()
   })
 })
 

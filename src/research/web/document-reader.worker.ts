@@ -22,7 +22,7 @@ Reflect.deleteProperty(globalThis, 'fetch')
 /** Extracts the text of a mail, an RTF file, an Office file or a PDF, until `maxChars`. Decodes no images and runs no scripts. */
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
-    const { title, text } = mailText(bytes)
+    const { title, text } = await mailText(bytes)
     return { title, text: text.slice(0, maxChars), publishedAt: null }
   }
   if (bytes[0] === 0x7b) return { title: null, text: rtfText(bytes).slice(0, maxChars), publishedAt: null }

@@ -1,5 +1,6 @@
 import { unzipSync } from 'fflate'
 import { DOMParser, parseHTML } from 'linkedom'
+import PostalMime, { decodeWords } from 'postal-mime'
 
 /** Together, once unpacked: a small archive can hold any amount of nothing. */
 const MAX_UNPACKED = 64 * 1024 * 1024
@@ -255,75 +256,20 @@ function momentOf(days: number, format: string, beginsMs: number): string {
   return /h/i.test(format) ? `${date} ${time}` : date
 }
 
-/** What a mail says of itself, by name in lower case, and what is behind that. */
-type MailPart = { fields: ReadonlyMap<string, string>; body: string }
-
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 const MAX_DEPTH = 10
-const MAX_PARTS = 1_000
+const MAX_FIELD = 1_000
 
 /** The head of a mail and its text, or that of its page where it has no other; files in it are left out. */
-export function mailText(bytes: Uint8Array): { title: string | null; text: string } {
-  const mail = mailPart(Buffer.from(bytes).toString('latin1').replaceAll('\r\n', '\n'))
-  const parts = shownParts(mail, 0)
-  const texts = parts.filter(({ isPage }) => !isPage).map(({ text }) => text.trim())
-  const words = texts.filter(Boolean).length ? texts : parts.map(({ text }) => pageText(text))
-  const shown = SHOWN_FIELDS.map((name) => [name, fieldText(mail.fields.get(name.toLowerCase()) ?? '')] as const)
+export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
+  const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: MAX_DEPTH })
+  const shown = SHOWN_FIELDS.map((name) => {
+    const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
+    return [name, decodeWords(value).slice(0, MAX_FIELD)] as const
+  })
   const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
-  return { title: shown.at(-1)![1] || null, text: [head.join('\n'), ...words].filter(Boolean).join('\n\n') }
-}
-
-function mailPart(text: string): MailPart {
-  const end = text.startsWith('\n') ? 0 : text.indexOf('\n\n')
-  const head = end < 0 ? text : text.slice(0, end)
-  const fields = new Map<string, string>()
-  for (const line of head.replace(/\n[ \t]/g, ' ').split('\n')) {
-    const colon = line.indexOf(':')
-    const name = line.slice(0, colon).toLowerCase()
-    if (colon > 0 && !fields.has(name)) fields.set(name, line.slice(colon + 1).trim())
-  }
-  return { fields, body: end < 0 ? '' : text.slice(end + 1) }
-}
-
-/** The texts and pages of a mail in their order, those of mails within it, too. */
-function shownParts({ fields, body }: MailPart, depth: number): { isPage: boolean; text: string }[] {
-  const type = fields.get('content-type') ?? 'text/plain'
-  if (depth > MAX_DEPTH || /^attachment/i.test(fields.get('content-disposition') ?? '')) return []
-  if (/^message\/rfc822/i.test(type)) return shownParts(mailPart(body.replace(/^\n/, '')), depth + 1)
-  const boundary = /boundary="?([^";\n]{1,200})/i.exec(type)?.[1]?.trim()
-  if (/^multipart\//i.test(type) && boundary) {
-    const parts = `\n${body}`.split(`\n--${boundary}`, MAX_PARTS).slice(1)
-    const last = parts.findIndex((part) => part.startsWith('--'))
-    return (last < 0 ? parts : parts.slice(0, last)).flatMap((part) =>
-      shownParts(mailPart(part.slice(part.indexOf('\n') + 1)), depth + 1),
-    )
-  }
-  const charset = /charset="?([\w.:-]{1,40})/i.exec(type)?.[1] ?? 'utf-8'
-  const isPage = /^text\/html/i.test(type)
-  if (!isPage && !/^text\//i.test(type)) return []
-  return [{ isPage, text: inCharset(unwrappedBody(body, fields.get('content-transfer-encoding') ?? ''), charset) }]
-}
-
-function unwrappedBody(body: string, encoding: string): Buffer {
-  if (/^base64/i.test(encoding)) return Buffer.from(body, 'base64')
-  return Buffer.from(/^quoted-printable/i.test(encoding) ? unquoted(body.replace(/=[ \t]?\n/g, '')) : body, 'latin1')
-}
-
-/** Bytes written as `=C3`. */
-const unquoted = (text: string): string =>
-  text.replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-
-/** A field with its encoded words, such as `=?UTF-8?Q?M=C3=BChle?=`; others are UTF-8. */
-function fieldText(field: string): string {
-  return inCharset(Buffer.from(field, 'latin1'), 'utf-8')
-    .replace(/\?=\s{1,20}=\?/g, '?==?')
-    .replace(/=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,2000})\?=/gi, (_, charset, form, word) =>
-      inCharset(
-        /b/i.test(form) ? Buffer.from(word, 'base64') : Buffer.from(unquoted(word.replaceAll('_', ' ')), 'latin1'),
-        charset,
-      ),
-    )
-    .slice(0, 1_000)
+  const words = text?.trim() || pageText(html ?? '')
+  return { title: shown.at(-1)![1] || null, text: [head.join('\n'), words].filter(Boolean).join('\n\n') }
 }
 
 function inCharset(bytes: Uint8Array, name: string): string {
