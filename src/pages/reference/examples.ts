@@ -44,6 +44,11 @@ const BODIES: Readonly<Record<string, Json>> = {
   },
   patchGuardrailPoliciesById: { name: 'No personal data' },
   postGuardrailPoliciesByIdEvaluate: { text: 'Write to ada@example.com', phase: 'input' },
+  postGuardrailPoliciesPreview: {
+    rules: [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact' }],
+    text: 'Write to ada@example.com',
+    phase: 'input',
+  },
   postSkills: { slug: 'email-drafter' },
   deleteSkills: { slug: 'email-drafter' },
   postSkillsCreate: {
