@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port'
@@ -107,7 +107,10 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
         await database?.drop()
         rmSync(root, { recursive: true, force: true })
       } else {
-        violations.push(`the data and the log of acknowledgements are kept in ${root}`)
+        // Not in the temporary folder of this run, which goes with it.
+        const kept = mkdtempSync(join(tmpdir().replace(/\/svc-tests-.*/, ''), 'svc-chaos-'))
+        cpSync(root, kept, { recursive: true })
+        violations.push(`the data and the log of acknowledgements are kept in ${kept}`)
         if (database) violations.push(`the database is kept: ${new URL(database.url).pathname.slice(1)}`)
       }
     },
