@@ -37,6 +37,24 @@ inChromium('automation in the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('of what an event could have started only a few are read, and the rest is said', async () => {
+    for (let number = 0; number < 4; number++)
+      await make('workflows', {
+        name: `Parcels ${number}`,
+        triggerType: 'event',
+        triggerConfig: { eventPattern: 'parcel.*' },
+        steps: [{ type: 'tool', name: 'Missing', config: { name: 'no_such_tool', arguments: {} } }],
+      })
+    const { page, problems } = await open('/me/workflows/new?tab=events')
+    await write(page, 'Event', 'parcel.sent')
+    await press(page, 'Publish event')
+    await press(page, 'Done')
+    await page.waitForSelector('.table-body a')
+    await page.click('.table-body a')
+    await sees(page, 'Not looked at: 1 more that could have been started.')
+    expect(problems).toEqual([])
+  })
+
   test('the list of workflows counts what failed in 7 days', async () => {
     const { page, problems, texts } = await cellsIn('/me/workflows')
     await eventually(texts, (all) => all.includes('✗ 1'))
