@@ -67,7 +67,7 @@ type Show = {
   screenReader?: boolean
 }
 
-/** Takes the terminal until the dashboard ends. @throws CommandFailed 2 without a terminal, 4 and 7 as any command */
+/** Takes the terminal until the dashboard ends. @throws CommandFailed 2 without a terminal, 4 and 7 like others */
 export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
   const { io, globals, env } = shell
   const { first, canWrite, bell, noMotion, screenReader } = rest

@@ -65,14 +65,11 @@ export async function openResponse(
   counts = false,
 ): Promise<OpenResponse> {
   assertInput(sent)
-  const reading = filesRead(deps, call, sent, !counts)
-  const { body: input, warnings, files } = reading instanceof Promise ? await reading : reading
+  const { body: input, warnings, files } = await filesRead(deps, call, sent, !counts)
   const owner = ownerOf(call.caller)
-  const naming = withReferences(deps, call, itemsOf(input))
-  const own = naming instanceof Promise ? await naming : naming
+  const own = await withReferences(deps, call, itemsOf(input))
   const read = (items: readonly Item[]) => items.map((item) => opened(deps, owner, item, warnings))
-  const following = threadOf(deps, call, input, own)
-  const thread = following instanceof Promise ? await following : following
+  const thread = await threadOf(deps, call, input, own)
   const { request, kinds, ignored } = readResponse({ ...input, model: deps.engines.named(input.model) }, read(own), {
     ...thread,
     earlier: read(thread.earlier),

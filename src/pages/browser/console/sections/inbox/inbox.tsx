@@ -167,7 +167,7 @@ function State({ chat }: { chat: Chat }) {
   return <Chip state="live">{isMine(chat) ? 'with you' : `with ${chat.operator?.name ?? 'a person'}`}</Chip>
 }
 
-/** Since when each of those who wait does so; what counts them is read again whenever they are others. */
+/** Since when each of those who wait does so; they are counted again whenever they are others. */
 function useSince(ids: string): ReadonlyMap<string, string> {
   const client = useQueryClient()
   const { data } = useGet<{ takeovers: { session_id: string; waiting_since: string | null }[] }>(
@@ -175,11 +175,13 @@ function useSince(ids: string): ReadonlyMap<string, string> {
     { state: 'waiting', limit: 100 },
     { off: ids === '' },
   )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when others wait
+  const last = useRef(ids)
   useEffect(() => {
+    if (last.current === ids) return
+    last.current = ids
     const counted = ['/takeovers', '/needs']
     void client.invalidateQueries({ predicate: ({ queryKey }) => counted.includes(String(queryKey[1])) })
-  }, [ids])
+  }, [client, ids])
   return new Map(data?.takeovers.flatMap(({ session_id: id, waiting_since: at }) => (at ? [[id, at] as const] : [])))
 }
 
