@@ -83,7 +83,7 @@ export function buildAccounts(modules: Foundation) {
   const counts = createKeptCounts({ store, clock, node: modules.node })
   const shared =
     redis && nodes.isCluster
-      ? { scripts: redis, live: modules.live, node: modules.node, nodes: nodes.serving, counts }
+      ? { scripts: redis, live: modules.live, node: modules.node, known: nodes.others, counts }
       : null
   const resources = {
     ...{ store, clock, audit: modules.audit, storeAnswer, bindings: keys.bindings },

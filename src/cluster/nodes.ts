@@ -50,14 +50,13 @@ type Renewal = {
 }
 
 /**
- * Of the others with a lease `serving` do more than one command, with `roles`, comma-separated; `before` of these have
- * an id that sorts before.
+ * Of the others with a lease `serving` do more than one command: their ids, and `roles` of those that do not drain, both
+ * comma-separated.
  */
 type Lease = {
   until: number
   lapsed: boolean
-  serving: number
-  before: number
+  serving: string
   roles: string
   own_folders: number
   drain_at: number | null
@@ -87,8 +86,7 @@ const renewedRepository = command<Renewal>()((tx, p) => {
     .returning({
       until: t.lease_until,
       lapsed: sql<boolean>`exists (select 1 from ${t} as each where each.lease_until <= ${postgresNow})`,
-      serving: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> ''))::int`)}`,
-      before: sql<number>`${ofOthers(sql`(count(*) filter (where each.roles <> '' and each.id collate "C" < ${p.id}))::int`)}`,
+      serving: sql<string>`${ofOthers(sql`coalesce(string_agg(each.id, ',') filter (where each.roles <> ''), '')`)}`,
       roles: sql<string>`${ofOthers(sql`coalesce(string_agg(each.roles, ',') filter (where each.roles <> '' and each.drain_at is null), '')`)}`,
       drain_at: t.drain_at,
       own_folders: sql<number>`${ofOthers(sql`(count(*) filter (where each.own_files and each.roles <> ''))::int`)}`,
@@ -206,7 +204,7 @@ export function createNodes(deps: ServiceDeps) {
   const isCluster = store.dialect === 'postgres'
   let steadySince = 0
   let renewedAt = Number.NEGATIVE_INFINITY
-  let serving = { count: 1, rank: 0 }
+  let others: ReadonlySet<string> = new Set()
   let isScattered = false
   let drainAt: number | null = null
   let lagMs = 0
@@ -221,8 +219,8 @@ export function createNodes(deps: ServiceDeps) {
     join,
     renew,
     leave,
-    /** How many nodes serve, this one included, and how many of them have an id that sorts before its own. */
-    serving: () => serving,
+    /** Ids of the other nodes that serve, as of the last renewal. */
+    others: () => others,
     isServed,
     list,
     /** Has the process say what it does with each renewal. */
@@ -274,9 +272,9 @@ export function createNodes(deps: ServiceDeps) {
   }
 
   function heard(lease: Lease): void {
-    serving = { count: 1 + lease.serving, rank: lease.before }
+    others = new Set(lease.serving.split(',').filter(Boolean))
     const own = roles === '' ? { serving: 0, folders: 0 } : { serving: 1, folders: Number(ownFiles) }
-    isScattered = lease.serving + own.serving > 1 && lease.own_folders + own.folders > 0
+    isScattered = others.size + own.serving > 1 && lease.own_folders + own.folders > 0
     drainAt = lease.drain_at
     for (const role of `${drainAt === null ? roles : ''},${lease.roles}`.split(','))
       seen.set(role, lease.until - LEASE_MS)

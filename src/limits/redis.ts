@@ -249,7 +249,7 @@ type Deps = {
   live: Pick<Live, 'hear' | 'tellOthers'>
   clock: Clock
   node: string
-  count(): number
+  known(): ReadonlySet<string>
   answer(question: Question): Promise<Answer>
 }
 
@@ -259,12 +259,16 @@ const PATIENCE_MS = 500
 /** How long nobody waits for nodes that did not answer in time; they are told all the same. */
 const SILENCE_MS = 1_000
 const MAX_WAITING = 2_000
+/** A node that asks is known by its lease after so long at most. */
+const NEW_MS = 5_000
 
 /** Asks the other nodes over the database, and answers them. */
-export function createPeers({ live, clock, node, count, answer }: Deps) {
+export function createPeers({ live, clock, node, known, answer }: Deps) {
   const waiting = new Map<string, (from: FromNode) => void>()
   let requested = 0
   let waitAgainAt = 0
+  /** Nodes that asked before this one knew of them, and until when they count. */
+  const newcomers = new Map<string, number>()
 
   live.hear(ASK, '*', (heard) => {
     if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
@@ -273,6 +277,7 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
     const isOne =
       Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)
     const question = isOne ? read : null
+    if (question && !known().has(String(heard.id))) newcomers.set(String(heard.id), clock.monotonic() + NEW_MS)
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
@@ -280,7 +285,13 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
     if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
   })
 
-  return { ask }
+  return { ask, count }
+
+  /** How many other nodes serve. One that was started just now counts from its first question on. */
+  function count(): number {
+    for (const [id, until] of newcomers) if (known().has(id) || clock.monotonic() > until) newcomers.delete(id)
+    return known().size + newcomers.size
+  }
 
   async function reply(to: string, ask: string, question: Question): Promise<void> {
     live.tellOthers(ANSWER, to, { ask, node, text: JSON.stringify(await answer(question)) })
@@ -288,7 +299,7 @@ export function createPeers({ live, clock, node, count, answer }: Deps) {
 
   /** What all others answer, or the one named `by`; it does not wait for the rest once one has asked Redis. */
   async function ask(question: Question, by = ''): Promise<FromNode[]> {
-    const others = by ? 1 : count() - 1
+    const others = by ? 1 : count()
     if (others < 1 || waiting.size >= MAX_WAITING) return []
     const id = String(++requested)
     live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })

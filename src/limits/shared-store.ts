@@ -28,8 +28,8 @@ export type Shared = {
   live: Pick<Live, 'hear' | 'tellOthers'>
   /** Id of this process. */
   node: string
-  /** How many nodes serve now, and the place of this one among their ids. */
-  nodes(): { count: number; rank: number }
+  /** Ids of the other nodes that serve, as far as this one knows. */
+  known(): ReadonlySet<string>
   /** What each node let in, also of those that are gone. */
   counts: KeptCounts
 }
@@ -60,9 +60,9 @@ const MAX_FORGOT = 3
  * which was started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let
  * in, but for the little that they had not written: it is taken to be as much as it may be.
  */
-export function createSharedStore({ clock, scripts, live, mine, node, nodes, counts }: Deps): WindowStore {
+export function createSharedStore({ clock, scripts, live, mine, node, known, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
-  const peers = createPeers({ live, clock, node, count: () => nodes().count, answer })
+  const peers = createPeers({ live, clock, node, known, answer })
   /** What this node let in without Redis; `mine` has it too. */
   const apart = createLocalStore({ clock, windows: createMemoryWindows(clock) })
   /** Until when somebody may have let in calls that Redis does not know. */
@@ -193,10 +193,10 @@ export function createSharedStore({ clock, scripts, live, mine, node, nodes, cou
     const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
     const silent = ofOthers(kept, answers).map((one) => ({ ...one, used: one.used + unwrittenOf(limit) }))
     const me = { node, used: mine.view(subject, name).used }
-    const { count } = nodes()
-    if (answers.length < count - 1) {
+    const count = peers.count()
+    if (answers.length < count) {
       // One more than is known: a node was started just now, or others think so. What does not divide is theirs.
-      const length = Math.max(count - others.length - silent.length, 0)
+      const length = Math.max(count + 1 - others.length - silent.length, 0)
       const unknown = Array.from({ length }, () => ({ node: '', used: 0 }))
       return levelOf(limit, node, [...unknown, ...others, ...silent, me])
     }

@@ -34,7 +34,7 @@ type Deps = {
   /** Settings under which the database may lose what it acknowledged. */
   risks(): Promise<string[]>
   nodes: {
-    serving(): { count: number }
+    others(): ReadonlySet<string>
     list(): Promise<{ state: { clock_ahead_ms: number } | null }[]>
     isServed(role: string): boolean
     hasScatteredFiles(): boolean
@@ -85,7 +85,7 @@ export function createStatus({ clock, facts, health, schema, mapping, redis, ris
         evicts,
       },
       nodes: {
-        count: nodes.serving().count,
+        count: 1 + nodes.others().size,
         unserved: needed.filter((role) => !nodes.isServed(role)),
         scattered_files: nodes.hasScatteredFiles(),
         clock_ahead_ms: nodes.clockAheadMs(),

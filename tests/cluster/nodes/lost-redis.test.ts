@@ -24,8 +24,10 @@ const [database, server] = can
   ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()])
   : ([] as never as [OwnDatabase, RedisServer])
 const nodes: Node[] = []
+/** Which others each node knows of by their leases. */
+const known = new Map(IDS.map((id) => [id, new Set(IDS.filter((other) => other !== id))]))
 /** A node with its own way to Redis, and its own connections to the database that all share. */
-async function startNode(node: string, rank: number): Promise<Node> {
+async function startNode(node: string): Promise<Node> {
   const { hostname, port } = new URL(server.url)
   const cable = await startTcpProxy({ hostname, port: Number(port) })
   const store = openPostgres({ url: database.url, maxConnections: 2 })
@@ -38,7 +40,7 @@ async function startNode(node: string, rank: number): Promise<Node> {
     clock: systemClock,
     tiers: createTiers(),
     shared: {
-      ...{ scripts: redis, live, node, nodes: () => ({ count: IDS.length, rank }) },
+      ...{ scripts: redis, live, node, known: () => known.get(node)! },
       counts: createKeptCounts({ store, clock: systemClock, node }),
     },
   })
@@ -50,7 +52,7 @@ async function startNode(node: string, rank: number): Promise<Node> {
   return { limiter, cable, stop }
 }
 
-if (can) for (const [rank, id] of IDS.entries()) nodes.push(await startNode(id, rank))
+if (can) for (const id of IDS) nodes.push(await startNode(id))
 afterAll(async () => {
   if (!can) return
   for (const node of nodes) await node.stop()
@@ -158,6 +160,22 @@ describe.skipIf(!can)('nodes that lose Redis stay within a limit together (I-10)
     },
   )
 
+  test.each(KINDS)(
+    'a node that was started just now is known from its first question on: %s',
+    async (_, attempt, limit) => {
+      const [one, two] = nodes as [Node, Node]
+      const others = [...known]
+      known.set('a', new Set()).set('b', new Set(['a']))
+      for (const { cable } of nodes) cable.sever()
+      for (let round = 0; round < 5; round++) {
+        const caller = keyCaller()
+        const first = admitted(round, [two], attempt, caller)
+        expect((await admitted(limit, [one, two], attempt, caller)) + (await first)).toBeLessThanOrEqual(limit)
+      }
+      for (const [id, those] of others) known.set(id, those)
+    },
+  )
+
   test('a node that does not answer leaves the others a share, after half a second', async () => {
     const caller = keyCaller()
     const [one] = nodes as [Node]
@@ -168,7 +186,7 @@ describe.skipIf(!can)('nodes that lose Redis stay within a limit together (I-10)
     expect(await admitted(60, [one], request, caller)).toBe(15)
     expect(performance.now() - startedAt).toBeLessThan(10_000)
     await server.start()
-    nodes[2] = await startNode('c', 2)
+    nodes[2] = await startNode('c')
     await counted()
   })
 })

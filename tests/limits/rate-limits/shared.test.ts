@@ -49,7 +49,7 @@ beforeAll(async () => {
     createRateLimiter({
       clock: systemClock,
       tiers: createTiers(),
-      shared: { scripts, live: lives[at]!, node: `node${at}`, nodes: () => ({ count: 2, rank: at }), counts },
+      shared: { scripts, live: lives[at]!, node: `node${at}`, known: () => new Set([`node${1 - at}`]), counts },
     }),
   )
 })
@@ -167,7 +167,7 @@ describe.skipIf(!can)('several nodes with one Redis', () => {
           scripts: { run: async (_, __, ___, read) => read(answer), started: async () => 'odd' },
           ...{ live: deaf, counts },
           node: 'odd',
-          nodes: () => ({ count: 2, rank: 0 }),
+          known: () => new Set(['other']),
         },
       })
       const caller = keyCaller()
