@@ -178,7 +178,7 @@ export async function embed(
         data: made.vectors.map((vector, index) => ({
           object: 'embedding' as const,
           index,
-          embedding: packed?.[index] ?? Array.from(vector),
+          embedding: packed?.[index] ?? numbersOf(vector),
         })),
         model: engineId,
         usage: { prompt_tokens: count, total_tokens: count },
@@ -347,6 +347,13 @@ function engineFor({ engines, config }: EmbeddingDeps, word: string): { engineId
 /** Little-endian, as every machine that this runs on keeps them. */
 const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+
+/** A loop, because the functions of arrays take three times as long. */
+function numbersOf(vector: Float32Array): number[] {
+  const numbers = new Array<number>(vector.length)
+  for (let at = 0; at < vector.length; at++) numbers[at] = vector[at]!
+  return numbers
+}
 
 /** Characters of the pieces of a word. */
 const PIECES = [3, 4, 5]

@@ -47,7 +47,8 @@ const CARRIAGE_RETURN = 13
 /** One server-sent event: its line, empty where it has several, its data as it came, and the JSON in it. */
 export type WireEvent = { line: string; raw: string; value: unknown }
 
-const MAX_TOTAL_BYTES = 50 * 1024 * 1024
+/** Most bytes of an answer. */
+export const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 const END_WAIT_MS = 100
 
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
@@ -56,11 +57,16 @@ const ENDED = { done: true as const, value: undefined }
 
 /** The body as text, at most 50 MB; with a declared length nothing needs counting. */
 export function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
-  const declared = Number(response.headers.get('content-length') ?? Number.NaN)
-  if (declared > MAX_TOTAL_BYTES) throw tooLarge('the answer')
-  return declared >= 0 && !response.headers.has('content-encoding')
-    ? response.text().catch(brokeOff)
-    : readPieceWise(response, timeout)
+  return lengthOf(response, MAX_TOTAL_BYTES) === null
+    ? readPieceWise(response, timeout)
+    : response.text().catch(brokeOff)
+}
+
+/** Bytes of a body that declares them, null for one that does not. Throws `too-large` for more than `max`. */
+function lengthOf({ headers }: Response, max: number): number | null {
+  const declared = Number(headers.get('content-length') ?? Number.NaN)
+  if (declared > max) throw tooLarge('the answer')
+  return declared >= 0 && !headers.has('content-encoding') ? declared : null
 }
 
 async function readPieceWise(response: Response, timeout: UpstreamTimeout): Promise<string> {
@@ -76,14 +82,15 @@ async function readPieceWise(response: Response, timeout: UpstreamTimeout): Prom
   }
 }
 
-/** The body as bytes. Throws `too-large` for more than `most`. */
+/** The body as bytes. Throws `too-large` for more than `max`; with a declared length nothing needs counting. */
 export async function readBytes(response: Response, timeout: UpstreamTimeout, max: number): Promise<Uint8Array> {
+  if (lengthOf(response, max) !== null) return response.bytes().catch(brokeOff)
   return Buffer.concat(await Array.fromAsync(readPieces(response, timeout, max)))
 }
 
 /** The body piece by piece, as it arrives. Throws `too-large` for more than `most` bytes. */
 export async function* readPieces(response: Response, timeout: UpstreamTimeout, max: number) {
-  if (Number(response.headers.get('content-length')) > max) throw tooLarge('the answer')
+  lengthOf(response, max)
   const bytes = openBytes(response, timeout, max)
   try {
     for (let piece = await bytes.next(); piece; piece = await bytes.next()) yield piece
