@@ -180,7 +180,7 @@ function buildWork(decisions: Decisions) {
   )
   modules.resources.orgs.onEnd((tx, { orgId }) => forgetBodies(tx, `org:${orgId}`))
   // What is sent again comes in by none of the addresses, so only the key and the operator decide.
-  const honours = (caller: Caller) => honoursParameters(caller, config.chatParameters, true)
+  const honours = (caller: Caller, atBase: boolean) => honoursParameters(caller, config.chatParameters, atBase)
   const replay = createReplay({ ...modules, completions, honours })
   const testCases = createTestCases({ ...modules, completions, honours, max: config.maxTestCases })
   return {

@@ -123,7 +123,8 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
     const read = requestFromChat(original, honours, forClients)
     return {
       ...read,
-      original,
+      // Sent again, its parameters count as they did at this address.
+      original: forClients ? original : { ...original, svc_base: '/api/v1' },
       ...(ignores ? { ignores } : {}),
       ...(files.length ? { files } : {}),
       warnings: [...read.warnings, ...warnings],

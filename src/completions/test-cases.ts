@@ -29,8 +29,8 @@ type Deps = {
   engines: Pick<EngineService, 'named'>
   completions: Pick<CompletionService, 'pipeline' | 'requestOf'>
   publicJobs: PublicJobs
-  /** Whether parameters of chats count for this caller (docs/api.md 33.1). */
-  honours(caller: Caller): boolean
+  /** Whether parameters of chats count for this caller, at an address where they usually do (docs/api.md 33.1). */
+  honours(caller: Caller, atBase: boolean): boolean
   clock: Clock
   max: number
   /** The caller as whom stored work runs; null when it may not any more. */
@@ -152,7 +152,7 @@ export function createTestCases({
 
   async function orderOf(call: Call, request: TestCase['request']): Promise<CompletionRequest> {
     if ('messages' in request)
-      return requestFromChat(request as ChatInput, honours(call.caller), true) as CompletionRequest
+      return requestFromChat(request as ChatInput, honours(call.caller, true), true) as CompletionRequest
     return (await completions.requestOf(call, request as CompletionInput, true)) as CompletionRequest
   }
 }
@@ -230,10 +230,11 @@ export function createReplay({ completions, engines, honours, usageReading }: Re
   return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {
     const { request } = (await usageReading.request(call, id)).bodies
     if (!request) throw notKept()
-    const body = { ...request, ...(mode ? { mode } : {}) }
+    const body: object = { ...request, ...(mode ? { mode } : {}) }
+    const atBase = !('svc_base' in body)
     const order =
       'messages' in body
-        ? (requestFromChat(body as unknown as ChatInput, honours(call.caller), true) as CompletionRequest)
+        ? (requestFromChat(body as ChatInput, honours(call.caller, atBase), atBase) as CompletionRequest)
         : ((await completions.requestOf(call, body as CompletionInput, true)) as CompletionRequest)
     const again: CompletionRequest = {
       ...{ ...order, conversation: 'none', cache: 'off', metadata: { ...order.metadata, replay_of: id } },

@@ -67,20 +67,25 @@ test('what a guardrail changed is not kept, and nothing is where the operator do
   expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
 })
 
-test('parameters of a chat that is sent again count as the key says (docs/api.md 33.1)', async () => {
+test('parameters of a chat that is sent again count as at its address, or as the key says (docs/api.md 33.1)', async () => {
   const eve = await world.person()
   await eve.send('PATCH', 'settings', { keep_bodies: true })
   const request = { messages: [{ role: 'user', content: 'Count from one to ten' }], max_completion_tokens: 2 }
-  const chat = await eve.send('POST', '/v1/chat/completions', request)
-  expect(chat.body.choices[0].finish_reason).toBe('length')
-  const again = `requests/${chat.headers.get('x-request-id')}/replay`
-  for (const [chat_parameters, ends] of [
-    ['by_base', 'length'],
-    ['ignore', 'stop'],
-    ['honor', 'length'],
+  for (const [base, usual] of [
+    ['/v1', 'length'],
+    ['/api/v1', 'stop'],
   ] as const) {
-    await eve.send('PUT', `keys/${eve.keyId}`, { chat_parameters })
-    const { body } = await eve.send('POST', again, {})
-    expect({ chat_parameters, ends: body.choices[0].finish_reason }).toEqual({ chat_parameters, ends })
+    const chat = await eve.send('POST', `${base}/chat/completions`, request)
+    const again = `requests/${chat.headers.get('x-request-id')}/replay`
+    for (const [chat_parameters, ends] of [
+      ['by_base', usual],
+      ['ignore', 'stop'],
+      ['honor', 'length'],
+    ] as const) {
+      await eve.send('PUT', `keys/${eve.keyId}`, { chat_parameters })
+      const { body } = await eve.send('POST', again, {})
+      expect({ base, chat_parameters, ends: body.choices[0].finish_reason }).toEqual({ base, chat_parameters, ends })
+    }
+    await eve.send('PUT', `keys/${eve.keyId}`, { chat_parameters: 'by_base' })
   }
 })
