@@ -91,7 +91,7 @@ function readVectors(bytes: Uint8Array, count: number): Omit<Embedding, 'made'> 
 }
 
 const KEY = Buffer.from('"embedding":')
-/** Stands in the text for a vector that was read already. */
+/** What the text has in place of a vector that was read already. */
 const LIFTED = 0
 
 /**
