@@ -36,7 +36,7 @@ export const capReached = defineError(
     `Raise the cap or wait for the next ${period === 'daily' ? 'day' : 'month'} (UTC). Nothing was charged.`,
 )
 
-/** Others took this process for dead, because it was silent past its lease, and released what it held. */
+/** This process missed its lease, so another one considered it dead and released its holds. */
 export const holdHasEnded = defineError(
   'unavailable',
   'service_unavailable',

@@ -22,23 +22,23 @@ import {
 } from './repository'
 import { type Hold, IDLE, NEVER, type Reservation, SHARED } from './schema'
 
-/** How many calls of the size asked for are claimed at once, and how many the account must have credit for. */
+/** An escrow claims credit for `CALLS` calls at once. The wallet must have credit for `AMPLE` of them. */
 const CALLS = 8
 const AMPLE = 128
-/** So many calls share a hold at most: then the next one is opened, and this one can be checked as a whole. */
+/** Calls that share one hold, at most. The next call opens a new hold, so that `verify` can check the full one. */
 const MAX_CALLS = 1_000
 const IDLE_MS = 2_000
-/** A call that takes longer is on the record if its process is killed. */
+/** Time between two updates of the idle marks. If the process is killed, longer calls appear as interrupted. */
 const TICK_MS = 500
 const REST_MS = 60_000
-/** In a cluster: how long a hold counts as open after the database said so. A lease lasts several times as long. */
+/** In a cluster: how long a hold counts as open after the database confirmed it. Much shorter than a lease. */
 const SURE_MS = 1_000
-/** How long to wait for what other processes give back, and how often to look. */
+/** How long to wait for other processes to give credit back, and how often to check. */
 const WAIT_MS = 200
 const LOOK_MS = 20
 const RECALL = 'escrow.recall'
 
-/** One hold that many calls of an owner share. Micro-cents: `free` is what no running call has of it. */
+/** One hold that many calls of an owner share. Micro-cents; no running call uses `free`. */
 export type Escrow = {
   ref: string
   owner: OwnerScope
@@ -46,10 +46,10 @@ export type Escrow = {
   allocated: number
   calls: number
   usedAt: number
-  /** When the database last said that it is open. */
+  /** When the database last confirmed that it is open. */
   seenAt: number
   isOver: boolean
-  /** As its row says. */
+  /** Whether its row is marked idle. */
   isIdle: boolean
 }
 
@@ -58,19 +58,18 @@ type Deps = {
   clock: Clock
   node: string
   unended: Set<string>
-  /** Reaches the other processes. */
   live?: Pick<Live, 'tellOthers' | 'hear'>
 }
 
 export type Escrows = ReturnType<typeof createEscrows>
 
 /**
- * Credit of owners who have plenty, claimed for many calls at once: a call takes its part of it in memory. What no call
- * has is given back before anybody is refused, by this process and by others. The row of the hold is authoritative:
- * what is given back is computed from it, and a call is charged only while it is open and has that much left.
+ * Claims credit for many calls at once, for owners who have plenty. Each call takes its part in memory. Before anybody
+ * is refused, this process and the others give unused credit back. The row of the hold is authoritative: the amount to
+ * give back is computed from it, and a call is charged only while the hold is open and has enough left.
  */
 export function createEscrows({ store, clock, node, live, unended }: Deps) {
-  /** Of each owner the one that calls take from, and those that are over but have running calls. */
+  /** For each owner: the open escrow, and the finished ones that still have running calls. */
   const owned = new Map<OwnerScope, Set<Escrow>>()
   const refills = new Map<OwnerScope, Promise<boolean>>()
   const closing = new Set<Promise<unknown>>()
@@ -91,14 +90,14 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     markAll,
   }
 
-  /** What this process has on hold for no call. */
+  /** Credit that this process holds and no call uses, in micro-cents. */
   function freeOf(owner: OwnerScope): number {
     let free = 0
     for (const escrow of owned.get(owner) ?? []) free += escrow.free
     return free
   }
 
-  /** The same, with what other processes have on hold while none of their calls has a part of it. */
+  /** The same for all processes. Of the others, only holds that no call uses count. */
   async function freeAnywhere(reader: Reader, owner: OwnerScope): Promise<number> {
     const elsewhere = reader.dialect === 'postgres' ? await idleElsewhere(reader, { owner, node }) : []
     return freeOf(owner) + (elsewhere[0]?.free ?? 0)
@@ -109,8 +108,8 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   }
 
   /**
-   * A part of the owner's escrow, which is opened or enlarged where needed while the owner `mayShare`. Null where the
-   * call needs a hold of its own.
+   * Takes a part of the owner's escrow, and opens or enlarges it if needed. Null if the call needs a hold of its own:
+   * the owner has too little credit, or `mayShare` is false.
    */
   function reserve(wanted: Reservation, mayShare: () => boolean): Hold | null | Promise<Hold | null> {
     if (isStopped || wanted.amount <= 0 || !mayShare()) return null
@@ -119,7 +118,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   async function refilled(wanted: Reservation, mayShare: () => boolean): Promise<Hold | null> {
     for (;;) {
-      // Calls that come at once wait for the same refill.
+      // Concurrent calls wait for the same refill.
       const under = refills.get(wanted.owner)
       const isAmple = await (under ?? refill(wanted))
       if (isStopped || !mayShare()) return null
@@ -143,14 +142,14 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     return refilling
   }
 
-  /** Locks the wallet before the hold, like whatever ends or enlarges a shared one. */
+  /** Locks the wallet before the hold. All code that ends or enlarges a shared hold uses this order. */
   async function enlarge(tx: Tx, owner: OwnerScope, amount: number) {
     const known = openOf(owner)
     const more = known && known.free >= amount ? 0 : CALLS * amount
     if (!(await claimAmple(tx, { id: owner, amount: more, least: AMPLE * amount }))) return null
     if (known) {
       if (await growHold(tx, { ref: known.ref, more })) return { escrow: known, more }
-      // Others took this process for dead and released it.
+      // Another process considered this one dead and released the hold.
       await unclaim(tx, { id: owner, held: more, charged: 0 })
       finish(known)
       return { escrow: known, more }
@@ -169,7 +168,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   function allocate({ owner, keyId, ref, amount }: Reservation): Hold | null {
     const escrow = openOf(owner)
     if (!escrow || escrow.free < amount) return null
-    // A process that was stopped for longer than its lease must not take from what others may have released.
+    // A process that was paused for longer than its lease must not use a hold that others may have released.
     if (store.dialect === 'postgres' && clock.monotonic() - escrow.seenAt > SURE_MS) return null
     const createdAt = clock.now()
     escrow.free -= amount
@@ -180,7 +179,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     return { ref: `${escrow.ref}.${ref}`, owner, keyId, capped: false, amount, createdAt, escrow }
   }
 
-  /** Has the row of an escrow say whether calls have a part of it. */
+  /** Marks the row of an escrow as idle or in use. */
   async function mark(tx: Tx, escrow: Escrow, isIdle: boolean): Promise<void> {
     if (escrow.isIdle === isIdle) return
     await markShared(tx, { ref: escrow.ref, until: isIdle ? IDLE : NEVER })
@@ -189,7 +188,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     })
   }
 
-  /** The same of all of them, for calls that began since the last one ended. */
+  /** Marks all escrows, because calls may have begun since the last mark. */
   async function markAll(): Promise<void> {
     const all = [...owned.values()].flatMap((those) => [...those])
     for (const escrow of all.filter(({ isIdle, allocated }) => isIdle !== (allocated === 0)))
@@ -199,7 +198,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
       })
   }
 
-  /** A call has ended, and what it did not cost is free again. */
+  /** Ends a call's part. The credit that it did not spend is free again. */
   function ended(hold: Hold, charged: number): void {
     const { escrow, amount } = hold
     if (!escrow || hold.hasEnded) return
@@ -209,13 +208,13 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     if (escrow.isOver && escrow.allocated === 0) close(escrow)
   }
 
-  /** For a call of which it is not known what was charged: nothing more is taken from its escrow. */
+  /** For a call whose charge is unknown: closes its escrow for further calls. */
   function abandon(hold: Hold): void {
     if (hold.escrow) finish(hold.escrow)
     ended(hold, 0)
   }
 
-  /** Gives back, in the transaction of the caller, what this process holds for no call. True when there was any. */
+  /** Gives back unused credit of this process, in the caller's transaction. Returns whether there was any. */
   async function recall(tx: Tx, owner: OwnerScope): Promise<boolean> {
     let given = 0
     for (const escrow of [...(owned.get(owner) ?? [])]) {
@@ -225,13 +224,13 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     return given > 0
   }
 
-  /** The same of all processes: of others with the commit of the unit. */
+  /** The same for all processes. The others are told after the commit. */
   function recallAll(tx: Tx, owner: OwnerScope): Promise<boolean> {
     tx.afterCommit(() => live?.tellOthers(RECALL, owner, {}))
     return recall(tx, owner)
   }
 
-  /** Ends the hold, or leaves of it what calls have. By its row, because an earlier unit may have been undone. */
+  /** Ends the hold, or reduces it to the part that calls use. Reads the row: an earlier transaction may have failed. */
   async function giveBack(tx: Tx, escrow: Escrow): Promise<number> {
     const { ref, owner } = escrow
     await lockWallet(tx, owner)
@@ -267,8 +266,8 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   }
 
   /**
-   * Has other processes give back what they have on hold for no call of this owner, and tries again for a moment while
-   * they do. Null where it was in vain; at once where none has such a hold.
+   * Tells other processes to give back this owner's unused credit, and retries `attempt` for a moment meanwhile. Null
+   * if it keeps failing, or at once if no other process has a shared hold.
    */
   async function recallOthers<T>(reader: Reader, owner: OwnerScope, attempt: () => Promise<T>): Promise<T | null> {
     if (!live || reader.dialect === 'sqlite' || !(await sharedElsewhere(reader, { owner, node })).length) return null
@@ -281,7 +280,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     return null
   }
 
-  /** Gives back what nobody used for a while; at a stop all of it, of running calls when they end. */
+  /** Gives back credit that no call used for a while. On stop it gives back everything once running calls end. */
   function start(onError: (name: string, error: unknown) => void): Loop {
     const idleMs = () => (owned.size ? TICK_MS : REST_MS)
     const tick = async () => {
@@ -320,7 +319,7 @@ type SettlingDeps = {
   watch: Pick<BalanceWatch, 'charged'>
 }
 
-/** Ends holds and books what the work really cost, each statement once for all calls that end together. */
+/** Ends holds and charges the real cost. Calls that end together share each statement. */
 export function createSettling({ clock, escrows, watch }: SettlingDeps) {
   return gathered(async (tx: Tx, one: Settling) => (await settleAll(tx, [one]))[0]!, settleAll)
 
@@ -368,7 +367,7 @@ const freedOf = ({ hold: { owner, escrow, amount }, charged }: Charge) => ({
   charged,
 })
 
-/** On whose days a charge counts. */
+/** The daily spend rows that a charge updates: of the key, and of an owner with caps. */
 function spendsOf({ hold: { keyId, owner, capped, amount, createdAt: at }, charged }: Charge, ownerCapped: boolean) {
   const ofKey = keyId && (charged > 0 || capped) ? [{ subject: keyId, at, charged, freed: capped ? amount : 0 }] : []
   return charged > 0 && ownerCapped ? [...ofKey, { subject: owner, at, charged, freed: 0 }] : ofKey

@@ -18,7 +18,7 @@ const EVERY_MS = 5_000
 
 const NAME = 'billing.expiry'
 
-/** Job that removes expired credit; at a start this is done before the first request, too. */
+/** Job that removes expired credit. Also runs at startup, before the first request. */
 export const expiredCredit = ({ expireDue, dueAt }: Pick<ExpiringGrants, 'expireDue' | 'dueAt'>) => {
   const work = async () => {
     while ((await expireDue()) > 0);
@@ -98,8 +98,8 @@ const BATCH = 100
 export type ExpiringGrants = ReturnType<typeof createExpiringGrants>
 
 /**
- * Credit with an expiry date. It is spent before all other credit, soonest to expire first, and what is left at its
- * end is taken from the balance. Paid calls do no extra work: how much was spent follows from the balance.
+ * Credit with an expiry date. It is spent before all other credit, soonest to expire first. What is left when it
+ * expires is taken from the balance. Paid calls do no extra work, because the spent amount follows from the balance.
  */
 export function createExpiringGrants({
   store,
@@ -117,11 +117,11 @@ export function createExpiringGrants({
     const { ref, amount, expiresAt } = grant
     const dates = { granted_at: clock.now(), expires_at: expiresAt, due_at: expiresAt }
     await insertGrant(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
-    // Has that job run at the end of new credit.
+    // Schedules the job for the moment when the new credit expires.
     await jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: expiresAt })
   }
 
-  /** When the next of all grants is to be looked at, in epoch milliseconds; null when there is none. */
+  /** When the next grant is due, in epoch milliseconds; null when there is none. */
   async function dueAt(reader: Reader): Promise<number | null> {
     const at = (await soonestDue(reader, {}))[0]?.at ?? null
     return at === null ? null : Number(at)
@@ -201,8 +201,8 @@ export function createExpiringGrants({
 }
 
 /**
- * Subtracts from the grants what was spent since they were last computed, or whatever the wallet no longer covers if
- * that is more. `seen_balance` is the same in all grants of an owner, because they are computed together.
+ * Subtracts from the grants what was spent since they were last computed, or what the wallet no longer covers if that
+ * is more. All grants of an owner have the same `seen_balance`, because they are computed together.
  */
 function unspentGrants(grants: ExpiringGrantRow[], balance: number): ExpiringGrantRow[] {
   const total = grants.reduce((sum, { remaining }) => sum + remaining, 0)

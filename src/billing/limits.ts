@@ -57,7 +57,7 @@ export const saveLimits = command<LimitsRow>()((tx, p) => {
     .onConflictDoUpdate({ target: t.owner, set })
 })
 
-/** Switches automatic top-up off where it is on. */
+/** Turns automatic top-up off; 0 rows if it was off. */
 export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
   const t = tx.of(billingLimits)
   return tx
@@ -111,7 +111,7 @@ type Deps = {
   limits: AccountLimitsOf
   watch: BalanceWatch
   balanceOf(reader: Reader, owner: OwnerScope): Promise<Balance>
-  /** Gives back what is on hold for no call, which must not count against a cap. */
+  /** Gives back credit that no call uses, because it must not count against a cap. */
   recall(tx: Tx, owner: OwnerScope): Promise<unknown>
   /** Whether the payment driver can charge a saved payment method; automatic top-up needs that. */
   canCharge: boolean
@@ -184,7 +184,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
   async function apply(tx: Tx, from: ReturnType<typeof toLimits>, row: LimitsRow): Promise<void> {
     const { owner } = row
     const to = toLimits(row)
-    // First, because it makes charges of this owner wait: none may commit between the sum and the mark.
+    // Must be first: it blocks charges of this owner, so none can commit between the sum and the mark.
     const [wallet] = await markCapped(tx, { id: owner, capped: hasCaps(to.caps) })
     if (hasCaps(to.caps)) await recall(tx, owner)
     if (hasCaps(to.caps) && !hasCaps(from.caps)) await startOwnerSpend(tx, owner, clock.now())
@@ -261,7 +261,7 @@ function merged(row: LimitsRow, { auto_top_up, ...patch }: Omit<LimitsPatch, 'sc
   return next
 }
 
-/** Cached limits of owners: every paid call reads them, and they rarely change. */
+/** Caches the limits of owners. Every paid call reads them, and they rarely change. */
 export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps) {
   const cache = createReadCache<OwnerScope, AccountLimits>({
     ...{ max, changes, tables: ['billing_limits'] },
@@ -278,8 +278,8 @@ export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps
   }
 
   /**
-   * Runs a change of an owner's limits. Meanwhile the cache is bypassed: transactions may already see the new limits
-   * while readers outside still see the old ones.
+   * Runs a change of an owner's limits and bypasses the cache meanwhile: transactions may already see the new limits
+   * while other readers still see the old ones.
    */
   async function changeFor<T>(owner: OwnerScope, change: () => Promise<T>): Promise<T> {
     changing.set(owner, (changing.get(owner) ?? 0) + 1)
@@ -294,7 +294,9 @@ export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps
   }
 }
 
-/** All caps of a day together, and how much of them is used; null where nobody has one. Cents; for operators. */
+/**
+ * The sum of all daily caps and how much of it is used today, in cents. The sum is null without caps. For operators.
+ */
 export async function capsOfDay(reader: Reader, now: number) {
   const t = reader.of(billingLimits)
   const isCapped = isNotNull(t.daily_cap_cents)

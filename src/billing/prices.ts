@@ -26,7 +26,7 @@ export type PriceTable = Static<typeof PriceTable>
 /** Quantities a call used. Anything but a finite number above zero counts as zero (docs/attacks.md G7). */
 export type Consumption = {
   promptTokens?: number
-  /** Those of the prompt that an upstream read from its cache. */
+  /** Prompt tokens that an upstream read from its cache. */
   cachedTokens?: number | undefined
   completionTokens?: number
   images?: number
@@ -81,7 +81,7 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
 
 type Tables = { own: PriceTable; ofUpstreams: PriceTable }
 
-/** The prices of the tables, which the running request or job began with. */
+/** Uses the price tables that were current when the running request or job began. */
 export function followPrices(registry: { version(): { prices: Tables } }): Prices {
   const made = new WeakMap<object, Prices>()
   const now = (): Prices => {

@@ -20,7 +20,7 @@ const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
 })
 
-/** The same where the account has more than that. */
+/** Holds an amount if at least `least` is available. */
 export const claimAmple = counted<{ id: OwnerScope; amount: number; least: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -29,7 +29,7 @@ export const claimAmple = counted<{ id: OwnerScope; amount: number; least: numbe
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.least}`))
 })
 
-/** In the order of their ids, which all transactions that lock several keep: none waits for another in a circle. */
+/** Locks wallets in the order of their ids. All transactions use this order, so they cannot deadlock. */
 const lockWallets = command<{ list: string }>()((tx, p) => {
   const t = tx.of(wallets)
   const given = sql`(select owner from ${rowsIn(tx, p.list, { owner: 'text' })})`
@@ -53,7 +53,7 @@ export const claim = gathered(claimOne, async (tx, list) => {
   const [, claimed] = await Promise.all([lockWallets(tx, given), claimListed(tx, given)])
   const covered = new Set(claimed.map(({ id }) => id))
   const counts: number[] = []
-  // Where there is not enough for all of a wallet, the first come first.
+  // If a wallet does not cover all of them, earlier ones win.
   for (const params of list) counts.push(covered.has(params.id) ? 1 : await claimOne(tx, params))
   return counts
 })
@@ -104,7 +104,7 @@ const insertAnyHold = command<NewHold>()((tx, p) =>
   }),
 )
 
-/** The same where the node has a lease; else 0 rows. */
+/** Inserts the hold if the node has a lease; else 0 rows. */
 const insertOneLeased = counted<NewHold>()((tx, p) => {
   const open = sql`SELECT ${p.ref}::text, ${p.wallet_id}::text, ${p.key_id}::text, ${p.capped}::boolean,
     ${p.amount}::bigint, 'open', 0, ${p.node}::text, ${p.created_at}::bigint, ${p.expires_at}::bigint`
@@ -122,8 +122,8 @@ const insertLeasedHold = gathered(insertOneLeased, async (tx, list) => {
 })
 
 /**
- * Opens a hold. A node of a cluster whose lease has ended, as after a pause, renews it first: others would release the
- * hold of a request that runs.
+ * Opens a hold. A cluster node whose lease has ended, for example after a pause, renews it first. Otherwise other nodes
+ * would release the hold while the request runs.
  */
 export const insertHold = (tx: Tx, hold: NewHold): Promise<unknown> =>
   tx.dialect === 'postgres' && hold.node !== OF_JOBS && hold.node !== OF_SESSIONS
@@ -145,7 +145,7 @@ export const growHold = counted<{ ref: string; more: number }>()((tx, p) => {
     .where(and(eq(t.ref, p.ref), sql`${t.state} = 'open'`))
 })
 
-/** Tells other processes whether a call has a part of a shared hold. */
+/** Marks for other processes whether a call uses a part of a shared hold. */
 export const markShared = counted<{ ref: string; until: typeof NEVER | typeof IDLE }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
@@ -179,15 +179,15 @@ const endListedHolds = command<{ list: string }>()((tx, p) => {
 })
 
 const endLocked = async (tx: Tx, ending: Ending): Promise<number> => {
-  // A shared hold is changed by calls that do not wait for each other: all of them lock its wallet first.
+  // Calls change a shared hold concurrently, so each locks the wallet first.
   const isShared = ending.ref.startsWith(SHARED)
   const [, ended] = await Promise.all([isShared && lockWallet(tx, ending.owner), endOneHold(tx, ending)])
   return ended
 }
 
 /**
- * Ends an open hold; 0 rows when it had already ended. With the state `open` it charges calls to the hold that they
- * share; 0 rows also when there is not as much left.
+ * Ends an open hold; 0 rows when it had already ended. With the state `open` it charges a call to a shared hold; 0 rows
+ * also when the hold has less than that left.
  */
 export const endHold = gathered(endLocked, async (tx, list) => {
   const sums = new Map<string, Ending>()
@@ -206,7 +206,7 @@ export const endHold = gathered(endLocked, async (tx, list) => {
     ])
     for (const { ref } of rows) ended.add(ref)
   }
-  // Of two that end the same hold only one may be told so.
+  // If two end the same hold, only one of them gets a 1.
   return list.map(({ ref, state }) => ((state === 'open' ? ended.has(ref) : ended.delete(ref)) ? 1 : 0))
 })
 
@@ -237,7 +237,7 @@ export const unclaimReturning = gathered(unclaimOneReturning, async (tx, list) =
     sums.set(id, { charged: (sum?.charged ?? 0) + charged, freed: (sum?.freed ?? 0) + held })
   }
   const left = await unclaimSums(tx, sums)
-  // Each has the balance after its own charge, as if they came one after the other.
+  // Each gets the balance after its own charge, as if the charges ran one after the other.
   const balances = list.toReversed().map(({ id, charged }) => {
     const wallet = left.get(id)
     if (!wallet) return []
@@ -265,7 +265,7 @@ async function unclaimSums(
   return left
 }
 
-/** Open holds of this process past their expiry: nothing will end them. Of others only they know, by their clock. */
+/** Expired open holds of this process. Other processes check their own, because expiry uses their clock. */
 export const expiredHolds = query<{ node: string; now: number; limit: number }>()((db, p) => {
   const t = db.of(holds)
   return db
@@ -276,8 +276,8 @@ export const expiredHolds = query<{ node: string; now: number; limit: number }>(
 })
 
 /**
- * Open holds of processes that have ended: on SQLite every other one, on Postgres those that are no node any more.
- * Those of jobs belong to no process: another one takes the job over.
+ * Open holds of processes that have ended: on SQLite all other processes, on Postgres those without a node row. Holds
+ * of jobs belong to no process, because another process takes the job over.
  */
 export const orphanedHolds = query<{ node: string; limit: number }>()((db, p) => {
   const t = db.of(holds)
@@ -340,7 +340,7 @@ const holdFields = (t: typeof holds.sqlite) => ({
   owner: t.wallet_id,
   keyId: t.key_id,
   capped: t.capped,
-  // Of an escrow what it was not charged yet.
+  // Of a shared hold, the part that was not charged yet.
   amount: sql<number>`${t.amount} - ${t.settled_amount}`.mapWith(Number),
   createdAt: t.created_at,
   isIdle: sql<boolean>`${t.expires_at} = ${IDLE}`.mapWith(Boolean),
@@ -356,7 +356,7 @@ export const insertEntry = command<Omit<LedgerRow, 'id'>>()((tx, p) => {
     .returning({ id: t.id })
 })
 
-/** What a hold of a call's own reserved, in micro-cents; nothing where calls shared one. */
+/** What a call's own hold reserved, in micro-cents. No row for calls that share a hold. */
 export const heldUnder = query<{ ref: string }>()((db, p) => {
   const t = db.of(holds)
   return db.select({ amount: t.amount }).from(t).where(eq(t.ref, p.ref))

@@ -18,24 +18,24 @@ export type Payer = { owner: OwnerScope; keyId: KeyId | null; caps: Caps }
 export type Reservation = Payer & {
   ref: string
   amount: number
-  /** It lasts until the job ends, in whichever process, and not only as long as a request does. */
+  /** The hold lasts until the job ends, in any process. */
   forJob?: boolean
-  /** The same for a browser session, which its own row ends. */
+  /** The hold lasts until the row of a browser session ends it. */
   forSession?: boolean
 }
 
-/** Stands for the process of a hold that belongs to a job. */
+/** Used as the process of a hold that belongs to a job. */
 export const OF_JOBS = 'jobs'
-/** The same of a hold that belongs to a browser session. */
+/** Used as the process of a hold that belongs to a browser session. */
 export const OF_SESSIONS = 'sessions'
 /** The last moment of the year 9999: it sorts after all others. */
 export const NEVER = 253_402_300_799_999
-/** The same of a shared hold of which no call has a part: what a killed process leaves of it interrupts nobody. */
+/** Expiry of a shared hold that no call uses. If its process is killed, no call is recorded as interrupted. */
 export const IDLE = NEVER - 1
 
-/** The reference of a hold that many calls share begins with it; theirs begin with its reference. */
+/** Prefix of references of shared holds. References of their calls begin with the hold's reference. */
 export const SHARED = 'escrow.'
-/** With the id behind it. */
+/** Length of such a reference, including its id. */
 export const SHARED_LENGTH = 35
 
 /** An open hold, with what is needed to end it. Micro-cents and epoch ms. */
@@ -47,11 +47,11 @@ export type Hold = {
   capped: boolean
   amount: number
   createdAt: number
-  /** It is a part of this one. */
+  /** The shared hold that this one is a part of. */
   escrow?: Escrow
-  /** Of an escrow: it was charged or freed. */
+  /** For a part of a shared hold: it was charged or freed. */
   hasEnded?: boolean
-  /** As its row says: many calls share it, and none had a part of it. */
+  /** Whether the row is a shared hold that no call uses. */
   isIdle?: boolean
 }
 

@@ -62,7 +62,7 @@ type AbandonedLoopDeps = {
   audit: AuditLog
   node: string
   release(tx: Tx, hold: Hold): Promise<boolean>
-  /** References of holds whose request could not end them, as when the database was away. */
+  /** References of holds whose request could not end them, for example because the database was down. */
   unended?: Set<string>
 }
 
@@ -72,7 +72,7 @@ export type Billing = ReturnType<typeof createBilling>
 const HOLD_MS = 660_000
 const BATCH = 100
 
-/** Credit that is not gone within a second, in micro-cents, and how long it need not be looked at again. */
+/** An owner with this much credit, in micro-cents, is not checked again for `PLENTY_MS`. */
 const PLENTY = centsToMicro(100)
 const PLENTY_MS = 1_000
 
@@ -93,7 +93,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   const escrows = createEscrows({ store, clock, node, unended, ...(live && { live }) })
   const ownerCaps = createOwnerCaps({ limits, clock, escrows })
   const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs, escrows })
-  /** When owners had plenty, as the database said. */
+  /** When the database last said that an owner had plenty of credit. */
   const plenty = createLru<OwnerScope, number>(20_000)
   const settleHolds = createSettling({ clock, escrows, watch })
   return {
@@ -111,7 +111,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     amountOf,
     openAccount,
     releaseAbandoned,
-    /** For a request that could not end its hold, as when the database was away. */
+    /** For a request that could not end its hold, for example because the database was down. */
     releaseLater: (hold: Hold): void => void (hold.escrow ? escrows.abandon(hold) : unended.add(hold.ref)),
     unended,
     escrows,
@@ -128,8 +128,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /**
-   * Throws 402 `insufficient_credits` when nothing is available or a cap of the key is used up. Of owners without caps
-   * who had plenty a second ago nothing is read.
+   * Throws 402 `insufficient_credits` when nothing is available or a cap of the key is used up. Reads nothing for
+   * owners without caps who had plenty of credit a second ago.
    */
   function assertFunds(reader: Reader, { caller }: Call): void | Promise<void> {
     const { owner, caps } = payerOf(caller)
@@ -180,7 +180,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return { ...hold, amount: hold.amount + more }
   }
 
-  /** The same in a transaction of its own, for calls: their holds may be parts of one. */
+  /** Like `extend` in its own transaction, for calls, whose hold may be a part of a shared one. */
   async function grow(hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
     const { escrow = { allocated: 0 } } = hold
     escrow.allocated += more
@@ -192,7 +192,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     }
   }
 
-  /** What is on hold for no call is given back before anybody is refused. Throws 402 `insufficient_credits`. */
+  /** Claims an amount. Unused credit is given back before this throws 402 `insufficient_credits`. */
   async function claimExactly(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
     const isClaimed = async () => (await claim(tx, { id: owner, amount })) > 0
     if (await isClaimed()) return
@@ -202,8 +202,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   }
 
   /**
-   * The same at once, as a part of what is on hold for many calls, where the owner has plenty of credit and no caps.
-   * Null where the call needs a hold of its own.
+   * Like `reserve`, but takes a part of a hold that many calls share, without a write. Null if the call needs a hold of
+   * its own: the owner has caps or too little credit.
    */
   function reserveShared(wanted: Reservation): Hold | null | Promise<Hold | null> {
     const { caps, owner } = wanted
@@ -228,7 +228,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return settleHolds(tx, { hold, cost })
   }
 
-  /** The same for work without a usage row of its own: the charge has two entries in the ledger. */
+  /** Like `settle`, for work without its own usage row. The charge then has two ledger entries. */
   async function settleApart(tx: Tx, hold: Hold, cost: number): Promise<number> {
     const charged = await settle(tx, hold, cost)
     const entry = { ref: hold.ref, wallet: hold.owner, paid: -charged, received: charged, at: clock.now() }
@@ -275,7 +275,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     return false
   }
 
-  /** The amount a movement gave an owner (negative: took); null when there was none. */
+  /** The amount that a movement added to an owner's balance, negative if it took some. Null if there was none. */
   async function amountOf(reader: Reader, { owner, ref, kind }: Pick<Grant, 'owner' | 'ref'> & { kind: string }) {
     return (await entryOf(reader, { ref, kind, account: owner }))[0]?.amount ?? null
   }
@@ -322,7 +322,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     }
   }
 
-  /** Sentences for every inconsistency of wallets, holds and ledger; empty when all is sound. */
+  /** Describes every inconsistency of wallets, holds and ledger, one sentence each. Empty if there is none. */
   function verify(reader: Reader): Promise<string[]> {
     return verifyLedger(reader)
   }
@@ -338,13 +338,13 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
     },
 
     /**
-     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. `claimed` means that
-     * `wanted` is among the holds already; then this transaction has locked the wallet and the numbers cannot change.
+     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. With `claimed` the holds
+     * include `wanted` already, and this transaction has locked the wallet, so the numbers cannot change.
      */
     async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
       const { caps } = await limits.of(reader, owner)
       const { today, month } = await spendOf(reader, owner, clock.now())
-      // A subject with caps has a wallet: it is made with them.
+      // Setting caps creates the wallet, so it exists.
       const [wallet] = await walletOf(reader, { id: owner })
       const held = wallet!.held - escrows.freeOf(owner) - (claimed ? wanted : 0)
       const spend = { today: { ...today, held }, month: { ...month, held } }
@@ -354,12 +354,12 @@ function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'cloc
 }
 
 /**
- * Releases one batch of abandoned holds, each with an audit row if it was a call's (docs/attacks.md G13): those that
- * their request could not end, those past their time, and those of processes that have ended.
+ * Releases one batch of abandoned holds: those that their request could not end, expired ones, and those of processes
+ * that have ended. Each hold of a call gets an audit row (docs/attacks.md G13). Returns how many it released.
  */
 export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BATCH): Promise<number> {
   const { store, clock, audit, node, release, unended = new Set() } = deps
-  // A look without a transaction: nearly always there is none.
+  // Checks without a transaction first: usually there is none.
   if (!unended.size && !(await anyAbandoned(store.read, { node, now: clock.now() })).length) return 0
   return store.write(async (tx) => {
     const refs = [...unended].slice(0, limit)
@@ -388,7 +388,7 @@ export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BAT
   })
 }
 
-/** Repeats that while the server runs: in a cluster as often as leases are renewed, for nodes that die. */
+/** Repeats that while the server runs. In a cluster as often as leases are renewed, because nodes may die. */
 export function startHoldRecovery(deps: AbandonedLoopDeps & { onError(name: string, error: unknown): void }): Loop {
   const { clock, onError } = deps
   const pace = deps.store.dialect === 'postgres' ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: IDLE_MS }

@@ -121,10 +121,10 @@ export async function readLedger(
   return mapPage(await listLedger(store.read, owner, query.limit, filterOf(query)), present)
 }
 
-/** The same as pieces of a file, up to a million entries. */
+/** The same list as chunks of a file, at most a million entries. */
 export async function* exportLedger({ store, orgs, audit }: StatementDeps, call: Call, query: LedgerExportQuery) {
   const owner = await payingOwner(orgs, store.read, call.caller, query.scope)
-  // Refused here, before the first piece has gone.
+  // Validates before the first chunk is sent.
   const filter = filterOf(query)
   const { scope: _, ...metadata } = query
   const entry = { action: 'billing.ledger_exported', entityType: 'billing', entityId: null, scope: owner } as const
@@ -167,8 +167,8 @@ async function* pagesOf(store: Store, owner: OwnerScope, filter: ReturnType<type
 }
 
 /**
- * What came in and went out in a month (UTC), and what each key and engine cost. Throws 400 for a month to come, and
- * 503 when too many entries were booked since.
+ * Income and spending of a month (UTC), and the cost of each key and engine. Throws 400 for a future month, and 503
+ * when too many entries were booked since.
  */
 export async function readStatement(
   { store, clock, orgs, costs }: StatementDeps,
@@ -223,7 +223,7 @@ const present = ({ id, at, kind, ref, amount, balance, note }: Booked): LedgerEn
   note,
 })
 
-/** What an entry is for. The reference of a charge is a time and the id of the request, job or session. */
+/** What an entry is for. The reference of a charge holds a time and the id of the request, job or session. */
 function referenceOf(kind: string, ref: string): LedgerEntry['reference'] {
   if (kind === 'settle') {
     const id = requestOf(ref)

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000
 const PAGE = 200
 const HEADS = 500
 
-/** Of each call what its event does not say. */
+/** Columns of a call that its event does not have. */
 const COLUMNS = [
   ...['id', 'at', 'request_id', 'user_id', 'api_key_id', 'endpoint', 'mode', 'resolved_mode', 'model', 'status'],
   ...['prompt_tokens', 'completion_tokens', 'cost_micro', 'cached', 'latency_ms', 'ttft_ms', 'classified_us'],
@@ -25,7 +25,9 @@ const COLUMNS = [
 
 type Wanted = { owner: OwnerScope; at: number; seq: number; after: number; limit: number }
 
-/** Calls of an owner up to a place of the chain, from a time on, oldest first; by their time if without an event. */
+/**
+ * Calls of an owner from a time on and up to a position in the chain, oldest first. Calls without an event go by time.
+ */
 const oldCalls = query<Wanted>()((db, p) => {
   const t = db.of(usageRecords)
   return db
@@ -36,7 +38,7 @@ const oldCalls = query<Wanted>()((db, p) => {
         eq(t.owner, p.owner),
         sql`${t.at} >= ${p.after}`,
         lte(t.at, sql`${p.at}`),
-        // Not an OR, for which SQLite would read all rows of the owner by another index.
+        // With an OR, SQLite would read all rows of the owner by another index.
         sql`coalesce(${t.seq}, 0) <= ${p.seq}`,
       ),
     )
@@ -69,7 +71,7 @@ const removeHolds = command<{ list: string }>()((tx, p) => {
   return tx.delete(t).where(sql`${t.ref} in (select word from ${rowsIn(tx, p.list, { word: 'text' })})`)
 })
 
-/** Takes what archived calls cost out of a hold that they shared. */
+/** Subtracts the cost of archived calls from the hold that they shared. */
 const shrinkHold = counted<{ ref: string; charged: number }>()((tx, p) => {
   const t = tx.of(holds)
   return tx
@@ -78,7 +80,7 @@ const shrinkHold = counted<{ ref: string; charged: number }>()((tx, p) => {
     .where(and(eq(t.ref, p.ref), sql`${t.amount} > ${p.charged}`))
 })
 
-/** Removes it once nothing is left of it, or it has ended and all of its calls are archived. */
+/** Deletes a shared hold that is used up, or that has ended with all of its calls archived. */
 const removeSpent = counted<{ ref: string; charged: number }>()((tx, p) => {
   const t = tx.of(holds)
   const isSpent = sql`${t.settled_amount} = ${p.charged} and (${t.amount} = ${p.charged} or ${t.state} <> 'open')`
@@ -87,13 +89,13 @@ const removeSpent = counted<{ ref: string; charged: number }>()((tx, p) => {
 
 type Deps = ArchiveDeps & { keepDays: number }
 
-/** Archives and deletes the calls that are older than they are kept, month by month. */
+/** Job that archives and deletes calls older than the retention period, month by month. */
 export const oldCallsTrimmed = (deps: Deps): JobKind<null> =>
   recurring('calls.trim', EVERY_MS, (signal) => trimCalls(deps, signal))
 
 /**
- * Archives the calls of whole months that ended `keepDays` ago, and deletes their rows in small batches. What they cost
- * stays in the ledger as `carried`, and the sums of reports stay. Ended midway, the next run continues where it was.
+ * Archives the calls of whole months that ended `keepDays` ago, and deletes their rows in small batches. Their cost
+ * stays in the ledger as `carried`, and the sums of reports stay. If interrupted, the next run continues from there.
  * Returns how many rows were deleted.
  */
 export async function trimCalls(deps: Deps, signal: AbortSignal): Promise<number> {
@@ -139,7 +141,7 @@ function callsText(read: Reader, owner: OwnerScope, { seq, at }: { seq: number; 
   async function* pages() {
     let [after, seen] = [0, new Set<number>()]
     for (;;) {
-      // Calls of one instant may be on two pages.
+      // Calls of the same millisecond may span two pages.
       const rows = await oldCalls(read, { owner, after, at, seq, limit: PAGE + seen.size })
       const fresh = rows.filter(({ id }) => !seen.has(id))
       yield fresh.map((row) => COLUMNS.map((name) => (name === 'at' ? iso(row.at) : row[name])))
@@ -168,7 +170,7 @@ async function deleteCalls(store: Store, owner: OwnerScope, signal: AbortSignal)
 
 const monthOf = ({ at }: Pick<OldCall, 'at'>): string => iso(at).slice(0, 7)
 
-/** Deletes calls with the holds that paid for them, and carries what they cost, in one transaction. */
+/** Deletes calls and the holds that paid for them, and carries their cost forward, in one transaction. */
 function deleteBatch(store: Store, owner: OwnerScope, batch: readonly OldCall[]): Promise<void> {
   const ids = JSON.stringify(batch.map(({ id }) => ({ number: id })))
   const refs = JSON.stringify(batch.flatMap(({ ledger_ref }) => (ledger_ref === null ? [] : [{ word: ledger_ref }])))

@@ -33,8 +33,8 @@ const balanceIn = (db: Reader, owner: Placeholder | OwnerScope) => {
 }
 
 /**
- * With the balance of the same instant. Each half is cut before they are put together: a view would be read whole, and
- * sorted.
+ * Entries before a mark, with the balance of the same instant. The limit applies to each half of the union, because
+ * the database would read and sort a whole view.
  */
 const entriesBefore = query<{ account: OwnerScope; at: number; id: number; limit: number }>()((db, p) => {
   const [e, u] = [db.of(ledgerEntries), db.of(usageRecords)]
@@ -81,11 +81,11 @@ const entriesBefore = query<{ account: OwnerScope; at: number; id: number; limit
 
 const PAGE = 1_000
 
-/** The hold of a charge: calls that share one have references that begin with its own, of `SHARED_LENGTH`. */
+/** The hold of a charge. References of calls that share one begin with its reference of `SHARED_LENGTH` characters. */
 const holdOf = (ref: typeof usageRecords.sqlite.ledger_ref) =>
   sql`CASE WHEN ${ref} LIKE 'escrow.%' THEN substr(${ref}, 1, 35) ELSE ${ref} END`
 
-/** Calls that are postings, in the order they were written, each with its event and with the hold that paid. */
+/** Charged calls in the order they were written, each with its event and the hold that paid for it. */
 export const postingsFrom = query<{ after: number; limit: number }>()((db, p) => {
   const [u, h] = [db.of(usageRecords), db.of(holds)]
   return db
@@ -100,7 +100,7 @@ export const postingsFrom = query<{ after: number; limit: number }>()((db, p) =>
     .limit(p.limit)
 })
 
-/** What a shared hold was charged, and what its calls cost, of one instant. */
+/** What a shared hold was charged and what its calls cost, at one instant. */
 export const sharedCharges = query<{ ref: string }>()((db, p) => {
   const [h, u] = [db.of(holds), db.of(usageRecords)]
   const cost = sql<number | string>`(SELECT coalesce(sum(${u.cost_micro}), 0) FROM ${u}
@@ -111,7 +111,7 @@ export const sharedCharges = query<{ ref: string }>()((db, p) => {
     .where(eq(h.ref, sql`${p.ref}`))
 })
 
-/** How many of a wallet's settled holds charged something, how much, and the same of the ledger, of one instant. */
+/** Count and sum of a wallet's settled holds with a charge, and of its charges in the ledger, at one instant. */
 export const chargesOf = query<{ id: string }>()((db, p) => {
   const [h, e] = [db.of(holds), db.of(ledger)]
   const charges = sql`FROM ${e} WHERE ${e.account} = ${p.id} AND ${e.kind} = 'settle' AND ${e.ref} NOT LIKE 'escrow.%'`
@@ -161,7 +161,7 @@ export const walletsFrom = query<{ after: string; limit: number }>()((db, p) => 
     .limit(p.limit)
 })
 
-/** A wallet's balance and the sum of its ledger entries, in one statement and so of the same instant. */
+/** A wallet's balance and the sum of its ledger entries, in one statement so that both are of one instant. */
 export const walletAndSum = query<{ id: string }>()((db, p) => {
   const [w, e] = [db.of(wallets), db.of(ledger)]
   const sum = sql<number | string>`(SELECT coalesce(sum(${e.amount}), 0) FROM ${e} WHERE ${e.account} = ${p.id})`
@@ -171,7 +171,7 @@ export const walletAndSum = query<{ id: string }>()((db, p) => {
     .where(eq(w.id, sql`${p.id}`))
 })
 
-/** Wallets whose `held` is not the sum of their open holds, of the same instant. */
+/** Wallets whose `held` differs from the sum of their open holds, at one instant. */
 export const heldMismatches = query()((db) => {
   const [w, h] = [db.of(wallets), db.of(holds)]
   const sum = sql<number | string>`coalesce(sum(${h.amount} - ${h.settled_amount}), 0)`
@@ -195,11 +195,11 @@ export const holdsFrom = query<{ after: string; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** A wallet's amounts beside the sums of its entries and of its open holds, of one instant; no row without a wallet. */
+/** A wallet with the sums of its entries and its open holds, at one instant. No row without a wallet. */
 export const booksOf = query<{ id: string }>()((db, p) => {
   const [w, e, h] = [db.of(wallets), db.of(ledger), db.of(holds)]
   type Sum = number | string
-  // In a subquery columns are written without their table, and both tables have an `id`; hence the parameter.
+  // Subqueries print columns without their table, and both tables have an `id`, so this compares with the parameter.
   return db
     .select({
       balance: w.balance,

@@ -94,12 +94,12 @@ const count = (charges: Map<string, Charges>, wallet: string, amount: number): v
   charges.set(wallet, { count: of.count + 1, sum: of.sum + amount })
 }
 
-/** What the calls of a shared hold cost, and their references until these are all. */
+/** What the calls of a shared hold cost, and their references until all of them were read. */
 type Shared = { cost: number; refs: Set<string> | null }
 
 /**
- * Adds the calls that are postings to the sums. Each has a hold of its owner: one of its own, settled at its cost, or
- * one that it shares; then its event, which the chain protects, tells its cost.
+ * Adds charged calls to the sums. Each call has a hold of its owner. Its own hold is settled at its cost. For a shared
+ * hold the call's event has the cost, and the audit chain protects that event.
  */
 async function* postingFaults(
   reader: Reader,
@@ -130,7 +130,7 @@ function* sharedFaults({ ref, hold, amount, output, state, settled }: Posting, s
   if (of.refs?.has(ref!)) yield `${ref} was charged twice`
   of.refs?.add(ref!)
   of.cost += amount
-  // A later row makes the sum wrong.
+  // The references are no longer needed: any later row would make the sum wrong.
   if (state !== 'open' && of.cost === settled) of.refs = null
   const { cost_cents } = output === null ? {} : JSON.parse(output)
   if (cost_cents !== microToCents(amount)) {
@@ -161,7 +161,8 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
 }
 
 /**
- * `posted`: the charges that calls are. Holds without entries of their own must add up to the same, shared ones each.
+ * Compares holds with the calls they paid for. `posted`: the charges of calls by wallet. Holds without ledger entries
+ * must add up to these sums, and each shared hold to its own calls.
  */
 async function* holdFaults(
   reader: Reader,
@@ -216,8 +217,8 @@ export function createReconciliation({ store, expiringGrants }: Deps) {
   }
 
   /**
-   * Corrects one wallet, in one transaction with `record`. Returns the difference, or null when there is none any more
-   * or when the wallet cannot be set to the ledger's sum: it is negative, or less than what is on hold.
+   * Corrects one wallet, in one transaction with `record`. Returns the difference. Returns null when there is none any
+   * more, or when the ledger's sum is negative or less than the open holds.
    */
   async function apply(
     owner: OwnerScope,
@@ -235,7 +236,7 @@ export function createReconciliation({ store, expiringGrants }: Deps) {
   }
 }
 
-/** Owners whose sums disagreed while the pages were read; changes made meanwhile can cause false alarms. */
+/** Owners whose sums disagreed while the pages were read. Concurrent changes can cause false alarms. */
 async function suspects(reader: Reader): Promise<Set<OwnerScope>> {
   const sums = new Map<string, number>()
   const entries = (after: number, limit: number) => entriesFrom(reader, { after, limit })
@@ -257,7 +258,7 @@ async function suspects(reader: Reader): Promise<Set<OwnerScope>> {
 
 async function differenceOf(reader: Reader, owner: OwnerScope): Promise<Difference | null> {
   const [books] = await booksOf(reader, { id: owner })
-  // Without a wallet nothing can be on hold.
+  // An owner without a wallet has no holds.
   if (!books) {
     const [{ sum = 0 } = {}] = await entriesSum(reader, { id: owner })
     return { owner, balance: null, held: null, entries: Number(sum), open: 0 }
