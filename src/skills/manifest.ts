@@ -29,7 +29,7 @@ const VERSION_PATTERN = form(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${PRE}(\\.${PRE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`,
   'a semantic version such as 1.0.0 or 2.1.0-beta.1',
 )
-/** One non-blank line without control characters and characters that change the text direction. */
+/** One non-blank line without control characters and without characters that change the text direction. */
 const SHOWN = form(
   '^(?=.*\\S)[^\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]*$',
   'one line of visible text, without control characters',
@@ -42,7 +42,7 @@ const SPDX = form(
 )
 
 /**
- * Path of a bundled file: relative, without drive letters and `..`; it may begin with `./`. Excluded are also control
+ * Path of a bundled file: relative, without drive letters and `..`. It may begin with `./`. Also excluded are control
  * characters, characters that change the text direction, and the brackets that enclose a quoted file's path.
  */
 const FILE_PATH = form(
@@ -112,7 +112,7 @@ const Trigger = t.Object({
 const HOOK_MEANING =
   'Prompt to run once, with this skill alone, when the skill is installed (onUninstall: when it is uninstalled). At most 50 runs and 500 cents a day per owner, 10 tool calls and 50 cents per run'
 
-/** A skill as its author writes it (docs/api.md 8.1). Unknown members are dropped, at every depth. */
+/** A skill as its author writes it (docs/api.md 8.1). Unknown members are dropped at every depth. */
 export const Manifest = t.Object(
   {
     ...SKILL_FIELDS,
@@ -164,15 +164,16 @@ export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({
   ...manifest,
 })
 
-/** What this server keeps of a manifest, and the paths of what it does not, such as `tools[0].command`. */
+/** The part of a manifest that this server stores, and the paths of the dropped members, such as `tools[0].command`. */
 type Stored = { kept: Record<string, unknown>; dropped: string[] }
 
 /** Accepted aliases of members (docs/api.md 8.1). */
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
 
 /**
- * Keeps the members that a manifest has, at every depth, and renames aliases: what nobody checks is neither stored nor
- * shown. Null in an optional member counts as absent. Knowledge paths lose a leading `./`. Checks no values.
+ * Keeps the members that the manifest schema names, at every depth, and renames aliases. Members without a schema are
+ * neither stored nor shown. Null in an optional member counts as absent. Knowledge paths lose a leading `./`. Checks no
+ * values.
  */
 export function storedMembers(written: Readonly<Record<string, unknown>>): Stored {
   const named = new Map(Object.entries(written))
@@ -184,17 +185,19 @@ export function storedMembers(written: Readonly<Record<string, unknown>>): Store
   for (const [name, value] of named) if (value === null && !REQUIRED.has(name)) named.delete(name)
   const dropped: string[] = []
   const stored = pruned(Manifest as unknown as Shape, Object.fromEntries(named), '', dropped) as Record<string, unknown>
-  // Sorted, because Postgres keeps the members of a drawing in an order of its own.
+  // Sorted, because Postgres stores the members of a tool in its own order.
   return { kept: withPlainPaths(stored), dropped: dropped.sort() }
 }
 
-/** A tool without the members that a manifest's tool has not, such as `command` and `env`. */
+/** A tool without members that the schema of tools does not name, such as `command` and `env`. */
 export const storedTool = <T extends object>(tool: T): T => pruned(ManifestTool as unknown as Shape, tool, '', []) as T
 
-/** The part of a schema that tells which members a value may have. */
+/** The part of a schema that lists the members a value may have. */
 type Shape = { properties?: Record<string, Shape>; items?: Shape }
 
-/** The value without members that its schema does not name. A schema that names none lets everything pass. */
+/**
+ * Drops members that the schema does not name and lists their paths in `dropped`. Without `properties` it keeps all.
+ */
 function pruned({ properties, items }: Shape, value: unknown, path: string, dropped: string[]): unknown {
   if (Array.isArray(value) && items) return value.map((item, at) => pruned(items, item, `${path}[${at}]`, dropped))
   if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -219,19 +222,22 @@ function withPlainPaths({ knowledge, knowledgeFiles, ...rest }: Record<string, u
       : { knowledgeFiles: isMap ? withPlainNames(knowledgeFiles) : knowledgeFiles }),
   }
 }
-/** A file that comes twice keeps its path, under which the review finds it unnamed: none silently replaces another. */
+/**
+ * A second file with the same plain path keeps its written path, so it does not silently replace the first. The review
+ * then reports it as a file that `knowledge` does not name.
+ */
 function withPlainNames(files: object): object {
   const plain = new Map<unknown, unknown>()
   for (const [path, text] of Object.entries(files)) plain.set(plain.has(plainPath(path)) ? path : plainPath(path), text)
   return Object.fromEntries(plain as Map<string, unknown>)
 }
-/** The bundle is where every path begins, so `./guide.md` is `guide.md`. */
+/** Removes leading `./`, because every path is relative to the bundle. */
 const plainPath = (path: unknown): unknown => (typeof path === 'string' ? path.replace(/^(?:\.\/)+/, '') : path)
 
 const STORED_SHOWN = 20
 const MAX_PATH_CHARS = 80
 
-/** A warning that names what was dropped; none when nothing was. `called` is what the caller calls the tools. */
+/** One warning that names the dropped members, or no warning. `called` is the caller's name for the list of tools. */
 export function warningsOf(dropped: readonly string[], called = 'tools'): string[] {
   if (!dropped.length) return []
   const shown = dropped

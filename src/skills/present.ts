@@ -59,7 +59,7 @@ export function detailsOf(manifest: SkillManifest, own: boolean): SkillDetails {
   }
 }
 
-/** A skill in a list. Details are empty when its version was deleted between the two reads. */
+/** A skill in a list. Details are empty when its version was deleted between the two queries. */
 export const presentEntry = (row: ListedRow, details: SkillDetails = NO_DETAILS): SkillEntry => ({
   ...presentOutline(row),
   ...details,
@@ -87,7 +87,7 @@ export const presentInstallation = (row: InstallationRow, skill: SkillRow): Inst
   installedAt: iso(row.installed_at),
 })
 
-/** Null for a pending version, which is shown as a submission instead. */
+/** Null for a pending version, because it is shown as a submission. */
 export function presentVersion(
   { id, version, status, manifest, created_at }: VersionRow,
   own: boolean,

@@ -55,7 +55,7 @@ export const installRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
-  /** By its own id, locked until the transaction commits. */
+  /** Finds an installation by its own id and locks it until the transaction commits. */
   async lock(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
     const own = and(eq(table.id, id), eq(table.owner, owner))
@@ -63,14 +63,14 @@ export const installRepository = {
     return (await locked.where(own).returning())[0]
   },
 
-  /** Those of a skill after one, by id, of every owner: for what follows a new version. */
+  /** Installations of a skill by all owners, by id, after the id `after`. Used to apply a new version to them. */
   ofSkill(db: Reader, skillId: SkillId, after: InstallationId | null, limit: number): Promise<InstallationRow[]> {
     const table = db.of(skillInstallations)
     const rest = and(eq(table.skill_id, skillId), after === null ? undefined : gt(table.id, after))
     return db.select().from(table).where(rest).orderBy(asc(table.id)).limit(limit)
   },
 
-  /** False when it was already installed. */
+  /** False when the owner has already installed the skill. */
   async insert(tx: Tx, row: InstallationRow): Promise<boolean> {
     const table = tx.of(skillInstallations)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
@@ -87,14 +87,14 @@ export const installRepository = {
     return (await tx.update(table).set(change).where(own).returning())[0]
   },
 
-  /** Returns the deleted row; undefined when it was not installed. */
+  /** Returns the deleted row, or undefined when the skill was not installed. */
   async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
     const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
     return (await tx.delete(table).where(own).returning())[0]
   },
 
-  /** Returns what was installed. */
+  /** Returns the removed installations. */
   async removeAll(tx: Tx, owner: OwnerScope): Promise<{ id: InstallationId; skillId: SkillId }[]> {
     const table = tx.of(skillInstallations)
     const gone = await tx
@@ -146,7 +146,7 @@ export const installRepository = {
 
 /** Rows that count free sandbox runs. Every query names the owner. */
 export const trialRepository = {
-  /** Counts one run on a day. False, with nothing counted, when the day has `most` runs already. */
+  /** Counts one run on a day. Returns false and counts nothing when the day already has `max` runs. */
   async claim(tx: Tx, owner: OwnerScope, day: number, max: number): Promise<boolean> {
     const table = tx.of(skillTrials)
     const claimed = await tx

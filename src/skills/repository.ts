@@ -41,8 +41,8 @@ type SubmissionFilter = {
 }
 
 /**
- * Submissions of one tier, status and kind of approval (`auto`). `tookMs` sums the times to the last change; `oldest`
- * is the first submission (epoch ms).
+ * Counts of submissions of one tier, status and kind of approval (`auto`). `tookMs` sums the times from submission to
+ * the last change. `oldest` is the time of the first submission (epoch ms).
  */
 export type Counted = {
   tier: Tier
@@ -53,7 +53,7 @@ export type Counted = {
   oldest: number
 }
 
-/** Hides submissions of deleted skills: those rows are kept only for their author's rate limit. */
+/** Hides submissions of deleted skills: their rows are kept only for the author's rate limit. */
 function hasSkill(db: Reader): SQL {
   const skill = db.of(skills)
   return exists(
@@ -66,7 +66,7 @@ function hasSkill(db: Reader): SQL {
 
 const newestFirst = pagesBy(skillSubmissions, 'created_at')
 
-/** Rows of submissions. Tenants reach their own by owner; reviewers and operators reach all. */
+/** Rows of submissions. Tenants query by owner. Reviewers and operators see all. */
 export const submissionRepository = {
   async insert(tx: Tx, row: SubmissionRow): Promise<void> {
     await tx.insert(tx.of(skillSubmissions)).values(row)
@@ -84,7 +84,9 @@ export const submissionRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
-  /** Changes a submission only from state `from`, so no transition happens twice; undefined in any other state. */
+  /**
+   * Changes a submission only from state `from`, so no transition happens twice. Returns undefined in any other state.
+   */
   async move(
     tx: Tx,
     id: SubmissionId,
@@ -114,21 +116,21 @@ export const submissionRepository = {
     return (await db.select({ id: table.id }).from(table).where(eq(table.skill_id, skillId)).limit(1)).length > 0
   },
 
-  /** All submitted version numbers; a new one must be higher. Drafts are not counted. */
+  /** The version numbers of all submissions. A new version must be higher. Drafts are not counted. */
   async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
     const table = db.of(skillSubmissions)
     const found = db.select({ version: table.manifest_version }).from(table)
     return (await found.where(eq(table.skill_id, skillId))).map(({ version }) => version)
   },
 
-  /** Clears the submissions of a deleted skill. The rows stay for their author's rate limit (docs/api.md 8.2). */
+  /** Clears the submissions of a deleted skill. The rows remain for the author's rate limit (docs/api.md 8.2). */
   async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
     const table = tx.of(skillSubmissions)
     const left = { status: 'withdrawn' as const, reason: null, checks: {}, evidence: [], claimed_by: null }
     await tx.update(table).set(left).where(eq(table.skill_id, skillId))
   },
 
-  /** Times of an author's submissions since `since` (epoch ms), oldest first, at most `most`. */
+  /** Times of an author's submissions since `since` (epoch ms), oldest first, at most `max`. */
   async momentsSince(db: Reader, userId: UserId, since: number, max: number): Promise<number[]> {
     const table = db.of(skillSubmissions)
     const rows = await db
@@ -206,7 +208,7 @@ export type SkillNarrowing = {
 /** An expression instead of the column, so that the planner uses the index by owner, which finds fewer rows. */
 const ofOwners = (status: SQLWrapper): SQL => sql`${status} || ''`
 
-/** Rows of skills and versions. Every verb must check visibility with `rules.maySee`. */
+/** Rows of skills and versions. Callers must check visibility with `rules.maySee`. */
 export const skillRepository = {
   find: async (db: Reader, id: SkillId): Promise<SkillRow | undefined> => (await byId(db, { id }))[0],
   bySlug: async (db: Reader, slug: string): Promise<SkillRow | undefined> => (await bySlug(db, { slug }))[0],
@@ -254,7 +256,7 @@ export const skillRepository = {
     return (await rows.orderBy(desc(table.created_at), desc(table.id)).limit(1))[0]
   },
 
-  /** Number of an owner's drafts, counted up to `most`. */
+  /** Number of an owner's drafts, counted up to `max`. */
   async draftsOf(db: Reader, owner: OwnerScope, max: number): Promise<number> {
     const table = db.of(skills)
     const drafts = and(eq(table.owner, owner), sql`${ofOwners(table.status)} = 'draft'`)

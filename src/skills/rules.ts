@@ -7,12 +7,14 @@ import type { Decision, SubmissionStatus, Tier } from './schema-review'
 import { searchable } from './search'
 import type { SkillRow } from './table'
 
-/** The caller's identity for visibility checks: their owner scope and the orgs they belong to. */
+/** The caller's identity for visibility checks: owner scope and org memberships. */
 export type Viewer = { owner: OwnerScope; orgIds: readonly OrgId[] }
 
 export const isOwn = ({ owner }: Pick<SkillRow, 'owner'>, viewer: Viewer): boolean => owner === viewer.owner
 
-/** The owner always sees a skill. Once it is approved and not suspended, so does everyone, or its org's members. */
+/**
+ * The owner always sees a skill. An approved, live skill is visible to everyone if public, or to members of its org.
+ */
 export function maySee(row: SkillRow, viewer: Viewer): boolean {
   if (isOwn(row, viewer)) return true
   if (row.status !== 'approved' || row.live_version_id === null) return false
@@ -20,11 +22,11 @@ export function maySee(row: SkillRow, viewer: Viewer): boolean {
   return row.visibility === 'org' && row.org_scope_id !== null && viewer.orgIds.includes(row.org_scope_id)
 }
 
-/** Whether an operator took the skill off the store. Installations keep it, and new versions stay unlisted. */
+/** Whether an operator removed the skill from the store. Installations keep it, and new versions remain unlisted. */
 export const isDelisted = ({ visibility, status, live_version_id, listed }: SkillRow): boolean =>
   visibility === 'public' && status === 'approved' && live_version_id !== null && !listed
 
-/** The version a viewer runs: the newest draft for its owner, else the approved one. Null: none, or suspended. */
+/** The version a viewer runs: the newest draft for the owner, else the approved one. Null if none, or if suspended. */
 export function runnableVersion(row: SkillRow, viewer: Viewer): VersionId | null {
   if (row.status === 'suspended' || !maySee(row, viewer)) return null
   return isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id

@@ -37,12 +37,12 @@ type Request = { slugs: readonly string[]; prompt: string }
 
 const MAX_INSTALLED = 200
 const MAX_ACTIVE = 40
-/** Most passages of one skill that a research reads. */
+/** Maximum number of passages of one skill that a research job reads. */
 const MAX_OF_SKILL = 12
-/** Size of the cached manifests as JSON; the indexes of their files take a few times as much. */
+/** Maximum size of the cached manifests as JSON. The search indexes of their files take a few times as much memory. */
 const MAX_KEPT_CHARS = 16_000_000
 
-/** Selects the skills of a run. Each owner's installed skills are cached until they change. */
+/** Selects the skills of a run. Caches each owner's installed skills until they change. */
 export function createActivating({ store, orgs, tools }: Deps) {
   const shelves = createReadCache<OwnerScope, Shelf>({
     ...{ max: 5_000, changes: store.changes },
@@ -54,7 +54,8 @@ export function createActivating({ store, orgs, tools }: Deps) {
   return {
     /**
      * The skills of a run: enabled ones first, by priority and intensity, then those named in the request. A keyword
-     * skill takes part when a keyword occurs or it is named. No query while the cache is valid.
+     * skill takes part when one of its keywords occurs in the prompt or the request names it. Runs no query while the
+     * cache is valid.
      */
     activeFor(call: Call, request: Request): Activation | Promise<Activation> {
       const held = shelfOf(call)
@@ -62,7 +63,9 @@ export function createActivating({ store, orgs, tools }: Deps) {
       return held.order.length || request.slugs.length ? activeOn(held, request) : NO_SKILLS
     },
 
-    /** Those named in the request and no others, not even the owner's own: for strangers who talk to the owner's AI. */
+    /**
+     * Only the skills named in the request, not the owner's other skills. Used when strangers talk to the owner's AI.
+     */
     async onlyNamed(call: Call, { slugs, prompt }: Request): Promise<Activation> {
       if (!slugs.length) return NO_SKILLS
       const { bySlug, viewer } = await shelfOf(call)
@@ -80,7 +83,9 @@ export function createActivating({ store, orgs, tools }: Deps) {
       return toolsByName(order.filter(({ enabled }) => enabled))
     },
 
-    /** What the knowledge files of all enabled skills say on a question: of each file the passages that speak of it. */
+    /**
+     * The passages relevant to a question in the knowledge files of all enabled skills, joined into one text per file.
+     */
     async knowledgeOf(call: Call, question: string): Promise<{ title: string; text: string }[]> {
       const { order } = await shelfOf(call)
       return order.flatMap(({ loaded, enabled }) =>
@@ -90,7 +95,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
       )
     },
 
-    /** Tools of all enabled skills and of those named, each with the slug of its skill. */
+    /** Tools of all enabled skills and of the named skills, each with the slug of its skill. */
     async everyTool(call: Call, slugs: readonly string[]): Promise<{ slug: string; tool: Tool }[]> {
       const { order, bySlug, viewer } = await shelfOf(call)
       const own = order.filter(({ enabled, loaded }) => enabled || slugs.includes(loaded.slug))
@@ -103,7 +108,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     alone: async (call: Call, id: SkillId, prompt: string): Promise<Activation | null> =>
       aloneOf(call, await rows.find(store.read, id), prompt),
 
-    /** The skill of this name that the caller may run, for what runs later; of an operator any that is there. */
+    /** Finds by slug a skill that the caller may run later. An operator gets any existing skill. */
     async runnable(caller: Caller, slug: string): Promise<SkillRow | null> {
       const row = await rows.bySlug(store.read, slug)
       if (!row || caller.type === 'operator') return row ?? null
@@ -171,7 +176,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
   }
 
-  /** A skill that the request names but the owner has not installed; null unless the caller may see it. */
+  /** A skill that the request names but the owner has not installed. Null unless the caller may see it. */
   async function named(slug: string, viewer: Viewer): Promise<Installed | null> {
     const row = await rows.bySlug(store.read, slug)
     if (!row || !maySee(row, viewer)) return null
@@ -181,7 +186,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     return loaded ? { loaded, enabled: true, settings: '' } : null
   }
 
-  /** Loads versions, keyed by id. Only live versions are cached, since authors may change drafts. */
+  /** Loads versions, keyed by id. Caches only live versions, because authors may change drafts. */
   async function loadedOf(wanted: readonly Running[]): Promise<Map<VersionId, Loaded>> {
     const found = new Map<VersionId, Loaded>()
     for (const { versionId } of wanted) {
@@ -199,7 +204,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
   }
 }
 
-/** Limits the skills of a run; named ones are kept first. A warning tells how many were left out. */
+/** Limits the skills of a run and keeps the named ones first. Adds a warning with the number of skills left out. */
 function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
   let room = MAX_ACTIVE - wanted.size
   const chosen = own.filter((one) => wanted.has(one.loaded.slug) || room-- > 0)

@@ -1,7 +1,7 @@
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Checks, DecisionInput, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
 
-/** The operator who has claimed a submission, shown to the others (docs/operating.md 2.11). */
+/** The operator who has claimed a submission, shown to the other operators (docs/operating.md 2.11). */
 const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }
 export const OperatorRecord = t.Object({
   ...SubmissionRecord.properties,

@@ -2,7 +2,7 @@ import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { SkillId, SubmissionId, VISIBILITIES } from './ids'
 
-/** Who must approve a version before others may use it, from nobody to the security team. */
+/** Who must approve a version before others may use it: nobody, staff or the security team. */
 export const REVIEW_TIERS = ['auto', 'staff', 'security'] as const
 export type Tier = (typeof REVIEW_TIERS)[number]
 
@@ -36,7 +36,7 @@ const core = {
   updatedAt: Timestamp,
 }
 
-/** Names what was sent and not kept. */
+/** Warnings that name the manifest members that were dropped. */
 export const ManifestWarnings = t.Array(t.String({ description: 'Names members of the manifest that were left out' }))
 
 export const Submission = t.Object(core, { $id: 'SkillSubmission' })

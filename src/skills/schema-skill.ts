@@ -32,7 +32,7 @@ const entry = {
 export const SkillOutline = t.Object(entry)
 export type SkillOutline = Static<typeof SkillOutline>
 
-/** The details someone needs before installing a skill. */
+/** The details a user needs before installing a skill. */
 export const SkillDetails = t.Object({
   toolDefinitions: t.Array(ManifestTool),
   declaredPermissions: t.Array(t.String()),

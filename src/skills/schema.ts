@@ -26,7 +26,7 @@ export const OperatorSkillQuery = t.Object({
 
 export type OperatorSkillQuery = Static<typeof OperatorSkillQuery>
 
-/** Added for operators: the owner, and whether the store shows the skill. */
+/** Members added for operators: the owner, and whether the store lists the skill. */
 const operated = { owner: t.String(), listed: t.Boolean() }
 
 export const OperatorSkillEntry = t.Object({ ...SkillOutline.properties, ...operated })
@@ -96,7 +96,7 @@ export const SkillQuery = t.Object({
 })
 export type SkillQuery = Static<typeof SkillQuery>
 export const SkillPage = pageOf('skills', SkillEntry)
-/** A skill that was written, with what was left out of it. */
+/** The written skill, with warnings about dropped members. */
 export const SkillReply = t.Object({ skill: Skill, warnings: ManifestWarnings })
 export type SkillReply = Static<typeof SkillReply>
 

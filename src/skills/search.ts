@@ -18,19 +18,19 @@ const allWords = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** At most 12 words of a query. Only letters and digits are kept, so no search syntax gets through. */
+/** At most 12 words of a query. Keeps only letters and digits, so no search syntax gets through. */
 export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(0, 12)
 
 /** Prefixes of one or two ASCII letters match too many words. In other scripts one character may be a word. */
 const SHORTEST_BEGINNING = 3
 
-/** Whether the last word of a query is also searched as a prefix, since it may still be being typed. */
+/** Whether the last word of a query is also searched as a prefix, because the user may still be typing it. */
 export const mayGoOn = (word: string): boolean => !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
 
-/** The skill number in a mark; 0, after which nothing follows, for cursors of other lists. */
+/** The skill number in a cursor mark. Returns 0 for cursors of other lists, which gives an empty page. */
 const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
 
-/** A page of a store search: all words must occur; `before` is where the previous page ended. */
+/** A page of a store search. All words must occur. `before` is the end of the previous page. */
 type Wanted = {
   words: readonly string[]
   category: SkillCategory | undefined
@@ -49,13 +49,17 @@ const INDEXED = [3, 4]
 
 const MAX_WORDS = 200
 
-/** Rows of the sorted list scanned first. A word in every sixtieth skill fills a page within them. */
+/** Rows of the sorted list that are scanned first. A word that occurs in every 60th skill fills a page within them. */
 const FIRST_LOOK = 3_000
 
-/** This many hits in the first scan show that the words are frequent, so scanning on is faster than collecting all. */
+/**
+ * This many hits in the first scan show that the words are frequent, so scanning on is faster than collecting all hits.
+ */
 const FREQUENT = 35
 
-/** Most hits collected and sorted. When there are more, scanning the sorted list soon fills the page. */
+/**
+ * Maximum number of hits that are collected and sorted. With more hits, scanning the sorted list soon fills the page.
+ */
 const FEW_HITS = 1_500
 
 type Params = { terms: string; category: string; at: number; seq: number; limit: number }
@@ -64,7 +68,7 @@ type Places = { [K in keyof Params]: Placeholder }
 
 type Shape = { sort: SkillSort; isLater: boolean; hasCategory: boolean }
 
-/** One prepared statement per shape: building so long a statement takes longer than running it. */
+/** One prepared statement per shape, because building such a long statement takes longer than running it. */
 const declared = (shape: Shape) => query<Params>()((db, p) => built(db, p, shape))
 
 const ofSort = (sort: SkillSort) => {
@@ -81,14 +85,14 @@ type Branches = { place: unknown; order: SQL; rest: SQL; hit: SQL; limit: Placeh
 
 export type SkillFilter = {
   category?: SkillCategory | undefined
-  /** Words that must all occur; the last one may be a prefix. Null: no search, empty: nothing matches. */
+  /** Words that must all occur. The last one may be a prefix. Null: no search. Empty: nothing matches. */
   words: readonly string[] | null
   sort: SkillSort
 }
 
 type Among = { listed: true } | { orgIds: readonly OrgId[] } | { owner: OwnerScope }
 
-/** Skills of one set, sorted, at most `limit` after a mark. Equal ranks are sorted newest first. */
+/** At most `limit` skills of one set after a mark, sorted. Equal ranks are sorted newest first. */
 export async function searchSkills(
   db: Reader,
   among: Among,
@@ -132,7 +136,7 @@ function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
   )
 }
 
-/** For the few skills of one owner or org, which are compared one by one without an index. */
+/** Used for the few skills of one owner or org, which are compared one by one without an index. */
 function occurring(table: typeof skills.sqlite, words: readonly string[]): SQL {
   const padded = sql`' ' || ${table.search_text} || ' '`
   const patterns = words.map(
@@ -156,9 +160,9 @@ export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
 })
 
 /**
- * A page of the store's skills that contain all words, in one statement. The word index is unsorted, so three plans
- * follow each other, each only when the earlier ones did not fill the page: scan the start of the sorted list,
- * collect and sort the hits if few, scan the rest of the sorted list.
+ * A page of the store's skills that contain all words, in one statement. The word index is unsorted, so the statement
+ * has three plans. Each runs only when the earlier ones did not fill the page: scan the start of the sorted list,
+ * collect and sort the hits if there are few, scan the rest of the sorted list.
  */
 function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Wanted): Promise<ListedRow[]> {
   const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
@@ -174,7 +178,7 @@ function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
   const input = rank ? sql`${rank} desc, ${table.seq} desc` : sql`${table.seq} desc`
   const older = isLater ? lt(table.seq, p.seq) : undefined
   const rest = and(
-    // A literal condition: with a parameter the planner cannot use the word index, which is partial (`where listed`).
+    // A literal condition, because with a parameter the planner cannot use the partial word index (`where listed`).
     sql`${table.listed}`,
     hasCategory ? eq(table.category, p.category) : undefined,
     isLater && rank ? or(lt(rank, p.at), and(eq(rank, p.at), older)) : older,
@@ -229,7 +233,7 @@ async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
   return rows.map((row) => row.seq)
 }
 
-/** Expands a prefix to the words it begins, so that FTS5 merges their sorted lists and stops with the page. */
+/** Expands a prefix to the words that start with it, so that FTS5 merges their sorted lists and stops early. */
 async function begun(db: Reader, word: string): Promise<string> {
   if (!mayGoOn(word)) return `"${word}"`
   if (INDEXED.includes([...word].length)) return `"${word}"*`

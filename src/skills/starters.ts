@@ -236,8 +236,8 @@ const WRITTEN: readonly WrittenManifest[] = [
 export const STARTERS: readonly SkillManifest[] = WRITTEN.map(withDefaults)
 
 /**
- * The review result of every bundled skill, stored so that a first start need not compute it. Tests repeat the review
- * and fail when it differs.
+ * The stored review result of every bundled skill, so that a first start need not compute it. Tests repeat the review
+ * and fail when the result differs.
  */
 export const REVIEW_OF_STARTERS: Readonly<Omit<Examined, 'manifest'>> = {
   tier: 'staff',

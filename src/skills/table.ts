@@ -18,7 +18,7 @@ import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-review
 /** Shared in an org. A literal, because with a parameter the planner cannot use the partial indexes below. */
 export const isOfOrg = ({ visibility }: { visibility: SQLWrapper }): SQL => sql`${visibility} = 'org'`
 
-/** One row per skill, with the columns of its current version that lists and look-ups need. */
+/** One row per skill, with the columns of its current version that lists and lookups need. */
 export const skills = defineTable((k) =>
   k.table(
     'skills',
@@ -30,7 +30,7 @@ export const skills = defineTable((k) =>
       /** The owner; `server` for skills that ship with the server. */
       owner: k.text('owner').$type<OwnerScope | 'server'>().notNull(),
       author_user_id: k.text('author_user_id').$type<UserId>(),
-      /** The org whose members see it; null unless visibility is `org`. */
+      /** The org whose members see the skill. Null unless visibility is `org`. */
       org_scope_id: k.text('org_scope_id').$type<OrgId>(),
       visibility: k.text('visibility').$type<Visibility>().notNull(),
       status: k.text('status').$type<ReviewStatus>().notNull(),
@@ -39,7 +39,7 @@ export const skills = defineTable((k) =>
       category: k.text('category').notNull(),
       keywords: k.json<string[]>('keywords').notNull(),
       version: k.text('version').notNull(),
-      /** The approved version that everyone runs; null before the first approval. */
+      /** The approved version that everyone runs. Null before the first approval. */
       live_version_id: k.text('live_version_id').$type<VersionId>(),
       /** The newest version its author may try: a draft, or one under review. */
       draft_version_id: k.text('draft_version_id').$type<VersionId>(),
@@ -74,7 +74,7 @@ export const skills = defineTable((k) =>
 )
 export type SkillRow = Row<typeof skills>
 
-/** The columns lists read: all except `search_text`, the longest one. */
+/** The columns that lists read: all except `search_text`, the longest one. */
 export function listedColumns(table: typeof skills.sqlite) {
   const { search_text: _, ...listed } = getTableColumns(table)
   return listed
@@ -115,13 +115,13 @@ export const skillSubmissions = defineTable((k) =>
       tier: k.text('tier').$type<Tier>().notNull(),
       auto_approved: k.bool('auto_approved').notNull(),
       reason: k.text('reason'),
-      /** The kind of a rejection. */
+      /** Kind of rejection. */
       reason_code: k.text('reason_code').$type<ReasonCode>(),
-      /** The operator who claimed it, and until when. */
+      /** The operator who claimed the submission, and the end of the claim. */
       claimed_by: k.text('claimed_by'),
       claimed_until: k.ms('claimed_until'),
       checks: k.json<Checks>('checks').notNull(),
-      /** The findings of each check with their place, for reviewers. */
+      /** The findings of each check with their location, for reviewers. */
       evidence: k.json<Evidence[]>('evidence').notNull(),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
@@ -152,11 +152,11 @@ export const skillInstallations = defineTable((k) =>
       config: k.json<Record<string, unknown>>('config').notNull(),
       intensity: k.real('intensity').notNull(),
       priority: k.int('priority').notNull(),
-      /** The key that installed it: its triggers act for it, or for the user. */
+      /** The key that installed the skill. Triggered runs act for this key, or for the user. */
       api_key_id: k.text('api_key_id').$type<KeyId>(),
-      /** When its schedule comes next. */
+      /** Time of the next scheduled run. */
       next_run_at: k.ms('next_run_at'),
-      /** Runs of its trigger that failed in a row. */
+      /** Number of consecutive failed trigger runs. */
       failures: k.int('failures').notNull(),
       installed_at: k.ms('installed_at').notNull(),
     },

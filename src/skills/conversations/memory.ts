@@ -32,7 +32,7 @@ const countMemories = query<{ owner: OwnerScope }>()((db, p) => {
   return db.select({ count: count() }).from(t).where(eq(t.owner, p.owner))
 })
 
-/** All memories of one owner, for the search index; `add` limits how many there can be. */
+/** All memories of one owner, for the search index. `add` limits their number. */
 const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
   const t = db.of(memories)
   return db.select({ id: t.id, content: t.content }).from(t).where(eq(t.owner, p.owner))
@@ -43,12 +43,12 @@ const newestFirst = pagesBy(memories, 'created_at')
 export const listMemories = (db: Reader, owner: OwnerScope, wanted: PageQuery): Promise<Page<MemoryRow>> =>
   newestFirst(db, wanted, eq(db.of(memories).owner, owner))
 
-/** Most memories that one answer is given (docs/api.md 22.6). */
+/** Maximum number of memories passed to one answer (docs/api.md 22.6). */
 const MAX_RECALLED = 5
 
 const USERS_STORED = 500
 
-/** Items indexed before the event loop may run: indexing a thousand long ones takes most of a second. */
+/** Number of items indexed per turn of the event loop. Indexing a thousand long items takes most of a second. */
 const ITEMS_A_TURN = 10
 
 type Item = { id: MemoryId; content: string }
@@ -65,10 +65,10 @@ const find = (index: Index | null, prompt: string): string[] =>
     .slice(0, MAX_RECALLED)
     .map(({ content }) => content as string)
 
-/** A prompt is searched up to here: further words add little to its topic, and each costs time. */
+/** Only this part of a prompt is searched: further words add little to its topic, and each costs time. */
 const MAX_PROMPT_CHARS = 4_000
 
-/** A limit per owner, because a prompt waits while the index of its owner's memories is built. */
+/** Maximum number of memories per owner, because a prompt waits while the index is built. */
 const MAX_MEMORIES = 1_000
 
 type Deps = { store: Store; audit: AuditLog; clock: Clock }
@@ -76,8 +76,8 @@ type Deps = { store: Store; audit: AuditLog; clock: Clock }
 export type MemoryService = ReturnType<typeof createMemory>
 
 /**
- * Memories belong to the user alone, whichever key or channel stored them (docs/api.md 17, 22.6). Those stored by an
- * org's key belong to the org, and that key cannot read its creator's memories.
+ * Memories belong to the user, whichever key or channel stored them (docs/api.md 17, 22.6). Memories stored by an org's
+ * key belong to the org, and that key cannot read its creator's memories.
  */
 export function createMemory({ store, audit, clock }: Deps) {
   const { recall, forget } = createRecall({ store })
@@ -88,7 +88,7 @@ export function createMemory({ store, audit, clock }: Deps) {
     return { memories: page.items, ...pageFields(page) }
   }
 
-  /** Throws 400 on blank content, 409 `conflict` when the owner has `MOST_MEMORIES` already. */
+  /** Throws 400 on blank content, and 409 `conflict` when the owner already has `MAX_MEMORIES` memories. */
   async function add(call: Call, { content }: NewMemory, source: MemorySource): Promise<{ memory: Memory }> {
     const text = storable(content).trim()
     if (!text) throw invalidInput('content', '"content" is blank. Send the text to remember.')
@@ -104,7 +104,7 @@ export function createMemory({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Throws 404 unless it is the caller's own. */
+  /** Throws 404 unless the memory belongs to the caller. */
   async function remove(call: Call, id: string): Promise<{ deleted: true }> {
     const owner = ownerOf(call.caller)
     return store.write(async (tx) => {
@@ -124,8 +124,8 @@ const present = ({ id, content, source, created_at }: MemoryRow): Memory => ({
 })
 
 /**
- * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use and
- * updated after a change by adding and removing items, which are never edited.
+ * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use. After a
+ * change, items are added and removed. Memories are never edited.
  */
 export function createRecall({ store }: RecallDeps) {
   const stored = createReadCache<OwnerScope, Index>({
@@ -140,7 +140,7 @@ export function createRecall({ store }: RecallDeps) {
     return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
   }
 
-  /** Updates a user's index one load at a time: two at once would add and remove the same items. */
+  /** Updates a user's index one load at a time. Two concurrent loads would add and remove the same items. */
   async function inTurn(owner: OwnerScope): Promise<Index> {
     const before = updating.get(owner)
     const mine = (before ?? Promise.resolve()).catch(() => null).then(() => load(owner))
@@ -193,7 +193,7 @@ export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Pro
   return gone.length > 0
 }
 
-/** Lets an engine remember something for its user (docs/api.md 22.6). */
+/** A tool with which an engine remembers facts about its user (docs/api.md 22.6). */
 export const saveMemory = (memory: MemoryService): Tool => ({
   name: 'save_memory',
   description:

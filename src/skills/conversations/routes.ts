@@ -8,7 +8,7 @@ import type { ConversationService } from './service'
 
 const ONE = '/conversations/:id'
 
-/** `/conversations` (docs/api.md 17); for operators those of everyone (docs/operating.md 2.14). */
+/** `/conversations` (docs/api.md 17). Operators see the conversations of all owners (docs/operating.md 2.14). */
 const verbsOf = (conversations: ConversationService) => [
   verb(
     {
@@ -36,7 +36,7 @@ const verbsOf = (conversations: ConversationService) => [
   operatorVerb({ method: 'get', path: ONE, holds: 'facts', reply: words.OverseenReply }, (call, { id }) =>
     conversations.outlined(call, id),
   ),
-  // It shows what people wrote, and is recorded.
+  // Shows the messages people wrote. The read is audited.
   operatorVerb(
     { method: 'get', path: `${ONE}/messages`, holds: 'content', reply: words.ConversationReply, role: 'support' },
     (call, { id }) => conversations.get(call, id),

@@ -19,7 +19,7 @@ const summary = {
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A message (docs/api.md 17); `mode` and the members after it are on answers only. */
+/** A message (docs/api.md 17). Only answers have `mode` and the members after it. */
 export const Message = t.Object(
   {
     id: t.String(),
@@ -48,7 +48,7 @@ export type Conversation = Static<typeof Conversation>
 
 export const ConversationPage = pageOf('conversations', ConversationSummary)
 export type ConversationPage = Static<typeof ConversationPage>
-/** A conversation as clients of other services read it (docs/api.md 29.8). */
+/** A conversation in the format of the OpenAI Conversations API (docs/api.md 29.8). */
 const notedMembers = {
   id: ConversationId.schema,
   object: t.Literal('conversation'),
@@ -105,7 +105,7 @@ export type Turn = {
   status: 'complete' | 'interrupted'
 }
 
-/** A conversation as operators see it: what it is about is its owner's. */
+/** A conversation as operators see it, without the title and messages of its owner. */
 export const OverseenConversation = t.Object(
   {
     id: ConversationId.schema,

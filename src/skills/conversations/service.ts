@@ -31,7 +31,7 @@ import {
 import { type ConversationRow, conversationRepository, type MessageRow } from './table'
 
 export type ConversationService = ReturnType<typeof createConversations>
-/** `pictured` where a picture was the answer; `pictureId` where it was stored. */
+/** `pictured` is set when the answer was an image. `pictureId` is set when the image was stored. */
 export type PastTurn = { role: 'user' | 'assistant'; content: string; pictured?: boolean; pictureId?: ArtifactId }
 
 type Deps = {
@@ -39,27 +39,27 @@ type Deps = {
   audit: AuditLog
   clock: Clock
   files: Pick<Files, 'find'>
-  /** Whose conversations a word of an operator names. Throws 404. */
+  /** Resolves the owner that an operator named. Throws 404. */
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
-  /** Whose work a key does, by its id, prefix or name. Throws 404. */
+  /** Resolves the owner of a key, by the key's id, prefix or name. Throws 404. */
   keyOwner(call: Call<OperatorCaller>, key: string): Promise<OwnerScope>
-  /** Deletes what else belongs to conversations that are deleted. */
+  /** Deletes other data that belongs to deleted conversations. */
   alsoRemove(tx: Tx, ids: readonly ConversationId[]): Promise<void>
 }
 
-/** A message that is added: `id` where it has one already. */
+/** A message to add. `id` is set when the message already has an id. */
 export type NewMessage = Pick<MessageRow, 'role' | 'content' | 'item'> & Partial<Pick<MessageRow, 'id' | 'about'>>
 
 export type NewConversation = { messages: readonly NewMessage[]; metadata: Record<string, string> | null }
 
 const TITLE_CHARS = 60
 const PREVIEW_CHARS = 120
-/** Messages of history that an answer sees: 20 turns, each a question and an answer (docs/api.md 22.6). */
+/** Number of past messages that an answer sees: 20 turns of a question and an answer (docs/api.md 22.6). */
 const HISTORY_MESSAGES = 40
 
 /**
- * Stores turns and reads them back. They belong to the user, whichever key was used (docs/api.md 17); those of an
- * org's key belong to the org, so that the key cannot read its creator's own conversations.
+ * Stores turns and reads them back. Conversations belong to the user, whichever key was used (docs/api.md 17). Those of
+ * an org's key belong to the org, so that the key cannot read its creator's own conversations.
  */
 export function createConversations({ store, audit, clock, files, ownerNamed, keyOwner, alsoRemove }: Deps) {
   return {
@@ -68,8 +68,8 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   }
 
   /**
-   * Throws 404 unless the id is a conversation of this owner; null reaches those of all, for operators. `member` is the
-   * one of the body that holds the id, which the error names.
+   * Throws 404 unless the id is a conversation of this owner. A null owner, for operators, matches all owners. The
+   * error names the body field `member`, if given.
    */
   async function find(reader: Reader, owner: OwnerScope | null, id: string, member?: string): Promise<ConversationRow> {
     const row = ConversationId.is(id) ? await conversationRepository.find(reader, owner, id) : undefined
@@ -77,7 +77,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     throw member === undefined ? notFound('conversation') : atField(notFound('conversation'), member)
   }
 
-  /** The turns an answer continues from, oldest first. Throws 404 naming `conversation_id`. */
+  /** The turns that an answer continues, oldest first. Throws 404 naming `conversation_id`. */
   async function history(owner: OwnerScope, id: string): Promise<{ id: ConversationId; turns: PastTurn[] }> {
     const conversation = await find(store.read, owner, id, 'conversation_id')
     const found = await conversationRepository.messagesAfter(
@@ -96,19 +96,19 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return { id: conversation.id, turns }
   }
 
-  /** Opens the conversation `id` with its first turn, in the caller's transaction. */
+  /** Creates the conversation `id` with its first turn, in the caller's transaction. */
   async function start(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     await begin(tx, owner, id, { messages: messagesIn(turn), metadata: null })
     return id
   }
 
-  /** Adds a turn and returns the id; a conversation deleted meanwhile stays deleted. */
+  /** Adds a turn and returns the id. Does not recreate a conversation that was deleted meanwhile. */
   async function append(tx: Tx, owner: OwnerScope, id: ConversationId, turn: Turn): Promise<ConversationId> {
     await add(tx, owner, id, messagesIn(turn))
     return id
   }
 
-  /** Opens the conversation `id`, titled from its first prompt, in the caller's transaction. */
+  /** Creates the conversation `id` with a title from its first prompt, in the caller's transaction. */
   async function begin(tx: Tx, owner: OwnerScope, id: ConversationId, { messages, metadata }: NewConversation) {
     const now = clock.now()
     const { title, last } = outlineOf(messages)
@@ -117,7 +117,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     await insertAll(tx, id, messages, 0)
   }
 
-  /** Adds messages in the caller's transaction; none to a conversation deleted meanwhile. */
+  /** Adds messages in the caller's transaction. Adds none to a conversation that was deleted meanwhile. */
   async function add(tx: Tx, owner: OwnerScope, id: ConversationId, messages: readonly NewMessage[]) {
     if (!messages.length) return []
     const change = { id, owner, by: messages.length, now: clock.now(), ...outlineOf(messages) }
@@ -146,8 +146,8 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   }
 
   /**
-   * A page of the messages of a conversation, in their order or against it. Throws 404, and 400 for an `after` that is
-   * none of them.
+   * A page of the messages of a conversation, ascending or descending. Throws 404, and 400 when `after` is not a
+   * message of the conversation.
    */
   async function messagesOf(
     reader: Reader,
@@ -178,7 +178,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     })
   }
 
-  /** One message. Throws 404 for a conversation or message that is not the owner's. */
+  /** One message. Throws 404 when the conversation or the message does not belong to the owner. */
   async function messageOf(owner: OwnerScope, id: string, messageId: string, reader: Reader = store.read) {
     const row = await find(reader, owner, id)
     const message = await conversationRepository.findMessage(reader, row.id, messageId)
@@ -198,8 +198,8 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   }
 
   /**
-   * Last updated first. Operators get those of all owners, of the one they name or of a key's, without what people
-   * wrote. Throws 404 for an unknown owner or key.
+   * Conversations, last updated first. Operators get those of all owners, of a named owner or of a key's owner, without
+   * titles and texts. Throws 404 for an unknown owner or key.
    */
   async function list(
     { caller, ...call }: Call<Caller>,
@@ -213,7 +213,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return listed(mapPage(await conversationRepository.list(store.read, owner, query), outline))
   }
 
-  /** With its messages. That an operator reads them is recorded in the owner's chain as `conversation.read`. */
+  /** One conversation with its messages. Audits an operator's read in the owner's chain as `conversation.read`. */
   async function get(call: Call<Caller>, id: string): Promise<NotedConversation & { conversation: Conversation }> {
     const row = await find(store.read, scopeOf(call.caller), id)
     const found = await conversationRepository.messagesAfter(store.read, row.id, 0)
@@ -227,7 +227,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return { conversation: outline(await find(store.read, scopeOf(caller), id)) }
   }
 
-  /** Artifacts with links that work now (docs/api.md 2.3); one that is deleted has none. */
+  /** Artifacts with fresh links (docs/api.md 2.3). A deleted artifact has no link. */
   function linked(owner: OwnerScope, artifacts: StoredArtifacts): Promise<StoredArtifacts> {
     return Promise.all(
       artifacts.map(async (artifact) => {
@@ -243,7 +243,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return change(call, id, { title }, (row) => ({ conversation: presentSummary(row) }))
   }
 
-  /** Replaces what the client noted of a conversation. Throws 404. */
+  /** Replaces the client's metadata of a conversation. Throws 404. */
   function note(call: Call, id: string, metadata: NewConversation['metadata']) {
     return change(call, id, { metadata }, noted)
   }
@@ -263,7 +263,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     })
   }
 
-  /** Sentences about conversations with a wrong message count: a turn is stored as two messages or none. */
+  /** Describes each conversation with a wrong message count. A turn is stored as two messages or not at all. */
   async function verify(reader: Reader): Promise<string[]> {
     const wrong = await conversationRepository.miscounted(reader)
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
@@ -279,7 +279,7 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     })
   }
 
-  /** Deletes the conversations of an owner that were last updated before a moment, with their messages. Throws 404. */
+  /** Deletes an owner's conversations last updated before a given time, with their messages. Throws 404. */
   async function purge(
     call: Call<Caller>,
     { owner: ownerFilter, before, count_only }: ConversationPurge,
@@ -307,12 +307,12 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
   }
 }
 
-/** Whose conversations a caller reaches: its own; operators reach those of all (null). */
+/** The owner whose conversations a caller may access. Null for operators, who access all. */
 const scopeOf = (caller: Caller): OwnerScope | null => (caller.type === 'operator' ? null : ownerOf(caller))
 
 const listed = <Item>(page: Page<Item>) => ({ conversations: page.items, ...pageFields(page) })
 
-/** Without its title and last message, which are what people wrote. */
+/** Omits the title and last message, because people wrote them. */
 const outline = ({ id, owner, message_count, created_at, updated_at }: ConversationRow): OverseenConversation => ({
   id,
   owner,
@@ -321,7 +321,7 @@ const outline = ({ id, owner, message_count, created_at, updated_at }: Conversat
   updatedAt: iso(updated_at),
 })
 
-/** What a list of conversations shows of new messages: the first prompt, and the last text. */
+/** The title and preview of new messages in lists: from the first prompt and the last text. */
 function outlineOf(messages: readonly NewMessage[]) {
   const first = messages.find(({ role }) => role === 'user')
   return {
@@ -336,7 +336,7 @@ const messagesIn = ({ prompt, answer, ...about }: Turn): NewMessage[] => [
   { role: 'assistant', content: answer, item: null, about },
 ]
 
-/** A conversation in the form of other services (docs/api.md 29.8). */
+/** A conversation in the format of the OpenAI Conversations API (docs/api.md 29.8). */
 const noted = ({ id, created_at, metadata }: ConversationRow): NotedConversation => ({
   id,
   object: 'conversation',

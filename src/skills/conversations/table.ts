@@ -16,7 +16,7 @@ export const conversations = defineTable((k) =>
       title: k.text('title'),
       last_message: k.text('last_message'),
       message_count: k.int('message_count').notNull().default(0),
-      /** What the client noted; null where it was begun without any. */
+      /** The client's metadata. Null when the conversation was created without metadata. */
       metadata: k.json<Record<string, string> | null>('metadata'),
       created_at: k.ms('created_at').notNull(),
       updated_at: k.ms('updated_at').notNull(),
@@ -26,7 +26,7 @@ export const conversations = defineTable((k) =>
 )
 export type ConversationRow = Row<typeof conversations>
 
-/** What only answers have: mode, model, tools, artifacts, follow-ups, cost. */
+/** The data that only answers have: mode, model, tools, artifacts, follow-ups and cost. */
 export type MessageAbout = {
   mode: string
   resolvedMode: string
@@ -49,7 +49,7 @@ export const messages = defineTable((k) =>
       role: k.text('role').$type<Role>().notNull(),
       content: k.text('content').notNull(),
       about: k.json<MessageAbout | null>('about'),
-      /** The item of a response that it is, where its role and content do not say all of it. */
+      /** The response item, stored when role and content do not express all of it. */
       item: k.json<Record<string, unknown> | null>('item'),
       created_at: k.ms('created_at').notNull(),
     },
@@ -116,15 +116,15 @@ const allMessages = query<{ conversation_id: ConversationId; after: number }>()(
     .orderBy(asc(table.seq))
 })
 
-/** Rows of conversations and messages. Queries filter by owner, or by a conversation the owner was checked for. */
+/** Rows of conversations and messages. Queries filter by owner, or by a conversation whose owner was checked. */
 export const conversationRepository = {
   insert: (tx: Tx, row: ConversationRow) => insertConversation(tx, row),
   insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
 
-  /** Adds `by` to the message count and returns the new count, or null when the conversation is gone. */
+  /** Adds `by` to the message count. Returns the new count, or null when the conversation no longer exists. */
   grow: async (tx: Tx, change: Growth) => (await growConversation(tx, change))[0]?.count ?? null,
 
-  /** One of an owner or, for operators, anyone's (null). */
+  /** Finds a conversation of one owner. A null owner, for operators, matches all owners. */
   async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
     if (owner !== null) return (await findConversation(db, { id, owner }))[0]
     const table = db.of(conversations)
@@ -134,7 +134,7 @@ export const conversationRepository = {
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
 
-  /** Of one owner or, for operators, of all (null). */
+  /** Lists the conversations of one owner. A null owner, for operators, matches all owners. */
   list(db: Reader, owner: OwnerScope | null, { q, since, ...wanted }: ConversationQuery) {
     const table = db.of(conversations)
     const found = q ? or(contains(table.title, q), contains(table.last_message, q)) : undefined
@@ -143,7 +143,7 @@ export const conversationRepository = {
     return lastUpdatedFirst(db, wanted, ownerFilter, found, recent) as Promise<Page<ConversationRow>>
   },
 
-  /** What people asked in the conversations of an owner, newest conversations first; the beginning of long ones. */
+  /** The user's messages in an owner's conversations, newest conversations first, each cut after 4,000 characters. */
   async promptsOf(db: Reader, owner: OwnerScope, { from, to }: Range, limit: number) {
     const [table, rows] = [db.of(conversations), db.of(messages)]
     return db
@@ -168,7 +168,7 @@ export const conversationRepository = {
     return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
   },
 
-  /** Deletes some that were last updated before a moment, with their messages. Returns their ids. */
+  /** Deletes up to `limit` conversations last updated before a given time, with their messages. Returns their ids. */
   async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<ConversationId[]> {
     const table = tx.of(conversations)
     const old = tx.select({ id: table.id }).from(table)
@@ -212,7 +212,7 @@ export const conversationRepository = {
     return (await db.select().from(table).where(own))[0] as MessageRow | undefined
   },
 
-  /** At most `limit` messages behind a place, in their order or against it. */
+  /** At most `limit` messages after a position, ascending or descending. */
   async messagesFrom(
     db: Reader,
     conversation_id: ConversationId,
@@ -228,12 +228,12 @@ export const conversationRepository = {
     return (await found.orderBy(by(table.seq)).limit(limit)) as MessageRow[]
   },
 
-  /** Deletes one message; those behind it move up, because the count of messages tells the place of the next. */
+  /** Deletes one message. Later messages move up, because the message count determines the position of the next one. */
   async removeMessage(tx: Tx, { conversation_id, id, seq }: MessageRow, now: number): Promise<void> {
     const [table, rows] = [tx.of(conversations), tx.of(messages)]
     const own = eq(rows.conversation_id, conversation_id)
     await tx.delete(rows).where(and(own, eq(rows.id, id)))
-    // In two steps: no two may have the same place, not even for a moment.
+    // In two steps, because no two messages may have the same position, not even during the statement.
     await tx
       .update(rows)
       .set({ seq: sql`1 - ${rows.seq}` })

@@ -1,6 +1,6 @@
 import type { SkillManifest } from '../manifest'
 
-/** A finding of one check with its place, such as `tools[2].name`, line 14. */
+/** A finding of one check with its location, such as `tools[2].name`, line 14. */
 export type Evidence = {
   check: string
   severity: 'warn' | 'fail'
@@ -34,10 +34,7 @@ export type ManifestCheck = (manifest: SkillManifest) => Finding[]
 
 const SHOWN = 3
 
-/**
- * The result of a check: `pass`, `warn: …` or `fail: …`. Warnings are omitted when there are failures (docs/api.md
- * 8.2).
- */
+/** The result of a check: `pass`, `warn: …` or `fail: …`. Omits warnings when there are failures (docs/api.md 8.2). */
 export function resultOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ severity }) => severity === 'fail')
   const notices = failed.length ? failed : findings
@@ -49,6 +46,6 @@ export function resultOf(findings: readonly Finding[]): string {
   return `${failed.length ? 'fail' : 'warn'}: ${sentences.join(' ')}${more}`
 }
 
-/** Whether no check failed; warnings do not refuse a manifest. */
+/** Whether no check failed. Warnings do not reject a manifest. */
 export const hasPassed = (checks: Readonly<Record<string, string>>): boolean =>
   !Object.values(checks).some((result) => result.startsWith('fail'))

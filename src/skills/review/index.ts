@@ -16,13 +16,13 @@ export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
 export { checkToolNames } from './tool-names'
 
-/** Checks that need only the manifest, in the order shown; they follow `schema` and `injection_scan`. */
+/** Checks that need only the manifest, in display order. They follow `schema` and `injection_scan`. */
 const MANIFEST_CHECKS: readonly [CheckName, ManifestCheck][] = [
   ['tool_names', checkToolNames],
   ['permissions', checkPermissions],
 ]
 
-/** Result of all automatic checks that need no knowledge of other skills. */
+/** Result of all automatic checks that need no other skill. */
 export type Examined = {
   manifest: SkillManifest | null
   tier: Tier
@@ -30,7 +30,7 @@ export type Examined = {
   reasons: string[]
   checks: Checks
   evidence: Evidence[]
-  /** Paths of members that no manifest has, and that `manifest` is without. */
+  /** Paths of dropped members, which no manifest has and which `manifest` does not contain. */
   dropped: readonly string[]
 }
 
@@ -40,7 +40,7 @@ export function examine(written: Readonly<Record<string, unknown>>): Examined {
   return concluded(read, read.manifest ? partsOf(read.manifest).flatMap(scanPart) : [])
 }
 
-/** Like `examine`, for use inside requests: each long text is scanned in its own turn of the event loop. */
+/** Like `examine`, for use inside requests: scans each long text in its own turn of the event loop. */
 export async function examineInTurns(written: Readonly<Record<string, unknown>>): Promise<Examined> {
   const read = readManifest(written)
   const found: Finding[] = []
@@ -76,7 +76,7 @@ function concluded(
 
 type Surroundings = Parameters<typeof checkSlug>[0] & { version: string; earlier: readonly string[] }
 
-/** Adds the checks that need the database: slug and version. A slug finding moves tier `auto` up to `staff`. */
+/** Adds the checks that need the database: slug and version. A slug finding raises tier `auto` to `staff`. */
 export function complete(
   { tier, checks, evidence }: Examined,
   known: Surroundings,
@@ -98,8 +98,8 @@ const SECRET_NAME = /secret|token|passw|api[_-]?key|credential|private[_-]?key|c
 
 /**
  * The review tier and the reasons for it (docs/api.md 8.2). A tool endpoint counts as external access even if no
- * permission declares it, and an install or uninstall prompt counts as an autonomous run (docs/api.md 8.1). A doubt of
- * the injection scan raises tier `auto` to `staff`.
+ * permission declares it. An install or uninstall prompt counts as an autonomous run (docs/api.md 8.1). A doubtful
+ * injection scan raises tier `auto` to `staff`.
  */
 function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reasons: string[] } {
   const { permissions, tools, knowledge, configSchema, hooks } = manifest
@@ -134,7 +134,7 @@ function weigh(manifest: SkillManifest, isDoubtful: boolean): { tier: Tier; reas
 const textOf = (rules: readonly [boolean, string][]): string[] =>
   rules.flatMap(([applies, reason]) => (applies ? [reason] : []))
 
-/** What no honest prompt of a skill wants; each continues after "The text". */
+/** Statements that apply to no honest skill prompt. Each `about` continues a sentence that starts with "The prompt". */
 const WISHES: readonly [about: string, statement: string][] = [
   ['hides something from the user', 'tells an assistant to hide, deny or misstate something to the person it serves'],
   ['sends what people write elsewhere', 'has what a person wrote sent elsewhere or tracked, as by links or pictures'],
@@ -145,15 +145,15 @@ const WISHES: readonly [about: string, statement: string][] = [
 ]
 
 const BY_ENGINE = 'An engine suspects that the prompt'
-/** From this certainty of an engine on, a person looks. */
+/** Probability reported by an engine from which a person must review. */
 const SURE = 0.5
-/** Characters of a prompt in one question, and most questions: together the longest prompt. */
+/** Characters of a prompt per question, and the maximum number of questions. Together they cover the longest prompt. */
 const PIECE_CHARS = 4_000
 const MAX_PIECES = 5
 
 /**
- * Asks an engine about the prompt of a skill that nobody else would look at (docs/api.md 8.2). It can only add a doubt,
- * which sends the skill to a person; without an answer the local checks stand.
+ * Asks an engine about the prompt of a skill that no person would review (docs/api.md 8.2). The engine can only add
+ * doubts, which send the skill to a person. Without an answer the local checks decide.
  */
 export async function withSecondOpinion(examined: Examined, opinion: EngineOpinion | null): Promise<Examined> {
   const { manifest, tier, evidence } = examined
@@ -163,7 +163,7 @@ export async function withSecondOpinion(examined: Examined, opinion: EngineOpini
     text.slice(at * PIECE_CHARS, (at + 1) * PIECE_CHARS).toWellFormed(),
   )
   const statements = WISHES.map(([, statement]) => statement)
-  // Nobody leaves while a skill is reviewed; each question ends by itself.
+  // A review has no caller who could disconnect. Each question ends by itself.
   const { signal } = new AbortController()
   const opinions = await Promise.all(
     pieces.map((piece) => opinion({ text: piece, start: 0, end: piece.length, statements }, signal)),
@@ -184,6 +184,6 @@ export async function withSecondOpinion(examined: Examined, opinion: EngineOpini
   }
 }
 
-/** The reason for a tier that an engine's doubts are, if there are any. */
+/** The reason for the tier when an engine has doubts, else an empty list. */
 export const engineDoubtsIn = (evidence: readonly Evidence[]): string[] =>
   evidence.some(({ message }) => message.startsWith(BY_ENGINE)) ? ['An engine has doubts about it.'] : []

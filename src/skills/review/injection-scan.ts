@@ -3,7 +3,7 @@ import { attackChance, type InjectionFinding, meetingsIn, readable, scanForInjec
 import type { SkillManifest } from '../manifest'
 import { type Finding, warn } from './check'
 
-/** Characters scanned between two turns of the event loop: some ten milliseconds of work. */
+/** Characters scanned per turn of the event loop, about ten milliseconds of work. */
 const PIECE_CHARS = 20_000
 
 /** Overlap of neighbouring pieces, so that a sentence or two at a border is still found. */
@@ -14,7 +14,8 @@ type Piece = { text: string; start: number; linesBefore: number }
 
 /**
  * Subjects an honest skill prompt has no reason to mention: earlier instructions of the engine, its makers, hiding
- * things from the user, the user's secrets, untruths, special powers. A match proves nothing, so a person reads it.
+ * things from the user, the user's secrets, untruths, special powers. A match proves nothing, so a person reviews the
+ * skill.
  */
 const TALK: readonly [about: string, pattern: RegExp][] = [
   [
@@ -54,13 +55,10 @@ const TALK: readonly [about: string, pattern: RegExp][] = [
 /** Members that only people read. Badges and images with parameters are normal there, so those patterns are skipped. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['readme', 'changelog', 'setupGuide'])
 
-/**
- * Members that instruct the engine. Only these are scored by the classifier: tools and files are always read by a
- * person.
- */
+/** Members that instruct the engine. Only these are classified, because a person always reviews tools and files. */
 const FOLLOWED: ReadonlySet<string> = new Set(['systemPromptExtension', 'hooks.onInstall', 'hooks.onUninstall'])
 
-/** Probabilities from which a person must approve. Prompts of skills command, as attacks do, so the first is high. */
+/** Probabilities from which a person must approve. The first is high, because skill prompts command as attacks do. */
 const UNSURE = { attack: 0.9, wish: 0.65 }
 
 /** Patterns that honest instructions to an engine do not need. */
@@ -90,7 +88,7 @@ export type Part = { path: string; piece: Piece }
 export const partsOf = (manifest: SkillManifest): Part[] =>
   textsOf(manifest).flatMap(([path, text]) => piecesOf(text).map((piece) => ({ path, piece })))
 
-/** The findings of one piece: failures and warnings of the injection scan, else the weaker doubts. */
+/** The findings of one piece: failures and warnings of the injection scan, or if there are none, the weaker doubts. */
 export function scanPart({ path, piece }: Part): Finding[] {
   const found = scanForInjection(piece.text)
   return found.length ? found.map(notify) : doubtsAbout(path, piece)
@@ -103,10 +101,10 @@ export function scanPart({ path, piece }: Part): Finding[] {
   }
 }
 
-/** Most findings reported per member. */
+/** Maximum number of findings reported per member. */
 const MAX_FINDINGS = 20
 
-/** Removes duplicate findings of overlapping pieces and keeps the first ones of each member. */
+/** Removes duplicate findings of overlapping pieces and keeps the first findings of each member. */
 export function together(findings: readonly Finding[]): Finding[] {
   const byPath = Map.groupBy(findings, ({ path }) => path)
   return [...byPath.values()].flatMap((some) => {
@@ -163,11 +161,11 @@ function wordsOf(schema: unknown): string {
   return words.join('\n')
 }
 
-/** Warnings: no proof of an attack, but a person should read the text. */
+/** Warnings that do not prove an attack, but ask a person to read the text. */
 function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
   const suspect = FOR_PEOPLE.has(path) ? [] : SUSPECT.filter(([pattern]) => pattern.test(text))
   const { text: plain, at: places } = readable(text)
-  // The suspicious subjects in a text, each with its first position. Linear time.
+  // The suspicious subjects in the text, each with its first position. Takes linear time.
   const found = [
     ...meetingsIn(plain),
     ...(FOLLOWED.has(path)
@@ -205,7 +203,7 @@ export function piecesOf(text: string): Piece[] {
   }
 }
 
-/** The last white space before a place, if close enough; else the place itself, without splitting a surrogate pair. */
+/** The last white space before an index if close enough, else the index itself. Never splits a surrogate pair. */
 function cutBefore(text: string, index: number): number {
   const blank = Math.max(text.lastIndexOf(' ', index), text.lastIndexOf('\n', index))
   if (index - blank < OVERLAP_CHARS / 2) return blank

@@ -13,7 +13,7 @@ const shape = checker(Manifest)
 type Read = {
   manifest: SkillManifest | null
   findings: Finding[]
-  /** Paths of members that no manifest has; the manifest is without them. */
+  /** Paths of dropped members, which no manifest has and which `manifest` does not contain. */
   dropped: string[]
 }
 

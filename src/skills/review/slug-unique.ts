@@ -1,7 +1,7 @@
 import { STARTERS } from '../starters'
 import { type Finding, fail, warn } from './check'
 
-/** Characters and pairs of characters that look like another letter; they are replaced in this order. */
+/** Characters and pairs of characters that look like another letter, replaced in this order. */
 const GLANCES: readonly (readonly [RegExp, string])[] = [
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -18,7 +18,7 @@ const GLANCES: readonly (readonly [RegExp, string])[] = [
 /** Shorter slugs resemble too many words to be compared. */
 const MIN_CHARS = 6
 
-/** A slug reduced to its appearance: no separators, look-alike characters unified. */
+/** Reduces a slug to its appearance: removes separators and unifies look-alike characters. */
 const seenAs = (slug: string): string =>
   GLANCES.reduce((text, [sign, meant]) => text.replace(sign, meant), slug.toLowerCase())
 
@@ -50,18 +50,18 @@ const RESERVED = new Set([
   'undefined',
 ])
 
-/** A slug in the form of an id would capture look-ups of the skill with that id. */
+/** A slug in the form of an id would capture lookups of the skill with that id. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 type Known = {
   slug: string
-  /** Slug of the skill being updated; null for a new skill. */
+  /** Slug of the skill being updated. Null for a new skill. */
   updating: string | null
-  /** Who has the slug now, from the submitter's point of view. */
+  /** Who owns the slug now, from the submitter's point of view. */
   taken: 'free' | 'own' | 'other'
 }
 
-/** A slug must be free and not reserved; a skill never changes its slug. */
+/** A slug must be free and not reserved. A skill never changes its slug. */
 export function checkSlug({ slug, updating, taken }: Known): Finding[] {
   if (updating !== null) {
     return updating === slug
@@ -81,7 +81,7 @@ export function checkSlug({ slug, updating, taken }: Known): Finding[] {
 
 export const isReserved = (slug: string): boolean => RESERVED.has(slug) || UUID.test(slug)
 
-/** The bundled skill whose slug this one could be mistaken for; null when there is none or it is that slug. */
+/** The bundled skill that could be confused with this slug. Null when there is none, or for a bundled slug. */
 export function lookAlike(slug: string): string | null {
   if (KNOWN.some((one) => one.slug === slug)) return null
   const seen = seenAs(slug)
@@ -89,7 +89,9 @@ export function lookAlike(slug: string): string | null {
   return like?.slug ?? null
 }
 
-/** Whether two texts differ by at most one character added, removed or changed, or by two adjacent ones swapped. */
+/**
+ * Whether two texts differ by at most one added, removed or changed character, or by two swapped adjacent characters.
+ */
 function isNear(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false
   let start = 0

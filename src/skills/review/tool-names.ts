@@ -48,7 +48,7 @@ const TAKEN = new Set([
 ])
 const TAKEN_PREFIXES = ['browser_', 'svc_']
 
-/** Tool names must be unique and must not suggest running code or take a name of the server's own. */
+/** Tool names must be unique, must not suggest running code and must not equal a name of the server's own tools. */
 export const checkToolNames: ManifestCheck = ({ tools }) => {
   const first = new Map<string, number>()
   return tools.flatMap(({ name }, at): Finding[] => {
@@ -74,12 +74,12 @@ export const checkToolNames: ManifestCheck = ({ tools }) => {
   })
 }
 
-/** Letters behind look-alike digits, as in `ex3c`. Trailing digits, as in `bash2`, are dropped instead. */
+/** Letters that look-alike digits stand in for, as in `ex3c`. Trailing digits, as in `bash2`, are dropped instead. */
 const LETTER_OF: Readonly<Record<string, string>> = { 0: 'o', 1: 'l', 3: 'e', 4: 'a', 5: 's', 7: 't' }
 const spelled = (word: string): string =>
   word.replace(/(?<!\d)\d+$/, '').replace(/[013457]/g, (figure) => LETTER_OF[figure]!)
 
-/** The part of a name that suggests running code, as it is written there. */
+/** The part of a name that suggests running code, as written in the name. */
 function forbiddenIn(name: string): string | undefined {
   const words = name.split('_').filter(Boolean)
   const pairs = words.slice(1).map((word, at) => `${words[at]}_${word}`)

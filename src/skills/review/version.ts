@@ -1,6 +1,6 @@
 import { type Finding, fail } from './check'
 
-/** A new version must be higher than every earlier one, whatever its state (docs/api.md 8.1). */
+/** A new version must be higher than every earlier one, whatever its status (docs/api.md 8.1). */
 export function checkVersion(version: string, earlier: readonly string[]): Finding[] {
   const highest = earlier.reduce<string | null>((max, one) => (max === null || isHigher(one, max) ? one : max), null)
   if (highest === null || isHigher(version, highest)) return []
@@ -14,7 +14,7 @@ const parts = (version: string): { core: number[]; pre: string[] } => {
   return { core, pre: dash < 0 ? [] : plain.slice(dash + 1).split('.') }
 }
 
-/** Whether a version is higher than another by semver 2.0; build metadata after `+` is ignored. */
+/** Whether a version is higher than another by semver 2.0. Ignores build metadata after `+`. */
 export function isHigher(version: string, other: string): boolean {
   const [a, b] = [parts(version), parts(other)]
   for (let index = 0; index < 3; index++) {

@@ -25,15 +25,17 @@ import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
 import { examineAll, submitInUnit } from './submit'
 import { newSkill, newVersion } from './versions'
 
-/** A manifest that this server can run, and what was left out of the one that was sent. */
+/** A manifest that this server can run, with warnings about dropped members. */
 type Sound = { manifest: SkillManifest; warnings: string[] }
 
-/** Most drafts of one owner: slugs are shared by everyone, so nobody may reserve them in bulk. */
+/**
+ * Maximum number of drafts per owner. All owners share one namespace of slugs, so no owner may reserve slugs in bulk.
+ */
 const MAX_DRAFTS = 200
 
 /**
- * `POST /skills/create`. With `is_public` the draft is submitted to review as its first version. Throws 409 for a
- * slug that is taken or reserved and for too many drafts, 422 `review_failed`.
+ * `POST /skills/create`. With `is_public` the draft is submitted for review as its first version. Throws 409 for a slug
+ * that is taken or reserved and for too many drafts, 422 `review_failed`.
  */
 export async function createSkill(deps: SkillDeps, call: Call, input: NewSkill): Promise<SkillReply> {
   const { store } = deps
@@ -97,8 +99,8 @@ async function submitted(
 
 /**
  * `PATCH /skills/{id}`: changes prompt, tools, name or description of a draft or private skill, which becomes a draft
- * again. Throws 403 for anyone but its author, 400 for an empty change, and 409 once others may use it or while a
- * version is under review: the approved version must be the one that was read.
+ * again. Throws 403 unless the caller is the author, and 400 for an empty change. Throws 409 once others may use the
+ * skill or while a version is under review, because the approved version must equal the reviewed one.
  */
 export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: SkillPatch): Promise<SkillReply> {
   const { store, clock } = deps
@@ -136,7 +138,7 @@ export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: Ski
   })
 }
 
-/** `DELETE /skills/{id}`, with its installations. Throws 409 when it is public and approved, or suspended. */
+/** `DELETE /skills/{id}`: deletes a skill and its installations. Throws 409 if public and approved, or suspended. */
 export function removeSkill(deps: SkillDeps, call: Call, ref: string): Promise<{ deleted: true }> {
   const { store } = deps
   return store.write(async (tx) => {
@@ -155,13 +157,13 @@ async function ownIn(deps: SkillDeps, tx: Tx, call: Call, ref: string, what: str
   if (!isOwn(row, viewer)) throw notTheAuthor(what)
   await assertMayManage(deps, tx, call.caller)
   await rows.lock(tx, row.id)
-  // Read again under the lock: it may have been approved while waiting.
+  // Read again under the lock, because the skill may have been approved meanwhile.
   const locked = await rows.find(tx, row.id)
   if (!locked) throw skillNotFound()
   return locked
 }
 
-/** A draft need not pass the review, but must be a manifest this server can run. Throws 400. */
+/** Checks that this server can run the manifest. A draft need not pass the review. Throws 400. */
 function sound(deps: SkillDeps, written: Record<string, unknown>): Sound {
   const { manifest, findings, dropped } = readManifest(written)
   const problem = [...findings, ...(manifest ? checkToolNames(manifest) : [])].find(

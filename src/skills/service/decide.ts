@@ -44,7 +44,7 @@ export async function getSubmission({ store }: SkillDeps, { caller }: Call, id: 
   return presentRecord(row)
 }
 
-/** `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 409 once it is decided. */
+/** `DELETE /skills/submissions/{id}`: the author withdraws a pending submission. Throws 409 after a decision. */
 export function withdrawSubmission(deps: SkillDeps, call: Call, id: string): Promise<SubmissionRecord> {
   const { store, audit } = deps
   return store.write(async (tx) => {
@@ -66,7 +66,7 @@ export function withdrawSubmission(deps: SkillDeps, call: Call, id: string): Pro
   })
 }
 
-/** Decides with a platform reviewer's session. Throws 409 for an impossible state change. */
+/** Applies a decision made with a platform reviewer's session. Throws 409 for an impossible state change. */
 export async function decideSubmission(
   deps: SkillDeps,
   call: Call,
@@ -84,7 +84,7 @@ export async function decideSubmission(
   })
 }
 
-/** Applies a decision. `assertMay` checks the permission once the submission is read, and throws. */
+/** Applies a decision. `assertMay` runs after the submission is read and throws if the caller lacks permission. */
 export function settle(
   deps: SkillDeps,
   call: Call<Caller>,
@@ -98,7 +98,7 @@ export function settle(
     await assertMay(row)
     await rows.lock(tx, row.skill_id)
     const skill = await rows.find(tx, row.skill_id)
-    // Its author deleted it while this waited for the lock.
+    // The author deleted the skill while this transaction waited for the lock.
     if (!skill) throw submissionNotFound()
     assertMeaning(decision, row, skill)
     const { from, to } = MOVES[decision]
@@ -112,7 +112,7 @@ export function settle(
   })
 }
 
-/** Any submission, for reviewers and operators. Throws 404. */
+/** Finds any submission, for reviewers and operators. Throws 404. */
 export async function findSubmission(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
   const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
   if (!row) throw submissionNotFound()
@@ -143,7 +143,9 @@ async function effect(deps: SkillDeps, tx: Tx, decision: Decision, row: Submissi
   await deps.triggers.followAll(tx, skill.id)
 }
 
-/** Withdraws an unapproved version. The live one stays; a skill without one takes the status `without`. */
+/**
+ * Withdraws an unapproved version. The live version remains. A skill without a live version gets the status `without`.
+ */
 async function endVersion(deps: SkillDeps, tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
   const { clock } = deps
   await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })
@@ -153,7 +155,10 @@ async function endVersion(deps: SkillDeps, tx: Tx, row: SubmissionRow, without: 
   await deps.triggers.followAll(tx, skill.id)
 }
 
-/** Only the live version can be suspended or reinstated, and nothing is approved while the skill is suspended. */
+/**
+ * Throws 409 unless the decision fits the skill: only the live version can be suspended or reinstated, and no version
+ * is approved while the skill is suspended.
+ */
 function assertMeaning(decision: Decision, row: SubmissionRow, skill: SkillRow): void {
   const inState = row.status === MOVES[decision].from
   if (!inState) return

@@ -25,15 +25,15 @@ export type SkillDeps = {
   tools: Pick<Tools, 'ofSkill'>
   triggers: Pick<SkillTriggers, 'follow' | 'followAll'>
   settings: Values<typeof skillSettings>
-  /** What lists show of live versions besides the row. */
+  /** Details of live versions that lists show besides the row. */
   details: LRUCache<VersionId, { details: SkillDetails; chars: number }>
-  /** An engine's second opinion on what nobody would look at; null where none may be asked. */
+  /** Asks an engine for a second opinion on skills that no person would review. Null when no engine may be asked. */
   opinion: EngineOpinion | null
-  /** Invalidates the cached active skills of an owner, or of all owners with null. Call it after the commit. */
+  /** Invalidates the cached active skills of an owner, or of all owners if null. Call it after the commit. */
   changed(owner: string | null): void
 }
 
-/** The visibility scope of a caller: an org's key sees that org's skills, a user those of all their orgs. */
+/** The visibility scope of a caller: an org's key sees that org's skills, a user sees the skills of all their orgs. */
 export async function viewerOf(
   { orgs }: { orgs: Pick<OrgService, 'orgIdsWith'> },
   db: Reader,
@@ -55,7 +55,7 @@ export async function assertMayManage(
 
 export type Seen = { row: SkillRow; viewer: Viewer }
 
-/** A skill the caller may see, by id or slug. Hidden, unknown and malformed ones all give the same 404. */
+/** A skill the caller may see, by id or slug. Hidden, unknown and malformed references all give the same 404. */
 export async function seen(
   deps: Pick<SkillDeps, 'orgs'>,
   db: Reader,

@@ -18,7 +18,7 @@ export type SkillService = ReturnType<typeof createSkills>
 
 type Deps = Omit<SkillDeps, 'changed' | 'triggers' | 'details'> & Pick<TriggerDeps, 'jobs' | 'zoneOf'>
 
-/** Size of the cached details as JSON; it holds the most requested pages. */
+/** Maximum size of the cached details as JSON. It holds the most requested pages. */
 const MAX_KEPT_CHARS = 16_000_000
 
 /** All verbs of skills: writing, reviewing, publishing, installing, rating, and activating them in runs. */
@@ -33,7 +33,7 @@ export function createSkills(given: Deps) {
     details: new LRUCache({ maxSize: MAX_KEPT_CHARS, sizeCalculation: ({ chars }) => chars }),
   }
   given.events.afterCommit(accessChanged, () => activating.forget(null))
-  // A new member gets the org's skills from their next request.
+  // A new member gets the org's skills from their next request on.
   given.events.afterCommit(memberJoined, () => activating.forget(null))
   given.events.inTransaction(orgDeleted, async (tx, { scope }) => {
     await endOwner(tx, scope)
@@ -43,7 +43,7 @@ export function createSkills(given: Deps) {
     deps,
     triggers,
     ...activating,
-    /** For modules that publish in their own transaction; call it before the transaction begins. */
+    /** For modules that publish in their own transaction. Call it before the transaction begins. */
     examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
     submitIn: (...given: Rest<typeof submitInUnit>) => submitInUnit(deps, ...given),
     /** For modules that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
@@ -62,13 +62,13 @@ export function createSkills(given: Deps) {
   }
 }
 
-/** What a verb takes after its deps. */
+/** The parameters of a verb after its deps. */
 type Rest<Verb extends (deps: SkillDeps, ...given: never[]) => unknown> =
   Parameters<Verb> extends [SkillDeps, ...infer Given] ? Given : never
 
 /**
- * Cleans up after a deleted org: removes its installations and the skills only it could see. Its public skills stay,
- * because others rely on them.
+ * Cleans up after a deleted org: removes its installations and the skills that only the org could see. Its public
+ * skills remain, because others rely on them.
  */
 async function endOwner(tx: Tx, owner: OwnerScope): Promise<void> {
   for (const { id, skillId } of await installs.removeAll(tx, owner)) {

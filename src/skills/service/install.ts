@@ -13,14 +13,14 @@ import { type Installation, InstallationId, type InstallationPatch, SkillId, typ
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
-/** Limit of an installation's settings, which are sent to the engine in every run. */
+/** Maximum size of an installation's settings, because every run sends them to the engine. */
 const MAX_CONFIG_BYTES = 16 * 1024
 
 type Hooked = { row: SkillRow; viewer: Viewer; cause: HookDue['cause'] }
 
 /**
- * `POST /skills`. Repeating it changes nothing and returns `isNew: false`. Throws 400 when no skill is named, 404
- * for one the caller may not see or run. `by` is the actor for the audit log.
+ * `POST /skills`. Repeating it changes nothing and returns `isNew: false`. Throws 400 when no skill is named, 404 for a
+ * skill the caller may not see or run. `by` is the actor for the audit log.
  */
 export function installSkill(
   deps: SkillDeps,
@@ -51,7 +51,7 @@ export function installSkill(
       installed_at: clock.now(),
     })
     if (isNew) {
-      // Its author deleted it meanwhile, so the installation must not remain.
+      // The author deleted the skill meanwhile, so the installation must not remain.
       if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
       const [metadata, output] = [{ version: row.version }, { status: 201 }]
       await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
@@ -65,7 +65,7 @@ export function installSkill(
   })
 }
 
-/** Removes an installation. Throws 404 when it is not installed, whether or not the skill exists. */
+/** Removes an installation. Throws 404 when the skill is not installed, whether or not the skill exists. */
 export function uninstallSkill(
   deps: SkillDeps,
   call: Call,
@@ -92,7 +92,7 @@ export function uninstallSkill(
   })
 }
 
-/** Emits `skill.hook_due` when the caller's version has a prompt for this; suspended skills have none. */
+/** Emits `skill.hook_due` when the caller's version has a prompt for `cause`. Suspended skills have no hooks. */
 async function hookDue({ events }: SkillDeps, tx: Tx, call: Call, { row, viewer, cause }: Hooked): Promise<void> {
   const versionId = runnableVersion(row, viewer)
   const hooks = versionId ? (await rows.version(tx, versionId))?.manifest.hooks : undefined
@@ -117,10 +117,10 @@ export function configureInstallation(
     if (!row || !before) throw notInstalled()
     if (patch.config) await assertConfig(row, patch.config)
     const { enabled, config, intensity, priority } = { ...before, ...patch }
-    // Enabling counts the failures of its trigger again.
+    // Enabling the installation resets the failure count of its trigger.
     const failures = patch.enabled ? 0 : before.failures
     const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
-    // Uninstalled in between: on Postgres the read above locks nothing.
+    // The skill was uninstalled meanwhile, because on Postgres the read above locks nothing.
     if (!after) throw notInstalled()
     await triggers.follow(tx, owner, after.id)
     await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })

@@ -31,7 +31,7 @@ export function operateStore(deps: SkillDeps) {
   const { store, clock } = deps
   return { list, get, versions, reviews, disable, enable, put }
 
-  /** Newest skills first; with `installed`, an owner's newest installations first. */
+  /** Newest skills first. With `installed`, an owner's installations, newest first. */
   async function list(_call: By, query: Query): Promise<Page<OperatorSkillEntry>> {
     const { installed, owner } = query
     if (installed && owner && owner !== 'server') {
@@ -40,7 +40,7 @@ export function operateStore(deps: SkillDeps) {
     return mapPage(await rows.all(store.read, query), shown)
   }
 
-  /** One skill by id or slug, with its live manifest, else its newest. */
+  /** One skill by id or slug, with its live manifest, or its newest if there is no live one. */
   async function get(_call: By, ref: string): Promise<OperatorSkill> {
     const row = await find(ref)
     const shownId = row.live_version_id ?? row.draft_version_id
@@ -59,14 +59,14 @@ export function operateStore(deps: SkillDeps) {
     return mapPage(await installs.ratings(store.read, (await find(ref)).id, { limit, cursor }), presentRating)
   }
 
-  /** Takes a skill off the store; with `alsoInstalled` suspends it for everyone. Throws 409 if it is not public. */
+  /** Removes a skill from the store. With `alsoInstalled`, suspends it for everyone. Throws 409 if it is not public. */
   async function disable(call: By, ref: string, alsoInstalled: boolean): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     if (alsoInstalled) return move(call, row, 'suspend')
     return setListed(call, row, false)
   }
 
-  /** Reverses `disable` of either kind. */
+  /** Reverses both kinds of `disable`. */
   async function enable(call: By, ref: string): Promise<OperatorSkillEntry> {
     const row = await find(ref)
     return row.status === 'suspended' ? move(call, row, 'reinstate') : setListed(call, row, true)
@@ -122,8 +122,8 @@ export function operateStore(deps: SkillDeps) {
 const shown = (row: SkillRow): OperatorSkillEntry => ({ ...presentOutline(row), owner: row.owner, listed: row.listed })
 
 /**
- * Publishes the bundled skills at start, in one transaction. A higher version replaces the stored one; a slug owned by
- * a tenant is left alone. Returns the published slugs.
+ * Publishes the bundled skills at start, in one transaction. A higher version replaces the stored one. Skips slugs
+ * owned by a tenant. Returns the published slugs.
  */
 export async function openStarters(deps: SkillDeps): Promise<string[]> {
   const missing: SkillManifest[] = []

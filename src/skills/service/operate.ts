@@ -25,7 +25,7 @@ import type { SkillDeps } from './deps'
 
 type DiffLine = {
   sign: ' ' | '+' | '-'
-  /** Line number in the new text; in the old text for removed lines. */
+  /** Line number in the new text, or in the old text for removed lines. */
   number: number
   text: string
   /** Whether the injection scan marked the line, so that reviewers read it with care. */
@@ -39,7 +39,7 @@ type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: st
 /** Unchanged lines shown before and after each change. */
 const CONTEXT = 2
 
-/** Largest comparison table. Beyond it only the common start and end are matched, which takes linear time. */
+/** Maximum size of the comparison table. For larger texts only the common start and end are matched, in linear time. */
 const MAX_CELLS = 4_000_000
 
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
@@ -79,7 +79,7 @@ export function operateSkills(deps: SkillDeps) {
     }
   }
 
-  /** The results of the checks at submission, or with `rerun` those of today's checks. */
+  /** The results of the checks at submission, or with `rerun` the results of the current checks. */
   async function checks(_call: By, id: string, rerun: boolean): Promise<OperatorChecks> {
     const row = await find(store.read, id)
     if (!rerun) return { tier: row.tier, checks: row.checks, findings: row.evidence, rerun }
@@ -88,7 +88,7 @@ export function operateSkills(deps: SkillDeps) {
     return { tier, checks: now, findings: evidence, rerun }
   }
 
-  /** The diff against the live version; everything is new for a new skill. */
+  /** The diff against the live version. For a new skill, all lines are added. */
   async function diff(_call: By, id: string): Promise<ManifestDiff> {
     return diffOf(store.read, await find(store.read, id))
   }
@@ -98,7 +98,7 @@ export function operateSkills(deps: SkillDeps) {
     return mark(call, id, { claimed_by: call.caller.name, claimed_until: clock.now() + CLAIM_MS }, 'skill.claimed')
   }
 
-  /** Releases the caller's claim. Throws 409 when the caller holds none. */
+  /** Releases the caller's claim. Throws 409 when the caller has no claim. */
   async function unclaim(call: By, id: string): Promise<OperatorRecord> {
     if (!holderOf(await find(store.read, id))) throw notClaimed()
     return mark(call, id, { claimed_by: null, claimed_until: null }, 'skill.unclaimed')
@@ -128,7 +128,7 @@ export function operateSkills(deps: SkillDeps) {
     return shown(await find(store.read, id))
   }
 
-  /** Statistics per tier: how many wait and since when, how many were decided and how fast. */
+  /** Statistics per tier: number and age of pending submissions, number and speed of decisions. */
   async function stats(_call: By): Promise<SubmissionStats> {
     const counted = await submissions.counts(store.read)
     return { tiers: REVIEW_TIERS.map((tier) => ofTier(counted, tier, clock.now())) }
@@ -175,7 +175,7 @@ function ofTier(counted: readonly Counted[], tier: Tier, now: number): Submissio
   }
 }
 
-/** The changes of a version against the live one (null for a new skill), per manifest member. `sha` names this diff. */
+/** The changes of a version against the live one (null for a new skill), per member. `sha` identifies this diff. */
 function diffManifests(before: SkillManifest | null, after: SkillManifest): ManifestDiff {
   const [old, next] = [before ? textsOf(before) : new Map<string, string>(), textsOf(after)]
   const parts = [...new Set([...next.keys(), ...old.keys()])].flatMap((path) => {

@@ -39,10 +39,10 @@ import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow } from '../table'
 import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
 
-/** Manifests read between two turns of the event loop, since they may be long (docs/promises.md I28). */
+/** Number of manifests read per turn of the event loop, because they may be long (docs/promises.md I28). */
 const AT_ONCE = 25
 
-/** `GET /skills`: the store unless `filter` is given. Throws 400 for an invalid cursor. */
+/** `GET /skills`: lists the store unless `filter` is given. Throws 400 for an invalid cursor. */
 export function listSkills(deps: SkillDeps, call: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
   if (query.filter === 'installed') return installed(deps, call, query)
   return found(deps, call, query)
@@ -71,7 +71,7 @@ async function present(deps: SkillDeps, page: Page<ListedRow>, viewer: Viewer): 
   return { ...page, items: page.items.map((row) => presentEntry(row, details.get(row.id))) }
 }
 
-/** Installed skills, suspended ones included; those the owner may no longer see are left out. */
+/** Installed skills, including suspended ones. Leaves out skills that the owner may no longer see. */
 async function installed(deps: SkillDeps, { caller }: Call, query: SkillQuery): Promise<Page<SkillEntry>> {
   const { store } = deps
   const { category, q } = query
@@ -102,7 +102,7 @@ export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): 
   return presentSkill(row, version.manifest, viewer)
 }
 
-/** Versions that are or were live, newest first; the author also sees withdrawn ones. */
+/** Versions that are or were live, newest first. The author also sees withdrawn versions. */
 export async function listVersions(deps: SkillDeps, { caller }: Call, ref: string): Promise<SkillVersion[]> {
   const { store } = deps
   const { row, viewer } = await seen(deps, store.read, caller, ref)
@@ -113,7 +113,7 @@ export async function listVersions(deps: SkillDeps, { caller }: Call, ref: strin
     .filter(({ status }) => own || status !== 'withdrawn')
 }
 
-/** Reads the details that lists show besides the row; cached for live versions, which never change. */
+/** Reads the details that lists show besides the row. Caches those of live versions, which never change. */
 async function detailsFor({ store, details: known }: SkillDeps, listed: readonly ListedRow[], viewer: Viewer) {
   const db = store.read
   const found = new Map<SkillId, SkillDetails>()
@@ -138,7 +138,7 @@ async function detailsFor({ store, details: known }: SkillDeps, listed: readonly
   return found
 }
 
-/** The version whose details are shown: the newest one to its owner, else the live one. */
+/** The version whose details are shown: the newest one for the owner, else the live one. */
 async function shownOf(db: Reader, row: ListedRow, viewer: Viewer): Promise<VersionId | null> {
   if (!isOwn(row, viewer)) return row.live_version_id
   return row.draft_version_id ?? row.live_version_id ?? (await rows.newestVersion(db, row.id))?.id ?? null
@@ -148,8 +148,8 @@ const DEFAULT_MS = 30 * 24 * 60 * 60_000
 const MAX_SKILLS = 1_000
 
 /**
- * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations are the calls a skill took
- * part in, as counted so far.
+ * `GET /skills/earnings`. Earnings are zero, because skills are free to use. Activations count the calls in which a
+ * skill took part.
  */
 export async function readEarnings(
   { store, clock }: SkillDeps,
@@ -227,7 +227,7 @@ export function rateSkill(
 
 /**
  * The activation for a sandbox run of a stored skill or a given manifest. Its tools are only acknowledged. Throws 400
- * unless exactly one is named, 404, 422 `review_failed` for a manifest that fails its checks.
+ * unless exactly one of the two is given, 404, and 422 `review_failed` for a manifest that fails its checks.
  */
 export async function trialOf(deps: SkillDeps, call: Call, input: SandboxInput): Promise<Activation> {
   const manifest = await manifestOf(deps, call, input)

@@ -21,20 +21,20 @@ import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'
 
-/** Most submissions of one author in 24 hours (docs/api.md 8.2). */
+/** Maximum number of submissions per author in 24 hours (docs/api.md 8.2). */
 const MAX_SUBMISSIONS = 10
 const WINDOW_MS = 24 * 60 * 60_000
 
 export type Target = { visibility: Visibility; orgId: OrgId | null }
-/** A submission, or the review that refused it. */
+/** A submission, or the review that rejected it. */
 export type Outcome =
   | { accepted: true; submission: Submission; review: Review; warnings: string[] }
   | { accepted: false; review: Review; evidence: Evidence[] }
 
 /**
- * `POST /skills/submit`: submits a new skill, or with `skill_id` a new version of one's own. Returns the review in
- * both cases; nothing is stored for a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for a foreign
- * org, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
+ * `POST /skills/submit`: submits a new skill, or with `skill_id` a new version of the caller's skill. Returns the
+ * review in both cases. Stores nothing for a manifest that fails. Throws 404 for an unknown `skill_id`, 403 for a
+ * foreign org, 409 while the skill is suspended, 429 `rate_limit_exceeded`.
  */
 export async function submit(deps: SkillDeps, call: Call, input: SubmitInput): Promise<Outcome> {
   // Checked before the costly examination as well as inside the transaction.
@@ -50,13 +50,13 @@ export async function submit(deps: SkillDeps, call: Call, input: SubmitInput): P
   try {
     return await deps.store.write(unit)
   } catch (error) {
-    // The slug was taken between the check and the insert; the second attempt reports that.
+    // The slug was taken between the check and the insert. The second attempt reports it.
     if (isUniqueViolation(error)) return deps.store.write(unit)
     throw error
   }
 }
 
-/** Runs all checks that need no database: also whether tools' endpoints are allowed, and what an engine thinks. */
+/** Runs all checks that need no database, including whether tool endpoints are allowed and an engine's opinion. */
 export async function examineAll(
   { tools, opinion }: Pick<SkillDeps, 'tools' | 'opinion'>,
   written: Record<string, unknown>,
@@ -101,7 +101,7 @@ export async function submitInUnit(
   return { accepted: true, submission, review, warnings: warningsOf(examined.dropped) }
 }
 
-/** Keeps the skill's visibility unless another is requested, so that omitting it cannot publish a private skill. */
+/** Keeps the skill's visibility unless the input names another, so that omitting it cannot publish a private skill. */
 async function asBefore(tx: Tx, { id, visibility, org_scope_id }: SkillRow, input: SubmitInput): Promise<SubmitInput> {
   if (input.visibility !== undefined || !(await submissions.any(tx, id))) return input
   return { ...input, visibility, target_org_id: input.target_org_id ?? org_scope_id }

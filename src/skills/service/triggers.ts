@@ -14,14 +14,14 @@ import type { SkillDeps } from './deps'
 
 export type TriggerDeps = Pick<SkillDeps, 'store' | 'clock' | 'orgs' | 'changed'> & {
   jobs: Pick<Jobs, 'register' | 'enqueue' | 'ensure'>
-  /** The time zone of a person's account, for schedules without one. */
+  /** The time zone of a user's account, for schedules without a time zone. */
   zoneOf(reader: Reader, userId: InstallationRow['user_id']): Promise<string>
 }
 
-/** An installed skill that is switched on and runs by itself. */
+/** An enabled installation with its skill and trigger. */
 export type Triggered = { installation: InstallationRow; skill: SkillRow; trigger: SkillManifest['trigger'] }
 
-/** The job of one time of a schedule, which `skill-runs` carries out. */
+/** The job of one scheduled run, which `skill-runs` executes. */
 export const SCHEDULE_JOB = { name: 'skills.schedule' } as const
 export type ScheduleDue = { installation: InstallationId; owner: OwnerScope; at: number }
 
@@ -30,8 +30,8 @@ const BATCH = 50
 export type SkillTriggers = ReturnType<typeof createTriggers>
 
 /**
- * What the triggers `event` and `schedule` of installed skills wait for: a subscription, or a job for the next time
- * (docs/api.md 8.1). They follow the installation and the version that its owner runs.
+ * Manages the triggers `event` and `schedule` of installed skills: an event subscription, or a job for the next run
+ * (docs/api.md 8.1). They depend on the installation and on the version that its owner runs.
  */
 export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: TriggerDeps) {
   const following: JobKind<{ skill: SkillId }, null> = defineJob({
@@ -53,7 +53,7 @@ export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: Tr
   jobs.register(following)
   return { follow, followAll, find, installation: installs.lock, plan, change }
 
-  /** Has an installation wait for what its skill waits for now; one that is gone or off waits for nothing. */
+  /** Updates the subscription or schedule of an installation. A removed or disabled installation gets neither. */
   async function follow(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<void> {
     const found = await find(tx, owner, id)
     const patterns = found?.trigger.type === 'event' ? [found.trigger.config!.eventPattern!] : []
@@ -61,12 +61,12 @@ export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: Tr
     if (found) await plan(tx, found, clock.now())
   }
 
-  /** A skill has another version in force: those who installed it follow in the background. */
+  /** Updates all installations of a skill in the background after its live version changed. */
   async function followAll(tx: Tx, skill: SkillId): Promise<void> {
     await jobs.ensure(tx, following, { owner: null, payload: { skill }, uniqueKey: skill })
   }
 
-  /** Plans the next time of a schedule after a moment. Of a changed one the job of the old time does nothing. */
+  /** Schedules the next run after a given time. When the schedule changed, the job of the old time does nothing. */
   async function plan(tx: Tx, { installation, trigger }: Triggered, after: number): Promise<void> {
     const { id, owner, user_id, next_run_at } = installation
     const at = trigger.type === 'schedule' ? await nextOf(tx, user_id, trigger.config!, after) : null
@@ -86,7 +86,9 @@ export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: Tr
     return nextRunOf(cron!, timezone ?? (await zoneOf(reader, userId)), after)
   }
 
-  /** Locked until the transaction commits; null when it is gone, off, or may not run by itself. */
+  /**
+   * Locks the installation until the transaction commits. Null when it is removed, disabled, or may not run by itself.
+   */
   async function find(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<Triggered | null> {
     const installation = await installs.lock(tx, owner, id)
     if (!installation?.enabled) return null

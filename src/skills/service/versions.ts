@@ -15,7 +15,7 @@ import type { Target } from './submit'
 
 type SessionState = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
 
-/** A new skill row from its first manifest: no installations, no ratings, no live version. */
+/** A new skill row from its first manifest, without installations, ratings or a live version. */
 export const newSkill = (manifest: SkillManifest, state: SessionState, now: number): Omit<SkillRow, 'seq'> => ({
   id: SkillId.create(),
   slug: manifest.slug,
@@ -79,8 +79,8 @@ type NewVersion = {
 }
 
 /**
- * Stores a version that passed its checks. Tier auto goes live at once; other tiers wait for a reviewer while the
- * earlier version stays live (docs/attacks.md L7). A version still waiting is withdrawn.
+ * Stores a version that passed its checks. Tier auto goes live at once. Other tiers wait for a reviewer while the
+ * earlier version stays live (docs/attacks.md L7). Withdraws an earlier version that is still waiting.
  */
 export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, input: NewVersion): Promise<Submission> {
   const { manifest, review, evidence, updating, target } = input
@@ -136,7 +136,7 @@ async function insertSkill(
   return row as SkillRow
 }
 
-/** Makes a submission's version the live one and supersedes the earlier one. */
+/** Makes a submission's version live and supersedes the earlier one. */
 export async function putInForce(
   { clock, triggers }: Pick<SkillDeps, 'clock' | 'triggers'>,
   tx: Tx,
