@@ -33,7 +33,7 @@ import { type IncreaseRow, limitIncreases } from './table'
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 
-/** Asked with every `GET /rate-limits`. The statement names the status, so that the index of pending ones is used. */
+/** Runs with every `GET /rate-limits`. The literal status lets the database use the index of pending requests. */
 const pendingOfRepository = query<{ subject: string }>()((db, p) => {
   const table = db.of(limitIncreases)
   return db

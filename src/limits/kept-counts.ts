@@ -4,39 +4,39 @@ import { command, insertListed, postgresNow, query, type Store } from '../kernel
 import { rateCounts } from './table'
 import { WINDOW_MS, type WindowName } from './window'
 
-/** What one node let in of a window in the last minute, and how much of that Redis does not know. */
+/** What one node admitted to a window in the last minute. Redis does not know the part `apart`. */
 export type KeptCount = { node: string; used: number; apart: number }
 
 type Deps = { store: Store; clock: Clock; node: string }
 
 const SECOND_MS = 1_000
-/** Between two writes; what was let in since the last may be lost with the node. */
+/** Time between two writes. A killed node loses what it admitted since its last write. */
 const WRITE_EVERY_MS = 20
 const RETRY_MS = 100
-/** A write that takes longer is late: then each call waits for its own. */
+/** If a write takes longer, each call waits until its own count is written. */
 const LATE_MS = 200
-/** At once: what a Postgres that stands still was sent, it writes also for a node that is gone by then. */
+/** Concurrent writes, at most. A frozen Postgres also runs the writes of a node that has died meanwhile. */
 const MAX_WRITES = 100
 const SWEEP_EVERY_MS = 10_000
 const MAX_SWEPT = 5_000
-/** The row by which others know of a node that it lets in calls. They know it for so long, and a minute more. */
+/** A row that tells other nodes that this one admits calls. It counts for `MARKED_MS` and one more minute. */
 const MARK = { subject: '', name: 'requests', weight: 0, apart: 0 }
 const MARKED_MS = 20_000
-/** One part in so many of a limit is let in before it is written, so that a call does not wait for the disk. */
+/** A node admits up to 1/`PARTS` of a limit before it is written, so that calls need not wait for the disk. */
 const PARTS = 20
 
 /**
- * How much of a limit one node lets in before it is written, at most. Others take a node that is gone to have let in so
- * much more than is written.
+ * How much of a limit one node admits before it is written, at most. Other nodes assume that a dead node admitted this
+ * much more than it wrote.
  */
 export const unwrittenOf = (limit: number): number => Math.ceil(limit / PARTS)
 
 const secondNow = sql<number>`${postgresNow} / ${SECOND_MS}::bigint * ${SECOND_MS}::bigint`
 const secondOf = sql<number>`${secondNow} + case when subject = '' then ${MARKED_MS}::bigint else 0 end`
-/** The second that began then still has a part in the last minute. */
+/** Start of the oldest second that overlaps the last minute. */
 const oldest = sql<number>`${postgresNow} - ${WINDOW_MS + SECOND_MS}::bigint`
 
-/** On the disk before the next ones: a node may be killed, and Redis forget, soon after Postgres crashed. */
+/** Adds counts, durably: Postgres may crash, a node be killed and Redis lose its data shortly after each other. */
 const addUp = command<{ list: string; node: string }>()((tx, p) => {
   const t = tx.of(rateCounts)
   return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondOf }).onConflictDoUpdate({
@@ -46,9 +46,9 @@ const addUp = command<{ list: string; node: string }>()((tx, p) => {
 })
 
 /**
- * `back`: since how many milliseconds Redis remembers. A second that had begun by then counts whole as forgotten; what
- * was let in by then and written later is less than `unwrittenOf` the limit. Nodes that let in nothing of it are there,
- * too.
+ * The counts of a window by node, including nodes that admitted nothing to it. Redis remembers the last `back`
+ * milliseconds. A second that began earlier counts as forgotten as a whole. Counts of that time that were written later
+ * are less than `unwrittenOf` the limit.
  */
 const byNode = query<{ subject: string; name: WindowName; back: number }>()((db, p) => {
   const t = db.of(rateCounts)
@@ -77,24 +77,24 @@ const withApart = query()((db) => {
     .where(and(gt(t.second, oldest as never), gt(t.apart, 0)))
 })
 
-/** Several nodes sweep; what one of them is at is left to it. */
+/** Deletes old rows. Skips rows that another node is deleting. */
 const sweep = command<{ limit: number }>()((tx, p) => {
   const t = tx.of(rateCounts)
   const old = sql`select ctid from ${t} where ${t.second} <= ${oldest} limit ${p.limit} for update skip locked`
   return tx.delete(t).where(sql`ctid in (${old})`)
 })
 
-/** Written together. `behind`: how much of a count calls did not wait for. */
+/** Counts that are written together. No call waits for the part `behind`. */
 type Batch = {
   counts: Map<string, { subject: string; name: WindowName; weight: number; apart: number; behind: number }>
-  /** Calls wait for it. */
+  /** Whether calls wait for it. */
   isUrgent: boolean
   written: PromiseWithResolvers<void>
 }
 
 const newBatch = (): Batch => {
   const written = Promise.withResolvers<void>()
-  // Most of the time nobody waits.
+  // Usually no call waits, so nobody would handle a rejection.
   written.promise.catch(() => undefined)
   return { counts: new Map(), isUrgent: false, written }
 }
@@ -102,18 +102,17 @@ const newBatch = (): Batch => {
 const keyOf = (subject: string, name: WindowName): string => `${name} ${subject}`
 
 /**
- * What this node lets in, by the second in Postgres: a node that is killed takes its own count with it, and where Redis
- * forgot, too, nobody else would know of it. Written behind the calls, many in one statement, up to `unwrittenOf` the
- * limit; a call beyond that waits until its count is on the disk. So a node that is gone let in at most that much more
- * than others read here.
+ * Keeps in Postgres what this node admits, by the second. Without it, the count would be lost if the node is killed and
+ * Redis loses its data, too. Counts are written after the calls, many in one statement, up to `unwrittenOf` the limit.
+ * Any further call waits until its count is on the disk. So a dead node admitted at most that much more than it wrote.
  */
 export function createKeptCounts({ store, clock, node }: Deps) {
   let batch = newBatch()
   let isWriting = false
   let failingSince: number | null = null
-  /** When each write under way was sent. */
+  /** The running writes and when each was sent. */
   const sent = new Set<{ at: number }>()
-  /** What calls were let in with that did not wait, by window. */
+  /** Admitted weight that is not written yet and that no call waits for, by window. */
   const unwritten = new Map<string, number>()
   let markedUntil = Number.NEGATIVE_INFINITY
   let sweptAt = clock.monotonic()
@@ -121,20 +120,20 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   return {
     add,
     letIn,
-    /** Of each node; Redis remembers since `back` milliseconds. Rejects where Postgres is away. */
+    /** The counts of each node. Redis remembers the last `back` milliseconds. Rejects if Postgres is unavailable. */
     read: (subject: string, name: WindowName, back: number): Promise<KeptCount[]> =>
       byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch((error) => {
         failingSince ??= clock.monotonic()
         throw error
       }),
-    /** The windows of which somebody let in what Redis does not know. Rejects where Postgres is away. */
+    /** Windows to which some node admitted calls that Redis does not know. Rejects if Postgres is unavailable. */
     uncertain: () => withApart(store.read, {}),
   }
 
   /**
-   * Counts a call that may still be refused. It waits until its count is on the disk where Redis does not know of it,
-   * where much of the limit is not written yet, where others do not know of this node, and where Postgres is away or
-   * late. Rejects with 503 `storage_unavailable`.
+   * Counts an admitted call. Waits until the count is on the disk if Redis does not know the call, too much of the
+   * limit is unwritten, other nodes do not know this one yet, or Postgres is slow or failing. Rejects with 503
+   * `storage_unavailable`, and then the call is refused.
    */
   function letIn(
     subject: string,
@@ -157,7 +156,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     return written.promise
   }
 
-  /** Counts what was let in now, and how much of it Redis does not know. */
+  /** Counts an admitted weight without waiting. Redis does not know the part `apart`. */
   function add(subject: string, name: WindowName, weight: number, apart: number): void {
     const key = keyOf(subject, name)
     unwritten.set(key, (unwritten.get(key) ?? 0) + weight)
@@ -199,7 +198,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   async function writeWaiting(): Promise<void> {
     const { counts, written } = batch
     batch = newBatch()
-    // Several writes may touch the same rows: in one order, or Postgres would find a circle.
+    // Concurrent writes may touch the same rows. A fixed order avoids deadlocks.
     const taken = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
     const write = { at: clock.monotonic() }
     const isMarked = write.at < markedUntil - MARKED_MS / 2
@@ -215,7 +214,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     for (const { subject, name, behind } of taken) wrote(keyOf(subject, name), behind)
     if (failure) {
       failingSince ??= clock.monotonic()
-      // Where it was written after all, more counts than was let in: that is the safe side.
+      // If it was written despite the error, it counts twice, which is the safe side.
       if (clock.monotonic() < failingSince + WINDOW_MS)
         for (const { subject, name, weight, apart } of taken) add(subject, name, weight, apart)
       written.reject(failure)

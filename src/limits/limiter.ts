@@ -100,7 +100,7 @@ export const subjectOfIncrease = (caller: TenantCaller): IncreaseSubject =>
     ? { name: `key:${caller.keyId}`, scope: ownerOf(caller), keys: { keyId: caller.keyId } }
     : { name: `user:${caller.userId}`, scope: ownerOf(caller), keys: { userId: caller.userId } }
 
-/** Tokens that a call is expected to answer, if its engine answers so many. */
+/** Output tokens to expect of a call, unless its engine's maximum is lower. */
 const EXPECTED_OUTPUT_TOKENS = 1_024
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>
@@ -168,9 +168,8 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
 
   /**
    * Reserves the tokens of a call before it starts, so that parallel calls cannot exceed the limit together
-   * (docs/promises.md I14): its prompt and what it is expected to answer. That is cut where both together pass the
-   * whole limit, so that a key with a small limit can run one call (docs/api.md 1.6). Throws 429
-   * `token_limit_exceeded`.
+   * (docs/promises.md I14): its prompt and its expected output. If both exceed the whole limit, less output is
+   * reserved, so that a key with a small limit can run one call (docs/api.md 1.6). Throws 429 `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, prompt: number, maxOutput = 0): TokenTicket | Promise<TokenTicket> {
     const { subject, tpm, tpmSource } = planOf(caller)
@@ -239,7 +238,7 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
   }
 }
 
-/** At once where the answer is there: admission waits for nothing in one process alone. */
+/** Synchronous if the answer is there, so that a single process admits without waiting. */
 const afterwards = <A, B>(answer: A | Promise<A>, then: (answer: A) => B): B | Promise<B> =>
   answer instanceof Promise ? answer.then(then) : then(answer)
 

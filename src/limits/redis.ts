@@ -3,13 +3,12 @@ import type { Clock } from '../kernel/clock'
 import { WINDOW_MS, type WindowName } from './window'
 
 /**
- * The exact log of a window in Redis: a sorted set of `id:weight` by the time of Redis, so that nodes whose clocks
- * differ agree, and beside it the sum of the weights. A sum that was evicted is added up again. A key tells which run
- * of Redis it is, and since when that remembers: where it is missing, or names another run, everything of before is
- * forgotten.
+ * The exact log of a window in Redis: a sorted set of `id:weight` by the clock of Redis, so that nodes with different
+ * clocks agree, and a key with the sum of the weights. An evicted sum is computed again. One more key holds the run of
+ * Redis and when its data began. If that key is missing or names another run, all earlier data is lost.
  *
- * Every script has that key as its first, and the run as its last value. It answers since when Redis remembers, as its
- * own clock tells and as milliseconds that have passed, and then what is said below.
+ * Every script gets that key as its first key and the run as its last value. It answers when the data began, by the
+ * clock of Redis and as elapsed milliseconds, and then what is described below.
  */
 const LOG = `
 local time = redis.call('TIME')
@@ -45,10 +44,10 @@ end
 `
 
 /**
- * Keys: log and sum of the window, then of those that are only read. Values: limit, weight, id, and since when the
- * asker takes Redis to remember, if that matters. Returns whether it was taken (-1: Redis has forgotten, so ask again),
- * milliseconds until it fits (-1: never), then used and reset of each window. An id that is there was taken: a node
- * whose answer was lost asks again through another.
+ * Keys: log and sum of the window, then those of windows that are only read. Values: limit, weight, id, and when the
+ * caller believes the data began, or an empty string. Returns whether it was taken (-1: Redis lost its data, so ask
+ * again), milliseconds until it fits (-1: never), then used and reset of each window. An id that exists counts as
+ * taken, because a node whose answer was lost asks again through another node.
  */
 const TAKE = `${LOG}
 if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= since then
@@ -109,7 +108,7 @@ if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('INCRBY', KEYS[3], ARGV[3]
 return { since, now - since, 1 }
 `
 
-/** Each by its name, and how many numbers it answers about so many windows. */
+/** The scripts by name. `answers` is the count of numbers that a script returns for a number of windows. */
 const SCRIPTS = {
   take: { text: TAKE, answers: (windows: number) => 2 + 2 * windows },
   read: { text: READ, answers: (windows: number) => 2 * windows },
@@ -117,7 +116,7 @@ const SCRIPTS = {
 }
 type ScriptName = keyof typeof SCRIPTS
 
-/** Runs a script on what all nodes share, as one step. Rejects soon where that is away, or as `read` throws. */
+/** Runs a script in Redis atomically. Rejects soon if Redis is unavailable, and with whatever `read` throws. */
 export type Scripts = {
   run<T>(
     script: string,
@@ -125,19 +124,19 @@ export type Scripts = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** Which run of Redis answers: one that is started again may know nothing of before. */
+  /** Id of the current run of Redis. After a restart Redis may have lost its data. */
   started(): Promise<string>
 }
 
-/** How long it is not asked again after a failure. */
+/** How long to wait before asking Redis again after a failure. */
 const RETRY_MS = 1_000
-/** Since when Redis remembers, as it says itself, and for how long that is. */
+/** When the data of Redis began, by its own clock, and how long ago that is. */
 type HeardRedis = { since: number; forMs: number }
 const SINCE = 'svc:rate:since'
-/** What a script says before its own answer. */
+/** Count of numbers that every script returns before its own answer. */
 const ABOUT = 2
 
-/** Redis as this node hears it, asked no more often than makes sense, and since when it remembers. */
+/** This node's link to Redis: whether it answers, and when its data began. Pauses after a failure. */
 export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scripts }) {
   let askAgainAt = 0
   let run = ''
@@ -149,21 +148,21 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     look,
     ask,
     isHeard: () => isHeard,
-    /** As it said itself; zero before it did. */
+    /** When its data began, by the clock of Redis. Zero until Redis has answered. */
     since: () => since,
-    /** By the monotonic clock. */
+    /** When its data began, by the monotonic clock. */
     remembersFrom: () => remembersFrom,
-    /** When this node learned since when it remembers: what Redis answered before, it has forgotten. */
+    /** When this node learned that. Redis has lost everything that it answered before. */
     knownFrom: () => knownFrom,
-    /** To tell another node, if this one hears it. */
+    /** What to tell other nodes; null if this node does not reach Redis. */
     heard: (): HeardRedis | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
-    /** Another node told. */
+    /** Takes what another node told. */
     learn,
-    /** Whether it remembers for so short that calls may count which it has forgotten. */
+    /** Whether its data is younger than a window, so that it may have lost calls that still count. */
     isNew: () => clock.monotonic() < remembersFrom + WINDOW_MS,
   }
 
-  /** Before anything is asked: connects, and learns which run it is. */
+  /** Connects and reads the run. Call before the first question. */
   async function look(): Promise<void> {
     await tried(async () => {
       run = await scripts.started()
@@ -177,7 +176,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     remembersFrom = Math.max(remembersFrom, clock.monotonic() - heard.forMs)
   }
 
-  /** Null where it does not answer, or not with as many numbers as it should. */
+  /** Null if Redis does not answer, or answers with another count of numbers. */
   function ask(
     script: ScriptName,
     subject: string,
@@ -187,7 +186,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     const ofWindows = names.flatMap((name) => [`svc:rate:{${subject}}:${name}`, `svc:rate:{${subject}}:${name}:sum`])
     const { text, answers } = SCRIPTS[script]
     const before = since
-    // Throws for what no script of ours answers: something else than Redis may stand behind the address.
+    // Checks the answer, because the address may belong to something else than Redis.
     return tried(() =>
       scripts.run(text, [SINCE, ...ofWindows], [...values, run], (answer) => {
         if (
@@ -197,7 +196,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
         )
           throw new Error('it does not run scripts as Redis does')
         const [itsSince, forMs, ...said] = answer as [number, number, ...number[]]
-        // An answer that was long under way may be of before Redis forgot.
+        // A late answer may be from before Redis lost its data.
         if (itsSince !== before || since === before) learn({ since: itsSince, forMs: Math.max(forMs, 0) })
         return { since: itsSince, said }
       }),
@@ -218,28 +217,28 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   }
 }
 
-/** What a node asks others to do for it in Redis; without a script only what they let in themselves. */
+/** What a node asks others to run in Redis for it. Without a script it only asks what they admitted themselves. */
 export type Question = {
   script: ScriptName | null
   subject: string
   names: readonly WindowName[]
   values: readonly (string | number)[]
-  /** It knows what Redis does not. */
+  /** Whether the asking node already knows what Redis does not know. */
   isSure: boolean
-  /** Null where it hears none. */
+  /** Null if the node does not reach Redis. */
   redis: HeardRedis | null
 }
 
 export type Answer = {
-  /** What Redis said, and since when it remembered then; null where the node does not hear it either. */
+  /** The answer of Redis and when its data began. Null if this node does not reach Redis either. */
   said: number[] | null
   since: number
-  /** It hears Redis, and there may be calls that Redis does not know: ask all nodes first. */
+  /** The node reaches Redis, but Redis may not know some calls, so all nodes must be asked first. */
   isOpen: boolean
-  /** What the node itself let in of each window, and how much of that Redis does not know. */
+  /** What the node itself admitted to each window, and the part of it that Redis does not know. */
   own: number[]
   apart: number[]
-  /** Null where the node hears none. */
+  /** Null if the node does not reach Redis. */
   redis: HeardRedis | null
 }
 
@@ -256,18 +255,18 @@ type Deps = {
 const ASK = 'rate.ask'
 const ANSWER = 'rate.answer'
 const PATIENCE_MS = 500
-/** How long nobody waits for nodes that did not answer in time; they are told all the same. */
+/** After a timeout, how long not to wait for answers. The question is still sent. */
 const SILENCE_MS = 1_000
 const MAX_WAITING = 2_000
-/** A node that asks is known by its lease after so long at most. */
+/** How long a node that asked counts as a newcomer. Its lease is known by then. */
 const NEW_MS = 5_000
 
-/** Asks the other nodes over the database, and answers them. */
+/** Asks other nodes over the database, and answers their questions. */
 export function createPeers({ live, clock, node, known, answer }: Deps) {
   const waiting = new Map<string, (from: FromNode) => void>()
   let requested = 0
   let waitAgainAt = 0
-  /** Nodes that asked before this one knew of them, and until when they count. */
+  /** Nodes that asked before this one knew of their lease, and until when they count. */
   const newcomers = new Map<string, number>()
 
   live.hear(ASK, '*', (heard) => {
@@ -287,7 +286,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
 
   return { ask, count }
 
-  /** How many other nodes serve. One that was started just now counts from its first question on. */
+  /** How many other nodes serve. A node that just started counts from its first question on. */
   function count(): number {
     for (const [id, until] of newcomers) if (known().has(id) || clock.monotonic() > until) newcomers.delete(id)
     return known().size + newcomers.size
@@ -297,7 +296,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     live.tellOthers(ANSWER, to, { ask, node, text: JSON.stringify(await answer(question)) })
   }
 
-  /** What all others answer, or the one named `by`; it does not wait for the rest once one has asked Redis. */
+  /** The answers of all other nodes, or of the node `by`. Stops waiting once one of them has asked Redis. */
   async function ask(question: Question, by = ''): Promise<FromNode[]> {
     const others = by ? 1 : count()
     if (others < 1 || waiting.size >= MAX_WAITING) return []

@@ -18,60 +18,60 @@ import {
 
 type Used = { node: string; used: number }
 
-/** Whole, and together no more than the limit. */
+/** A node's share of a limit. Shares are whole numbers and add up to the limit. */
 const shareOf = (limit: number, count: number, rank: number): number =>
   Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
 
-/** What several nodes count with, together. */
+/** What a node needs to count together with others. */
 export type Shared = {
   scripts: Scripts
   live: Pick<Live, 'hear' | 'tellOthers'>
   /** Id of this process. */
   node: string
-  /** Ids of the other nodes that serve, as far as this one knows. */
+  /** Ids of the other serving nodes that this one knows of. */
   known(): ReadonlySet<string>
-  /** What each node let in, also of those that are gone. */
+  /** What each node admitted, including dead nodes. */
   counts: KeptCounts
 }
 
 type Deps = Shared & { clock: Clock; mine: LocalStore }
 
-/** What came of a question: what Redis said, to this node or to another for it; else what the others let in. */
+/** Outcome of a question: the answer of Redis, to this node or through another; else what the other nodes admitted. */
 type Outcome = Pick<Answer, 'said' | 'since' | 'isOpen'> & { answers: readonly FromNode[] }
 
-/** What other nodes let in and Redis does not know, and which of them answered. */
+/** What other nodes admitted without Redis, and the answers of those that answered. */
 type Others = { apart: number; answers: readonly FromNode[] }
 
-/** More than any limit. */
+/** Higher than any limit. */
 const NO_LIMIT = 1e15
-/** A call that was let in without Redis is asked about for as long as it counts, and a little longer. */
+/** How long a node asks others for calls they admitted without Redis: as long as these count, and a little longer. */
 const DOUBT_MS = WINDOW_MS + 2_000
-/** What a take answers where Redis has forgotten since the asker last heard. */
+/** Answer of a take if Redis has lost its data since the caller last heard from it. */
 const FORGOT = -1
-/** So often it may say so of one call; more of it is no Redis to count with. */
+/** How often Redis may answer that for one call. After that the node decides without Redis. */
 const MAX_FORGOT = 3
 
 /**
  * The windows of all nodes together (docs/design.md 9), exact even when a node loses Redis (docs/attacks.md I-10).
  *
- * A node that loses it has another count for it, and is asked over the database. Where none hears it, each knows what
- * it let in itself, tells the others, and takes its level of the limit. Such calls are `apart`: for as long as they
- * count, nodes that hear Redis again ask the others for them first, and so they do for all that a Redis has forgotten
- * which was started or emptied since. Of nodes that do not answer, as they are gone, the database tells what they let
- * in, but for the little that they had not written: it is taken to be as much as it may be.
+ * A node that loses Redis asks another node, over the database, to count for it. If no node reaches Redis, each node
+ * tells the others what it admitted and admits up to its level of the limit. Such calls are `apart`. While they count,
+ * nodes that reach Redis again ask the others for them first. They do the same for all that Redis lost in a restart or
+ * flush. For nodes that do not answer, the database has what they admitted, except for a small unwritten part, which is
+ * assumed to be as large as it can be.
  */
 export function createSharedStore({ clock, scripts, live, mine, node, known, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
   const peers = createPeers({ live, clock, node, known, answer })
-  /** What this node let in without Redis; `mine` has it too. */
+  /** What this node admitted without Redis. `mine` includes it. */
   const apart = createLocalStore({ clock, windows: createMemoryWindows(clock) })
-  /** Until when somebody may have let in calls that Redis does not know. */
+  /** Until when some node may have admitted calls that Redis does not know. */
   const doubtedUntil = new WeakMap<Window, number>()
   const elsewhere = createElsewhere({ clock, mine })
-  /** What Redis was asked to take and has not answered yet; `since`: of which memory of it. */
+  /** Takes that Redis has not answered yet. `since` is the start of the Redis data they were sent to. */
   const underWay = new Set<{ window: Window; weight: number; since: number }>()
   let entries = 0
-  /** The node that asks Redis for this one. */
+  /** The node that asks Redis on behalf of this one. */
   let helper = ''
   let isInformed = false
   let informing: Promise<void> | null = null
@@ -79,19 +79,19 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   return { take, add, view: elsewhere.view, read }
 
   async function take(subject: string, name: WindowName, limit: number, weight: number): Promise<Taken> {
-    // A request is told its tokens too, so they come along.
+    // The headers of a request also show its tokens, so one query reads both.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
     const id = nextId()
     if (!isInformed) await informed()
     await redis.look()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
     for (let forgot = 0; ; ) {
-      // What others say is of this memory of Redis: where it forgot since then, they are asked again.
+      // Answers of others refer to the current data of Redis. If Redis loses it, they are asked again.
       const claim = { window: mine.windowOf(subject, name), weight, since: redis.since() }
       const others = isSure ? await othersApart(subject, name, limit) : { apart: 0, answers: [] }
       const alone = async (answers: readonly FromNode[]) => {
         const taken = await ofMyLevel(subject, name, limit, weight, answers)
-        // Those who did not answer may hear Redis.
+        // Nodes that did not answer may reach Redis.
         if (taken.entry && isSure) void inRedis('take', subject, name, [NO_LIMIT, weight, id, ''])
         return taken
       }
@@ -108,7 +108,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
         continue
       }
       if (messages) {
-        // Redis has forgotten it again.
+        // Redis took it and lost it again.
         if (taken && since !== redis.since()) apart.add(subject, name, weight)
         return counted({ subject, names, limit, weight, id, missing }, messages)
       }
@@ -118,7 +118,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     }
   }
 
-  /** A node that was started just now: what others let in before without Redis counts for it too. */
+  /** Once after the start: marks the windows to which other nodes admitted calls without Redis. */
   function informed(): Promise<void> {
     informing ??= counts.uncertain().then(
       (windows) => {
@@ -152,7 +152,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     }
   }
 
-  /** Nobody hears Redis, as far as this node knows. */
+  /** Decides without Redis, because no node is known to reach it. */
   async function ofMyLevel(
     subject: string,
     name: WindowName,
@@ -177,12 +177,12 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
         },
       },
       ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
-      // What fits the whole limit fits again when Redis counts again.
+      // A weight within the whole limit fits again once Redis is back.
       waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
     }
   }
 
-  /** Of all that answered; where some did not, each of them has a level, too, whether it lives or not. */
+  /** This node's level. Nodes that did not answer get a level too, alive or not. */
   function levelHere(
     subject: string,
     name: WindowName,
@@ -195,7 +195,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const me = { node, used: mine.view(subject, name).used }
     const count = peers.count()
     if (answers.length < count) {
-      // One more than is known: a node was started just now, or others think so. What does not divide is theirs.
+      // Nodes that did not answer and wrote no counts. They get the remainder of the division.
       const length = Math.max(count + 1 - others.length - silent.length, 0)
       const unknown = Array.from({ length }, () => ({ node: '', used: 0 }))
       return levelOf(limit, node, [...unknown, ...others, ...silent, me])
@@ -209,7 +209,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     return levelOf(Math.max(limit - gone, 0), node, [...others, me])
   }
 
-  /** Of nodes that did not answer. */
+  /** The written counts of nodes that did not answer. */
   function ofOthers(kept: readonly KeptCount[], answers: readonly FromNode[]): KeptCount[] {
     return kept.filter((one) => one.node !== node && !answers.some((each) => each.node === one.node))
   }
@@ -230,7 +230,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
 
   type Correctable = { subject: string; name: WindowName; id: string; weight: number; entry: Entry }
 
-  /** Where the correction does not arrive, more stays counted than was used: that is the safe side. */
+  /** If a correction downward is lost, more counts than was used, which is the safe side. */
   async function correct({ subject, name, id, weight, entry }: Correctable, actual: number): Promise<void> {
     if (actual === weight) return
     entry.correct(actual)
@@ -253,7 +253,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     return names.map((name) => elsewhere.view(subject, name))
   }
 
-  /** Of Redis, else of the node that asks it for this one, else of all nodes. */
+  /** Asks Redis, else the node that asks Redis for this one, else all nodes. */
   async function ask(question: Omit<Question, 'redis'>): Promise<Outcome> {
     const { script, subject, names, values } = question
     const done = script && (await redis.ask(script, subject, names, values))
@@ -304,7 +304,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     return { apart, answers }
   }
 
-  /** What this node let in and Redis does not know, with what it may have taken before it forgot. */
+  /** What this node admitted and Redis does not know, including takes that Redis may have lost. */
   function apartHere(subject: string, name: WindowName): number {
     const [now, since, window] = [clock.monotonic(), redis.knownFrom(), mine.windowOf(subject, name)]
     const before = (store: LocalStore, end: number) => usedBefore(store.windowOf(subject, name), now, end)
@@ -323,10 +323,9 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
 }
 
 /**
- * How much one node may let in of a limit that nobody counts for all, knowing what each has used: what those above the
- * level have used is theirs, and the others share the rest alike. No node goes above the level, so that together they
- * stay within the limit also where they decide at the same instant. What does not divide goes by the order of their
- * ids.
+ * How much one node may admit of a limit that no shared counter enforces, given what each node has used. Nodes above
+ * the level keep what they have used, and the others share the rest equally. No node exceeds its level, so together
+ * they stay within the limit even if they decide at the same instant. A remainder goes by the order of their ids.
  */
 export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
   let [rest, below] = [limit, nodes]
@@ -339,25 +338,25 @@ export function levelOf(limit: number, node: string, nodes: readonly Used[]): nu
   }
   const ids = below.map((one) => one.node).sort()
   if (ids.includes(node)) return shareOf(rest, below.length, ids.indexOf(node))
-  // It has more than its level: what it has used, at most, so that it waits until enough of that is gone.
+  // This node is above the level. It admits nothing until enough of its own entries have left the window.
   return Math.min(limit / nodes.length, nodes.find((one) => one.node === node)?.used ?? 0)
 }
 
-/** What other nodes let in, as it was last heard. */
+/** What other nodes admitted, as last heard. */
 function createElsewhere({ clock, mine }: { clock: Clock; mine: LocalStore }) {
   const heard = new WeakMap<Window, { used: number; heardAt: number; resetAt: number }>()
 
   return {
     hear,
     used,
-    /** Of windows of all nodes together, as pairs of what is used and when that is gone. */
+    /** Takes the totals of all nodes: for each window a pair of its weight and the milliseconds until it is empty. */
     hearAll(subject: string, names: readonly WindowName[], found: readonly number[]): void {
       for (const [at, name] of names.entries()) {
         const here = mine.view(subject, name).used
         hear(mine.windowOf(subject, name), Math.max(found[2 * at]! - here, 0), found[2 * at + 1]!)
       }
     },
-    /** Of all nodes together. */
+    /** The window of all nodes together. */
     view(subject: string, name: WindowName): View {
       const here = mine.view(subject, name)
       const window = mine.windowOf(subject, name)

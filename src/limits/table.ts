@@ -36,7 +36,7 @@ export const limitIncreases = defineTable((k) =>
 )
 export type IncreaseRow = Row<typeof limitIncreases>
 
-/** What each node let in of each window in each of the last seconds. Empty where one process counts alone. */
+/** What each node admitted per window and second. Empty if a single process counts alone. */
 export const rateCounts = defineTable((k) =>
   k.table(
     'rate_counts',
@@ -44,10 +44,10 @@ export const rateCounts = defineTable((k) =>
       subject: k.text('subject').notNull(),
       name: k.text('name').$type<WindowName>().notNull(),
       node: k.text('node').notNull(),
-      /** When the second began, by the clock of the database. */
+      /** Start of the second by the database's clock. */
       second: k.ms('second').notNull(),
       weight: k.int('weight').notNull(),
-      /** How much of it Redis does not know. */
+      /** The part of `weight` that Redis does not know. */
       apart: k.int('apart').notNull(),
     },
     (t) => [

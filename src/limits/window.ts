@@ -45,7 +45,7 @@ export function used(window: Window, now: number): number {
   return window.sum
 }
 
-/** How much of it came before an instant. */
+/** The weight of the last 60 seconds that was added before `end`. */
 export function usedBefore(window: Window, now: number, end: number): number {
   used(window, now)
   const mask = window.times.length - 1
@@ -113,30 +113,30 @@ function grow(window: Window): void {
 
 export type WindowName = 'requests' | 'tokens' | ModeGroup
 
-/** What became of a claim. Without an entry it did not fit, and fits after `waitMs`: Infinity for never. */
+/** Result of `take`. Without an entry it was refused, and fits after `waitMs`, which is Infinity if it never fits. */
 export type Taken = {
   entry: Entry | null
-  /** The limit it was held against, and what was used of it before. */
+  /** The limit that applied, and how much of it was used before. */
   limit: number
   used: number
   waitMs: number
 }
 
-/** What was taken. `correct` sets its true weight, once. */
+/** An admitted weight. `correct` sets its true value, once. */
 export type Entry = { correct(weight: number): void }
 
-/** The weight of the last minute, and milliseconds until nothing of it is left. */
+/** The weight of the last minute, and milliseconds until the window is empty. */
 export type View = { used: number; resetMs: number }
 
 /** Where windows are counted: by this process alone, or by all nodes together. */
 export type WindowStore = {
   /** Adds `weight` unless the window then held more than `limit`. */
   take(subject: string, name: WindowName, limit: number, weight: number): Taken | Promise<Taken>
-  /** Adds what was used already. */
+  /** Adds weight without a check. */
   add(subject: string, name: WindowName, weight: number): void
-  /** As far as this process knows it at this instant. */
+  /** The view that this process has now, without waiting. */
   view(subject: string, name: WindowName): View
-  /** As it is. */
+  /** The exact view of all nodes. */
   read(subject: string, names: readonly WindowName[]): View[] | Promise<View[]>
 }
 
