@@ -19,7 +19,7 @@ export const Settings = t.Object(
 )
 export type Settings = Static<typeof Settings>
 
-/** Any subset of the settings; members left out keep their value. */
+/** Any subset of the settings. Omitted members keep their value. */
 export const SettingsPatch = t.Partial(Settings, { $id: 'SettingsPatch' })
 export type SettingsPatch = Static<typeof SettingsPatch>
 

@@ -31,7 +31,7 @@ type Deps = {
   store: Store
   audit: AuditLog
   clock: Clock
-  /** The operator allows that requests and answers are stored. */
+  /** True when the operator allows storing requests and answers. */
   traceBodies: boolean
 }
 
@@ -52,9 +52,9 @@ export function createSettings({ store, audit, clock, traceBodies }: Deps) {
   }
 
   /**
-   * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone,
-   * 403 `forbidden` for an organization's key, because others than the user may hold it, and for `keep_bodies` where
-   * the operator does not allow it.
+   * Changes the members in `patch` and returns all settings. Throws 400 `validation_error` for an unknown time zone.
+   * Throws 403 `forbidden` for an organization's key, because others than the user may hold it, and for `keep_bodies`
+   * when the operator does not allow it.
    */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
     const { userId, orgId } = call.caller
@@ -86,7 +86,7 @@ async function load(reader: Reader, userId: UserId): Promise<Settings> {
     : DEFAULT_SETTINGS
 }
 
-/** Only the settings, whatever else the body contained (docs/attacks.md E4). */
+/** Picks only the settings, ignoring anything else in the body (docs/attacks.md E4). */
 const picked = (patch: SettingsPatch): SettingsPatch =>
   Object.fromEntries(
     Object.keys(DEFAULT_SETTINGS).flatMap((name) => {

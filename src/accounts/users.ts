@@ -41,24 +41,23 @@ type UserDeps = {
 }
 type OperatorCall = Call<OperatorCaller>
 
-/** 119 random bits, and short enough to be read out over the telephone. */
+/** 119 random bits, and short enough to read out over the telephone. */
 const PASSWORD_CHARS = 20
 
-/** How long the first link into a new account waits to be used. */
+/** How long the first link of a new account stays valid. */
 const FIRST_LINK_MS = 24 * 3_600_000
 
 export type UserService = ReturnType<typeof createUsers>
 
-/** What operators do with accounts and their dashboard sessions (docs/operating.md 2.9). */
+/** Operator actions on accounts and their dashboard sessions (docs/operating.md 2.9). */
 export const createUsers = (deps: UserDeps) =>
   bind(deps, { list, get, create, consoleLink, setPassword, update, sessionsOf, endSession })
 
-/** Newest first. */
 async function list({ store }: UserDeps, _call: OperatorCall, query: PageQuery): Promise<Page<OperatorUser>> {
   return mapPage(await rows.allUsers(store.read, query), present)
 }
 
-/** By id or e-mail address, with orgs and sessions. */
+/** An account by id or e-mail address, with orgs and sessions. */
 async function get({ store, orgs, sessions }: UserDeps, _call: OperatorCall, ref: string): Promise<UserDetail> {
   const user = await findUser(store.read, ref)
   const memberships = await orgs.listFor(store.read, user.id)
@@ -69,7 +68,10 @@ async function get({ store, orgs, sessions }: UserDeps, _call: OperatorCall, ref
   }
 }
 
-/** Without a password one is generated, or a link made; only this answer has it. Throws 409 for a known address. */
+/**
+ * Creates an account. Without a password, generates one or a link; only this answer contains it. Throws 409 for a known
+ * address.
+ */
 async function create(
   { store, auth, signInLinks }: UserDeps,
   call: OperatorCall,
@@ -88,8 +90,8 @@ async function create(
 }
 
 /**
- * A link that signs this person in once. Throws 404, 409 for a disabled account, and 403 for one with a platform role
- * unless an admin asks: everyone who has the link has those rights.
+ * Creates a link that signs this person in once. Throws 404, 409 for a disabled account. Throws 403 for an account with
+ * a platform role unless an admin asks, because every holder of the link has those rights.
  */
 function consoleLink(
   { store, audit, signInLinks }: UserDeps,
@@ -111,7 +113,7 @@ function consoleLink(
   })
 }
 
-/** Sets a password, or makes one that only this answer has. Ends all sessions and links. Throws 404, 400. */
+/** Sets a password, or generates one that only this answer contains. Ends all sessions and links. Throws 404, 400. */
 async function setPassword(
   { store, auth }: UserDeps,
   call: OperatorCall,
@@ -125,8 +127,8 @@ async function setPassword(
 }
 
 /**
- * Disables or enables an account: its keys follow at once, and its sessions end either way. With `operator_role` gives
- * or takes its role, which holds with its next request.
+ * Disables or enables an account. The change applies to its keys at once, and its sessions end either way.
+ * `operator_role` sets or removes the role, which applies from the next request on.
  */
 async function update(
   { store, audit, orgs }: UserDeps,
@@ -201,7 +203,7 @@ const present = (row: UserRow): OperatorUser => ({
   created: iso(row.created_at),
 })
 
-/** The names of these keys, or of these people (their address without a name), by id. */
+/** Names of these keys or users by id. A user without a name has their address. */
 export async function namesOf(db: Reader, type: 'key' | 'user', ids: readonly string[]): Promise<Map<string, string>> {
   if (!ids.length) return new Map()
   const [key, user] = [db.of(apiKeys), db.of(users)]

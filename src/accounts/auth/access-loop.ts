@@ -14,16 +14,18 @@ type AccessWatchDeps = {
   keys: Pick<KeyLookup, 'working'>
   sessions: Pick<Sessions, 'openAmong'>
   orgs: Pick<OrgService, 'standingOf'>
-  /** Writes the uses of sessions that are noted in this process only; the store says an earlier end until then. */
+  /**
+   * Writes session uses that only this process knows. Until then the store holds an earlier expiry for these sessions.
+   */
   writeSessionUses(): Promise<void>
 }
 
-/** Of one running answer: aborts, with the refusal as its reason, when its caller may no longer use this server. */
+/** Access of one running answer. `signal` aborts, with the refusal as its reason, when the caller loses access. */
 type Access = { readonly signal: AbortSignal; end(): void }
 
 type Followed = { readonly caller: TenantCaller; readonly ending: AbortController }
 
-/** What the store says of all followed callers. */
+/** State of all followed callers in the store. */
 type Found = { secrets: Set<string>; sessions: Set<SessionId>; standing: Map<UserId, Set<OrgId>> }
 
 export type AccessWatch = ReturnType<typeof createAccessWatch>
@@ -32,22 +34,22 @@ const secretOf = (caller: TenantCaller): string | null => (caller.type === 'key'
 
 const sessionOf = ({ sessionId = null }: TenantCaller): SessionId | null => sessionId
 
-/** The org that the answer draws on: the key's own, else the active one when it began. */
+/** The org that pays for the answer: the key's own org, else the org that was active when the answer began. */
 const orgOf = ({ orgId, activeOrgId }: TenantCaller): OrgId | null => orgId ?? activeOrgId
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
 type Deps = { access: AccessWatch; clock: Clock; onError(name: string, error: unknown): void }
 
-/** An answer must end within 5 s of its caller's access, so that two looks fit in. */
+/** An answer must end within 5 s after its caller loses access. Two checks fit into that time. */
 const IDLE_MS = 2_000
-/** While none runs: one that begins meanwhile is looked at in time all the same. */
+/** Wait while no answer runs. An answer that starts meanwhile is still checked within the 5 s. */
 const NONE_RUNS_MS = 4_000
 
-/** Looks at the access of all running answers until stopped. */
+/** Checks the access of all running answers until stopped. */
 export function startAccessLoop({ access, clock, onError }: Deps): Loop {
   let failing = false
-  // Failures are not passed on to the loop, which would then wait longer and longer while the database is away.
+  // Failures stay inside, because the loop would wait longer after each one while the database is unreachable.
   const tick = async () => {
     try {
       await access.check()
@@ -70,7 +72,7 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
   let written: Promise<unknown> = Promise.resolve()
 
   return {
-    /** Whether no answer runs here. */
+    /** True when no answer runs in this process. */
     isIdle: (): boolean => running.size === 0,
 
     follow(caller: TenantCaller): Access {
@@ -82,8 +84,8 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
     },
 
     /**
-     * Looks at all running answers with three queries, however many there are. It asks the store and not this
-     * process, because the change may have come from another node.
+     * Checks all running answers with three queries, however many there are. Reads the store, because the change may
+     * have come from another node.
      */
     async check(): Promise<void> {
       const all = [...running]

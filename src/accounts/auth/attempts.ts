@@ -6,7 +6,7 @@ import type { Reader, Store, Tx } from '../../kernel/store'
 import { tooManyAttempts } from './errors'
 import { type SignInPlaceRow, signInFailures, signInPlaces } from './table'
 
-/** Failed sign-ins by what they are counted for, and the networks from which accounts were signed in to. */
+/** Failed sign-ins per subject (account, network or both), and the networks each account signed in from. */
 const attemptRepository = {
   async times(db: Reader, subject: string): Promise<number[]> {
     const table = db.of(signInFailures)
@@ -14,7 +14,7 @@ const attemptRepository = {
     return (await found.where(eq(table.subject, subject)).limit(1))[0]?.times ?? []
   },
 
-  /** The same, locked until the unit commits; makes the row if need be. */
+  /** Like `times`, and locks the row until the transaction commits. Creates the row if necessary. */
   async lock(tx: Tx, subject: string, last_at: number): Promise<number[]> {
     const table = tx.of(signInFailures)
     const locked = tx
@@ -44,7 +44,7 @@ const attemptRepository = {
       .onConflictDoUpdate({ target, set: { last_at: sql`excluded.last_at` } })
   },
 
-  /** Keeps only the latest networks of an account. */
+  /** Keeps only the `max` latest networks of an account. */
   async forgetBeyond(tx: Tx, account: string, max: number): Promise<void> {
     const table = tx.of(signInPlaces)
     const latest = tx
@@ -56,7 +56,7 @@ const attemptRepository = {
     await tx.delete(table).where(and(eq(table.account, account), notInArray(table.network, latest)))
   },
 
-  /** Removes up to `limit` rows of each table that were last used before these moments, and returns how many. */
+  /** Removes up to `limit` rows of each table that were last used before the given times. Returns how many. */
   async removeOld(tx: Tx, before: { failures: number; places: number }, limit: number): Promise<number> {
     const [failure, place] = [tx.of(signInFailures), tx.of(signInPlaces)]
     const failures = tx.select({ subject: failure.subject }).from(failure)
@@ -77,33 +77,39 @@ const attemptRepository = {
 
 const MINUTE_MS = 60_000
 const WINDOW_MS = 15 * MINUTE_MS
-/** Most failures per window, at one account and from one network at all accounts; most other calls of a network. */
+/**
+ * Maximum failures per window: for one account, and for one network over all accounts. Also bounds other calls per
+ * network.
+ */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
-/** Most messages to one address in that time. */
+/** Maximum mails to one address per window. */
 const MAILS = 3
 
-/** How long, and for how many networks an account, a successful sign-in is remembered. */
+/** How long, and for how many networks per account, a successful sign-in is remembered. */
 const REMEMBERED_MS = 90 * 24 * 60 * MINUTE_MS
 const MAX_REMEMBERED = 20
 
 type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
-/** `forgiving`: a right password takes back all failures, not only the attempt itself. */
+/** `forgiving`: a correct password clears all failures, not only the current attempt. */
 type Limit = { subject: string; max: number; forgiving?: boolean }
 
-/** One attempt that counts as failed until it is known to be right. */
+/** One attempt. It counts as failed until the password proves correct. */
 export type Attempt = { readonly at: number; readonly limits: readonly Limit[] }
 export type Attempts = ReturnType<typeof createAttempts>
 
 /**
- * Limits password guessing, at each account and from each network. Failures are counted in the store, so nodes share
- * them. A network from which the account was signed in to has a count of its own, so that strangers cannot lock its
- * owner out. Accounts are counted whether they exist or not; addresses are stored as keyed hashes only.
+ * Limits password guessing per account and per network. Failures are counted in the store, so nodes share them. A
+ * network that signed in to the account before has its own count, so strangers cannot lock the owner out. Unknown
+ * accounts are counted too. Addresses are stored as keyed hashes only.
  */
 export function createAttempts({ store, clock, masterKey }: Deps) {
   return { assertOpen, begin, count, right, welcome, tidy }
 
-  /** Throws 429 `rate_limit_exceeded` where `begin` would, but counts nothing: refused early, guesses fill no queue. */
+  /**
+   * Throws 429 `rate_limit_exceeded` like `begin`, but counts nothing. Rejecting guesses early keeps them out of the
+   * password queue.
+   */
   async function assertOpen(account: string, ip: string): Promise<void> {
     for (const { subject, max } of await limitsOf(account, ip)) {
       assertBelow(max, await attemptRepository.times(store.read, subject), clock.now())
@@ -111,14 +117,14 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
   }
 
   /**
-   * Counts an attempt before its password is checked, so that concurrent ones count too. Throws 429
+   * Counts an attempt before its password is checked, so concurrent attempts count too. Throws 429
    * `rate_limit_exceeded`.
    */
   async function begin(account: string, ip: string): Promise<Attempt> {
     return counted(await limitsOf(account, ip))
   }
 
-  /** Counts what no password decides, for the network, and for the address that gets mail. Throws 429. */
+  /** Counts an action that no password decides, per network and, for mails, per address. Throws 429. */
   function count(what: 'sign-up' | 'link' | 'link-mail', ip: string, address?: string): Promise<Attempt> {
     const network = { subject: hash(what, networkOf(ip)), max: PER_NETWORK }
     return counted(address === undefined ? [network] : [{ subject: hash(what, address), max: MAILS }, network])
@@ -135,7 +141,7 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
     })
   }
 
-  /** The password was right: the attempt no longer counts, and at a known network those before it neither. */
+  /** For a correct password: uncounts the attempt, and at a known network all earlier failures too. */
   async function right(tx: Tx, { at, limits }: Attempt): Promise<void> {
     for (const { subject, forgiving } of limits) {
       const times = await attemptRepository.lock(tx, subject, clock.now())
@@ -144,7 +150,7 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Remembers the network from which the account was signed in to. */
+  /** Remembers the network as one that signed in to the account. */
   async function welcome(tx: Tx, account: string, ip: string): Promise<void> {
     const known = hash('account', account)
     await attemptRepository.remember(tx, {
@@ -155,7 +161,7 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
     await attemptRepository.forgetBeyond(tx, known, MAX_REMEMBERED)
   }
 
-  /** Removes up to `limit` rows of each kind that no longer count, and returns how many. */
+  /** Removes up to `limit` expired rows of each kind. Returns how many. */
   function tidy(limit: number): Promise<number> {
     const now = clock.now()
     return store.write((tx) =>
@@ -179,7 +185,7 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
   }
 }
 
-/** The times within the window; throws 429 when they are too many. */
+/** Returns the times within the window. Throws 429 when the limit is reached. */
 function assertBelow(max: number, times: readonly number[], now: number): number[] {
   const recent = times.filter((at) => now - at < WINDOW_MS)
   if (recent.length < max) return recent
@@ -187,7 +193,7 @@ function assertBelow(max: number, times: readonly number[], now: number): number
   throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
 }
 
-/** An IPv6 customer has a /64 and so 2^64 addresses: IPv6 is counted by its first 64 bits, IPv4 by address. */
+/** An IPv6 customer has a /64, which is 2^64 addresses. So IPv6 counts by its first 64 bits, IPv4 by address. */
 function networkOf(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)

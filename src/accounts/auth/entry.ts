@@ -11,7 +11,7 @@ import { signInLinkRepository as links } from './repository'
 import type { Session, User } from './schema'
 import type { OpenedSession, Sessions } from './sessions'
 
-/** A call by someone who is not authenticated yet. */
+/** A call of someone who is not authenticated yet. */
 export type Visit = Omit<Call, 'caller'> & { readonly ip: string; readonly userAgent?: string | null }
 
 type Deps = {
@@ -23,11 +23,11 @@ type Deps = {
 
 export type Entry = ReturnType<typeof createEntry>
 
-/** What every way into an account does, in the unit of work of its caller. */
+/** Steps that all ways to sign in share. They run in the caller's transaction. */
 export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
   return { openSession, setPassword }
 
-  /** Opens a session, and returns it with the call that its person makes. */
+  /** Opens a session. Returns it with a call that has the signed-in user as its caller. */
   async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string, byLink = false) {
     const opened = await sessions.open(tx, user.id, { byLink, ip: visit.ip, userAgent: visit.userAgent })
     await attempts.welcome(tx, user.email, visit.ip)
@@ -42,8 +42,8 @@ export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
   }
 
   /**
-   * Sets the password of `user`, as it was read. Ends the account's sessions but one, and its sign-in links; returns
-   * how many sessions. Throws 409 `conflict` when the password was changed since.
+   * Sets the password of `user`, given as it was read. Ends the account's sign-in links and all its sessions except
+   * `but`. Returns the number of ended sessions. Throws 409 `conflict` when the password changed since the read.
    */
   async function setPassword(tx: Tx, call: Call<Caller>, user: UserRow, hash: string, but: SessionId | null) {
     if (!(await orgs.setPassword(tx, user, hash))) throw passwordChangedMeanwhile()

@@ -3,7 +3,9 @@ import { type AppError, defineError, invalidInput } from '../../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 
-/** The same answer for every well-formed key that does not work, whatever the reason (docs/attacks.md A20). */
+/**
+ * One answer for every well-formed key that does not work, so that it does not reveal the reason (docs/attacks.md A20).
+ */
 export const unknownKey = defineError(
   'unauthenticated',
   'invalid_api_key',
@@ -58,7 +60,7 @@ export const invalidSession = defineError(
   () => 'This session has ended or does not exist. Sign in again with POST /auth/sessions.',
 )
 
-/** These three end an answer that had begun; the cause is not told apart, as in {@link unknownKey}. */
+/** The next three end an answer that already started. Like {@link unknownKey}, they do not reveal the exact cause. */
 export const keyStopped = defineError(
   'unauthenticated',
   'invalid_api_key',
@@ -109,7 +111,7 @@ export const currentNeeded = (): AppError =>
     'Send the current password. Or sign in with a link; for the next 15 minutes you do not need the current password.',
   )
 
-/** Said of every link that signs nobody in; the cause is not told apart. */
+/** One answer for every link that does not work, so that it does not reveal the cause. */
 export const linkOver = defineError(
   'unauthenticated',
   'invalid_token',
@@ -163,7 +165,7 @@ const notConfirmed = defineError(
   () => 'This change needs a fresh proof that it is you. Send your password to POST /auth/confirm, then try again.',
 )
 
-/** Throws 403 `forbidden` for an operator in a browser who proved who they are more than 15 minutes ago. */
+/** Throws 403 `forbidden` for an operator in a browser whose last proof of identity is older than 15 minutes. */
 export async function assertConfirmed({ isConfirmed }: OperatorCaller): Promise<void> {
   if (isConfirmed && !(await isConfirmed())) throw notConfirmed()
 }

@@ -26,13 +26,13 @@ type Deps = {
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   mail: Mail
   clock: Clock
-  /** People without a password have to choose one. */
+  /** In production, people without a password must choose one when they use a link. */
   production: boolean
-  /** The origin at which browsers reach this server. */
+  /** Origin under which browsers reach this server. */
   origin(): string
 }
 
-/** How a link is made: how long it waits, and the path of the page that it leads to. */
+/** Options of a link: its lifetime, and the path of the page it opens. */
 type Making = { ttlMs?: number; leadsTo?: string }
 export type MadeLink = { url: string; expiresAt: number }
 export type SignInLinks = ReturnType<typeof createSignInLinks>
@@ -41,8 +41,8 @@ const LINK_MINUTES = 15
 const LABEL = 'svc_sl_'
 
 /**
- * Links that sign one person in, once, and let them set a password. Only the SHA-256 of a token is stored.
- * A link has it after the `#`, which browsers send nowhere: the page posts it. A new password ends all links of its
+ * Links that sign one person in, once, and let them set a password. Only the SHA-256 of a token is stored. The token
+ * comes after the `#`, which browsers send to no server: the page posts it. A new password ends all links of its
  * account.
  */
 export function createSignInLinks({
@@ -69,7 +69,7 @@ export function createSignInLinks({
   jobs.register(mailing)
   return { make, ask, look, redeem, canMail: mail.isConfigured, tidy }
 
-  /** Makes a link in the caller's unit of work, which records who made it. */
+  /** Creates a link in the caller's transaction. The caller records who created it. */
   async function make(tx: Tx, user: UserRow, making: Making = {}): Promise<MadeLink> {
     const { ttlMs = LINK_MINUTES * 60_000, leadsTo = '/console' } = making
     const { token, hash } = mintSecret(LABEL)
@@ -78,8 +78,8 @@ export function createSignInLinks({
   }
 
   /**
-   * Mails a link to the account of an address, where this server sends mail. A job looks for the account, so that this
-   * answers the same, and as fast, for an unknown address. Throws 429.
+   * Mails a link to the account of an address, if this server sends mail. A job looks the account up, so this answers
+   * equally, and equally fast, for an unknown address. Throws 429.
    */
   async function ask(visit: Visit, { email }: LinkAsk): Promise<void> {
     const account = normalizeEmail(email)
@@ -101,16 +101,19 @@ export function createSignInLinks({
     return {}
   }
 
-  /** Whom a link signs in, and whether they have to choose a password; does not use it up. Null when it is over. */
+  /**
+   * Returns whom a link signs in and whether they must choose a password, without using the link up. Null for an
+   * expired or used link.
+   */
   async function look(token: string): Promise<{ email: string; mustChoose: boolean } | null> {
     const found = await find(store.read, token)
     return found && { email: found.user.email, mustChoose: mustChoose(found.user) }
   }
 
   /**
-   * Uses a link up: sets a password if one is given, which ends all other sessions, and opens a session. Throws 401
-   * `invalid_token` for a link that was used or is over; 400 for a password like the address or where one is needed,
-   * and the link keeps working; 429.
+   * Uses a link up and opens a session. Sets a password if one is given, which ends all other sessions. Throws 401
+   * `invalid_token` for a used or expired link and 429. Throws 400 for a password like the address or a missing one;
+   * the link then keeps working.
    */
   async function redeem(
     visit: Visit,
@@ -123,7 +126,7 @@ export function createSignInLinks({
     else if (mustChoose(found.user)) throw passwordNeeded()
     const hash = new_password === undefined ? null : await passwords.hash(new_password)
     return store.write(async (tx) => {
-      // Of several that use it at once, one takes the row.
+      // Of several concurrent uses, only one takes the row.
       const taken = await rows.take(tx, found.hash, clock.now())
       const user = taken && (await orgs.user(tx, taken.user_id))
       if (!user || user.disabled_at !== null) throw linkOver()
@@ -134,7 +137,7 @@ export function createSignInLinks({
     })
   }
 
-  /** Removes up to `limit` links that are over, and returns how many. */
+  /** Removes up to `limit` expired links. Returns how many. */
   function tidy(limit: number): Promise<number> {
     return store.write((tx) => rows.removeOld(tx, clock.now(), limit))
   }

@@ -2,7 +2,7 @@ import { signInBusy } from './errors'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes. With more, many sign-ins at once would exhaust the machine. */
 const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
-/** A hash that no password matches, checked when there is no account, so that both cases take equally long. */
+/** A hash that no password matches. Checked when no account exists, so both cases take equally long. */
 export const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$URzyQTmpPKklKAYDBvKqX3CBYAVhyZh8ruW8+Z4yY1w$Euiq5V1MKO3sIReY8cyf94N4rgACUGi6jv0uCt856hM'
 const PARALLEL = 4
@@ -17,7 +17,7 @@ export function createPasswords({ parallel = PARALLEL, mostWaiting: maxWaiting =
   return {
     hash: (password: string): Promise<string> => inTurn(() => Bun.password.hash(normalized(password), ARGON)),
 
-    /** Takes equally long with and without a hash. `admit` runs when it is this one's turn, and may refuse it. */
+    /** Takes equally long with and without a hash. `admit` runs when the check leaves the queue, and may reject it. */
     verify: async (password: string, hash: string | null, admit?: () => Promise<void>): Promise<boolean> => {
       const isRight = await inTurn(async () => {
         await admit?.()

@@ -32,14 +32,14 @@ export const sessionRepository = {
     return db.select().from(table).where(open).orderBy(desc(table.last_seen_at), asc(table.id))
   },
 
-  /** Those of these sessions that have neither ended nor expired at a moment. */
+  /** The sessions among `ids` that still exist and have not expired at `at`. */
   async openAmong(db: Reader, ids: readonly SessionId[], at: number): Promise<Set<SessionId>> {
     const table = db.of(sessions)
     const open = and(inArray(table.id, [...ids]), gt(table.expires_at, at))
     return new Set((await db.select({ id: table.id }).from(table).where(open)).map(({ id }) => id))
   },
 
-  /** The token hash of the removed session, or null when it was already gone. */
+  /** Returns the token hash of the removed session, or null when the session was already gone. */
   async remove(tx: Tx, id: SessionId): Promise<string | null> {
     const table = tx.of(sessions)
     const [gone] = await tx.delete(table).where(eq(table.id, id)).returning({ token_hash: table.token_hash })
@@ -56,7 +56,7 @@ export const sessionRepository = {
     return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
   },
 
-  /** Removes all of a user but one, and returns their token hashes. */
+  /** Removes all sessions of a user except `but`. Returns their token hashes. */
   async removeAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<string[]> {
     const table = tx.of(sessions)
     const others = and(eq(table.user_id, userId), but === null ? undefined : ne(table.id, but))
@@ -67,7 +67,7 @@ export const sessionRepository = {
     for (const [id, usedAt] of uses) await slide(tx, { id, usedAt, expires: usedAt + lifetimeMs })
   },
 
-  /** Removes up to `limit` sessions that expired before a moment, and returns how many. */
+  /** Removes up to `limit` sessions that expired before the given time. Returns how many. */
   async removeEnded(tx: Tx, before: number, limit: number): Promise<number> {
     const table = tx.of(sessions)
     const ended = tx.select({ id: table.id }).from(table).where(lt(table.expires_at, before))
@@ -78,7 +78,7 @@ export const sessionRepository = {
 
 /** Rows of sign-in links, found by the hash of their token. */
 export const signInLinkRepository = {
-  /** Returns when it expires, `ttlMs` from now by the clock of the database. */
+  /** Returns the expiry time: `ttlMs` from now by the clock of the database. */
   async insert(tx: Tx, row: Omit<SignInLinkRow, 'expires_at'>, ttlMs: number, now: number): Promise<number> {
     const t = tx.of(signInLinks)
     const expires_at = sql<number>`${databaseNow(tx, now)} + ${ttlMs}`
@@ -89,7 +89,7 @@ export const signInLinkRepository = {
     return made!.expires_at
   },
 
-  /** One that has not expired. */
+  /** Finds a link that has not expired. */
   async find(db: Reader, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
     const t = db.of(signInLinks)
     return (
@@ -101,7 +101,7 @@ export const signInLinkRepository = {
     )[0]
   },
 
-  /** Uses it up. Of several callers at once one gets the row, the others undefined. */
+  /** Uses a link up. Of several concurrent callers, one gets the row and the others undefined. */
   async take(tx: Tx, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
     return (
       await tx
@@ -116,7 +116,7 @@ export const signInLinkRepository = {
     await tx.delete(t).where(eq(t.user_id, userId))
   },
 
-  /** Removes up to `limit` that have expired, and returns how many. */
+  /** Removes up to `limit` expired links. Returns how many. */
   async removeOld(tx: Tx, now: number, limit: number): Promise<number> {
     const t = tx.of(signInLinks)
     const old = tx

@@ -26,7 +26,7 @@ import type { AuthService } from './service'
 
 type Modules = { auth: AuthService; signInLinks: Pick<SignInLinks, 'ask' | 'redeem'> }
 type Options = {
-  /** Browsers reach this server over https, so the cookie may be marked `Secure`. */
+  /** True when browsers reach this server over https. The cookie is then marked `Secure`. */
   secure: boolean
 }
 

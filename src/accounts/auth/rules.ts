@@ -20,7 +20,7 @@ import type { Sessions } from './sessions'
 /** Headers that browsers add themselves and that pages cannot forge. */
 export type BrowserHeaders = {
   method: string
-  /** Null when the credential came as the cookie. */
+  /** Null when the credential came in the cookie. */
   authorization: string | null
   origin: string | null
   /** `Sec-Fetch-Site`. */
@@ -42,7 +42,7 @@ export type Credential =
 
 const KEY_START = 'svc_sk_'
 export const SESSION_LABEL = 'svc_ds_'
-/** What nearly every request brings: a key of ours without anything to explain about it. */
+/** Fast path for nearly every request: a well-formed key that needs no error message. */
 const USUAL_KEY = /^Bearer (svc_sk_\w+)$/
 const SESSION_COOKIE = 'svc_session'
 
@@ -53,7 +53,7 @@ const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
  */
 const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
-/** Reads the credential by its form alone, so a refusal reveals nothing about the database. */
+/** Reads the credential by its form alone, so a rejection reveals nothing about the database. */
 function readCredential({ authorization, cookie }: CredentialHeaders): Credential {
   const usual = USUAL_KEY.exec(authorization ?? '')?.[1]
   if (usual) return { type: 'key', token: usual }
@@ -81,8 +81,8 @@ function sessionOfCookie(cookie: string | null): Credential | null {
 }
 
 /**
- * The cookie has no Max-Age, so it ends with the browser; the server ends the session 12 hours after its last use. No
- * other site can have the browser send it, also not by a link (docs/operating.md 5.3).
+ * The cookie has no Max-Age, so it ends with the browser. The server ends the session 12 hours after its last use.
+ * `SameSite=Strict` keeps other sites from making the browser send it, even by a link (docs/operating.md 5.3).
  */
 export const sessionCookie = (token: string, secure: boolean): string =>
   `${SESSION_COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
@@ -92,8 +92,8 @@ export const endedCookie = (secure: boolean): string => `${sessionCookie('', sec
 const PASSWORD = { min: 8, max: 200 }
 
 /**
- * Any 8 to 200 characters make a password, but not the account's e-mail address or its first part. Throws
- * 400 that names `field`.
+ * A password has 8 to 200 characters, and is neither the account's e-mail address nor its first part. Throws 400 that
+ * names `field`.
  */
 export function assertNewPassword(password: string, email: string, field: string): void {
   const length = charactersIn(password)
@@ -127,7 +127,7 @@ function orThrow<C extends TenantCaller>(found: C | null | Promise<C | null>, re
 
 /**
  * Throws 403 `origin_not_allowed` for a page outside the key's `allowed_origins` (docs/api.md 20; calls without
- * `Origin` pass), and for a change that another site requests with the session cookie.
+ * `Origin` pass). Does the same for a change that another site requests with the session cookie.
  */
 export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownOrigin: string | null): void {
   const { origin } = headers
@@ -140,12 +140,12 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
   if (cameByCookie) assertOwnPage(headers, ownOrigin)
 }
 
-/** Throws 403 `origin_not_allowed` for a change that a page of another site asks for, such as to sign somebody in. */
+/** Throws 403 `origin_not_allowed` for a change requested by another site's page, for example to sign somebody in. */
 export function assertOwnPage(headers: BrowserHeaders, ownOrigin: string | null): void {
   if (!READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
 }
 
-/** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. Without either the answer is no. */
+/** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. False when both are missing. */
 function isSameOrigin({ origin, fetchSite, host }: BrowserHeaders, ownOrigin: string | null): boolean {
   if (fetchSite !== null) return fetchSite === 'same-origin'
   if (origin === null) return false

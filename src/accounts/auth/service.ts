@@ -26,7 +26,7 @@ import { FRESH_MS, type Sessions } from './sessions'
 
 export type AuthService = ReturnType<typeof createAuth>
 
-/** What an operator states when creating an account; without a password only a sign-in link leads in. */
+/** Input of an operator who creates an account. Without a password, only a sign-in link opens the account. */
 export type NewAccount = {
   email: string
   name?: string | null
@@ -62,8 +62,8 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   return { signUp, signIn, signOut, changePassword, ...ofAccount, createAccount, resetPassword }
 
   /**
-   * Creates an account. Throws 403 `forbidden` while sign-up is closed, but for who is `invited`, 409 `conflict` for a
-   * known address, 400 for a password like the address, 429.
+   * Creates an account. Throws 403 `forbidden` while sign-up is closed (unless `invited`), 409 `conflict` for a known
+   * address, 400 for a password like the address, 429.
    */
   async function signUp(visit: Visit, { email, password, name }: SignUp, invited = false): Promise<Session> {
     if (signup !== 'open' && !invited) throw signUpClosed()
@@ -87,8 +87,8 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     const attempt = await tried(account, visit.ip, password, user)
     if (!user || !attempt || user.disabled_at !== null) throw invalidCredentials()
     return store.write(async (tx) => {
-      // A change of the password ends all sessions, and so does that of an account: none may begin while it is under
-      // way.
+      // A password change and disabling the account both end all sessions. Reading again keeps a new session from
+      // starting during either.
       const now = await orgs.user(tx, user.id)
       if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw invalidCredentials()
       await attempts.right(tx, attempt)
@@ -96,9 +96,10 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** The attempt, counted, when the password is right; null when it is wrong. Takes equally long without an account. */
+  /** Returns the counted attempt when the password is correct, else null. Takes equally long without an account. */
   async function tried(account: string, ip: string, password: string, user: UserRow | undefined) {
-    // Counted when its turn comes: at most as many are open as are checked at once, so right ones refuse no one.
+    // Counts when the check leaves the queue. So only attempts under check are open, and correct ones cannot exhaust
+    // the limit.
     const counted = Promise.withResolvers<Attempt>()
     const isRight = await passwords.verify(password, user?.password_hash ?? null, async () =>
       counted.resolve(await attempts.begin(account, ip)),
@@ -117,9 +118,9 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   }
 
   /**
-   * Sets the caller's password and ends their other sessions and sign-in links. `current` may be left out for 15
-   * minutes after a sign-in by link. Throws 400 for a password like the address or where `current` is needed, 401
-   * `invalid_credentials` for a wrong one and `invalid_session` for a key, 429 after too many wrong ones.
+   * Sets the caller's password, and ends their other sessions and sign-in links. `current` may be omitted for 15
+   * minutes after a sign-in by link. Throws 400 for a password like the address or a missing `current`, 401
+   * `invalid_credentials` for a wrong one, 401 `invalid_session` for a key, 429 after too many wrong ones.
    */
   async function changePassword(
     call: Call & { ip: string },
@@ -132,7 +133,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     if (!user) throw invalidSession()
     assertNewPassword(wanted, user.email, 'new')
     if (current === undefined) {
-      // Only a session that a sign-in link opened a short while ago may leave out the current one.
+      // Only a session that a sign-in link opened recently may omit the current password.
       const linkedAt = (await sessions.byId(sessionId))?.link_at
       if (typeof linkedAt !== 'number' || clock.now() - linkedAt >= FRESH_MS) throw currentNeeded()
     }
@@ -149,7 +150,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** Proves once more who the person is. Throws 401 for a wrong password and for a key, 429. */
+  /** Proves the person's identity again. Throws 401 for a wrong password and for a key, 429. */
   async function confirm(call: Call & { ip: string }, { password }: { password: string }) {
     const { caller, ip } = call
     const sessionId = sessionOf(caller)
@@ -167,7 +168,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** Throws 401 `invalid_session` for a key, which others than the person may hold. */
+  /** Lists the caller's sessions. Throws 401 `invalid_session` for a key, because others may hold the key. */
   async function listSessions({ caller }: Call): Promise<OwnSessions> {
     const current = sessionOf(caller)
     const open = await sessions.openOf(store.read, caller.userId)
@@ -191,7 +192,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /** Ends every session of the caller but the one that asks. Throws 401 for a key. */
+  /** Ends every session of the caller except the current one. Throws 401 for a key. */
   function endOthers(call: Call): Promise<{ ended: number }> {
     const current = sessionOf(call.caller)
     return ending(call, (tx) => sessions.endAllOf(tx, call.caller.userId, current))
@@ -221,7 +222,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     return me(call)
   }
 
-  /** `GET /auth/me`. An org's key sees only its own org, because people other than its maker may hold it. */
+  /** `GET /auth/me`. An org's key sees only its own org, because people other than its creator may hold it. */
   async function me({ caller }: Call): Promise<Me> {
     const [user, mine] = await Promise.all([
       orgs.user(store.read, caller.userId),

@@ -25,10 +25,10 @@ const TIDY_EVERY_MS = 600_000
 
 const BATCH = 500
 
-/** Expired sessions are kept this long, because another node may still have a use it has not written yet. */
+/** How long expired sessions are kept. Another node may hold a use of the session that it has not written yet. */
 const GRACE_MS = 10 * 60_000
 
-/** Extends sessions that were used. */
+/** Loop that extends the sessions that were used. */
 export const startSessionLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
   startLoop({
     name: 'sessions',
@@ -45,7 +45,7 @@ type Expiring = Pick<LoopDeps, 'store' | 'clock'>
 
 type Tidied = Expiring & { attempts: Pick<Attempts, 'tidy'>; signInLinks: Pick<SignInLinks, 'tidy'> }
 
-/** Job that removes expired sessions and sign-in links, and attempts to sign in that no longer count. */
+/** Job that removes expired sessions, sign-in links and counted attempts. */
 export const expiredSessions = ({ attempts, signInLinks, ...deps }: Tidied) =>
   recurring('auth.sessions', TIDY_EVERY_MS, async () => {
     await inBatches((limit) => removeExpiredSessions(deps, limit))
@@ -59,10 +59,10 @@ export const removeExpiredSessions = ({ store, clock }: Expiring, limit: number)
 
 type UnattendedDeps = { store: Store; keys: Pick<KeyLookup, 'unattended'>; orgs: Pick<OrgService, 'standingOf'> }
 
-/** Who stored work runs for, when no request asks for it: columns of its row. */
+/** Columns of stored work that name whom the work runs for. */
 export type Behalf = { user_id: UserId; api_key_id: KeyId | null; active_org_id: OrgId | null }
 
-/** Whom the work of this caller runs for, later and without a request. */
+/** Returns whom this caller's stored work runs for, when it runs later without a request. */
 export const behalfOf = (caller: TenantCaller): Behalf => ({
   user_id: caller.userId,
   api_key_id: caller.type === 'key' ? caller.keyId : null,
@@ -71,7 +71,7 @@ export const behalfOf = (caller: TenantCaller): Behalf => ({
 
 export type Unattended = ReturnType<typeof createUnattended>
 
-/** How long a proof of who a person is counts. */
+/** How long a proof of identity is valid. */
 export const FRESH_MS = 15 * 60_000
 
 /** A session ends this long after its last use (docs/api.md 1.2). */
@@ -99,7 +99,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     tables: ['sessions', 'users', 'members', 'orgs'],
   })
   events.afterCommit(accessChanged, () => cache.clear())
-  // Also on re-enabling: a sign-in that was in progress while the account was disabled may have opened a session.
+  // Applies to enabling too: a sign-in in progress during the disabling may have opened a session.
   events.inTransaction(accountSwitched, async (tx, { data }) => {
     await endAllOf(tx, data.userId, null)
   })
@@ -111,17 +111,17 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     endAllOf,
     byId: (id: SessionId) => rows.byId(store.read, id),
     prove: rows.prove,
-    /** Whether the person of a session proved who they are a short while ago. */
+    /** True when the session's user proved their identity recently. */
     async isConfirmed({ sessionId }: SessionCaller) {
       const provedAt = sessionId && (await rows.byId(store.read, sessionId))?.proved_at
       return typeof provedAt === 'number' && clock.now() - provedAt < FRESH_MS
     },
     openOf: (reader: Reader, userId: UserId) => rows.openOf(reader, userId, clock.now()),
-    /** Which of these sessions are open. Reads the store, so it sees what other nodes changed. */
+    /** The open ones among these sessions. Reads the store, so it sees changes by other nodes. */
     openAmong: (ids: readonly SessionId[]) => rows.openAmong(store.read, ids, clock.now()),
   }
 
-  /** Opens a session in the caller's transaction, by a sign-in link or not. Only this answer contains the token. */
+  /** Opens a session in the caller's transaction. Only the returned value contains the token. */
   async function open(tx: Tx, userId: UserId, { byLink = false, ip, userAgent }: Opening = {}): Promise<OpenedSession> {
     const { token, hash } = mintSecret(SESSION_LABEL)
     const now = clock.now()
@@ -142,7 +142,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     return { id, token, expiresAt }
   }
 
-  /** The caller of a session token, or null; synchronous when cached. Each use extends the session. */
+  /** The caller of a session token, or null. Synchronous on a cache hit. Each use extends the session. */
   function find(token: string): SessionCaller | null | Promise<SessionCaller | null> {
     const hash = recogniseSecret(token, [SESSION_LABEL])
     if (hash === null) return null
@@ -150,18 +150,21 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     if (found instanceof Promise) return found.then(admit)
     const caller = admit(found)
     if (caller || store.dialect === 'sqlite') return caller
-    // Another node may have extended it.
+    // Another node may have extended the session.
     cache.forget(hash)
     return load(hash).then(admit)
   }
 
-  /** Ends a session; its token stops working once the transaction commits. */
+  /** Ends a session. Its token stops working when the transaction commits. */
   async function end(tx: Tx, id: SessionId): Promise<void> {
     const hash = await rows.remove(tx, id)
     if (hash) tx.afterCommit(() => cache.forget(hash))
   }
 
-  /** Ends every session of a user but one, and returns how many. Their tokens stop working once this commits. */
+  /**
+   * Ends every session of a user except `but`. Returns how many. Their tokens stop working when the transaction
+   * commits.
+   */
   async function endAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<number> {
     const hashes = await rows.removeAllOf(tx, userId, but)
     tx.afterCommit(() => {
@@ -188,8 +191,8 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
 }
 
 /**
- * Finds the caller that stored work runs as: schedules, hooks, steps of a workflow. It may do what its maker may do
- * now: null when the key is revoked or expired, the account disabled, the org closed or left (docs/api.md 1.2).
+ * Finds the caller that stored work (schedules, hooks, workflow steps) runs as. The caller has its creator's current
+ * rights. Null when the key is revoked or expired, the account disabled, the org closed or left (docs/api.md 1.2).
  */
 export function createUnattended({ store, keys, orgs }: UnattendedDeps) {
   return async function callerOf({ user_id, api_key_id, active_org_id }: Behalf): Promise<TenantCaller | null> {

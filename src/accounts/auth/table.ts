@@ -11,11 +11,11 @@ export const sessions = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       last_seen_at: k.ms('last_seen_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
-      /** When a sign-in link opened it; null for a session that a password opened. */
+      /** When a sign-in link opened the session. Null if a password opened it. */
       link_at: k.ms('link_at'),
-      /** When its person last proved who they are, by password or link; null for sessions of older releases. */
+      /** When the user last proved their identity, by password or link. Null for sessions of older releases. */
       proved_at: k.ms('proved_at'),
-      /** From where it was opened. */
+      /** IP address that opened the session. */
       ip: k.text('ip'),
       user_agent: k.text('user_agent'),
     },
@@ -28,14 +28,14 @@ export const sessions = defineTable((k) =>
 )
 export type SessionRow = Row<typeof sessions>
 
-/** Failed sign-ins of the last minutes. Old rows are removed. */
+/** Failed sign-ins of the last minutes. A job removes old rows. */
 export const signInFailures = defineTable((k) =>
   k.table(
     'sign_in_failures',
     {
       /** Keyed hash of the account, of the network, or of both. */
       subject: k.text('subject').primaryKey(),
-      /** When, in epoch ms; at most as many as are allowed. */
+      /** Times of the failures, in epoch ms. At most as many as the limit allows. */
       times: k.json<number[]>('times').notNull(),
       last_at: k.ms('last_at').notNull(),
     },
@@ -43,7 +43,7 @@ export const signInFailures = defineTable((k) =>
   ),
 )
 
-/** The networks from which accounts were signed in to, both as keyed hashes. */
+/** The networks each account signed in from. Both columns are keyed hashes. */
 export const signInPlaces = defineTable((k) =>
   k.table(
     'sign_in_places',
@@ -64,7 +64,7 @@ export const signInLinks = defineTable((k) =>
     {
       token_hash: k.text('token_hash').primaryKey(),
       user_id: k.text('user_id').$type<UserId>().notNull(),
-      /** Path of the page that it leads to. */
+      /** Path of the page that the link opens. */
       leads_to: k.text('leads_to').notNull(),
       /** By the clock of the database. */
       expires_at: k.ms('expires_at').notNull(),

@@ -23,9 +23,9 @@ export type KeyDeps = {
   lookup: KeyLookup
   clock: Clock
   settings: Values<typeof keySettings>
-  /** The limits per minute of a tier; the table belongs to a later module. */
+  /** The limits per minute of a tier. A later module owns the table. */
   limitsOf(tier: Tier): TierLimits
-  /** What a key has spent so far; the usage module counts it. */
+  /** What a key has spent so far. The usage module counts it. */
   spentBy(reader: Reader, keyId: KeyId): Promise<Spent>
 }
 
@@ -44,12 +44,12 @@ const keyRevoked = defineEvent<KeyFacts>('key.revoked')
 
 type KeyChange = {
   action: 'key.created' | 'key.updated' | 'key.rotated' | 'key.revoked'
-  /** Names of the fields an update set. */
+  /** Names of the updated fields. */
   fields?: string[]
   metadata?: Record<string, unknown>
 }
 
-/** Records a change to a key: its audit row, and for creation and revocation the event (docs/api.md 14.2, 19). */
+/** Records a change of a key: its audit row, and for creation and revocation the event (docs/api.md 14.2, 19). */
 export async function recordChange(
   { audit, events, lookup }: Pick<KeyDeps, 'audit' | 'events' | 'lookup'>,
   tx: Tx,
@@ -74,9 +74,9 @@ export async function recordChange(
 }
 
 /**
- * The keys a caller may manage: for an operator all, for an org's key those of its org, for everyone else their
- * personal ones and those of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose maker
- * lost that permission.
+ * The keys a caller may manage. Operators manage all keys, an org's key those of its org. Users manage their personal
+ * keys and those of orgs where they hold `manageApiKeys`. Throws 403 `forbidden` for an org's key whose creator lost
+ * that permission.
  */
 export async function scopeOf({ orgs }: KeyDeps, reader: Reader, caller: Caller): Promise<KeyScope> {
   if (caller.type === 'operator') return 'everyone'
@@ -89,8 +89,8 @@ export async function scopeOf({ orgs }: KeyDeps, reader: Reader, caller: Caller)
 
 /**
  * A key the caller may manage. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22).
- * Operators may also name a key by its prefix or exact name; working keys win over others of the same name, and several
- * are a 400.
+ * Operators may also name a key by its prefix or exact name. Working keys win over others of the same name. Several
+ * matches throw 400.
  */
 export async function findKey(deps: KeyDeps, reader: Reader, caller: Caller, ref: string): Promise<KeyRow> {
   const scope = await scopeOf(deps, reader, caller)
@@ -108,18 +108,17 @@ export async function findKey(deps: KeyDeps, reader: Reader, caller: Caller, ref
   return items[0]
 }
 
-/** The same inside a unit, with the key locked until it commits, so that no check of it is out of date. */
+/** Like `findKey`, and locks the key until the transaction commits, so that checks see its current state. */
 export const findKeyLocked = async (deps: KeyDeps, tx: Tx, caller: Caller, ref: string): Promise<KeyRow> =>
   rows.lock(tx, (await findKey(deps, tx, caller, ref)).id)
 
-/** The calling key as it is stored now; null for a session or an operator. */
+/** The calling key as stored now. Null for a session or an operator. */
 export const keyInUse = async (reader: Reader, caller: Caller): Promise<KeyRow | null> =>
   caller.type === 'key' ? ((await rows.find(reader, 'everyone', caller.keyId)) ?? null) : null
 
 /**
- * Bounds of a key mean nothing if it can create another key without them, and copying them to the new key would
- * multiply them. So a key with any bound may neither create keys nor obtain another key's secret.
- * Throws 403 `forbidden`.
+ * Bounds of a key mean nothing if the key can create another one without them, and copies would multiply them. So a key
+ * with any bound may neither create keys nor obtain another key's secret. Throws 403 `forbidden`.
  */
 export async function assertUnbound(
   reader: Reader,

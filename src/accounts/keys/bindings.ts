@@ -9,11 +9,11 @@ import { assertNotWidened } from './rules'
 import type { ApiKey } from './schema'
 import { apiKeys, type KeyRow } from './table'
 
-/** What later modules attach to a key (docs/api.md 13). */
+/** Columns that later modules attach to a key (docs/api.md 13). */
 type KeyBound = Pick<KeyRow, 'routing_preference_id' | 'routing_rules' | 'routing_floors' | 'guardrail_policy_id'>
 type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
 
-/** The facts of a key that a module needs to attach something to it. */
+/** The facts about a key that a module needs to attach something to it. */
 export type BindableKey = { id: KeyId; userId: UserId; orgId: OrgId | null }
 
 /** The only way for other modules to set, read and clear what is attached to keys. */
@@ -21,9 +21,9 @@ export const keyBindings = { set, reach, of, counts, clear }
 export type KeyBindings = Bound<typeof keyBindings>
 
 /**
- * Sets columns on a key the caller owns or manages; `read` gets the key and returns the columns. Throws 404 for any
- * other key, 403 `forbidden` for an org's key whose maker may no longer manage keys, and for a key that would remove
- * a bound from itself.
+ * Sets columns on a key the caller owns or manages. `read` gets the key and returns the columns. Throws 404 for any
+ * other key. Throws 403 `forbidden` for an org's key whose creator may no longer manage keys, and for a key that would
+ * remove a bound from itself.
  */
 async function set(
   deps: KeyDeps,
@@ -33,7 +33,7 @@ async function set(
   read: (key: BindableKey) => Partial<KeyBound> | Promise<Partial<KeyBound>>,
 ): Promise<ApiKey> {
   const key = await reach(deps, tx, call, id)
-  // Locked after what is attached: a deletion locks that first, and then the keys that hold it.
+  // Locks the key after the attached row. A deletion also locks that row first, and then the keys that hold it.
   const change = await read(key)
   const before = await rows.lock(tx, key.id)
   const { caller } = call
@@ -43,13 +43,13 @@ async function set(
   return presentSpent(deps, tx, row)
 }
 
-/** A key the caller owns or manages. Throws as `set` does; call it before validating a body. */
+/** A key the caller owns or manages. Throws like `set`. Call it before validating a body. */
 async function reach(deps: KeyDeps, reader: Reader, { caller }: Call, id: string): Promise<BindableKey> {
   const row = await findKey(deps, reader, caller, id)
   return { id: row.id, userId: row.user_id, orgId: row.org_id }
 }
 
-/** What is attached to a key; null when there is no such key. */
+/** The columns attached to a key. Null when the key does not exist. */
 async function of(_deps: KeyDeps, reader: Reader, id: KeyId): Promise<KeyBound | null> {
   const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = reader.of(apiKeys)
   const found = await reader
@@ -59,7 +59,7 @@ async function of(_deps: KeyDeps, reader: Reader, id: KeyId): Promise<KeyBound |
   return found[0] ?? null
 }
 
-/** How many working keys hold each of these ids. Ids that no key holds are left out. */
+/** Number of working keys that hold each of these ids. Ids that no key holds are omitted. */
 async function counts(
   { clock }: KeyDeps,
   reader: Reader,
@@ -76,7 +76,7 @@ async function counts(
   return new Map(found.flatMap(({ id, keys }) => (id === null ? [] : [[id, Number(keys)] as const])))
 }
 
-/** Removes a deleted id from every key that holds it, and returns those keys. */
+/** Removes a deleted id from every key that holds it. Returns the ids of those keys. */
 async function clear(deps: KeyDeps, tx: Tx, call: Call<Caller>, column: BoundColumn, id: string): Promise<KeyId[]> {
   const table = tx.of(apiKeys)
   const held = await tx

@@ -12,9 +12,9 @@ import type { KeyRow } from './table'
 const MAX = 20_000
 
 export type LastSeenBuffer<Id extends string> = {
-  /** Records that `id` is used now. True at most once per `everyMs`: only then is the use queued to be written. */
+  /** Notes a use of `id` now. Returns true, and queues the use for writing, at most once per `everyMs`. */
   note(id: Id): boolean
-  /** Returns the uses queued since the last call, as ids and times (epoch ms), for a loop to write. */
+  /** Returns the queued uses since the last call, as ids and times (epoch ms). A loop writes them. */
   take(): [Id, number][]
 }
 
@@ -28,11 +28,11 @@ const BASE62 = /^[0-9A-Za-z]{48}$/
 export const KEY_LABELS = { live: 'svc_sk_live_', test: 'svc_sk_test_' } as const
 
 type Secret = {
-  /** Shown once, never stored. */
+  /** Full secret. Shown once, never stored. */
   token: string
   /** What is stored: SHA-256, in hex. */
   hash: string
-  /** What may be shown later: the label and four more characters. */
+  /** Part that may be shown later: the label and four more characters. */
   prefix: string
 }
 
@@ -59,8 +59,8 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
 
   return {
     /**
-     * The caller of a key, or null when the key is malformed, unknown, revoked or expired, or its owner is disabled or
-     * suspended. Synchronous when cached; a malformed key never reaches the database.
+     * The caller of a key. Null when the key is malformed, unknown, revoked or expired, or its owner is disabled or
+     * suspended. Synchronous on a cache hit. A malformed key never reaches the database.
      */
     find(token: string): KeyCaller | null | Promise<KeyCaller | null> {
       const hash = recogniseSecret(token, LABELS)
@@ -68,12 +68,12 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
       const found = known.get(hash, load)
       return found instanceof Promise ? found.then(admit) : admit(found)
     },
-    /** The caller that stored work of a key runs as, read from the store; null as for `find`. */
+    /** The caller that a key's stored work runs as, read from the store. Null as for `find`. */
     async unattended(id: KeyId): Promise<KeyCaller | null> {
       const row = await rows.find(store.read, 'everyone', id)
       return row ? callerOf(row, null) : null
     },
-    /** Which of these secrets work, of every owner. Reads the store, so it sees what other nodes changed. */
+    /** The working ones among these secrets, of all owners. Reads the store, so it sees changes by other nodes. */
     working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
     forget: (hash: string) => known.forget(hash),
     forgetAll: () => known.clear(),
@@ -138,7 +138,7 @@ export const startLastUsedLoop = ({
 }: UsesDeps & { clock: Clock; onError(name: string, error: unknown): void }): Loop =>
   startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
 
-/** Writes everything noted so far in short transactions; also runs once when the server stops. */
+/** Writes all noted uses in short transactions. Also runs once when the server stops. */
 export async function flushLastUsed({ store, sightings: lastSeenBuffer }: UsesDeps): Promise<number> {
   const uses = lastSeenBuffer.take()
   for (let from = 0; from < uses.length; from += BATCH) {
@@ -156,7 +156,7 @@ export function mintSecret(label: string): Secret {
 }
 
 /**
- * The hash to look a token up by, or null when it cannot be one of this server's: wrong label, length, alphabet or
+ * The hash to look a token up by. Null when the token cannot be from this server: wrong label, length, alphabet or
  * checksum. Needs no database (docs/attacks.md A10).
  */
 export function recogniseSecret(token: string, labels: readonly string[]): string | null {
@@ -166,7 +166,7 @@ export function recogniseSecret(token: string, labels: readonly string[]): strin
   return crc32Base62(body) === token.slice(-CHECK_CHARS) ? sha256Hex(token) : null
 }
 
-/** Collects "last used" times in memory, bounded, so that requests need not write them. */
+/** Collects "last used" times in bounded memory, so that requests need not write them. */
 export function createLastSeenBuffer<Id extends string>(options: {
   everyMs?: number
   clock: Clock

@@ -4,12 +4,12 @@ import { statusOf } from './rules'
 import type { ApiKey } from './schema'
 import type { KeyRow } from './table'
 
-/** What a key has cost since 00:00 UTC and since the first of the month, in micro-cents. */
+/** Cost of a key since 00:00 UTC and since the first of the month, in micro-cents. */
 export type Spent = { today: { spent: number }; month: { spent: number } }
 
 export const NOTHING_SPENT: Spent = { today: { spent: 0 }, month: { spent: 0 } }
 
-/** The one place where a stored key becomes a public object; the id of its maker is left out. */
+/** The only place that turns a stored key into a public object. Omits the id of its creator. */
 export function present(row: KeyRow, spent: Spent, now: number): ApiKey {
   return {
     id: row.id,

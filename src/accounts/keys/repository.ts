@@ -6,7 +6,7 @@ import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
 
-/** The keys a caller may manage: one user's personal keys and those of some orgs, or for operators all. */
+/** The keys a caller may manage: one user's personal keys and those of some orgs. Operators manage everyone's. */
 export type KeyScope = { userId: UserId | null; orgIds: readonly OrgId[] } | 'everyone'
 
 /** Filters of the operators' list. */
@@ -15,9 +15,9 @@ export type KeyFilter = {
   userId?: UserId
   name?: string
   prefix?: string
-  /** Leaves out revoked keys, but keeps expired ones: those can be given a later end. */
+  /** Omits revoked keys, but keeps expired ones, because they can get a later expiry. */
   unrevoked?: boolean
-  /** Only keys that are neither revoked nor expired at this moment. */
+  /** Only keys that are neither revoked nor expired at this time. */
   liveAt?: number
 }
 
@@ -47,15 +47,15 @@ const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
 /**
- * Rows of keys; a look-up by a primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is
- * for authentication.
+ * Rows of keys. A lookup by primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is for
+ * authentication.
  */
 export const keyRepository = {
-  /** The key that a secret belongs to, and when that secret expires. One indexed look-up. */
+  /** The key that a secret belongs to, and when that secret expires. One indexed lookup. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
     (await keyByHash(db, { hash }))[0],
 
-  /** Those of these secrets that have not expired and whose key is neither revoked nor expired at a moment. */
+  /** The secrets among `hashes` that have not expired and whose key is neither revoked nor expired at `at`. */
   async workingAmong(db: Reader, hashes: readonly string[], at: number): Promise<Set<string>> {
     const [key, secret] = [db.of(apiKeys), db.of(keySecrets)]
     const found = await db
@@ -68,7 +68,7 @@ export const keyRepository = {
     return new Set(found.map(({ hash }) => hash))
   },
 
-  /** The brand soul of a key; null when it has none or it is disabled. */
+  /** The brand soul of a key. Null when it is missing or disabled. */
   async brandSoul(db: Reader, id: KeyId): Promise<BrandSoul | null> {
     const soul = (await brandSoulOf(db, { id }))[0]?.brand_soul
     return soul?.enabled ? soul : null
@@ -79,7 +79,7 @@ export const keyRepository = {
     await tx.insert(tx.of(keySecrets)).values({ hash, key_id: row.id, ends_at: null })
   },
 
-  /** Adds the current secret of a key, and lets all earlier ones expire at `until` at the latest. */
+  /** Adds the current secret of a key. Makes all earlier ones expire at `until` at the latest. */
   async replaceSecret(tx: Tx, key_id: KeyId, hash: string, { now, until }: { now: number; until: number }) {
     const table = tx.of(keySecrets)
     await tx.delete(table).where(and(eq(table.key_id, key_id), lt(table.ends_at, now)))
@@ -101,11 +101,11 @@ export const keyRepository = {
     const table = db.of(apiKeys)
     const [row] = await db.select().from(table).where(eq(table.id, id))
     if (!row || scope === 'everyone') return row
-    // Not a condition of the query: it would grow with the organizations of the person.
+    // Checked here, because a query condition would grow with the user's organizations.
     return (row.org_id ? scope.orgIds.includes(row.org_id) : row.user_id === scope.userId) ? row : undefined
   },
 
-  /** Newest first; the filter is for those who see everyone's. */
+  /** Newest first. The filter applies only to the scope `everyone`. */
   async list(db: Reader, scope: KeyScope, wanted: Wanted, filter: KeyFilter = {}): Promise<Page<KeyRow>> {
     if (scope === 'everyone') return keyRepository.search(db, filter, wanted)
     const table = db.of(apiKeys)
@@ -119,21 +119,23 @@ export const keyRepository = {
     return row!
   },
 
-  /** Locks a key until the transaction commits, and returns it as it is then. Keys are never deleted. */
+  /** Locks a key until the transaction commits. Returns its current row. Keys are never deleted. */
   async lock(tx: Tx, id: KeyId): Promise<KeyRow> {
     const table = tx.of(apiKeys)
     const locked = tx.update(table).set({ name: sql`${table.name}` })
     return (await locked.where(eq(table.id, id)).returning())[0]!
   },
 
-  /** The revoked row, or undefined when it had been revoked before. */
+  /** Returns the revoked row, or undefined when the key was already revoked. */
   async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
     const table = tx.of(apiKeys)
     const live = and(eq(table.id, id), isNull(table.revoked_at))
     return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
   },
 
-  /** How many keys an owner has that are not revoked: an expired one counts, as a later end makes it work again. */
+  /**
+   * Number of an owner's keys that are not revoked. Expired ones count, because a later expiry makes them work again.
+   */
   async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
     const table = db.of(apiKeys)
     const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))
@@ -141,7 +143,7 @@ export const keyRepository = {
     return Number((await counted.where(and(owned, isNull(table.revoked_at))))[0]?.total ?? 0)
   },
 
-  /** One key, or every personal key of a user, as long as they are neither revoked nor expired at `at`. */
+  /** One key, or every personal key of a user, if neither revoked nor expired at `at`. */
   async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
     const table = db.of(apiKeys)
     const ownerFilter =
@@ -152,7 +154,7 @@ export const keyRepository = {
       .where(and(ownerFilter, inForce(table, at)))
   },
 
-  /** SQL condition: neither revoked nor expired at a moment. */
+  /** SQL condition: neither revoked nor expired at the given time. */
   live: (db: Reader, at: number): SQL | undefined => inForce(db.of(apiKeys), at),
 
   async noteUses(tx: Tx, uses: readonly [KeyId, number][]): Promise<void> {

@@ -6,10 +6,10 @@ import { t } from '../../kernel/schema'
 import * as words from './schema'
 import type { KeyService } from './service'
 
-/** What an owner tells the engine by a key. */
+/** Fields of a key that hold the owner's own texts and rules for the engine. */
 const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 
-/** `/keys` (docs/api.md 20), for tenants and operators, who also name keys by prefix or name. */
+/** `/keys` (docs/api.md 20), for tenants and operators. Operators may also name a key by prefix or name. */
 const verbsOf = (keys: KeyService) => {
   const change = { path: '/keys/:id', body: words.KeyPatch, reply: words.ApiKey } as const
   return [

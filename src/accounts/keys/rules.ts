@@ -14,15 +14,15 @@ export const ownerOfKey = ({ org_id, user_id }: Pick<KeyRow, 'org_id' | 'user_id
   org_id ? `org:${org_id}` : `user:${user_id}`
 
 /**
- * The status of a key (docs/api.md 20). An expired key works no more than a revoked one and is shown as `revoked`; its
- * `revoked_at` stays null, and a later `expires_at` makes it work again.
+ * The status of a key (docs/api.md 20). An expired key does not work either and is shown as `revoked`. Its `revoked_at`
+ * stays null, and a later `expires_at` makes it work again.
  */
 export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotating_until'>, now: number): KeyStatus {
   if (!isLive(row, now)) return 'revoked'
   return row.rotating_until !== null && row.rotating_until > now ? 'rotating' : 'active'
 }
 
-/** Throws 403 `missing_scope` when `added` has a scope the calling key lacks; sessions have all scopes. */
+/** Throws 403 `missing_scope` when `added` has a scope the calling key lacks. Sessions have all scopes. */
 export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
   if (caller.type !== 'key') return
   const missing = added.filter((scope) => !caller.scopes.includes(scope))
@@ -31,8 +31,8 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
 
 /**
  * Anyone who gets a new secret can act as that key. Throws 403 `missing_scope` when the key has scopes that the
- * caller's key lacks, and 403 `forbidden` for a colleague's key: it acts with its maker's role and sees the maker's
- * data, so an admin could become an owner by rotating an owner's key (docs/attacks.md E5).
+ * caller's key lacks. Throws 403 `forbidden` for a colleague's key, which has its creator's role and data: an admin
+ * could become an owner by rotating an owner's key (docs/attacks.md E5).
  */
 export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<KeyRow, 'user_id' | 'scopes'>): void {
   if (user_id !== caller.userId) throw rotatedByMakerOnly()
@@ -65,16 +65,16 @@ type Bounds = Pick<
 >
 const CEILINGS = ['rpm_limit', 'tpm_limit', 'daily_cap_cents', 'monthly_cap_cents', 'expires_at'] as const
 
-/** The first limit, cap or other bound that is set on a key; null when none is. */
+/** The first limit, cap or other bound that is set on a key. Null when the key has none. */
 export const boundOf = (key: Bounds): keyof Bounds | null =>
   CEILINGS.find((field) => key[field] !== null) ??
   (key.allowed_origins.length ? 'allowed_origins' : null) ??
   (key.guardrail_policy_id !== null ? 'guardrail_policy_id' : null)
 
 /**
- * A leaked key must not free itself of its bounds: limits, caps, end, origins, guardrail policy. Throws 403
- * `forbidden` when a key raises, widens, removes or replaces one of these on itself, and, if it has bounds itself,
- * also on another key, because it could continue as that one. Scopes are checked by `assertGrantable`.
+ * A leaked key must not free itself of its bounds: limits, caps, end, origins, guardrail policy. Throws 403 `forbidden`
+ * when a key raises, widens, removes or replaces one of these on itself. Throws it for another key too if the calling
+ * key has bounds, because it could continue as that key. `assertGrantable` checks scopes.
  */
 export function assertNotWidened(
   caller: Pick<KeyCaller, 'keyId'>,
@@ -97,7 +97,7 @@ export function assertNotWidened(
   if (isWider) throw widensItself('allowed_origins')
 }
 
-/** Reads `expires_at` into epoch ms. Throws 400 `validation_error` for a time that is not in the future. */
+/** Parses `expires_at` to epoch ms. Throws 400 `validation_error` for a time that is not in the future. */
 export function readExpiry(value: string | null | undefined, now: number): number | null {
   if (value === null || value === undefined) return null
   const at = Date.parse(value)
@@ -123,10 +123,10 @@ function readOrigin(value: string, path: string): string {
   )
 }
 
-/** The brand soul is part of every prompt under the key, and its tokens are paid for each time. */
+/** The brand soul is part of every prompt under the key, and each call pays for its tokens. */
 const MAX_SOUL_CHARS = 40_000
 
-/** A brand soul with defaults for missing members and without unknown ones. Throws 400 when it is too long. */
+/** Fills in missing members of a brand soul and drops unknown ones. Throws 400 when it is too long. */
 export function readBrandSoul(value: NonNullable<KeyPatch['brand_soul']>): BrandSoul {
   const { enabled = true, persona = '', tone = '', knowledge = [], constraints = [] } = value
   const length = [persona, tone, ...knowledge, ...constraints].reduce((sum, text) => sum + charactersIn(text), 0)

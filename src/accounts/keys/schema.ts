@@ -33,7 +33,7 @@ export const BrandSoul = t.Object(
 )
 export type BrandSoul = Static<typeof BrandSoul>
 
-/** One routing rule as stored and shown (docs/api.md 13); the routing-preferences module validates it. */
+/** One routing rule as stored and shown (docs/api.md 13). The routing-preferences module validates it. */
 export const RoutingRule = t.Object(
   {
     pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
@@ -46,7 +46,7 @@ export const RoutingRule = t.Object(
 )
 export type RoutingRule = Static<typeof RoutingRule>
 
-/** What a caller may set on a key besides its name and scopes. */
+/** Fields of a key that a caller may set besides name and scopes. */
 const settable = {
   brand_soul: t.Optional(nullable(t.Partial(BrandSoul))),
   rpm_limit: t.Optional(Limit),
@@ -87,7 +87,7 @@ export const NewOperatorKey = t.Object({
 })
 export type NewOperatorKey = Static<typeof NewOperatorKey>
 
-/** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears. */
+/** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears a member. */
 export const KeyPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -159,14 +159,14 @@ const fields = {
 export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 
-/** A key with its secret: only the answer that creates the key has it. */
+/** A key with its secret. Only the answer that creates the key contains it. */
 export const ApiKeyWithSecret = t.Object(
   { ...fields, key: t.String({ description: 'The full key. Shown once: store it now' }) },
   { $id: 'ApiKeyWithSecret' },
 )
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
 
-/** The answer of a rotation: the new secret, and how long the old one still works. */
+/** Answer of a rotation: the new secret, and how long the old one still works. */
 export const RotatedKey = t.Object(
   { ...ApiKeyWithSecret.properties, previous_key_expires_at: Timestamp },
   { $id: 'RotatedKey' },
@@ -184,6 +184,6 @@ export const KeyPage = pageOf('keys', ApiKey)
 
 export const KeyRevoked = t.Object({ revoked: t.Literal(true), id: KeyId.schema }, { $id: 'KeyRevoked' })
 
-/** Body of the operators' `POST /keys/check`: a complete secret, so over the socket or TLS only. */
+/** Body of the operators' `POST /keys/check`. It holds a complete secret, so it is sent over the socket or TLS only. */
 export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })
 export const CheckedKey = t.Object({ object: t.Literal('key_check'), known: t.Boolean(), key: nullable(ApiKey) })

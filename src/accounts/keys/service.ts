@@ -62,18 +62,18 @@ import type { KeyRow } from './table'
 
 const DEFAULT_NAME = 'API Key'
 
-/** Every key starts on the free tier; only an operator or an approved increase raises it (docs/api.md 20). */
+/** Every key starts on the free tier. Only an operator or an approved increase raises it (docs/api.md 20). */
 const FIRST_TIER: Tier = 'free'
 const DEFAULT_GRACE_S = 86_400
 const AT_ONCE = 100
 
 export type KeyService = ReturnType<typeof createKeys>
 
-/** API keys: created, listed, changed and revoked by their owners, and by operators for any owner. */
+/** API keys: owners create, list, change and revoke their own, operators those of any owner. */
 export function createKeys(deps: KeyDeps) {
   const { events, lookup } = deps
   events.afterCommit(accessChanged, () => lookup.forgetAll())
-  // Nobody who left keeps access or can spend the org's money (docs/attacks.md D19).
+  // People who left lose access and cannot spend the org's money (docs/attacks.md D19).
   events.inTransaction(orgDeleted, (tx, { data }) => revokeAll(deps, tx, data))
   events.inTransaction(memberLeft, (tx, { data }) => revokeAll(deps, tx, data))
   return {
@@ -101,11 +101,11 @@ export function createKeys(deps: KeyDeps) {
 /**
  * `POST /keys`: the only answer that contains the secret. Throws 403 `missing_scope` for scopes the caller lacks, 403
  * `forbidden` without `manageApiKeys` and for a key that has bounds, 400 `org_required`, 404 for a foreign org, 409
- * `conflict` when the owner has as many keys as allowed.
+ * `conflict` when the owner already has the maximum number of keys.
  *
- * Operators name the owner, and are not bound by these; with neither an org nor a user named, it is the owner that the
- * first run created. On a server without accounts that owner and an org come first, in the same transaction. Throws 404
- * for the owner, 409 for a deleted org.
+ * These rules do not apply to operators, who name the owner. Without an org or a user, the key belongs to the owner
+ * that the first run created. On a server without accounts, the same transaction creates that owner and an org first.
+ * Throws 404 for an unknown owner, 409 for a deleted org.
  */
 async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewOperatorKey): Promise<ApiKeyWithSecret> {
   const { store, orgs, settings } = deps
@@ -125,7 +125,7 @@ async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewO
   return store.write(async (tx) => {
     await assertUnbound(tx, caller, 'create keys')
     const owner = { userId: caller.userId, orgId: await orgOfNewKey(deps, tx, caller, input) }
-    // Limits are per key, so the number of keys is bounded too. The owner is locked: requests count each other.
+    // Limits apply per key, so the number of keys is bounded too. The lock makes concurrent requests count each other.
     await orgs.lockOwner(tx, owner)
     const max = owner.orgId ? settings.maxKeysPerOrg : settings.maxKeysPerPerson
     if ((await rows.unrevoked(tx, owner)) >= max) throw tooManyKeys(owner.orgId ? 'organization' : 'person', max)
@@ -135,7 +135,7 @@ async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewO
 
 type KeyInput = Omit<NewKey, 'scope' | 'org_id'> & { userId: UserId; orgId: OrgId | null; tier?: Tier | undefined }
 
-/** A key of a known owner, in this transaction, permissions unchecked. Throws 400 for bad limits, origins, times. */
+/** Creates a key for a known owner, without checking permissions. Throws 400 for bad limits, origins, times. */
 async function createIn(deps: KeyDeps, tx: Tx, call: Call<Caller>, input: KeyInput): Promise<ApiKeyWithSecret> {
   const secret = mintSecret(input.test ? KEY_LABELS.test : KEY_LABELS.live)
   const row = newRow(deps, secret.prefix, input)
@@ -188,7 +188,7 @@ async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, inpu
   if (wanted === null) throw atField(orgRequired(), 'scope')
   const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(tx, wanted, caller.userId)) !== null
   if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw atField(notFound('organization'), 'org_id')
-  // A member who leaves the org loses their keys of it: locked, so that none is made beside that.
+  // A member who leaves the org loses their keys. The lock prevents creating one at the same time.
   await orgs.lock(tx, wanted)
   await orgs.assertPermission(tx, caller, 'manageApiKeys', wanted)
   return wanted
@@ -201,11 +201,11 @@ async function firstOwner({ orgs }: KeyDeps, tx: Tx, call: Call<Caller>): Promis
   return { userId: user.id, orgId: org.id }
 }
 
-/** `GET /keys/{id}`. Throws as `findKey`. */
+/** `GET /keys/{id}`. Throws like `findKey`. */
 const getKey = async (deps: KeyDeps, { caller }: Call<Caller>, ref: string): Promise<ApiKey> =>
   presentSpent(deps, deps.store.read, await findKey(deps, deps.store.read, caller, ref))
 
-/** `GET /keys`: newest first, including revoked ones. Operators may choose an owner. Throws 404 for an unknown one. */
+/** `GET /keys`: newest first, with revoked ones. Operators may choose an owner. Throws 404 for an unknown owner. */
 async function listKeys(
   deps: KeyDeps,
   { caller }: Call<Caller>,
@@ -223,11 +223,11 @@ async function listKeys(
   return { ...page, items: await Promise.all(page.items.map((row) => presentSpent(deps, store.read, row))) }
 }
 
-/** How many keys there are, of all owners and in every state, or how many of an org work. */
+/** Number of all keys, of every owner and state, or of the working keys of one org. */
 const countKeys = ({ store, clock }: KeyDeps, _call: Call<OperatorCaller>, orgId?: OrgId): Promise<number> =>
   rows.count(store.read, orgId ? { orgId, liveAt: clock.now() } : {})
 
-/** The newest keys of everyone, each with the caller that requests with it would have, for looking at its limits. */
+/** The newest keys of everyone, each with the caller its requests would have. Used to inspect limits. */
 async function newestKeys(deps: KeyDeps, _call: Call<OperatorCaller>, limit: number) {
   const { items } = await rows.search(deps.store.read, {}, { limit })
   return Promise.all(
@@ -238,15 +238,15 @@ async function newestKeys(deps: KeyDeps, _call: Call<OperatorCaller>, limit: num
   )
 }
 
-/** The caller that requests with this key would have, for looking at its limits. */
+/** The caller that requests with this key would have. Used to inspect limits. */
 async function callerOf(deps: KeyDeps, { caller }: Call<OperatorCaller>, ref: string): Promise<KeyCaller> {
   const row = await findKey(deps, deps.store.read, caller, ref)
   return toCaller(row, row.org_id, null)
 }
 
 /**
- * The key of a complete secret, working or not; null when there is none or the secret has expired. The answer never
- * repeats the secret.
+ * The key of a complete secret, working or not. Null when the secret is unknown or expired. The answer never repeats
+ * the secret.
  */
 async function checkKey(deps: KeyDeps, _call: Call<OperatorCaller>, secret: string) {
   const { store, clock } = deps
@@ -258,14 +258,14 @@ async function checkKey(deps: KeyDeps, _call: Call<OperatorCaller>, secret: stri
 }
 
 /**
- * `PUT /keys/{id}`: changes what the body names, null clears. Throws 404, 403 `missing_scope` for scopes the caller
- * lacks, 403 `forbidden` for a key that widens its own bounds, or another key's while it has bounds, 400 for limits
- * above the tier and for invalid origins and times.
+ * `PUT /keys/{id}`: changes the members in the body, null clears. Throws 404, 403 `missing_scope` for scopes the caller
+ * lacks, 400 for limits above the tier and for invalid origins and times. Throws 403 `forbidden` when a key widens its
+ * own bounds, or changes another key's while it has bounds itself.
  */
 const updateKey = (deps: KeyDeps, call: Call<Caller>, ref: string, patch: KeyPatch): Promise<ApiKey> =>
   deps.store.write((tx) => updateIn(deps, tx, call, ref, patch))
 
-/** The same inside a unit. A body without members changes nothing. */
+/** Like `updateKey`, inside the caller's transaction. A body without members changes nothing. */
 async function updateIn(deps: KeyDeps, tx: Tx, call: Call<Caller>, ref: string, patch: KeyPatch): Promise<ApiKey> {
   const { caller } = call
   const before = await findKeyLocked(deps, tx, caller, ref)
@@ -304,7 +304,7 @@ function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
 }
 
 /**
- * `POST /keys/{id}/rotate`: the new secret is in this answer only; the old one works until the grace period is over,
+ * `POST /keys/{id}/rotate`: only this answer contains the new secret. The old one works until the grace period ends;
  * with 0 it stops at once. Secrets of earlier rotations expire with the last one. Throws 404, 403 `missing_scope` when
  * the key has scopes the caller's key lacks, 403 `forbidden` for a colleague's key and when a key with bounds rotates
  * another key, 409 `conflict` for a key that is revoked or expired.
@@ -336,7 +336,7 @@ const rotateKey = (
     return storeAnswer(tx, call, { ...shown, key: secret.token, previous_key_expires_at: iso(until) })
   })
 
-/** `DELETE /keys/{id}`: the key stops working before this returns. Revoking it again does nothing. Throws 404. */
+/** `DELETE /keys/{id}`: the key stops working before this returns. A second call changes nothing. Throws 404. */
 const revokeKey = (deps: KeyDeps, call: Call<Caller>, ref: string): Promise<ApiKey> =>
   deps.store.write(async (tx) => {
     const before = await findKey(deps, tx, call.caller, ref)
@@ -363,7 +363,7 @@ async function revokeAll(
 /** The keys whose tier changes: one key, or every personal key of a user. */
 export type TierSubject = { keyId: KeyId } | { userId: UserId }
 
-/** A key as the limits module sees it, which owns tiers and records their changes. */
+/** A key as the limits module sees it. That module owns tiers and records their changes. */
 export type TieredKey = { id: KeyId; tier: Tier; scope: OwnerScope }
 
 /** The working keys of a subject, lowest tier first. */
@@ -374,7 +374,7 @@ async function tieredKeys({ clock }: KeyDeps, reader: Reader, subject: TierSubje
     .sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier))
 }
 
-/** Sets a tier from the key's next request on. */
+/** Sets a tier. It applies from the key's next request on. */
 async function setTier({ lookup }: KeyDeps, tx: Tx, id: KeyId, tier: Tier): Promise<void> {
   await rows.update(tx, id, { tier })
   const hashes = await rows.hashesOf(tx, id)
@@ -382,8 +382,8 @@ async function setTier({ lookup }: KeyDeps, tx: Tx, id: KeyId, tier: Tier): Prom
 }
 
 /**
- * The caller of a session that acts with a key (`X-Svc-As-Key`): one that its person made, or of an organization where
- * they hold `manageApiKeys`. Throws 404 for every other, and for one that does not work.
+ * The caller of a session that acts with a key (`X-Svc-As-Key`). The user must have created the key or hold
+ * `manageApiKeys` in its organization. Throws 404 for every other key, and for one that does not work.
  */
 async function actingAs(
   { store: { read }, orgs, lookup }: KeyDeps,

@@ -9,9 +9,9 @@ export const apiKeys = defineTable((k) =>
     'api_keys',
     {
       id: k.text('id').$type<KeyId>().primaryKey(),
-      /** Who created it; a personal key acts as this user. */
+      /** The creator. A personal key acts as this user. */
       user_id: k.text('user_id').$type<UserId>().notNull(),
-      /** The org it belongs to; null for a personal key. */
+      /** The org the key belongs to. Null for a personal key. */
       org_id: k.text('org_id').$type<OrgId>(),
       name: k.text('name').notNull(),
       prefix: k.text('prefix').notNull(),
@@ -25,7 +25,7 @@ export const apiKeys = defineTable((k) =>
       brand_soul: k.json<BrandSoul>('brand_soul'),
       chat_parameters: k.text('chat_parameters').$type<ChatParameters>().notNull().default('by_base'),
       /**
-       * Attached by later modules (docs/api.md 13), each of which reads its own columns; an id without a row has no
+       * Attached by later modules (docs/api.md 13), each of which reads its own columns. An id without a row has no
        * effect.
        */
       routing_preference_id: k.text('routing_preference_id'),
@@ -36,7 +36,7 @@ export const apiKeys = defineTable((k) =>
       last_used_at: k.ms('last_used_at'),
       expires_at: k.ms('expires_at'),
       revoked_at: k.ms('revoked_at'),
-      /** How long secrets from before the last rotation still work; null when they stopped at once. */
+      /** How long secrets from before the last rotation still work. Null when they stopped at once. */
       rotating_until: k.ms('rotating_until'),
     },
     (t) => [
@@ -59,7 +59,7 @@ export const keySecrets = defineTable((k) =>
     {
       hash: k.text('hash').primaryKey(),
       key_id: k.text('key_id').$type<KeyId>().notNull(),
-      /** End of the grace period; null for the current secret. */
+      /** End of the grace period. Null for the current secret. */
       ends_at: k.ms('ends_at'),
     },
     (t) => [k.index('key_secrets_by_key').on(t.key_id)],

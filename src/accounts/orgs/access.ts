@@ -32,7 +32,7 @@ export type OrgDeps = {
 
 type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
-/** Records a change to an org in the org's own audit chain, no matter who made it (docs/api.md 19). */
+/** Records a change of an org in the org's own audit chain, also for changes by operators (docs/api.md 19). */
 export async function recordOn(
   { audit }: Pick<OrgDeps, 'audit'>,
   tx: Tx,
@@ -52,9 +52,9 @@ export async function recordOn(
 export type OrgAndRole = { org: OrgRow; role: Role }
 
 /**
- * An org and the caller's role in it, if the caller can reach it: people reach the orgs they are members of, an org's
- * key only its own. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22). Operators reach
- * every org, by what `findOrg` finds, with all that an owner may do.
+ * An org the caller can reach, with the caller's role. People reach the orgs they belong to, an org's key only its own
+ * org. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22). Operators reach every org by
+ * any reference that `findOrg` accepts, with an owner's rights.
  */
 export async function reach(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type === 'operator') return { org: await findOrg(reader, id), role: 'owner' }
@@ -64,7 +64,7 @@ export async function reach(reader: Reader, caller: Caller, id: string): Promise
   return found
 }
 
-/** The same with the org locked, for transactions that change the org or its members. A deleted org is a 404. */
+/** Like `reach`, with the org locked, for transactions that change the org or its members. A deleted org is a 404. */
 export async function reachLocked(tx: Tx, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type !== 'operator') {
     if (OrgId.is(id)) await rows.lock(tx, id)
@@ -77,8 +77,8 @@ export async function reachLocked(tx: Tx, caller: Caller, id: string): Promise<O
 }
 
 /**
- * Finds an org by id, slug, exact name or the beginning of its id; a full id finds deleted orgs too. Throws 404, or
- * 400 when several match.
+ * Finds an org by id, slug, exact name or the beginning of its id. A full id finds deleted orgs too. Throws 404, or 400
+ * when several match.
  */
 export async function findOrg(reader: Reader, ref: string): Promise<OrgRow> {
   const exact = OrgId.is(ref) ? await rows.org(reader, ref) : await rows.orgBySlug(reader, ref)
@@ -98,7 +98,7 @@ export const userByEmail = (reader: Reader, email: string): Promise<UserRow | un
 export const exactUser = (reader: Reader, ref: string): Promise<UserRow | undefined> =>
   UserId.is(ref) ? rows.user(reader, ref) : rows.userByEmail(reader, normalizeEmail(ref))
 
-/** The user whose id starts with `word`. Throws 400 when several do. */
+/** The user whose id starts with `word`. Throws 400 when several match. */
 export async function userByIdPrefix(reader: Reader, word: string): Promise<UserRow | undefined> {
   const found = isIdPrefix(word) ? await rows.usersByIdPrefix(reader, word) : []
   const ids = found.map(({ id }) => id)
@@ -106,21 +106,21 @@ export async function userByIdPrefix(reader: Reader, word: string): Promise<User
   return found[0]
 }
 
-/** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids begin so. */
+/** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids match. */
 export async function findUser(reader: Reader, ref: string): Promise<UserRow> {
   const user = (await exactUser(reader, ref)) ?? (await userByIdPrefix(reader, ref))
   if (!user) throw userNotFound(ref)
   return user
 }
 
-/** Throws 403 `forbidden` for an org's key: it is not a person, so it can neither join nor found an org. */
+/** Throws 403 `forbidden` for an org's key. It is not a person, so it can neither join nor found an org. */
 export function assertPerson(caller: TenantCaller, what: string): void {
   if (caller.orgId !== null) throw personOnly(what)
 }
 
 /**
- * Locks the user until the transaction ends, so that concurrent requests cannot pass the bound together. Throws 409
- * `conflict` when they own as many orgs as one person may. Operators may give them more.
+ * Locks the user until the transaction ends, so that concurrent requests cannot exceed the maximum together. Throws 409
+ * `conflict` when the user owns as many orgs as allowed. Operators may exceed it.
  */
 export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Call<Caller>, userId: UserId) {
   if (caller.type === 'operator') return
@@ -130,7 +130,10 @@ export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Ca
   throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
-/** What an account may use now; null if gone or disabled. One statement: runs for each uncached credential. */
+/**
+ * An account's current access. Null if the account is gone or disabled. One statement, because it runs for each
+ * uncached credential.
+ */
 export async function accessOf(reader: Reader, userId: UserId): Promise<{ activeOrgId: OrgId | null } | null> {
   const found = await rows.accessOf(reader, userId)
   if (!found || found.disabled_at !== null) return null
@@ -144,8 +147,8 @@ export async function isOpen(reader: Reader, orgId: OrgId): Promise<boolean> {
 }
 
 /**
- * The session as it acts in the organization that its request names in `X-Svc-Org`: an id, or `personal` for none. A
- * key has its own. Throws 404 for an organization that is closed or that the person is not in.
+ * The session, acting in the organization named in `X-Svc-Org`: an id, or `personal` for none. Keys keep their own org.
+ * Throws 404 for an organization that is closed or that the person does not belong to.
  */
 export async function actingIn(reader: Reader, caller: TenantCaller, named: string): Promise<TenantCaller> {
   if (caller.type !== 'session') return caller
@@ -157,8 +160,8 @@ export async function actingIn(reader: Reader, caller: TenantCaller, named: stri
 }
 
 /**
- * Throws 403 `forbidden` unless the caller has the permission in the org (by default the active one). A user without
- * an org has every permission on their own resources (docs/api.md 1.2).
+ * Throws 403 `forbidden` unless the caller has the permission in the org (default: the active one). A user without an
+ * org has every permission on their own resources (docs/api.md 1.2).
  */
 export async function assertPermission(
   reader: Reader,

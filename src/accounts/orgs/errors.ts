@@ -15,7 +15,7 @@ export const memberNotFound = defineError(
   () => 'No member with this id in the organization. GET /orgs/{id}/members lists them.',
 )
 
-/** The same answer for every token that cannot be used, whatever the reason. */
+/** One answer for every token that cannot be used, so that it does not reveal the reason. */
 export const invitationNotFound = defineError(
   'missing',
   'not_found',

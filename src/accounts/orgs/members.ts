@@ -40,12 +40,12 @@ async function listMembers(deps: OrgDeps, { caller }: Call<Caller>, id: string):
   return all(deps, read, (await reach(read, caller, id)).org.id)
 }
 
-/** The same without a permission check. */
+/** Like `listMembers`, without a permission check. */
 async function all(_deps: OrgDeps, reader: Reader, orgId: OrgId): Promise<Member[]> {
   return (await rows.list(reader, orgId)).map(presentMember)
 }
 
-/** For operators: adds an account; an existing member gets the role. Throws 409 for the last owner. */
+/** For operators: adds an account as a member. An existing member gets the role. Throws 409 for the last owner. */
 function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user, role }: NewMember): Promise<Member> {
   return deps.store.write(async (tx) => {
     const { org } = await reachLocked(tx, call.caller, id)
@@ -70,7 +70,7 @@ function setRole(deps: OrgDeps, call: Call<Caller>, id: string, user: string, ro
 }
 
 /**
- * `DELETE /orgs/{id}/members/{userId}`: removes a member and revokes their keys for the org; removing oneself needs no
+ * `DELETE /orgs/{id}/members/{userId}`: removes a member and revokes their keys for the org. Removing oneself needs no
  * permission. Throws 409 `conflict` for the last owner.
  */
 function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: string): Promise<{ deleted: true }> {
@@ -90,7 +90,10 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
   })
 }
 
-/** Operators name a user as in `findUser`. Throws 404 for a user who is not a member, and for a malformed id. */
+/**
+ * Operators may use any user reference of `findUser`. Throws 404 for a user who is not a member, and for a malformed
+ * id.
+ */
 async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: string): Promise<MemberWithAccount> {
   const userId = caller.type === 'operator' ? (await findUser(reader, user)).id : user
   const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
@@ -100,7 +103,7 @@ async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: st
 
 type NewMembership = { orgId: OrgId; userId: UserId; role: Role; invitedBy: UserId | null }
 
-/** Adds a member, in the caller's transaction; false when they are one already. Throws 409 as `assertMayOwn`. */
+/** Adds a member in the caller's transaction. Returns false for an existing member. Throws 409 like `assertMayOwn`. */
 async function join(
   deps: OrgDeps,
   tx: Tx,
@@ -116,7 +119,7 @@ async function join(
   return true
 }
 
-/** Changes a member's role. Needs the org's lock. Throws 409 `conflict` for the last owner, and as `assertMayOwn`. */
+/** Changes a member's role. Needs the org's lock. Throws 409 `conflict` for the last owner, and like `assertMayOwn`. */
 async function changeRole(
   deps: OrgDeps,
   tx: Tx,
@@ -139,14 +142,14 @@ async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): 
 
 /**
  * Invitations: for one e-mail address, single use, valid for seven days. Only the hash of the token is stored. The
- * inviter sees the token once, to pass it on; it works only for the account with the invited address.
+ * inviter sees the token once, to pass it on. It works only for the account with the invited address.
  */
 export const invitationVerbs = { invite, issue, look, accept, list: listInvitations, withdraw, resend }
 
 type Issued = { invitation: Invitation; token: string }
 
 /**
- * `POST /orgs/{id}/invitations`; inviting an address again replaces its earlier invitation. Throws 403 `forbidden`
+ * `POST /orgs/{id}/invitations`. Inviting an address again replaces its earlier invitation. Throws 403 `forbidden`
  * (only owners invite owners), 409 `conflict` for a member.
  */
 function invite(
@@ -203,14 +206,14 @@ const presentInvitation = (row: InvitationRow, now: number): Invitation => ({
   expires_at: iso(row.expires_at),
 })
 
-/** `GET /orgs/{id}/invitations`: those that wait or have expired, newest first. Throws 403 without `manageMembers`. */
+/** `GET /orgs/{id}/invitations`: pending and expired ones, newest first. Throws 403 without `manageMembers`. */
 async function listInvitations({ store, clock }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Invitation[]> {
   const { org, role } = await reach(store.read, caller, id)
   assertMayAssign(role)
   return (await invitationRows.open(store.read, org.id)).map((row) => presentInvitation(row, clock.now()))
 }
 
-/** `DELETE /orgs/{id}/invitations/{invitationId}`: its token stops working. Throws 404 for one that was accepted. */
+/** `DELETE /orgs/{id}/invitations/{invitationId}`: its token stops working. Throws 404 for an accepted invitation. */
 function withdraw(deps: OrgDeps, call: Call<Caller>, id: string, invitation: string): Promise<{ deleted: true }> {
   return deps.store.write(async (tx) => {
     const { id: invitation_id, org_id } = await changeInvitation(tx, call, id, invitation, null)
@@ -221,9 +224,8 @@ function withdraw(deps: OrgDeps, call: Call<Caller>, id: string, invitation: str
 }
 
 /**
- * `POST /orgs/{id}/invitations/{invitationId}/resend`: a new token, valid for seven days; the earlier one stops
- * working.
- * It is mailed to the address, or in the answer's `url` when this server sends no mail.
+ * `POST /orgs/{id}/invitations/{invitationId}/resend`: a new token, valid for seven days. The earlier one stops
+ * working. Mails the token to the address, or returns it in `url` when this server sends no mail.
  */
 function resend(deps: InvitationDeps, call: Call<Caller>, id: string, invitation: string): Promise<ResentInvitation> {
   return deps.store.write(async (tx) => {
@@ -240,7 +242,7 @@ function resend(deps: InvitationDeps, call: Call<Caller>, id: string, invitation
   })
 }
 
-/** Where an invited person joins. Browsers send what is after the `#` nowhere. */
+/** Page where an invited person joins. Browsers do not send the part after the `#` to any server. */
 const urlOf = ({ origin }: { origin(): string }, token: string): string => `${origin()}/console/invitation#${token}`
 
 type InvitationDeps = OrgDeps & {
@@ -249,7 +251,7 @@ type InvitationDeps = OrgDeps & {
   mailInvitation(tx: Tx, id: InvitationId): Promise<unknown>
 }
 
-/** The job that mails an invitation: only it and the receiver know the token. */
+/** Job that mails an invitation. Only the job and the recipient know the token. */
 export const invitationMail = (deps: Pick<OrgDeps, 'store' | 'clock'> & { mail: Mail; origin(): string }) =>
   defineJob<{ id: InvitationId }, null>({
     name: 'orgs.invitation',
@@ -268,7 +270,7 @@ export const invitationMail = (deps: Pick<OrgDeps, 'store' | 'clock'> & { mail: 
     },
   })
 
-/** Changes an open invitation, where the caller may manage members and, for an owner's, is an owner. */
+/** Changes an open invitation. The caller needs `manageMembers`, and for an owner's invitation the owner role. */
 async function changeInvitation(
   tx: Tx,
   { caller }: Call<Caller>,
@@ -285,8 +287,8 @@ async function changeInvitation(
 }
 
 /**
- * `POST /invitations/{token}/accept`: adds the caller when the invitation is for their address. Throws the same 404
- * for every token they cannot use, 403 for an org's key.
+ * `POST /invitations/{token}/accept`: adds the caller if the invitation is for their address. Throws the same 404 for
+ * every token they cannot use, 403 for an org's key.
  */
 function accept(deps: OrgDeps, call: Call, token: string): Promise<{ organization: Org }> {
   const { caller } = call
@@ -318,10 +320,10 @@ async function openByToken({ clock }: OrgDeps, reader: Reader, token: string): P
   return found?.accepted_at === null && found.expires_at > clock.now() ? found : undefined
 }
 
-/** An open invitation as its page shows it to who has the token. */
+/** An open invitation as its page shows it to the holder of the token. */
 export type OpenInvitation = { org: string; email: string; role: Role; hasAccount: boolean }
 
-/** What an open invitation says; does not use it up. Null when it is over. */
+/** Returns the content of an open invitation without using it up. Null when the invitation is no longer open. */
 async function look(deps: OrgDeps, token: string): Promise<OpenInvitation | null> {
   const { read } = deps.store
   const found = await openByToken(deps, read, token)

@@ -6,7 +6,7 @@ import { exactUser, findOrg, userByIdPrefix } from './access'
 import { orgRepository as rows } from './repository'
 import type { OrgRow, UserRow } from './table'
 
-/** `userId` is the user who acts for the owner: an org's first owner, null once the org is deleted. */
+/** `userId` is the user who acts for the owner: for an org its first owner, null once the org is deleted. */
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
 const ownerNotFound = defineError(
@@ -35,11 +35,11 @@ export function actingUserOf({ userId, name }: Owner): UserId {
 }
 
 /**
- * An owner as operators name it: org by id, slug or name, user by id or e-mail, start of an id (docs/operating.md 2.1).
- * Throws 404.
+ * Finds an owner by an operator's reference: org by id, slug or name, user by id or e-mail, start of an id
+ * (docs/operating.md 2.1). Throws 404.
  */
 export async function findOwner(reader: Reader, ref: string | undefined): Promise<Owner> {
-  // Default without a name: the account the first run created, or that account's active org.
+  // Default without a reference: the account the first run created, or that account's active org.
   if (ref === undefined) {
     const user = await rows.oldestUser(reader)
     if (!user) throw noAccountYet()
@@ -74,7 +74,7 @@ const asUser = ({ id, name, email }: UserRow): Owner => ({
   orgId: null,
 })
 
-/** When there is no such org, a user may be meant. An ambiguous name still throws. */
+/** If no org matches, the reference may name a user. An ambiguous name still throws. */
 function nullIfMissing(error: unknown): null {
   if ((error as { kind?: unknown }).kind === 'missing') return null
   throw error

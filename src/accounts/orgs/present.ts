@@ -5,7 +5,7 @@ import { type OrgAndRole, reach } from './access'
 import { type MemberWithAccount, orgRepository as rows } from './repository'
 import type { Member, OperatorOrg, Org } from './schema'
 
-/** Orgs as the caller sees them: members with their role, operators with what only they know. */
+/** Orgs as the caller sees them: members see their role, operators the operator-only fields. */
 export async function presentAll(
   reader: Reader,
   by: Caller['type'],

@@ -57,7 +57,7 @@ const orgBySlug = query<{ slug: string }>()((db, p) => {
   return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
 })
 
-/** Updates that change nothing, used to take the row lock. */
+/** Updates that change nothing. They take the row lock. */
 const lockUser = command<{ id: UserId }>()((tx, p) => {
   const table = tx.of(users)
   return tx
@@ -82,7 +82,7 @@ const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => 
     .where(eq(table.id, p.id))
 })
 
-/** Succeeds only while the stored hash is the one that was read, so of two concurrent changes one fails. */
+/** Succeeds only while the stored hash equals `expectedHash`, so of two concurrent changes one fails. */
 const setPassword = counted<{ id: UserId; hash: string; expectedHash: string }>()((tx, p) => {
   const table = tx.of(users)
   return tx
@@ -91,7 +91,7 @@ const setPassword = counted<{ id: UserId; hash: string; expectedHash: string }>(
     .where(and(eq(table.id, p.id), sql`coalesce(${table.password_hash}, '') = ${p.expectedHash}`))
 })
 
-/** As many matches as an error message lists. */
+/** Maximum number of matches that an error message lists. */
 const CANDIDATES = 10
 
 type Membership = { org: OrgRow; role: Role }
@@ -99,7 +99,7 @@ type Membership = { org: OrgRow; role: Role }
 const newestOrgs = pagesBy(orgs, 'created_at')
 const newestUsers = pagesBy(users, 'created_at')
 
-/** A user's orgs with the user's role, newest first by an index of members; `only` limits it to one org. */
+/** A user's orgs with the user's role, newest first by an index of members. `only` restricts the list to one org. */
 function membershipsOf(db: Reader, userId: UserId, only: OrgId | null, after?: SQL) {
   const [org, member] = [db.of(orgs), db.of(members)]
   return db
@@ -121,7 +121,10 @@ export const orgRepository = {
 
   accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
-  /** The users who are not disabled, each with those of the orgs they are in that are not suspended or deleted. */
+  /**
+   * The users who are not disabled. Each comes with those of `orgIds` they belong to that are neither suspended nor
+   * deleted.
+   */
   async standingOf(db: Reader, userIds: UserId[], orgIds: OrgId[]): Promise<Map<UserId, Set<OrgId>>> {
     const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
     const found = await db
@@ -151,13 +154,13 @@ export const orgRepository = {
   role: async (db: Reader, org_id: OrgId, user_id: UserId): Promise<Role | null> =>
     (await roleInOrg(db, { org_id, user_id }))[0]?.role ?? null,
 
-  /** The oldest account: the one the first run created. */
+  /** The oldest account, which the first run created. */
   async oldestUser(db: Reader): Promise<UserRow | undefined> {
     const table = db.of(users)
     return (await db.select().from(table).orderBy(asc(table.created_at), asc(table.id)).limit(1))[0]
   },
 
-  /** The owner of the org; with several owners, the one who joined first. */
+  /** The owner of the org. With several owners, the one who joined first. */
   async ownerOf(db: Reader, id: OrgId): Promise<UserId | undefined> {
     const table = db.of(members)
     const owners = db.select({ user_id: table.user_id }).from(table)
@@ -165,29 +168,28 @@ export const orgRepository = {
     return (await mine.orderBy(asc(table.joined_at), asc(table.user_id)).limit(1))[0]?.user_id
   },
 
-  /** False when the address is taken. */
+  /** Returns false when the address is taken. */
   async insertUser(tx: Tx, row: UserRow): Promise<boolean> {
     const table = tx.of(users)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  /** False when the slug is taken. */
+  /** Returns false when the slug is taken. */
   async insertOrg(tx: Tx, row: OrgRow): Promise<boolean> {
     const table = tx.of(orgs)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
   },
 
-  /** Locks the org until the transaction ends, so that nobody else changes its members or its slug. */
+  /** Locks the org until the transaction ends, so that no one else changes its members or its slug. */
   lock: async (tx: Tx, id: OrgId): Promise<void> => {
     await lockOrg(tx, { id })
   },
 
-  /** The same for a user: nobody else creates what they may have only so many of. */
+  /** Locks the user, so that no concurrent request creates objects whose number per user is limited. */
   lockUser: async (tx: Tx, id: UserId): Promise<void> => {
     await lockUser(tx, { id })
   },
 
-  /** Locks the user or the org. */
   lockOwner: async (tx: Tx, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<void> => {
     await (orgId === null ? lockUser(tx, { id: userId }) : lockOrg(tx, { id: orgId }))
   },
@@ -283,7 +285,7 @@ export const memberRows = {
     return Number(found?.total ?? 0)
   },
 
-  /** In how many orgs the user is an owner. */
+  /** Number of orgs that the user owns. */
   async ownedBy(db: Reader, userId: UserId): Promise<number> {
     const table = db.of(members)
     const counted = db.select({ total: count() }).from(table)
@@ -291,7 +293,7 @@ export const memberRows = {
     return Number(found?.total ?? 0)
   },
 
-  /** False when the user is already a member. */
+  /** Returns false when the user is already a member. */
   async insert(tx: Tx, row: MemberRow): Promise<boolean> {
     const [table, org] = [tx.of(members), tx.of(orgs)]
     const org_created_at = sql<number>`(select ${org.created_at} from ${org} where ${org.id} = ${row.org_id})`
@@ -307,7 +309,7 @@ export const memberRows = {
       .where(and(eq(table.org_id, org_id), eq(table.user_id, user_id)))
   },
 
-  /** Removes the member, and unsets the org where it was their active one. */
+  /** Removes the member. Unsets the org if it was the user's active one. */
   async remove(tx: Tx, { org_id, user_id }: MemberRow): Promise<void> {
     const [member, user] = [tx.of(members), tx.of(users)]
     await tx.delete(member).where(and(eq(member.org_id, org_id), eq(member.user_id, user_id)))
@@ -317,7 +319,6 @@ export const memberRows = {
       .where(and(eq(user.id, user_id), eq(user.active_org_id, org_id)))
   },
 
-  /** Removes all members. */
   async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
     const [member, user] = [tx.of(members), tx.of(users)]
     await tx.delete(member).where(eq(member.org_id, orgId))
@@ -342,22 +343,24 @@ const withAccounts = (db: Reader) => {
 
 const MAX_INVITATIONS = 500
 
-/** Invitations; the invited reach them only through the hash of the token. */
+/** Invitations. Invited people reach them only through the hash of the token. */
 export const invitationRows = {
   async byToken(db: Reader, hash: string): Promise<InvitationRow | undefined> {
     const table = db.of(invitations)
     return (await db.select().from(table).where(eq(table.token_hash, hash)).limit(1))[0]
   },
 
-  /** Those that were not accepted, newest first. */
+  /** Invitations that are not accepted yet, newest first. */
   open(db: Reader, orgId: OrgId): Promise<InvitationRow[]> {
     const table = db.of(invitations)
     const isOpen = and(eq(table.org_id, orgId), isNull(table.accepted_at))
     return db.select().from(table).where(isOpen).orderBy(desc(table.created_at), desc(table.id)).limit(MAX_INVITATIONS)
   },
 
-  /** Changes an invitation that was not accepted, or removes it (null); undefined when the org has none with this id.
-   * Without an org, whosever it is. */
+  /**
+   * Changes an unaccepted invitation, or removes it (`set` is null). Undefined when the org has no such invitation.
+   * Without an org, applies to any org's invitation.
+   */
   async change(
     tx: Tx,
     orgId: OrgId | null,
@@ -370,14 +373,14 @@ export const invitationRows = {
     return (await changed.returning())[0]
   },
 
-  /** Stores the invitation in place of an earlier one for the same address, whose token stops working. */
+  /** Stores the invitation, replacing an earlier one for the same address. The earlier token stops working. */
   async replace(tx: Tx, row: InvitationRow): Promise<void> {
     const table = tx.of(invitations)
     await tx.delete(table).where(and(eq(table.org_id, row.org_id), eq(table.email, row.email)))
     await tx.insert(table).values(row)
   },
 
-  /** False when it had been accepted before. */
+  /** Returns false when the invitation was already accepted. */
   async accept(tx: Tx, id: InvitationId, accepted_at: number): Promise<boolean> {
     const table = tx.of(invitations)
     const open = and(eq(table.id, id), isNull(table.accepted_at))

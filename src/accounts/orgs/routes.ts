@@ -7,17 +7,17 @@ import { t } from '../../kernel/schema'
 import * as words from './schema'
 import type { OrgService } from './service'
 
-/** For routes without a body: if one is sent it must be JSON, and is ignored. */
+/** For routes without a body. A body that is sent must be JSON, and is ignored. */
 const Nothing = t.Unknown()
 
 const isOperator = ({ type }: Caller): boolean => type === 'operator'
 
-/** What only operators may be told of an org: an admin and who is responsible for billing. */
+/** Parts of an org that only operators may see: an admin and the billing role. */
 const OF_ORGS = { holds: ['plan_note'], role: 'billing' } as const
 
 /**
- * `/orgs` and `/invitations` (docs/api.md 18.4), for tenants and operators, who name orgs by slug or name too
- * (docs/operating.md 2.9).
+ * `/orgs` and `/invitations` (docs/api.md 18.4), for tenants and operators. Operators may also name orgs by slug or
+ * name (docs/operating.md 2.9).
  */
 const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
   [

@@ -16,7 +16,7 @@ const GRANTS: Record<Role, ReadonlySet<Permission>> = {
   viewer: new Set(['viewUsage']),
 }
 
-/** Whether a role has a permission; without a role there are none. */
+/** True when a role has a permission. Without a role, false. */
 export const mayDo = (role: Role | null, permission: Permission): boolean =>
   role !== null && GRANTS[role].has(permission)
 
@@ -25,8 +25,8 @@ export const rolesWith = (permission: Permission): Role[] =>
   (Object.keys(GRANTS) as Role[]).filter((role) => GRANTS[role].has(permission))
 
 /**
- * The owner of the team-scoped resources (webhooks, hooks, events) a caller works on: the active org, or, for a user
- * without one, the user, treated as an org of one member (docs/api.md 1.2).
+ * The owner of the team-scoped resources (webhooks, hooks, events) of a caller: the active org. A user without an org
+ * counts as an org of one member (docs/api.md 1.2).
  */
 export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
   activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
@@ -44,14 +44,14 @@ export function slugify(name: string): string {
 }
 
 /**
- * Addresses that differ only in letter case, surrounding blanks or the script of their host are the same account.
- * Linear.
+ * Addresses that differ only in letter case, surrounding whitespace or the script of their host are the same account.
+ * Linear time.
  */
 export const normalizeEmail = (email: string): string => withAsciiHost(email.trim().normalize('NFC').toLowerCase())
 
 /**
- * Only members with `manageMembers` may change a role or remove a member, and only owners where an owner's role is
- * involved, so that nobody can make themselves an owner (docs/attacks.md E5). Throws 403 `forbidden`.
+ * Only members with `manageMembers` may change a role or remove a member. If an owner's role is involved, only owners
+ * may, so that no one can make themselves an owner (docs/attacks.md E5). Throws 403 `forbidden`.
  */
 export function assertMayAssign(callerRole: Role, ...roles: (Role | null)[]): void {
   if (!mayDo(callerRole, 'manageMembers')) throw permissionMissing(callerRole, 'manageMembers')
@@ -64,13 +64,13 @@ export const INVITATION_MS = 7 * 24 * 60 * 60_000
 const INVITATION_LABEL = 'svc_iv_'
 const INVITATION_TOKEN = /^svc_iv_[0-9A-Za-z]{43}$/
 
-/** A new single-use token and the hash that is stored: 43 base62 characters are 256 random bits. */
+/** Creates a single-use token and the hash to store: 43 base62 characters are 256 random bits. */
 export function mintInvitationToken(): { token: string; hash: string } {
   const token = INVITATION_LABEL + randomBase62(43)
   return { token, hash: sha256Hex(token) }
 }
 
-/** The hash to look a token up by, or null when it cannot be one of this server's. */
+/** The hash to look a token up by. Null when the token cannot be from this server. */
 export const recogniseInvitationToken = (token: string): string | null =>
   INVITATION_TOKEN.test(token) ? sha256Hex(token) : null
 
@@ -84,7 +84,7 @@ export const invitationStatus = (
 
 const OPERATOR_ROLE_OF = { admin: 'admin', reviewer: 'reviewer', security_reviewer: 'reviewer' } as const
 
-/** What an account may do as an operator in the console; the owner of the first start may do all in dev mode. */
+/** The operator role of an account in the console. In dev mode, the owner created at first start is an admin. */
 export function operatorRoleOf(
   { email, operator_role, platform_role }: Pick<UserRow, 'email' | 'operator_role' | 'platform_role'>,
   production: boolean,

@@ -138,7 +138,7 @@ export const OperatorOrg = t.Object({
 export type OperatorOrg = Static<typeof OperatorOrg>
 export const OperatorOrgPage = pageOf('orgs', OperatorOrg)
 
-/** With members, keys and balance: shown before an org is deleted (docs/operating.md 2.9). */
+/** An org with members, keys and balance. Shown before an org is deleted (docs/operating.md 2.9). */
 export const OrgDetail = t.Object({
   ...OperatorOrg.properties,
   key_count: t.Integer({ description: 'Number of keys that are not revoked' }),
@@ -164,7 +164,7 @@ export type OperatorOrgPatch = Static<typeof OperatorOrgPatch>
 export const NewMember = t.Object({ user: OwnerRef, role: oneOf(ROLES) })
 export type NewMember = Static<typeof NewMember>
 
-/** An invitation with its token, which is never shown again. */
+/** An invitation with its token, which is shown only once. */
 export const IssuedInvitation = t.Object({
   ...Invitation.properties,
   object: t.Literal('invitation'),
@@ -187,7 +187,7 @@ export const OperatorUser = t.Object({
 export type OperatorUser = Static<typeof OperatorUser>
 export const OperatorUserPage = pageOf('users', OperatorUser)
 
-/** With the user's orgs and roles, and the number of open sessions. */
+/** An account with its orgs and roles, and the number of open sessions. */
 export const UserDetail = t.Object({
   ...OperatorUser.properties,
   orgs: t.Array(t.Object({ id: OrgId.schema, slug: t.String(), role: Member.properties.role })),
@@ -199,7 +199,7 @@ export const NewOperatorUser = t.Object({
   email: t.String({ format: 'email', maxLength: 254 }),
   name: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
   platform_role: t.Optional(oneOf(PLATFORM_ROLES)),
-  /** Generated, and shown once, when left out. */
+  /** If omitted, a password is generated and shown once. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
   link: t.Optional(t.Boolean({ description: 'Create a sign-in link instead of a password' })),
 })
@@ -232,7 +232,7 @@ export const ConsoleLink = t.Object({
 export type ConsoleLink = Static<typeof ConsoleLink>
 
 export const PasswordInput = t.Object({
-  /** Generated, and shown once, when left out. */
+  /** If omitted, a password is generated and shown once. */
   password: t.Optional(t.String({ minLength: 8, maxLength: 200 })),
 })
 export type PasswordInput = Static<typeof PasswordInput>
@@ -265,7 +265,7 @@ export const SessionList = t.Object({ sessions: t.Array(OpenSession) })
 export type NewUser = {
   email: string
   name?: string | null
-  /** Argon2id, or null for an account that cannot sign in with a password. */
+  /** Argon2id. Null for an account that cannot sign in with a password. */
   passwordHash?: string | null
   platformRole?: PlatformRole | null
 }

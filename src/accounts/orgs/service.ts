@@ -89,7 +89,7 @@ export const createOrgs = (
     user: rows.user,
     userByEmail,
     oldestUser: rows.oldestUser,
-    /** Replaces a password hash; false when it is no longer the one in the given row. */
+    /** Replaces a password hash. Returns false when the stored hash has changed since the row was read. */
     setPassword: rows.setPassword,
     changeUser: rows.changeUser,
     verify: verifyOrgs,
@@ -102,8 +102,8 @@ const presentOne = async (reader: Reader, caller: Caller, found: OrgAndRole): Pr
   (await presentAll(reader, caller.type, [found]))[0]!
 
 /**
- * `GET /orgs`: the orgs the caller reaches, newest first. An org's key reaches only its own, an operator each that is
- * not deleted.
+ * `GET /orgs`: the orgs the caller reaches, newest first. An org's key reaches only its own org, an operator every org
+ * that is not deleted.
  */
 async function list({ store }: OrgDeps, { caller }: Call<Caller>, query: PageQuery): Promise<Page<OrgView>> {
   const { read } = store
@@ -123,8 +123,9 @@ const get = async ({ store }: OrgDeps, { caller }: Call<Caller>, id: string): Pr
   presentOne(store.read, caller, await reach(store.read, caller, id))
 
 /**
- * `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug and one org
- * too many. Operators name the owner, by default the account that the first run created. Throws 404 for an unknown one.
+ * `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug or one org
+ * too many. Operators name the owner, by default the account that the first run created. Throws 404 for an unknown
+ * owner.
  */
 async function create(
   deps: OrgDeps,
@@ -144,8 +145,8 @@ async function create(
 }
 
 /**
- * Creates an org with its owner, in the caller's transaction. Throws 409 `conflict` when a requested slug is taken;
- * a slug derived from the name gets a suffix instead.
+ * Creates an org with its owner, in the caller's transaction. Throws 409 `conflict` when a requested slug is taken. A
+ * slug derived from the name gets a suffix instead.
  */
 async function createOrg(deps: OrgDeps, tx: Tx, call: Call<Caller>, ownerId: UserId, input: NewOrg): Promise<OrgRow> {
   const now = deps.clock.now()
@@ -205,8 +206,8 @@ async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wa
 }
 
 /**
- * `DELETE /orgs/{id}`, for its owners: members and invitations are removed, the keys are revoked by `orgDeleted`, and
- * its slug becomes free. Its ledger, its usage and its audit chain stay.
+ * `DELETE /orgs/{id}`, for its owners. Removes members and invitations and frees the slug; `orgDeleted` revokes the
+ * keys. The ledger, the usage and the audit chain stay.
  */
 function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView> {
   const { store, events, clock } = deps
@@ -268,7 +269,7 @@ async function setOrgSuspended(
   })
 }
 
-/** Creates an account in the caller's transaction. Throws 409 `conflict` when the address has one. */
+/** Creates an account in the caller's transaction. Throws 409 `conflict` when the address is taken. */
 async function createUser(
   { clock }: OrgDeps,
   tx: Tx,
@@ -289,7 +290,7 @@ async function createUser(
   return row
 }
 
-/** Disables or enables an account. Its keys follow at once; its sessions end either way. */
+/** Disables or enables an account. The change applies to its keys at once. Its sessions end either way. */
 async function setUserDisabled(
   { store, audit, events, clock }: OrgDeps,
   call: Call<OperatorCaller>,

@@ -14,7 +14,7 @@ export const users = defineTable((k) =>
       name: k.text('name'),
       password_hash: k.text('password_hash'),
       platform_role: k.text('platform_role').$type<PlatformRole>(),
-      /** What the person may do as an operator in the console; null leaves it to the platform role. */
+      /** The operator role in the console. With null the platform role decides. */
       operator_role: k.text('operator_role').$type<OperatorRole>(),
       active_org_id: k.text('active_org_id').$type<OrgId>(),
       disabled_at: k.ms('disabled_at'),
@@ -35,10 +35,10 @@ export const orgs = defineTable((k) =>
     {
       id: k.text('id').$type<OrgId>().primaryKey(),
       name: k.text('name').notNull(),
-      /** A deleted org has its id here, so that its slug is free again. */
+      /** A deleted org has its id here, which frees its slug. */
       slug: k.text('slug').notNull(),
       type: k.text('type').$type<OrgType>().notNull(),
-      /** An operator's note about the plan; members never see it. */
+      /** An operator's note about the plan. Members never see it. */
       plan_note: k.text('plan_note'),
       suspended_at: k.ms('suspended_at'),
       /** Deleted orgs keep their row, because their ledger and audit chain stay. */
