@@ -2,15 +2,15 @@ import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Wire } from '../kernel/store'
 
-/** Ids and small words of what happened; listeners read the rows. */
+/** Ids and short codes of an event. Listeners read the rows themselves. */
 export type Heard = Readonly<Record<string, string | number | boolean | null>>
-/** Null: something may have been missed, so read again. Must not throw, nor wait. */
+/** Called with null if events may have been lost, so that it reads again. Must not throw or block. */
 type Listener = (heard: Heard | null) => void
 
 type Deps = {
-  /** Null where there is no other process. */
+  /** Null if there is no other process. */
   wire: Wire | null
-  /** The one that every other process hears whatever else is away; `wire` if not given. */
+  /** The wire that all processes hear even if another one is down. Default: `wire`. */
   surest?: Wire | null
   /** Id of this process. */
   node: string
@@ -24,14 +24,14 @@ export type Live = ReturnType<typeof createLive>
 
 /** Bytes of one message on the wire; Postgres takes no more than 8,000. */
 const MAX_BYTES = 6_000
-/** So many are kept for a wire that does not take them; older ones are dropped. */
+/** Events queued for a wire that does not accept them. Older ones are dropped. */
 const MAX_WAITING = 10_000
 const LOOK_EVERY_MS = 1_000
 const EVERYTHING = '*'
 
 /**
- * Tells what happened to listeners of this process directly, and to those of others over the wire. It may be lost on
- * the way: a listener that must not miss anything reads again when told null, and now and then by itself.
+ * Sends events to listeners in this process directly, and to those in other processes over the wire. Events may be
+ * lost: a listener that must not miss any reads again when it is called with null, and from time to time.
  *
  *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
  *     const stop = live.hear('widget.session', id, (heard) => …)
@@ -42,18 +42,18 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
   const sendSurely = surest && sendingOver(surest)
   return { tell, tellOthers, hear, start, listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)) }
 
-  /** Call it once the change is committed, as in `tx.afterCommit`. Never throws. */
+  /** Call after the commit, for example in `tx.afterCommit`. Never throws. */
   function tell(topic: string, id: string, heard: Heard = {}): void {
     deliver([topic, id, heard])
     send?.([topic, id, heard])
   }
 
-  /** The same to other processes alone, also to those that hear the database and nothing else. */
+  /** Sends only to other processes, including those that reach nothing but the database. */
   function tellOthers(topic: string, id: string, heard: Heard): void {
     sendSurely?.([topic, id, heard])
   }
 
-  /** Listens to one id, or with `*` to all of a topic, until the returned function is called. */
+  /** Listens to one id, or to a whole topic with `*`, until the returned function is called. */
   function hear(topic: string, id: string, listener: Listener): () => void {
     const key = keyOf(topic, id)
     const ofKey = listeners.get(key) ?? new Set()
@@ -64,7 +64,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
     }
   }
 
-  /** Hears the other processes from now on; tries again while the wire is away. */
+  /** Starts to listen to other processes. Retries while the wire is down. */
   function start(): Loop {
     if (!wire) return NOTHING
     let leave: (() => Promise<void>) | null = null
@@ -94,7 +94,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
     }
   }
 
-  /** What waits goes out together while an earlier message is under way. */
+  /** Queues events while a message is being sent, and then sends them together. */
   function sendingOver(over: Wire): (notices: Notice) => void {
     let waiting: Notice[] = []
     let sending = false
@@ -135,7 +135,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
   }
 }
 
-/** As many as fit one message, and at least one. */
+/** The first events that fit into one message, at least one. */
 function firstOf(waiting: readonly Notice[]): Notice[] {
   let bytes = 0
   const max = waiting.findIndex((notices) => {
@@ -145,12 +145,12 @@ function firstOf(waiting: readonly Notice[]): Notice[] {
   return max < 0 ? [...waiting] : waiting.slice(0, Math.max(1, max))
 }
 
-/** One process alone hears itself. */
+/** For a single process, which needs no wire. */
 const NOTHING: Loop = { wake: () => undefined, stop: async () => undefined }
 
 const keyOf = (topic: string, id: string): string => `${topic} ${id}`
 
-/** Every client of the database may publish on its channel. */
+/** Checks the form, because any client of the database may publish on the channel. */
 function readMessage(text: string): { node: string; notify: Notice[] } | null {
   try {
     const { node, notify: notices } = JSON.parse(text) as { node: string; notify: Notice[] }
@@ -162,8 +162,8 @@ function readMessage(text: string): { node: string; notify: Notice[] } | null {
 }
 
 /**
- * Two wires as one: what cannot go over the first goes over the second, and both are heard, so that losing the first
- * loses nothing. What is wrong with the first is not told here.
+ * Combines two wires. It sends over the second if the first fails, and listens to both, so that losing the first loses
+ * no event. Errors of the first are not reported here.
  */
 export function eitherWire(first: Wire, second: Wire): Wire {
   const leaves = new Map<Wire, () => Promise<void>>()

@@ -6,12 +6,12 @@ export type Message = {
   to: readonly string[]
   subject: string
   text: string
-  /** The same for each try: the message's id is made of it, so that receivers can drop a second one. */
+  /** Stays the same across retries. The message id derives from it, so that receivers can drop duplicates. */
   key: string
   signal: AbortSignal
 }
 
-/** Why no message was sent, in a sentence for its sender. */
+/** Says in a sentence for the sender why no message was sent. */
 export class MailFailure extends Error {
   override name = 'MailFailure'
 }
@@ -23,7 +23,7 @@ const SILENCE_MS = 20_000
 const MAX_SUBJECT = 500
 const HOST = /@([^@>\s]+)>?\s*$/
 
-/** Sends plain text. Nothing of a message reaches a file or an address: its text is text, and nothing else. */
+/** Sends plain text. A message cannot name files or add addresses and headers. */
 export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
   let transport: Transporter | null = null
   return {
@@ -32,13 +32,13 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
     close: () => transport?.close(),
   }
 
-  /** Throws {@link MailFailure}. Accepted by the server does not mean delivered. */
+  /** Throws {@link MailFailure}. The mail server has accepted the message then, which does not mean it is delivered. */
   async function send({ to, subject, text, key, signal }: Message): Promise<void> {
     if (smtpUrl === '' || mailFrom === '') {
       throw new MailFailure('This server sends no e-mail: SVC_SMTP_URL and SVC_MAIL_FROM are not set.')
     }
     signal.throwIfAborted()
-    // Loaded with the first message: it would take 30 ms of a start.
+    // Loaded with the first message, because it would add 30 ms to each start.
     const { createTransport } = await import('nodemailer')
     transport ??= createTransport({
       url: smtpUrl,
@@ -49,7 +49,7 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
       disableUrlAccess: true,
     })
     try {
-      // One line: a subject with line breaks could add headers.
+      // In one line, because a line break in the subject could add headers.
       await transport.sendMail({
         from: mailFrom,
         to: [...to],
@@ -61,7 +61,7 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
         messageId: `<${key}@${HOST.exec(mailFrom)?.[1] ?? 'svc.invalid'}>`,
       })
     } catch (error) {
-      // The reply code of the server; its words may tell of other customers.
+      // Only the reply code: the server's text may name other customers.
       const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
       const message = responseCode ?? code
       throw new MailFailure(

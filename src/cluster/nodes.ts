@@ -7,7 +7,7 @@ import { databaseSecrets, type NodeState, nodes } from './table'
 
 const ONLY = 1
 
-/** Which secrets the database was written with, and these secrets where it has them. */
+/** Identifies the secrets that the database was written with, and holds them if they are stored there. */
 type DatabaseSecrets = { fingerprint: string; wrapped: string | null; wrapped_by: string | null }
 
 const stored = query<{ id: number }>()((db, p) => {
@@ -31,14 +31,14 @@ const keep = command<DatabaseSecrets & { id: number }>()((tx, p) => {
     })
 })
 
-/** What the database knows of its secrets; null when it knows of none yet. */
+/** The stored secrets; null for a new database. */
 export const secretsOf = async (reader: Reader): Promise<DatabaseSecrets | null> =>
   (await stored(reader, { id: ONLY }))[0] ?? null
 
-/** How long a node is taken to live after it last said so. */
+/** How long a node counts as alive after it renewed its lease. */
 const LEASE_MS = 5_000
 
-/** What a process says of itself: its data folder, its roles, and whether it keeps files there. */
+/** What a process reports: its data folder, its roles, and whether it stores files in that folder. */
 type About = { home: string; roles: string; ownFiles: boolean }
 
 type Renewal = {
@@ -50,8 +50,8 @@ type Renewal = {
 }
 
 /**
- * Of the others with a lease `serving` do more than one command: their ids, and `roles` of those that do not drain, both
- * comma-separated.
+ * A renewed lease. `serving`: ids of the other nodes with a lease, without commands. `roles`: the roles of those that
+ * do not drain. Both are comma-separated.
  */
 type Lease = {
   until: number
@@ -99,7 +99,7 @@ const removeLapsed = command()((tx) => {
   return tx.delete(t).where(lte(t.lease_until, postgresNow))
 })
 
-/** Removes the nodes that used this data folder before: its lock tells that they have ended. */
+/** Removes nodes that used this data folder before. This process has the folder's lock, so they have ended. */
 const removeEarlier = command<{ id: string; home: string }>()((tx, p) => {
   const t = tx.of(nodes)
   return tx.delete(t).where(and(eq(t.home, p.home), ne(t.id, p.id)))
@@ -124,7 +124,7 @@ const others = query<{ home: string }>()((db, p) => {
 export const hasOtherNodes = async ({ dialect, read }: Store, home: string): Promise<boolean> =>
   dialect === 'postgres' && (await others(read, { home })).length > 0
 
-/** The nodes that serve now, longest first. Rows of commands have no roles. */
+/** The serving nodes, oldest first. Rows of commands have no roles. */
 const servingNodes = query()((db) => {
   const t = db.of(nodes)
   return db
@@ -136,7 +136,7 @@ const servingNodes = query()((db) => {
 
 export type NodeRow = Awaited<ReturnType<typeof servingNodes>>[number]
 
-/** Asks a node to take no more work, or with `drains` false to take some again. */
+/** Tells a node to take no more work, or with `drains` false to take work again. */
 export const setDrain = command<{ id: string; drains: boolean }>()((tx, p) => {
   const t = tx.of(nodes)
   const at = sql`case when ${p.drains}::boolean then coalesce(${t.drain_at}, ${postgresNow}) end`
@@ -147,41 +147,41 @@ export const setDrain = command<{ id: string; drains: boolean }>()((tx, p) => {
 })
 
 type ServiceDeps = About & {
-  /** The release that runs. */
+  /** The running release. */
   version?: string
   store: Store
   /** Id of this process, new at each start. */
   node: string
-  /** The clock of this machine, as it is. */
+  /** The uncorrected clock of this machine. */
   clock?: Clock
-  /** Told with each renewal how far that clock is ahead of the database's, in milliseconds; behind is negative. */
+  /** Called with each renewal: how far that clock is ahead of the database's, in milliseconds; negative if behind. */
   onClock?(aheadMs: number): void
 }
 
-/** A clock so far off is said to be; one farther off makes the process take no work. */
+/** A clock that differs more than this is reported; beyond `FAR_OFF_MS` the process takes no work. */
 export const OFF_MS = 5_000
 
 export const FAR_OFF_MS = 60_000
 
-/** For this long a role may be without a process, as while the only one that has it is restarted. */
+/** How long a role may have no process, for example while its only one restarts. */
 const RESTART_MS = 30_000
 
 type Nodes = ReturnType<typeof createNodes>
 
-/** What only the assembled server knows of what a node does. */
+/** The part of a node's state that only the assembled server knows. */
 type Work = Pick<NodeState, 'address' | 'connections' | 'jobs'>
 
 type Deps = { nodes: Nodes; clock: Clock; onError(name: string, error: unknown): void }
 
-/** A quarter of the lease, so that one late renewal does not end it. */
+/** Less than a third of the lease, so that a late renewal does not end it. */
 export const RENEW_MS = 1_500
 const ALONE_MS = 60_000
 
-/** Keeps the lease of this process. A database that was away is tried as often as ever: every lease has lapsed then. */
+/** Renews the lease of this process. Does not back off while the database is down, because all leases lapse then. */
 export const startLeaseLoop = ({ nodes, clock, onError }: Deps): Loop =>
   startLoop({
     name: 'node-lease',
-    // One process alone has no lease: it would wake for nothing.
+    // A single process has no lease to renew.
     ...(nodes.isCluster ? { idleMs: RENEW_MS, longestNapMs: RENEW_MS } : { idleMs: ALONE_MS }),
     clock,
     onError,
@@ -192,11 +192,11 @@ export const startLeaseLoop = ({ nodes, clock, onError }: Deps): Loop =>
   })
 
 /**
- * The lease of this process, and the end of others' (docs/promises.md I8). Does nothing on SQLite, where one process
- * holds the file.
+ * Keeps the lease of this process, and removes nodes whose lease has ended (docs/promises.md I8). Does nothing on
+ * SQLite, where one process holds the file.
  *
- * A node ends others only after it has renewed its own lease without a gap for as long as a lease lasts: when the
- * database or the whole machine was away, every lease has lapsed and none of it tells that a process is dead.
+ * A node removes others only after it has renewed its own lease without a gap for the length of a lease. After an
+ * outage of the database or of the machine all leases have lapsed, which does not mean that a process is dead.
  */
 export function createNodes(deps: ServiceDeps) {
   const { store, node, home, roles, ownFiles, version = '', clock = systemClock, onClock = () => undefined } = deps
@@ -223,19 +223,19 @@ export function createNodes(deps: ServiceDeps) {
     others: () => others,
     isServed,
     list,
-    /** Has the process say what it does with each renewal. */
+    /** Sets the function that each renewal calls for the current work of the process. */
     describe: (read: () => Work) => {
       readWork = read
     },
-    /** Which kinds of jobs it takes of these: none while it is told to take no more, or its clock is far off. */
+    /** Wraps a filter of job kinds: takes none while the node drains or its clock is far off. */
     taking: (takes: (kind: string) => boolean) => (kind: string) => drainAt === null && !isFarOff() && takes(kind),
-    /** Whether an operator asked it to take no more work. */
+    /** Whether an operator told this node to take no more work. */
     isDraining: () => drainAt !== null,
-    /** Whether one of several nodes keeps files where the others cannot read them. */
+    /** Whether some node of several stores files where the others cannot read them. */
     hasScatteredFiles: () => isScattered,
-    /** How far the clock of this machine is ahead of the database's, in milliseconds; behind is negative. */
+    /** How far the clock of this machine is ahead of the database's, in milliseconds; negative if behind. */
     clockAheadMs: () => aheadMs,
-    /** Whether it is so far off that this process takes no work: what is due is told by the clock. */
+    /** Whether the clock is too far off to take work, because due times depend on it. */
     isFarOff,
   }
 
@@ -248,19 +248,19 @@ export function createNodes(deps: ServiceDeps) {
     return { version, pid: process.pid, ...machine, lag_ms: lagMs, clock_ahead_ms: Math.round(aheadMs), ...readWork() }
   }
 
-  /** The nodes that serve, this one as it is now. On SQLite this process is the only one. */
+  /** The serving nodes, with this node's current state. On SQLite only this process. */
   async function list(): Promise<NodeRow[]> {
     const own = { id: node, roles, since: startedAt, drain_at: drainAt, state: stateNow() }
     if (!isCluster) return roles === '' ? [] : [own]
     return (await servingNodes(store.read, {})).map((row) => (row.id === node ? { ...row, state: own.state } : row))
   }
 
-  /** Whether a process does this, or did a moment ago. On SQLite this one does all (app/roles). */
+  /** Whether some process has the role, or had it a moment ago. On SQLite this process has all roles. */
   function isServed(role: string): boolean {
     return !isCluster || renewedAt - Math.max(seen.get(role) ?? 0, steadySince) <= RESTART_MS
   }
 
-  /** Renews the lease, and compares the clocks: the database looked at its own while it was asked. */
+  /** Renews the lease and compares the clocks. The database read its own clock between the two local readings. */
   async function renewed(ask: () => Promise<Lease>): Promise<Lease> {
     const before = clock.now()
     const lease = await ask()
@@ -280,7 +280,7 @@ export function createNodes(deps: ServiceDeps) {
       seen.set(role, lease.until - LEASE_MS)
   }
 
-  /** Before the first request. Ends the process that used this data folder before. */
+  /** Call before the first request. Removes the process that used this data folder before. */
   async function join(): Promise<void> {
     if (!isCluster) return
     const lease = await renewed(() =>
@@ -292,7 +292,7 @@ export function createNodes(deps: ServiceDeps) {
     heard(lease)
   }
 
-  /** Renews the lease and ends those of nodes that no longer do. */
+  /** Renews the lease, and removes nodes that no longer renew theirs. */
   async function renew(): Promise<void> {
     if (!isCluster) return
     const before = clock.monotonic()
@@ -306,15 +306,15 @@ export function createNodes(deps: ServiceDeps) {
     if (lease.lapsed && now - steadySince > LEASE_MS) await store.writeOne((tx) => removeLapsed(tx, {}))
   }
 
-  /** After the last request. */
+  /** Call after the last request. */
   async function leave(): Promise<void> {
     if (isCluster) await store.write((tx) => remove(tx, { id: node }))
   }
 }
 
 /**
- * Renews the lease of a node, or begins one. Returns when it ends, by the database's clock, whether there was one that
- * had ended, and what the other nodes with one do. Without `about` what it said before stays. Postgres only.
+ * Renews the lease of a node, or begins one. Returns when it ends by the database's clock, whether any lease has
+ * lapsed, and what the other live nodes do. Without `about` the stored report stays. Postgres only.
  */
 export async function renewLease(tx: Tx, id: string, about: (About & { state?: NodeState }) | null = null) {
   const { home = null, roles = null, ownFiles: own_files = null, state = null } = about ?? {}
@@ -322,13 +322,13 @@ export async function renewLease(tx: Tx, id: string, about: (About & { state?: N
   return lease as Lease
 }
 
-/** Whether a node has a lease at this instant; for statements on Postgres. */
+/** SQL condition: the node has a lease now. Postgres only. */
 export function hasLease(db: Reader, id: unknown): SQL {
   const t = db.of(nodes)
   return sql`EXISTS (SELECT 1 FROM ${t} WHERE ${t.id} = ${id} AND ${t.lease_until} > ${postgresNow})`
 }
 
-/** Whether a node is not among those that serve: it has left, or its lease has ended and others saw it. */
+/** SQL condition: the node has no row, because it left or others removed it after its lease ended. */
 export function isGone(db: Reader, id: SQL.Aliased | SQL | Parameters<typeof eq>[1]): SQL {
   const t = db.of(nodes)
   return notExists(

@@ -1,25 +1,25 @@
 import { defineTable } from '../kernel/store'
 
-/** What a process says of itself. Milliseconds; `load` is that of its machine over one minute. */
+/** State that a process reports. Times in milliseconds; `load` is the one-minute load of its machine. */
 export type NodeState = {
   version: string
   host: string
   pid: number
-  /** Where its API listens; null where it has another role. */
+  /** Where its API listens; null without the API role. */
   address: string | null
   load: number
-  /** How late its event loop was. */
+  /** Delay of its event loop. */
   lag_ms: number
-  /** Requests and streams that are open, and connections that are upgraded. */
+  /** Open requests and streams, and upgraded connections. */
   connections: number
-  /** Jobs that run. */
+  /** Running jobs. */
   jobs: number
   clock_ahead_ms: number
 }
 
 /**
- * A process that serves this database with others. Empty on SQLite, where one process holds the file. Times are those
- * of the database, so that nodes whose clocks differ agree.
+ * The processes that share this database. Empty on SQLite, where one process holds the file. All times come from the
+ * database's clock, so that nodes with different clocks agree.
  */
 export const nodes = defineTable((k) =>
   k.table('nodes', {
@@ -27,28 +27,28 @@ export const nodes = defineTable((k) =>
     id: k.text('id').primaryKey(),
     /** The data folder, which one process at a time can use; null until the process has joined. */
     home: k.text('home'),
-    /** What it does, comma-separated; empty for a command, null until the process has joined. */
+    /** Its roles, comma-separated; empty for a command, null until the process has joined. */
     roles: k.text('roles'),
     /** Whether it keeps files in its own data folder, where no other node can read them. */
     own_files: k.bool('own_files'),
     lease_until: k.ms('lease_until').notNull(),
     /** When it first joined; null for nodes of earlier versions. */
     since: k.ms('since'),
-    /** What it says of itself with each renewal. */
+    /** The state it reports with each renewal. */
     state: k.json<NodeState>('state'),
-    /** When an operator asked it to take no more work; null while it takes some. */
+    /** When an operator told it to take no more work; null while it takes work. */
     drain_at: k.ms('drain_at'),
   }),
 )
 
-/** One row: which secrets this database was written with, by a hash that does not tell them (docs/api.md 22.7). */
+/** One row with a hash that identifies the secrets this database was written with (docs/api.md 22.7). */
 export const databaseSecrets = defineTable((k) =>
   k.table('database_secrets', {
     id: k.int('id').primaryKey(),
     fingerprint: k.text('fingerprint').notNull(),
-    /** The secrets themselves, sealed with the master key of the nodes; null where each node has them in a file. */
+    /** The secrets, encrypted with the nodes' master key; null if each node has them in a file. */
     wrapped: k.text('wrapped'),
-    /** Name of that key, which does not tell it. */
+    /** A fingerprint of that key. */
     wrapped_by: k.text('wrapped_by'),
   }),
 )

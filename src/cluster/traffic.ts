@@ -2,7 +2,7 @@ import { type Clock, iso } from '../kernel/clock'
 import type { Trace, TraceStep } from '../kernel/trace'
 import type { Heard, Live } from './live'
 
-/** Counts of one minute. `slow` is a histogram of durations: the last cell takes all that is longer. */
+/** Counts of one minute. `slow` is a histogram of durations. Its last bucket has all longer ones. */
 type Minute = {
   /** Epoch minutes. */
   at: number
@@ -16,7 +16,7 @@ type Minute = {
   slow: number[]
 }
 
-/** The upper end of each cell in ms: half as much again each time, to twenty minutes. */
+/** Upper bounds of the buckets in ms, each 1.5 times the one before, up to about 16 minutes. */
 const ENDS = Array.from({ length: 35 }, (_, cell) => 1.5 ** cell)
 
 const emptyMinute = (at: number): Minute => ({
@@ -29,22 +29,22 @@ const emptyMinute = (at: number): Minute => ({
   slow: ENDS.map(() => 0),
 })
 
-/** A minute as small words, for the other processes. */
+/** A minute as flat values, to send to other processes. */
 const packMinute = ({ slow, ...counts }: Minute) => ({ ...counts, slow: slow.join(',') })
 
 type Deps = {
   clock: Clock
   live: Live
   node: string
-  /** What a request was charged, in cents; null where nothing was. */
+  /** The charge of a request in cents; null if there was none. */
   costOf?(requestId: string): number | null
-  /** Told of each request that this process has answered. */
+  /** Called for each request that this process has answered. */
   notify?(line: RequestLine): void
 }
 
-/** One request that was answered, without anything of what was sent or said. */
+/** One answered request, without any content. */
 export type RequestLine = {
-  /** Of the request. */
+  /** Id of the request. */
   id: string
   at: string
   method: string
@@ -62,16 +62,16 @@ export type Traffic = ReturnType<typeof createTraffic>
 const MINUTE_MS = 60_000
 const SHOWN_MINUTES = 60
 const MAX_LINES = 2_000
-/** How long other processes tell what they answer, once someone looks. */
+/** How long other processes report their requests after an operator looked. */
 const WATCHED_MS = 15_000
-/** Lines a second that are told to other processes; the rest is only counted. */
+/** Requests a second that are sent to other processes. The rest is only counted. */
 const MAX_LINES_SENT = 50
 const [WATCH, LINE, MINUTE] = ['traffic.watch', 'traffic.line', 'traffic.minute']
 const RECENT = 5
 
 /**
- * Keeps the newest requests of this process in memory, and counts of the last hour. Others hear of them only while an
- * operator looks (`watch`), so that nobody pays for it otherwise. What a process answered is gone with it.
+ * Keeps the newest requests of this process and the counts of the last hour in memory. Sends them to other processes
+ * only while an operator watches (`watch`). They are lost when the process ends.
  */
 export function createTraffic({ clock, live, node, costOf = () => null, notify: tellOn }: Deps) {
   const lines: RequestLine[] = []
@@ -89,7 +89,9 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
   live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
   return { note, watch, newest, summary }
 
-  /** Counts a request that has ended, `follows` without its time. Called for each, so it does little. */
+  /**
+   * Counts an ended request. The duration of a stream (`follows`) does not count. Must be fast: every request calls it.
+   */
   function note(line: Omit<RequestLine, 'at' | 'cost_cents'> & { follows: boolean }): void {
     const now = clock.now()
     const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
@@ -101,7 +103,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
     tellOn?.(whole)
   }
 
-  /** Has the other processes tell what they answer, for a quarter of a minute. */
+  /** Tells the other processes to report their requests for `WATCHED_MS`. */
   function watch(): void {
     live.tell(WATCH, node)
   }
@@ -111,7 +113,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
     return lines.slice(-limit).toReversed()
   }
 
-  /** The last hour, one entry a minute, oldest first; and figures of the newest minutes. */
+  /** The last hour by minute, oldest first, and figures of the newest minutes. */
   function summary() {
     const now = clock.now()
     const current = Math.floor(now / MINUTE_MS)
@@ -124,7 +126,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
     })
     const recent = emptyMinute(current)
     for (const minute of minutes.slice(-RECENT)) addMinutes(recent, minute)
-    // The running minute counts with as much of the one before as it lacks.
+    // The running minute is completed with a share of the one before.
     const lacking = 1 - (now % MINUTE_MS) / MINUTE_MS
     const [before, running] = minutes.slice(-2) as [Minute, Minute]
     return {
@@ -138,7 +140,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
 
   function keep(line: RequestLine): void {
     lines.push(line)
-    // In blocks, because moving two thousand entries for each request would cost more than the rest.
+    // Trims in blocks, because moving two thousand entries for each request would be too slow.
     if (lines.length >= 2 * MAX_LINES) lines.splice(0, lines.length - MAX_LINES)
   }
 
@@ -163,7 +165,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
   }
 }
 
-/** The entry of a minute, made where there is none; what is older than an hour goes. */
+/** Finds or creates the entry of a minute, and drops entries older than an hour. */
 function minuteIn(stored: Minute[], at: number): Minute {
   const last = stored.at(-1)
   if (last?.at === at) return last
@@ -199,7 +201,7 @@ const lineOf = (heard: Heard): RequestLine => ({
   cost_cents: Number(heard.cost_cents) || null,
 })
 
-/** `ms` is null for what has no time of its own, such as a stream that lasts as long as its reader stays. */
+/** `ms` is null if the duration means nothing, for example of a stream that lasts as long as its reader stays. */
 function countIn(minute: Minute, status: number, ms: number | null): void {
   minute.requests += 1
   if (status >= 500) minute.failed += 1
@@ -220,7 +222,7 @@ function addMinutes(into: Minute, more: Minute): void {
   for (const [cell, count] of more.slow.entries()) if (cell < into.slow.length) into.slow[cell]! += count
 }
 
-/** Milliseconds that this share of the requests did not exceed; null without requests. */
+/** The duration in ms that `share` of the requests did not exceed; null without requests. */
 function percentile({ slow }: Minute, share: number): number | null {
   const total = slow.reduce((sum, count) => sum + count, 0)
   let left = Math.ceil(total * share)
@@ -232,7 +234,7 @@ function percentile({ slow }: Minute, share: number): number | null {
   return Math.round(ENDS[cell]!)
 }
 
-/** Null for what is no such minute. */
+/** Null if the message has another form. */
 function unpackMinute(heard: Readonly<Record<string, unknown>>): Minute | null {
   const { at, requests, refused, unpaid, limited, failed, slow } = heard
   const counts = [at, requests, refused, unpaid, limited, failed].map(Number)
@@ -245,12 +247,12 @@ function unpackMinute(heard: Readonly<Record<string, unknown>>): Minute | null {
   }
 }
 
-/** A step and when it began. */
+/** A step and its start. */
 export type TracedStep = TraceStep & { at: string }
 
 /**
- * The steps of a request as they are kept, one after the other: kind, name, ms, when it ended in epoch ms, facts. One
- * list of plain values, because each request leaves one and few are ever asked for.
+ * The stored steps of a request, five values each: kind, name, ms, end in epoch ms, facts. A flat list of plain values
+ * is cheap: every request leaves one, and few are ever read.
  */
 type Stored = unknown[]
 const PLACES = 5
@@ -258,21 +260,21 @@ const PLACES = 5
 export type Traces = ReturnType<typeof createTraces>
 
 const MAX_REQUESTS = 2_000
-/** A research of an hour has hundreds; the first ones tell most. */
+/** A long research has hundreds of steps. The first ones matter most. */
 const MAX_STEPS = 200
 const [ASK, TRACE] = ['trace.ask', 'trace.told']
-/** How long another process may take to say what it knows. */
+/** How long to wait for other processes. */
 const PATIENCE_MS = 400
-/** Characters of one message between processes. */
+/** Characters of one message between processes, at most. */
 const PART = 1_500
 
 /**
- * The steps of the newest requests that this process answered, in memory. Who asks for one that another process
- * answered gets it from there, if that still runs.
+ * Keeps the steps of the newest requests of this process in memory. Asks the other processes for a request that they
+ * answered, if they still run.
  */
 export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' | 'node'>) {
   const stored = new Map<string, Stored>()
-  /** The requests that are kept, in a ring: the next one takes the place of the oldest. */
+  /** Ids of the stored requests as a ring buffer. A new one replaces the oldest. */
   const ids: string[] = []
   let next = 0
   live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
@@ -291,7 +293,7 @@ export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' 
     if (steps.length < MAX_STEPS * PLACES) steps.push(kind, name, ms, clock.now(), facts)
   }
 
-  /** What a request that this process answered was charged, in cents; null for nothing. */
+  /** The charge of a request of this process in cents; null if there was none. */
   function costOf(requestId: string): number | null {
     const steps = stored.get(requestId) ?? []
     for (let at = steps.length - PLACES; at >= 0; at -= PLACES) {
@@ -301,12 +303,12 @@ export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' 
     return null
   }
 
-  /** What this process remembers of a request, in the order in which it ended. */
+  /** The steps that this process stored for a request, in the order in which they ended. */
   function own(requestId: string): readonly TracedStep[] {
     return shown(stored.get(requestId) ?? [])
   }
 
-  /** The steps of a request in the order in which they began, or were settled; none when no process remembers it. */
+  /** The steps of a request in the order in which they began or were settled. Empty if no process has them. */
   async function find(requestId: string): Promise<TracedStep[]> {
     const here = stored.get(requestId)
     const steps = here ? shown(here) : await fromOthers(requestId)
@@ -364,5 +366,5 @@ function stepsIn(parts: readonly (Heard[string] & string)[]): TracedStep[] {
   }
 }
 
-/** What a call came to is known at its end. */
+/** A settled step sorts by its end, because the outcome is known only then. */
 const momentOf = ({ kind, at, ms }: TracedStep): number => Date.parse(at) + (kind === 'settled' ? ms : 0)
