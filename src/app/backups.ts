@@ -18,8 +18,8 @@ import { databaseLocationOf } from './open'
 export { type CheckedBackup, tooNew } from '../operators'
 
 /**
- * Puts a checked backup where the configured server will find it; the caller, which names the data folder, moves aside
- * what is there. Throws as `restoreBackup` does, or when one runs.
+ * Restores a checked backup to the places that the configured server reads. The caller names the data folder and moves
+ * existing data aside. Throws like `restoreBackup`, or when a server runs.
  */
 export async function restore(
   overrides: ConfigOverrides,
@@ -42,8 +42,8 @@ export async function restore(
 }
 
 /**
- * Checks the backup at a place and works on its folder. One at `s3://bucket/folder` is fetched into the folder of
- * temporary files for it, and an encrypted one is opened there, where there are identities for it.
+ * Checks the backup at a place and runs `work` on its folder. A backup at `s3://bucket/folder` is downloaded to a
+ * temporary folder. An encrypted one is decrypted there, if identities for it are given.
  */
 export async function checked<T>(
   overrides: ConfigOverrides,

@@ -9,20 +9,20 @@ import { RELEASE } from './version'
 
 export type Shown = {
   isTty: boolean
-  /** Width of the terminal: lines break between words there. */
+  /** Width of the terminal. Lines break between words at this width. */
   columns: number
   startedMs: number
-  /** What the upstreams said when they were asked just now. */
+  /** State of the upstreams, checked at start. */
   upstreams: readonly UpstreamState[]
-  /** Signs the owner of a first start in, once; null where there is none to show. */
+  /** Link that signs the owner of a first start in, once. Null if there is none to show. */
   link: string | null
-  /** What is said of environment variables that nothing reads. */
+  /** Messages about environment variables that nothing reads. */
   unknown: readonly string[]
 }
 
 /**
- * The text printed at start (docs/operating.md 4.1, 4.2): where things are and, on the first start on a terminal, the
- * first key.
+ * The text printed at start (docs/operating.md 4.1, 4.2): addresses and folders and, on the first start on a terminal,
+ * the first key.
  */
 export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
@@ -55,13 +55,13 @@ export function banner(running: RunningApp, { isTty, columns, startedMs, upstrea
   return lines.join('\n')
 }
 
-/** Where the secrets are. */
+/** Where the secrets are stored. */
 function secretsLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
   if (config.masterKey || config.masterKeyFile) return 'in the database, wrapped by the master key'
   return `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`
 }
 
-/** The page to open: on a first start one that signs its owner in. */
+/** The page to open. On a first start, a link that signs the owner in. */
 function pageLines({ url, app: { config } }: RunningApp, link: string | null): string[] {
   if (!url || (config.unix && !config.publicUrl)) return []
   if (link) return ['Open the console in a browser. The link signs you in once, within 15 minutes:', `  ${link}`]
@@ -85,7 +85,7 @@ function shortPath(path: string): string {
   return near && !near.startsWith('..') ? near : path
 }
 
-/** A name, what is to be said of it, and what is wrong with it, if anything is. */
+/** Name and state of a part, with `wrong` if the state is a problem. */
 type Fact = [string, string] | [string, string, 'wrong']
 
 const MARGIN = ' '.repeat(17)
@@ -107,9 +107,9 @@ function databaseLine({ app: { config, findings } }: RunningApp, here: (path: st
 
 const BUILTIN = 'free, instant, not a language model'
 
-/** What answers: each upstream with its address and models, and whether it did when the server asked just now. */
+/** What answers: each upstream with its address, its models and its state at start. */
 function enginesLines(engines: EngineService, upstreams: readonly UpstreamState[]): Line[] {
-  // Pictures and videos are drawn here as well; that says nothing of text.
+  // The server itself also draws pictures and videos, so only text modes show whether an engine is missing.
   const texts = engines.mapping().filter(({ makes }) => makes === 'text')
   const builtin = texts.some(({ targets }) => targets.some(({ kind }) => kind === 'builtin'))
   if (!engines.hasModel()) {

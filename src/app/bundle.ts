@@ -7,34 +7,34 @@ export const ROOT = join(import.meta.dir, '../..')
 /** The inputs of a bundle, besides the Bun release. */
 const INGREDIENTS = ['src', 'cli', 'tui', 'bun.lock', 'tsconfig.json']
 
-/** The scripts and styles of the pages, beside the bundle that they were made with. */
+/** File with the scripts and styles of the pages. It lies beside the bundle it was built with. */
 export const ASSETS = 'pages.json'
 
-/** The files of the console, packed for browsers. */
+/** File with the console, packed for browsers. */
 export const CONSOLE = 'console.json'
 
-/** What every command says of itself, without its code: help and completion load no command. */
+/** Descriptions of all commands without their code, so that help and completion load no command. */
 export const OUTLINES = 'commands.json'
 
-/** What only the making of the bundle can tell: of which commit it is, and the hash of the API's description. */
+/** Facts known only when the bundle is built: its commit, and the hash of the API document. */
 export const RELEASE_FACTS = 'release.json'
 
 /** The facts of a release. */
 export type Release = {
-  /** Of the sources, in hexadecimal; `unknown` where there is no repository. */
+  /** Commit of the sources, in hexadecimal. `unknown` without a repository. */
   commit: string
-  /** SHA-256 of the OpenAPI document without its `servers`; `unknown` where the sources make none. */
+  /** SHA-256 of the OpenAPI document without its `servers`. `unknown` if the sources cannot produce the document. */
   openapi: string
 }
 
 export const NO_RELEASE: Release = { commit: 'unknown', openapi: 'unknown' }
 
-/** The folder of the cached bundles; it has one folder for each state of the sources. */
+/** The folder of the cached bundles. It has one subfolder per state of the sources. */
 export const shelfOf = (root: string): string => join(root, 'node_modules/.cache/svc')
 
 /**
- * The file to load instead of two thousand modules, or null when none was made of the current sources. Its folder is a
- * hash of the path, size and time of each source file, and of Bun's revision.
+ * The file to load instead of two thousand modules, or null if the current sources are not bundled. Its folder name is
+ * a hash of the path, size and time of each source file, and of Bun's revision.
  */
 export function bundled(
   file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof CONSOLE | typeof OUTLINES | typeof RELEASE_FACTS,

@@ -13,14 +13,14 @@ type Options = {
   /** Called after each request, for `--debug`. */
   onExchange?(request: { method: string; url: string }, response: Response): void
   signal?: AbortSignal
-  /** How long one answer may take, in milliseconds. */
+  /** Timeout of one answer, in milliseconds. */
   patienceMs?: number
-  /** How often a read is tried again that found no server, or one that is not ready. */
+  /** How often to retry a read that found no server, or one that is not ready. */
   retry?: { retries: number; pause(ms: number): Promise<void> }
 }
 
 const FIRST_PAUSE_MS = 250
-/** A gateway or a server that is just starting or leaving; what it was asked was not done. */
+/** Answers of a gateway, or of a server that is starting or stopping. The request had no effect. */
 const NOT_READY = [502, 503, 504]
 
 /** A client of the tenant API, typed by its routes. Dates stay strings, as they are on the wire. */
@@ -34,19 +34,22 @@ export const connectOps = (target: Target, options: Options) =>
 export type TenantClient = ReturnType<typeof connect>
 export type OpsClient = ReturnType<typeof connectOps>
 
-/** Sends one request to a target, for what the typed client does not cover: streams and `/metrics`. */
+/** Sends one request that the typed client does not cover: streams and `/metrics`. */
 export function send(target: Target, path: string, init: RequestInit): Promise<Response> {
   const url = `${originOf(target)}${path}`
   if (target.kind === 'app') return Promise.resolve(target.handle(new Request(url, init)))
-  // Switches off the limit of five minutes that `fetch` has: the caller's signal decides how long to wait.
+  // Disables the five-minute timeout of `fetch`. The caller's signal decides how long to wait.
   const own = target.kind === 'socket' ? { unix: target.path, timeout: false } : { timeout: false }
   return fetch(url, { ...init, ...own } as RequestInit)
 }
 
-/** The origin of a target; a socket and an app in this process have no host, so any name does. */
+/** The origin of a target. A socket and an app in this process have no host, so any name works. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
-/** Retries a read, after pauses that double. A change is sent once: its caller knows whether it may run twice. */
+/**
+ * Retries a read, with pauses that double. Changes are sent once, because only the caller knows whether they may run
+ * twice.
+ */
 async function retried(method: string, attempt: () => Promise<Response>, retry: Options['retry']): Promise<Response> {
   const max = method === 'GET' && retry ? retry.retries : 0
   for (let tries = 0; ; tries++) {
@@ -65,7 +68,7 @@ function wiring(target: Target, { headers, onExchange, signal, patienceMs, retry
   const fetcher = async (input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(String(input))
     const attempt = () => {
-      // What is asked after the end was called for cleans up, as when a listener takes its webhook away.
+      // Requests after the abort clean up, for example a listener that removes its webhook, so they ignore the signal.
       const ends = signal && !signal.aborted ? [signal] : []
       if (patienceMs !== undefined) ends.push(AbortSignal.timeout(patienceMs))
       const until = ends.length ? { signal: AbortSignal.any(ends) } : {}

@@ -39,13 +39,13 @@ const HOST = '(?:\\[[0-9a-fA-F:.]+\\]|[^/?#@:\\s\\[\\]]+)'
 
 const PORT = '(?::(?:[1-5]?\\d{1,4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5]))?'
 
-/** Links are written as this and a path, and strangers see them: no name, password, query or fragment. */
+/** Links consist of this address and a path, and strangers see them. So it has no name, password, query or fragment. */
 const PUBLIC_URL = form(
   `^$|^https?://${HOST}${PORT}/?$`,
   'https:// or http://, a host and perhaps a port, such as https://svc.example.com',
 )
 
-/** What a process may do, so that several on one database share the work (docs/operating.md 2.8). */
+/** Roles of a process. Several processes on one database can share the work (docs/operating.md 2.8). */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
 type Role = (typeof ROLES)[number]
@@ -59,7 +59,7 @@ type Shared = { roles: string; databaseUrl: string }
 
 const has = ({ roles }: Pick<Shared, 'roles'>, role: Role): boolean => roles.split(',').includes(role)
 
-/** @throws ConfigError that names what several processes on one port lack */
+/** @throws ConfigError that names what is missing to run several processes on one port */
 export function assertWorkers(config: Config, platform: NodeJS.Platform = process.platform): void {
   if (config.workers === 1) return
   const missing = [
@@ -80,13 +80,13 @@ export const servesApi = (config: Pick<Shared, 'roles'>): boolean => has(config,
 /** Kinds of jobs that deliver to webhooks. */
 const DELIVERS = /^webhooks\.(steady|slow)$/
 
-/** Which kinds of jobs a process takes. */
+/** Returns a test for the kinds of jobs that this process takes. */
 export const takesJobs =
   (config: Pick<Shared, 'roles'>) =>
   (kind: string): boolean =>
     has(config, DELIVERS.test(kind) ? 'deliveries' : 'jobs')
 
-/** What some process must do, or orders wait; a server may be without a browser. */
+/** Roles that some process must have, or jobs wait forever. The browser role is optional. */
 export const NEEDED = ['api', 'jobs', 'deliveries'] as const satisfies Role[]
 
 const serverSettings = {
@@ -263,7 +263,7 @@ export const SETTINGS = {
   ...referenceSettings,
 }
 
-/** Settings of earlier versions: a start with one of them is refused, because what it asked for is gone. */
+/** Settings of earlier versions. The server refuses to start with one of them, because its function is gone. */
 export const RETIRED = retiredCompletionSettings
 
 export type Config = Values<typeof SETTINGS> & {
@@ -275,22 +275,22 @@ export type Config = Values<typeof SETTINGS> & {
 export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & {
   production?: boolean
   configFile?: string
-  /** Whose user settings count; those of this process unless said. */
+  /** Environment that locates the user's own settings. Default: that of this process. */
   userEnv?: Record<string, string | undefined>
 }
 
-/** Where the configuration file is, or would be. */
+/** Path of the configuration file, whether or not it exists. */
 export const configPath = (given?: string): string => resolve(given ?? (Bun.env.SVC_CONFIG || 'svc.server.json'))
 
-/** The settings of one user for every server that they start; null without a home. */
+/** Path of the user's own settings, which apply to every server they start. Null without a home folder. */
 export function userConfigPath(env: Record<string, string | undefined>): string | null {
   const folder = userFolder(env)
   return folder && join(folder, 'svc.server.json')
 }
 
 /**
- * Loads the configuration. Overrides (command-line flags) win over the environment, that over the file, and that over
- * the user's own file.
+ * Loads the configuration. Overrides (command-line flags) win over the environment, the environment over the file, and
+ * the file over the user's own file.
  */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const { production, configFile, userEnv = Bun.env, ...flags } = overrides
@@ -316,7 +316,7 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
   return has(settled, 'browser') ? settled : { ...settled, browserPath: 'off', browserWsEndpoint: '' }
 }
 
-/** The environment for a process that is to have these settings. */
+/** The environment that gives a process these settings. */
 export function environmentWith({ production, configFile, userEnv: _, ...settings }: ConfigOverrides) {
   const variables = Object.entries(settings).flatMap(([name, value]) =>
     value === undefined
@@ -328,10 +328,12 @@ export function environmentWith({ production, configFile, userEnv: _, ...setting
   return { ...Bun.env, ...(Object.fromEntries(variables) as Record<string, string>) }
 }
 
-/** A setting as it is shown. */
+/** A setting as `explain` shows it. */
 export type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
 
-/** Every setting with its value and origin; of a secret only whether it is set, and no password of an address. */
+/**
+ * Every setting with its value and origin. Of a secret shows only whether it is set, and hides passwords in addresses.
+ */
 export const explain = (config: Config): Explained[] =>
   Object.entries<Setting>(SETTINGS).map(([name, { env, about, secret, default: fallback }]) => ({
     name,
@@ -362,14 +364,17 @@ function parsed(path: string): unknown {
   }
 }
 
-/** The origin for browsers: the public address, else the one listened on; none opens what means every network. */
+/**
+ * The origin for browsers: the public address, else the address listened on. A browser cannot open 0.0.0.0 or [::], so
+ * 127.0.0.1 replaces them.
+ */
 export function originOf({ publicUrl, host, port }: Config, url: string | null): string {
   if (publicUrl) return publicUrl.replace(/\/$/, '')
   const bound = url || `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   return bound.replace(/\/\/(0\.0\.0\.0|\[::\]):/, '//127.0.0.1:')
 }
 
-/** On SQLite a data folder has one process, so what that leaves out nobody would do. */
+/** On SQLite a data folder has only one process, so no other process could take an omitted role. */
 function assertRoles(config: Shared): void {
   const left = NEEDED.filter((role) => !has(config, role))
   if (!left.length || config.databaseUrl) return

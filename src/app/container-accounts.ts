@@ -58,7 +58,7 @@ import type { Foundation } from './container-foundation'
 
 export type Decisions = ReturnType<typeof buildDecisions>
 
-/** How often the "last used" time of a key or session is written at most. */
+/** Minimum time between two writes of a key's or session's "last used" time. */
 const USES_EVERY_MS = 60_000
 
 /** Credit of a new account in dev mode, unless configured (docs/design.md 10). */
@@ -66,7 +66,10 @@ const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>
 
-/** Adds the modules about callers: keys, sessions, sign-in, rate limits, billing, usage, and what resources need. */
+/**
+ * Adds the modules about callers: keys, sessions, sign-in, rate limits, billing, usage, and the dependencies of
+ * resources.
+ */
 export function buildAccounts(modules: Foundation) {
   const { config, store, clock, redis, events, orgs, usage, nodes } = modules
   const tiers = createTiers(config.tiers)

@@ -34,20 +34,20 @@ export type Deps = {
   config: Config
   store: Store
   clock: Clock
-  /** Told how far the clock of this machine is ahead of the database's, in milliseconds. */
+  /** Called with the time by which this machine's clock is ahead of the database's, in milliseconds. */
   onClock(aheadMs: number): void
   log: Log
   /** Signs the checkpoints of the audit record. */
   auditKey: SigningKey
   /** Encrypts stored secrets that must be read again. */
   masterKey: Uint8Array
-  /** The origin by which browsers reach this server: its public URL, or the address it listens on. */
+  /** The origin under which browsers reach this server: its public URL, or the address it listens on. */
   origin(): string
   /** Random id of this process, new at each start. */
   node: string
   /** Id of the data folder. */
   home: string
-  /** False for one command, which does nothing for others. */
+  /** False inside a command, which does no work for other processes. */
   serving: boolean
   /** Null when no Redis is configured. */
   redis: Redis | null
@@ -55,15 +55,15 @@ export type Deps = {
   observeEngine: Observe
   /** Counts each charged call by what it consumed. */
   observeCall(entry: UsageEntry): void
-  /** Where traces and metrics go; null unless a collector is set. */
+  /** Exports traces and metrics. Null unless a collector is set. */
   telemetry: Telemetry | null
   /** Aborts when the server is about to stop. */
   leaving: AbortSignal
-  /** Aborts when streams must end because the server stops. */
+  /** Aborts when the server stops and open streams must end. */
   stopping: AbortSignal
 }
 
-/** Splits a comma-separated setting into its words. */
+/** Splits a comma-separated setting into its entries. */
 export const words = (list: string): string[] =>
   list
     .split(',')
@@ -174,7 +174,7 @@ export function buildFoundation(deps: Deps) {
   }
 }
 
-/** Reports each charged call to the metrics, and to those who ask how its request went. */
+/** Reports each charged call to the metrics, and to the trace of its request. */
 const witnessOf = (trace: Trace, observe: Deps['observeCall']) => (entry: UsageEntry) => {
   observe(entry)
   trace(entry.requestId, 'settled', entry.endpoint, entry.latencyMs, {

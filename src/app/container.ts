@@ -68,7 +68,7 @@ export function buildContainer(deps: Deps) {
   return {
     ...modules,
     assertOrigin,
-    // The files of the pages: as they were made with the server's bundle, or made now from the sources.
+    // The files of the pages: built with the server's bundle, or built now from the sources.
     assets: createAssets(async (): Promise<BuiltAssets> => {
       const file = bundled(ASSETS)
       return file ? Bun.file(file).json() : buildAssets()
@@ -82,8 +82,8 @@ export function buildContainer(deps: Deps) {
 }
 
 /**
- * Starts the background work, once the server listens (docs/design.md 6): jobs, which all nodes share, and the loops
- * that write what this process remembers or renew what it holds.
+ * Starts the background work once the server listens (docs/design.md 6): jobs, which all nodes share, and loops that
+ * write this process's buffers or renew its leases.
  */
 function startLoops(modules: ReturnType<typeof buildWork>) {
   const { config, store, jobs, billing, idempotency, onError, clock } = modules
@@ -120,7 +120,7 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
   ]
 }
 
-/** Adds the modules that produce answers: tools, skills, the agent, completions and what is built on them. */
+/** Adds the modules that produce answers: tools, skills, the agent, completions and everything built on them. */
 function buildWork(decisions: Decisions) {
   const modules = { ...decisions, ...buildReach(decisions) }
   const { config, store, clock, redis, keys, nodes, engines, traces, tools, settings } = modules
@@ -179,7 +179,7 @@ function buildWork(decisions: Decisions) {
     backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
   )
   modules.resources.orgs.onEnd((tx, { orgId }) => forgetBodies(tx, `org:${orgId}`))
-  // What is sent again comes in by none of the addresses, so only the key and the operator decide.
+  // A replay uses none of the API paths, so only the key and the operator decide.
   const honours = (caller: Caller, atBase: boolean) => honoursParameters(caller, config.chatParameters, atBase)
   const replay = createReplay({ ...modules, completions, honours })
   const testCases = createTestCases({ ...modules, completions, honours, max: config.maxTestCases })
@@ -216,7 +216,10 @@ type Answering = Pick<FileDeps, 'audio' | 'web'> &
   Parameters<typeof createCharging>[0] &
   Decisions
 
-/** Lines of batches are answered as other calls, at their own price, and count towards no rate (docs/api.md 32.6). */
+/**
+ * Batch lines are answered like other calls, but have their own price and count towards no rate limit (docs/api.md
+ * 32.6).
+ */
 function buildBatches(modules: Answering): void {
   const { config, prices, limiter } = modules
   const share = (100 - config.batchDiscountPercent) / 100

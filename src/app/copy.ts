@@ -19,7 +19,7 @@ import { assertAlone } from './single-server'
 
 type Copying = {
   from: DatabaseLocation
-  /** The data folder of the server that uses the source; null: a backup, which no server uses. */
+  /** The data folder of the server that uses the source. Null for a backup, which no server uses. */
   dataDir: string | null
   to: DatabaseLocation
   onProgress(table: string, rows: number, step: 'copied' | 'compared'): void
@@ -33,7 +33,7 @@ export async function copyWhileStopped({ from, dataDir, to, onProgress }: Copyin
   const copy = async () => {
     const state = await targetStateOf(to)
     if (state === 'taken') throw new ConfigError(['The target is not empty. Nothing was changed.'])
-    // The file gets its owner and mode again.
+    // Creates the file again with its owner and mode.
     if (state === 'unfinished') await wipe(to)
     claimDatabase(to)
     return copyDatabase(from, to, { verify: () => auditFaults(to), onProgress })
@@ -47,7 +47,7 @@ export async function copyWhileStopped({ from, dataDir, to, onProgress }: Copyin
   )
 }
 
-/** Holds the locks of data folders while it works; `home` is that of the first. */
+/** Runs `work` while holding the locks of data folders. `home` is the id of the first folder. */
 async function inside<T>([folder, ...rest]: string[], work: (home: string) => Promise<T>): Promise<T> {
   if (folder === undefined) return work('')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ async function inside<T>([folder, ...rest]: string[], work: (home: string) => Pr
   }
 }
 
-/** Whether a database can be copied into: it is empty, or a copy left it unfinished, or anything else is in it. */
+/** State of a copy target: `empty`, `unfinished` after an aborted copy, or `taken` by any other content. */
 export async function targetStateOf(to: DatabaseLocation): Promise<'empty' | 'unfinished' | 'taken'> {
   if (to.dialect === 'sqlite' && !existsSync(to.path)) return 'empty'
   if ((await schemaOf(to)).unfinished) return 'unfinished'

@@ -26,21 +26,21 @@ import {
 
 /** What the master key protects, as counts of rows. */
 export type Keyring = {
-  /** Null where they were read from the database. */
+  /** Path of the secrets file. Null when the secrets come from the database. */
   file: string | null
-  /** Name of the master key that wraps them in the database; null where only the file has them. */
+  /** Name of the master key that wraps the secrets in the database. Null when only the file has them. */
   wrapped_by: string | null
-  /** 1 for the key of the first start; each rotation adds one. */
+  /** 1 for the key of the first start. Each rotation adds one. */
   version: number
-  /** Whether the database was last written with the secrets of the file. */
+  /** True when the database was last written with the secrets of the file. */
   fits: boolean
   webhooks: Resealed
   answers: Resealed
-  /** The settings of engines that were made while servers ran: one row. */
+  /** The settings of engines added while servers ran, as one row. */
   engines: Resealed
 }
 
-/** What the secrets open: read from the database, whether or not a server runs. @throws ConfigError */
+/** Counts what the secrets decrypt. Reads the database, so it also works while a server runs. @throws ConfigError */
 export async function keyringStatus(config: Config): Promise<Keyring> {
   assertDatabase(config)
   return withStore(config, async (store) => {
@@ -72,8 +72,9 @@ async function look(
 }
 
 /**
- * Wraps the secrets of the database with another master key: the one given, or the first of SVC_MASTER_KEY. Nodes that
- * serve have the secrets in memory and go on. A lost key is replaced where `secrets.json` still has what it wrapped.
+ * Wraps the secrets of the database with another master key: the given one, or the first of SVC_MASTER_KEY. Running
+ * nodes have the secrets in memory and continue. A lost key can be replaced if `secrets.json` still has the same
+ * secrets.
  * @throws ConfigError
  */
 export async function rewrapSecrets(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {
@@ -99,10 +100,10 @@ const HOW =
   'On every node put the new key before the old one: SVC_MASTER_KEY=NEW,OLD, or a line above it in SVC_MASTER_KEY_FILE. Then run this again.'
 
 /**
- * Replaces the master key of `secrets.json` and encrypts again what the old one protected, while no server runs. The
- * new key is in the file before the commit and the only one after it: a crash in between is settled by the next start,
- * by what the database says. The old key stays in a file of its own, for backups from before. Nothing is changed where
- * a row cannot be opened.
+ * Replaces the master key of `secrets.json` and encrypts its data again, while no server runs. The file gets the new
+ * key before the commit and drops the old one after it. If a crash comes between, the next start decides by the
+ * database. The old key stays in its own file, for earlier backups. Changes nothing if a webhook secret cannot be
+ * decrypted.
  * @throws ConfigError
  */
 export async function rotateKeyring(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {

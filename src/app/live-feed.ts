@@ -10,7 +10,7 @@ import { CHAT_KIND, listTakeovers } from '../widgets'
 import type { Container } from './container'
 
 const MAX = 50
-/** Of webhooks and workflows, whose newest deliveries and runs are shown. */
+/** Number of webhooks and workflows whose newest deliveries and runs are shown. */
 const PARENTS = 20
 const ALL = 100
 const DAY_MS = 86_400_000
@@ -18,7 +18,7 @@ const EXPIRES_WITHIN_MS = 7 * DAY_MS
 const PACE_DAYS = 7
 const ENOUGH_DAYS = 3
 
-/** What `GET /live` and `GET /needs` read of the modules, each as the caller may see it. */
+/** The data of `GET /live` and `GET /needs` from the modules, limited to what the caller may see. */
 export function createFeed(container: Container): Feed {
   const { authenticate, clock, usageReading, publicJobs, webhooks, workflows, browser, widgets } = container
   return {
@@ -63,7 +63,7 @@ const newest = <Row>(rows: Row[], momentOf: (row: Row) => string): Row[] =>
 
 type NewNeed = Omit<Need, 'count' | 'since' | 'id'> & Partial<Need>
 
-/** What waits for a person. A list that the caller may not see adds nothing. */
+/** Collects what waits for a person's action. A list that the caller may not see adds nothing. */
 async function needsOf(
   { store, clock, orgs, keys, webhooks, hooks, usageReading }: Container,
   call: Call,
@@ -170,14 +170,16 @@ function needsOfMoney({ spending, balance, totals }: Report): NewNeed[] {
 }
 
 const MAX_FOUND = 20
-/** Where the console shows what is found, by the word of its kind. */
+/** Section of the console that shows a search result, by its kind. */
 const SECTIONS: Record<string, string> = {
   ...{ api_key: 'keys', request: 'requests', workflow: 'workflows', canvas: 'workflows', hook: 'workflows' },
   ...{ guardrail_policy: 'guardrails', routing_preference: 'routing', webhook: 'webhooks', iframe: 'widgets' },
   test_case: 'playground',
 }
 
-/** What the caller may see whose id or name begins with a word: keys, a request, and every kind of resource. */
+/**
+ * Searches keys, a request and every kind of resource by the beginning of id or name, among what the caller may see.
+ */
 async function searchIn(container: Container, call: Call, word: string): Promise<SearchResults> {
   const { store, keys, usageReading, canvases, hooks, workflows, guardrails, preferences, webhooks } = container
   const beginsSo = (text: string) => text.toLowerCase().startsWith(word.toLowerCase())
@@ -200,7 +202,7 @@ async function searchIn(container: Container, call: Call, word: string): Promise
       : [],
     ...nouns.map(async ({ resource, list, reachOf }) => {
       const { name, label = 'name', guarded }: AnyNoun = resource
-      // Throws where reading them needs a permission.
+      // Throws if the caller lacks the permission to read them.
       if (guarded) await list(call, { limit: 1 })
       const found = await resource.rows.search(
         store.read,
@@ -217,7 +219,7 @@ async function searchIn(container: Container, call: Call, word: string): Promise
   return { results: results.slice(0, MAX_FOUND) }
 }
 
-/** A list that the caller may not see is empty. */
+/** Returns an empty list in place of one that the caller may not see. */
 function noneIfForbidden(error: unknown): [] {
   if (error instanceof AppError && error.kind === 'forbidden') return []
   throw error

@@ -5,13 +5,13 @@ import { ConfigError } from '../kernel/config'
 import { randomBase62 } from '../kernel/crypto'
 import { isBusy } from '../kernel/store'
 
-/** `home` names the folder; a copy of it gets another name. */
+/** `home` is the id of the folder. A copy of the folder gets another id. */
 export type DataLock = { readonly home: string; release(): void }
 
 /**
  * Ensures one server per data folder. The lock is SQLite's lock on a small file, so the operating system releases it
- * even after `kill -9`; the only row of the file holds the pid of the owner.
- * @throws ConfigError when another process holds the lock; what SQLite throws where the file cannot be written
+ * even after `kill -9`. The only row of the file holds the pid of the owner.
+ * @throws ConfigError when another process holds the lock; SQLite's error if the file cannot be written
  */
 export function lockDataDir(dataDir: string): DataLock {
   const path = join(dataDir, 'server.lock')
@@ -46,7 +46,7 @@ type Home = { id: string; file: string }
 
 const homeOf = (database: Database): Home | null => database.query('SELECT id, file FROM home').get() as Home | null
 
-/** Names the folder once. The name holds for one file on one disk, so a copy of the folder does not keep it. */
+/** Gives the folder its id once. The id holds for one file on one disk, so a copy of the folder does not keep it. */
 function keepHome(database: Database, path: string): void {
   const { dev, ino } = statSync(path)
   const file = `${dev}:${ino}`

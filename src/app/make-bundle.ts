@@ -5,10 +5,10 @@ import { buildAssets, buildConsole } from '../pages'
 import { ASSETS, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from './bundle'
 import { releaseOf } from './release'
 
-/** How many bundles are kept: a server that is just starting may still read an older one. */
+/** Number of bundles to keep. A server that is just starting may still read an older one. */
 const STORED = 3
 
-/** Modules find files beside them by `import.meta`; in the bundle it is replaced by the path of the source file. */
+/** Modules find files beside them by `import.meta`. In the bundle, the path of the source file replaces it. */
 const sourcePaths: Bun.BunPlugin = {
   name: 'source-paths',
   setup(build) {
@@ -21,12 +21,12 @@ const sourcePaths: Bun.BunPlugin = {
   },
 }
 
-/** What commands load of `src` when they run and is small enough to be in their own bundle. */
+/** Modules of `src` that commands load at run time and that are small enough for the bundle of the commands. */
 const SMALL = /\/src\/(app\/(bundle|config|variables|production)|kernel\/config)\.ts$/
 
 /**
- * What only some commands need of `src` is larger than all commands, and the server has it too: the command line takes
- * it from the bundle `server` when it comes to that. Notes in `taken` which modules.
+ * Other modules of `src` that some commands need are larger than all commands, and the server's bundle has them too. So
+ * the command line loads them from the bundle `server` when needed. Collects their paths in `taken`.
  */
 const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
   name: 'from-server',
@@ -36,7 +36,7 @@ const fromServer = (server: string, taken: Set<string>): Bun.BunPlugin => ({
       const module = Bun.resolveSync(path, dirname(importer))
       if (!module.includes('/src/') || SMALL.test(module)) return undefined
       taken.add(module)
-      // Another path than its own: Bun takes what else imports the module for the same one.
+      // Uses another path than the module's own. Otherwise Bun would treat all other imports of the module as this one.
       return { path: `server${module}`, namespace: 'server' }
     })
     build.onLoad({ filter: /^server/, namespace: 'server' }, ({ path }) => ({
@@ -57,7 +57,7 @@ const withoutDashboard: Bun.BunPlugin = {
   },
 }
 
-/** Ink asks for the tools of React's developers only in their own mode. */
+/** Ink uses React's developer tools only in development mode. */
 const withoutDevtools: Bun.BunPlugin = {
   name: 'without-devtools',
   setup(build) {
@@ -70,8 +70,8 @@ const withoutDevtools: Bun.BunPlugin = {
 }
 
 /**
- * Bundles and compiles the server and the command line of `root`; `say` hears of each step as it begins. Does nothing
- * when they are there.
+ * Bundles and compiles the server and the command line of `root`. Calls `say` at the start of each step. Does nothing
+ * if the bundle exists.
  */
 export async function makeBundle(root: string, say: (step: string) => void = () => {}): Promise<void> {
   if (isMade(root)) return
@@ -93,7 +93,7 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
     })
     say('compiling the server')
     const entry = join(unfinished, 'entry.ts')
-    // The server, and by their paths the modules that the command line takes from it.
+    // The server, and the modules that the command line takes from it, by path.
     await Bun.write(
       entry,
       [
@@ -115,7 +115,7 @@ export async function makeBundle(root: string, say: (step: string) => void = () 
     await Bun.write(join(unfinished, RELEASE_FACTS), JSON.stringify(await release))
     renameSync(unfinished, join(shelf, name))
   } catch (error) {
-    // The rename fails when another process has made the same bundle meanwhile.
+    // The rename fails if another process built the same bundle meanwhile.
     if (!isMade(root)) throw error
   } finally {
     rmSync(unfinished, { recursive: true, force: true })
@@ -136,13 +136,14 @@ async function compile({ entry, file, format = 'cjs', ...rest }: Input): Promise
     naming: basename(file),
     target: 'bun',
     format,
-    // Compiled code cannot wait at its top, as the dashboard's layout engine does.
+    // Compiled code cannot use top-level await, which the dashboard's layout engine does.
     bytecode: format === 'cjs',
     define: { 'process.env.NODE_ENV': '"production"' },
     sourcemap: 'linked',
     ...rest,
   })
-  // The first error in a server reads the map on the main thread: the text of the sources is two thirds of it.
+  // The first error in a server reads the map on the main thread. The source texts are two thirds of the map, so they
+  // are removed.
   const map = await Bun.file(`${file}.map`).json()
   await Bun.write(`${file}.map`, JSON.stringify({ ...map, sourcesContent: map.sources.map(() => '') }))
 }

@@ -34,7 +34,7 @@ import { openTelemetry } from './telemetry'
 
 type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
 
-/** Answers differ by less: a clock that jumped back and forth with each would be worse than one a little off. */
+/** Smallest clock difference to correct. Correcting less would make the clock jump with every measurement. */
 const SLACK_MS = 100
 
 let isWatched = false
@@ -45,15 +45,15 @@ export type OpenOptions = {
   config: Config
   clock?: Clock
   log?: Log
-  /** False inside a command: a command may inspect and repair what a server refuses to start with. */
+  /** False inside a command, which may inspect and repair data that a server refuses to start with. */
   serving?: boolean
-  /** Makes new secrets for a database whose own are lost. */
+  /** Creates new secrets for a database whose own secrets are lost. */
   newSecrets?: boolean
 }
 
 export type OpenApp = Awaited<ReturnType<typeof openApp>>
 
-/** What opening found and created, for the banner at start (docs/operating.md 4.1). */
+/** What opening found and created. The banner shows it at start (docs/operating.md 4.1). */
 type Findings = {
   newSecrets: boolean
   newDatabase: boolean
@@ -70,7 +70,7 @@ type Findings = {
 export async function openApp(options: OpenOptions) {
   const { config, log = defaultLog(config), serving = true, newSecrets = false } = options
   const { onClock, clock } = { ...databaseClock(log), ...(options.clock && { clock: options.clock }) }
-  // Checked before anything is created, so that a refused start changes nothing.
+  // Checked before anything is created, so that a rejected start changes nothing.
   if (serving) assertMayServe(config, { clock, log })
   let lock: DataLock | null = null
   try {
@@ -133,11 +133,11 @@ async function openLocked(options: Options, lock: DataLock) {
     clock,
     connections,
     findings,
-    /** Tells the operator API where the API listens. */
+    /** Sets the address that the operator API reports as the API's. */
     listensAt: (address: string) => {
       url = address
     },
-    /** `GET /health` says from now on that this server stops. */
+    /** From now on, `GET /health` reports that this server is stopping. */
     leave: () => leaving.abort(),
     /** Ends the streams that are still open with the error `service_unavailable`. */
     stopStreams: () => stopping.abort(shuttingDown()),
@@ -145,7 +145,7 @@ async function openLocked(options: Options, lock: DataLock) {
       await container.browser.close()
       redis?.close()
       await modules.telemetry?.close()
-      // Without a database others see the end of the lease.
+      // If the database is unreachable, other nodes wait for the lease to expire.
       await container.nodes.leave().catch(() => undefined)
       await store.close()
       lock.release()
@@ -153,7 +153,7 @@ async function openLocked(options: Options, lock: DataLock) {
   }
 }
 
-/** Opens secrets, database and modules, and settles what an earlier run left unfinished. */
+/** Opens secrets, database and modules, and settles the unfinished work of an earlier run. */
 async function openModules(
   { config, clock, log, newSecrets, serving, onClock }: Options,
   home: string,
@@ -218,8 +218,8 @@ async function openModules(
 }
 
 /**
- * Creates the database file for its owner only, or takes it from others who could read it, as after a copy. SQLite
- * gives the -wal and -shm files its mode. Throws ConfigError where the file belongs to someone else.
+ * Creates the database file for its owner only, or removes other users' access, for example after a copy. SQLite gives
+ * the -wal and -shm files the same mode. Throws ConfigError if the file belongs to someone else.
  */
 export function claimDatabase(location: DatabaseLocation): void {
   if (location.dialect !== 'sqlite') return
@@ -261,17 +261,17 @@ export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
 }
 
 /**
- * Standard output for a log. A line that it refuses, as on a full disk, is dropped: the server continues without it.
- * Once lines are taken again `onTaken` is told how many were lost.
+ * Standard output for a log. Drops a line that cannot be written, for example on a full disk, and the server continues.
+ * When writing works again, calls `onTaken` with the number of lost lines.
  */
 function createOutput(onTaken: (lost: number) => void): (line: string) => void {
   let [lost, lines, waiting] = [0, 0, '']
-  // Without a listener each refusal is an uncaught error, which is logged, which is refused.
+  // Without a listener, each failed write is an uncaught error, and logging that error fails again.
   if (!isWatched) for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   isWatched = true
   process.once('exit', flush)
   return (line) => {
-    // What one turn of the event loop writes goes out together.
+    // Lines written in the same turn of the event loop go out together.
     if (lines === 0) setImmediate(flush)
     lines += 1
     waiting += line
@@ -291,7 +291,7 @@ function createOutput(onTaken: (lost: number) => void): (line: string) => void {
   }
 }
 
-/** The log of a server, on standard output: lines for people on a terminal, else for programs, as the settings say. */
+/** The log of a server, on standard output. `auto` writes readable lines on a terminal and JSON elsewhere. */
 function defaultLog({ logFormat, logLevel }: Config): Log {
   const pretty = logFormat === 'auto' ? process.stdout.isTTY === true : logFormat === 'pretty'
   const write = createOutput((lost) => log.warn({ lost }, 'log lines were lost'))
@@ -300,9 +300,8 @@ function defaultLog({ logFormat, logLevel }: Config): Log {
 }
 
 /**
- * The clock of the database, as far as it is known. Nodes share leases, due times and expiries, so all of them go by
- * it.
- * `onClock` is told how far the clock of this machine is ahead of it, and says so in the log where that is far.
+ * The clock of the database, as far as it is known. All nodes use it, because they share leases, due times and
+ * expiries. `onClock` gets the time by which this machine's clock is ahead, and logs a large difference.
  */
 function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void } {
   const clock = correctedClock(systemClock)
@@ -331,8 +330,8 @@ function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void
 }
 
 /**
- * Brings the schema up to date, unless the settings leave that to someone; also while nodes of the release before
- * serve, so that nodes can be replaced one by one.
+ * Brings the schema up to date, unless the settings forbid it. Works while nodes of the previous release serve, so that
+ * nodes can be replaced one by one.
  * @throws ConfigError for a database of another release
  */
 async function prepareSchema(location: DatabaseLocation, config: Config): Promise<Schema> {
@@ -346,7 +345,7 @@ async function prepareSchema(location: DatabaseLocation, config: Config): Promis
   return schema
 }
 
-/** @throws ConfigError for a database of a newer release, of another development version, or of half a copy */
+/** @throws ConfigError for a database of a newer release, of another development version, or of an unfinished copy */
 export function assertOurs(
   { applied, known, strange, madeBy, unfinished }: Schema,
   { databaseUrl, dataDir }: Places,

@@ -51,7 +51,7 @@ type Deps = {
   metrics: Metrics
   redis: Redis | null
   location: DatabaseLocation
-  /** Ends streams. */
+  /** Aborts when open streams must end. */
   stopping: AbortSignal
   apiUrl(): string | null
 }
@@ -87,7 +87,7 @@ const modulesOf = (container: Container) => ({
 const HOUR_MS = 3_600_000
 
 /**
- * Builds the operator API: verbs over the same modules, behind a socket that only this user can open (docs/design.md
+ * Builds the operator API: routes over the same modules, behind a socket that only this user can open (docs/design.md
  * 7).
  */
 export function createOps({ config, container, metrics, redis, location, stopping, apiUrl }: Deps) {
@@ -177,14 +177,14 @@ export function createOps({ config, container, metrics, redis, location, stoppin
     admit: container.limiter.admitRequest,
   })
   return {
-    /** The API served on the socket. Made when it is first asked for: commands of tenants and most tests need none. */
+    /** The API served on the socket. Built on first use, because commands of tenants and most tests do not need it. */
     get ops(): OperatorApi {
       ops ??= apiFor({ identify: null })
       return ops
     },
-    /** The API served to other machines, which need an operator key; null unless configured. */
+    /** The API served to other machines, which need an operator key. Null unless configured. */
     remoteOps: config.opsListen ? apiFor(operators.access) : null,
-    /** The API for operators in the console; null where that is switched off. */
+    /** The API for operators in the console. Null if that is disabled. */
     get browserOps(): OperatorApi | null {
       if (!hasOperators(config)) return null
       browserOps ??= apiFor({ identify: browser.identify, seen: browser.noteView })
@@ -193,7 +193,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
   }
 }
 
-/** What only operators have, and the routes that they share with tenants. */
+/** Routes that only operators have, and those they share with tenants. */
 const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
   operatorRoutes(operators, edge, metrics.registry)
     .use(keyOperatorRoutes(container.keys, edge))

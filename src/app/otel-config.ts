@@ -2,7 +2,7 @@ import { setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
-/** Where traces and metrics go. */
+/** Settings for exporting traces and metrics. */
 export const otelSettings = {
   otelEndpoint: setting({
     env: 'SVC_OTEL_ENDPOINT',

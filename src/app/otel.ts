@@ -22,23 +22,22 @@ import { RELEASE } from './version'
 
 const FAREWELL_MS = 3_000
 const MICRO_PER_CENT = 1_000_000
-/** The name under which svc answers for all engines. */
+/** Provider name that svc reports for all engines. */
 const PROVIDER = 'svc'
-/** What the GenAI conventions call the work of these addresses; everything else is a conversation. */
+/** Operation names of the GenAI conventions by path. All other paths are conversations. */
 const OPERATIONS: readonly (readonly [RegExp, string])[] = [
   [/^\/images?\b|^\/video|^\/audio\/tts/, 'generate_content'],
   [/^\/research/, 'invoke_agent'],
 ]
 
 /**
- * Traces and metrics over OTLP/HTTP, named by the semantic conventions for GenAI. A trace is made once its request has
- * been answered, from the steps that were noted of it, so it costs a request nothing while it runs. Prompts, answers
- * and arguments are never in it.
+ * Exports traces and metrics over OTLP/HTTP, named by the semantic conventions for GenAI. Builds a trace from the noted
+ * steps after the request is answered, so a running request pays nothing. Never exports prompts, answers or arguments.
  */
 export function createTelemetry(config: Config, log: Log): Telemetry {
   const base = config.otelEndpoint.replace(/\/$/, '')
   const headers = headersOf(config.otelHeaders)
-  // What the SDK has to say of a collector that is away; it says it of each try.
+  // Logs the SDK's message about an unreachable collector. The SDK repeats it for every attempt.
   const say = (message: string) => log.warn({ collector: base }, message.slice(0, 200))
   diag.setLogger({ error: say, warn: say, info: quiet, debug: quiet, verbose: quiet }, DiagLogLevel.WARN)
   const resource = resourceFromAttributes({
@@ -78,7 +77,7 @@ export function createTelemetry(config: Config, log: Log): Telemetry {
       )
       if (line.status >= 500) root.setStatus({ code: SpanStatusCode.ERROR, message: line.code ?? '' })
       const inside = trace.setSpan(ROOT_CONTEXT, root)
-      // The settlement is no work of its own, and a target that was passed over was not called.
+      // The settlement is not an operation, and a target that was passed over was not called.
       for (const step of steps)
         if (step.kind !== 'settled' && step.facts?.outcome !== 'passed over') addStep(step, inside)
       root.end(end)
@@ -154,7 +153,7 @@ function aboutRequest({ id, method, path, status, code }: Answered, steps: reado
   })
 }
 
-/** Durations in seconds, as the conventions have them. */
+/** Metric instruments. Durations are in seconds, as the conventions require. */
 function instruments(meters: MeterProvider) {
   const meter = meters.getMeter('svc', RELEASE)
   const server = meter.createHistogram('http.server.request.duration', { unit: 's' })
@@ -186,7 +185,7 @@ function instruments(meters: MeterProvider) {
 
 const operationOf = (endpoint: string): string => OPERATIONS.find(([path]) => path.test(endpoint))?.[1] ?? 'chat'
 
-/** `name=value` pairs with commas between them, as collectors ask for them. */
+/** Parses `name=value` pairs separated by commas, the usual format for collector headers. */
 const headersOf = (text: string): Record<string, string> =>
   Object.fromEntries(
     text

@@ -3,7 +3,7 @@ import { createLog } from '../kernel/log'
 import { loadConfig } from './config'
 import { openApp } from './open'
 
-/** The OpenAPI document of these sources, from a server that is opened in the empty folder `dataDir` and closed. */
+/** The OpenAPI document of these sources. Opens a server in the empty folder `dataDir` and closes it. */
 export async function ownDocument(dataDir: string): Promise<Record<string, unknown>> {
   const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
   const app = await openApp({ config: loadConfig({ dataDir }), clock: systemClock, log, serving: false })
@@ -13,5 +13,5 @@ export async function ownDocument(dataDir: string): Promise<Record<string, unkno
   return document
 }
 
-// A process of its own, since it is told what to open by its environment.
+// Runs as its own process, because the environment decides what it opens.
 if (import.meta.main) process.stdout.write(JSON.stringify(await ownDocument('data')))

@@ -19,13 +19,13 @@ import { RELEASE } from './version'
 
 type Deps = { config: Config; container: Container; guard: Guard; streams: Streams; ownOrigin: string | null }
 
-/** What stands before every path of this server, behind a proxy that puts it below a prefix. */
+/** Prefix of every path of this server, when a proxy puts it below one. */
 const basePathOf = ({ publicUrl }: Config): string => URL.parse(publicUrl)?.pathname.replace(/\/$/, '') ?? ''
 
-/** Pages show this many of each, the newest. */
+/** Maximum number of items per list on a page, newest first. */
 const MAX = 100
 
-/** Everything that people see in a browser, with what each page needs of the modules. */
+/** All browser pages, with the module functions each page needs. */
 export function pageRoutes({ config, container, guard, streams, ownOrigin }: Deps) {
   const { auth, signInLinks, limiter, assets, clock, widgets: chats } = container
   const { invitations } = container.orgs
@@ -95,7 +95,7 @@ export function pageRoutes({ config, container, guard, streams, ownOrigin }: Dep
     .use(movedRoutes(base, guard))
 }
 
-/** Pages that the console took the place of; links to them go on working. */
+/** Redirects from pages that the console replaced, so that old links keep working. */
 const movedRoutes = (base: string, guard: Guard) =>
   [
     ['/home', '/console'],
@@ -116,7 +116,7 @@ const movedRoutes = (base: string, guard: Guard) =>
     new Elysia({ detail: { hide: true } }).use(guard),
   )
 
-/** A page for a widget that may be shown; a preview that is over, or no widget, has none. */
+/** Finds the page of a widget. Returns nothing for an unknown widget or an expired preview. */
 const findWidget =
   ({ deps }: Container['widgets']): FindWidget =>
   async (id, preview) => {
@@ -130,12 +130,12 @@ const findWidget =
     }
   }
 
-/** When this process began, to the minute. */
+/** Start time of this process, to the minute. */
 const since = `${new Date(performance.timeOrigin).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 type HomeDeps = { config: Config; health: Pick<Container['health'], 'check'>; publicOrigin: string | null }
 
-/** `GET /`: tells a person who opens the address in a browser what this is, and where to go on. */
+/** `GET /`: tells a person who opens the address in a browser what this is, and which page to open next. */
 export const homePageRoutes = ({ config, health, publicOrigin }: HomeDeps, guard: Guard) =>
   new Elysia({ detail: { hide: true } }).use(guard).get(
     '/',

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../kernel/config'
 
 /**
- * Writes a file that only its owner can read. It is written under another name, synced, and renamed, so that a crash
- * leaves the complete old file or the complete new one.
+ * Writes a file that only its owner can read. Writes and syncs a draft and renames it, so a crash leaves either the
+ * complete old file or the complete new one.
  */
 export function writePrivate(path: string, text: string): void {
   const draft = `${path}.new`
@@ -24,27 +24,27 @@ export function writePrivate(path: string, text: string): void {
   }
 }
 
-/** Creates an empty file that only its owner can read, unless it exists; later writers keep its mode. */
+/** Creates an empty file that only its owner can read, unless it exists. Later writers keep its mode. */
 export function claimPrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600))
 }
 
-/** Takes the right to read from others, where they have it; files that do not exist pass. @throws ConfigError */
+/** Removes other users' access to these files. Skips files that do not exist. @throws ConfigError */
 export function makePrivate(...paths: string[]): void {
   for (const path of paths) {
     if (!existsSync(path) || !(statSync(path).mode & 0o077)) continue
     try {
       chmodSync(path, 0o600)
     } catch {
-      // A file of someone else: the refusal below says what to do.
+      // The file belongs to another user. The error below tells what to do.
     }
   }
   assertPrivate(...paths)
 }
 
 /**
- * Refuses files that others can read; those that do not exist pass (docs/operating.md 4.5). @throws ConfigError naming
- * each of them
+ * Rejects files that other users can read. Skips files that do not exist (docs/operating.md 4.5). @throws ConfigError
+ * naming each of them
  */
 export function assertPrivate(...paths: string[]): void {
   const open = paths.filter((path) => existsSync(path) && statSync(path).mode & 0o077)

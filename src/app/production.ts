@@ -7,7 +7,7 @@ import { createLog, type Log } from '../kernel/log'
 import type { Config } from './config'
 import { remoteProblems } from './remote-operators'
 
-/** Throws ConfigError with everything that forbids a production start, in one message (docs/operating.md 4.5). */
+/** Throws one ConfigError with all problems that forbid a production start (docs/operating.md 4.5). */
 export function assertProductionReady(config: Config, unmappedModes: readonly string[]): void {
   if (!config.production) return
   const problems: string[] = []
@@ -24,17 +24,17 @@ export function assertProductionReady(config: Config, unmappedModes: readonly st
   if (problems.length) throw new ConfigError(problems)
 }
 
-/** Throws ConfigError with everything that forbids a start in production mode; in development nothing does. */
+/** Throws ConfigError with all problems that forbid a start in production mode. Development mode has no such checks. */
 export function assertMayServe(config: Config, more: { clock?: Clock; log?: Log } = {}): void {
   if (!config.production) return
   const { clock = systemClock, log = createLog({ level: 'silent', pretty: false, write: () => undefined }) } = more
   const engines = createEngines({ settings: config, clock, log, builtin: createBuiltinDriver({ clock }) })
-  // What operators connected while a server ran is in its database, and is looked at once that is open.
+  // Engines that operators connected while a server ran are in its database, which is checked once it is open.
   const isNew = !config.databaseUrl && !existsSync(join(config.dataDir, 'svc.db'))
   assertProductionReady(config, isNew ? unmappedModes(engines) : [])
 }
 
-/** Modes that the built-in engine answers. Pictures and videos need no model: the server draws them itself. */
+/** Modes that the built-in engine answers. Pictures and videos do not count, because the server itself draws them. */
 export const unmappedModes = ({ mapping }: Pick<EngineService, 'mapping'>): string[] =>
   mapping()
     .filter(({ makes, targets }) => makes === 'text' && targets.some(({ kind }) => kind === 'builtin'))

@@ -6,8 +6,8 @@ export type Redis = {
   ping(): Promise<void>
   wire: Wire
   /**
-   * Runs a Lua script on keys as one step, and reads what it answers. Rejects where Redis is away, does not answer in a
-   * quarter of a second, or answers what `read` throws for.
+   * Runs a Lua script on keys as one step, and parses its result with `read`. Rejects when Redis is unreachable, does
+   * not answer within a quarter of a second, or `read` throws.
    */
   run<T>(
     script: string,
@@ -15,25 +15,30 @@ export type Redis = {
     values: readonly (string | number)[],
     read: (answer: unknown) => T,
   ): Promise<T>
-  /** Which run of Redis answers: one that is started again may know nothing of before. Rejects as `run`. */
+  /** Id of the running Redis process. A restarted Redis may have lost all earlier data. Rejects like `run`. */
   started(): Promise<string>
-  /** The policy by which it evicts what has not expired; null if none, or if it does not say. Rejects as `run`. */
+  /**
+   * The policy by which Redis evicts unexpired keys. Null if it evicts none or does not report it. Rejects like `run`.
+   */
   evicts(): Promise<string | null>
-  /** Why it is away, in words; null while it is there. */
+  /** Reason, in words, why Redis is unreachable. Null while it is reachable. */
   problem(): string | null
   close(): void
 }
 
 type Options = {
   clock: Clock
-  /** Told once when Redis is lost, with why, and once when it is back, with null. */
+  /** Called once with the reason when Redis is lost, and once with null when it is back. */
   onChange(problem: string | null): void
 }
 
 const CHANNEL = 'svc:live'
 const PATIENCE_MS = 250
 
-/** The connection to the configured Redis; null without one. While it is down calls fail at once; it reconnects. */
+/**
+ * The connection to the configured Redis. Null without one. While Redis is down, calls fail at once and the connection
+ * is retried.
+ */
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
@@ -91,7 +96,7 @@ export function connectRedis(url: string, { clock, onChange }: Options): Redis |
   }
 }
 
-/** The client says no more than that the connection was closed, whatever Redis had against it. */
+/** The client reports only that the connection was closed, whatever the reason was. */
 function wordsOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message === 'Connection closed'
@@ -106,14 +111,14 @@ const opened = (url: string) =>
     maxRetries: 0,
   })
 
-/** Connects where it is not, once for all who wait for it. Resolves with which run of Redis it is. */
+/** Connects if necessary, once for all waiting callers. Resolves with the id of the running Redis process. */
 function connecting(client: RedisClient): () => Promise<string> {
   let under: Promise<void> | null = null
   let run = ''
   const connect = async () => {
     await client.connect()
     const about = String(await client.send('INFO', ['server']).catch(() => ''))
-    // One that does not tell is taken for the same as long as it has what was written to it.
+    // A Redis that does not report a run id counts as the same one while it still has the data written to it.
     run = /^run_id:(\w+)/m.exec(about)?.[1] ?? 'unknown'
   }
   return async () => {
@@ -126,7 +131,7 @@ function connecting(client: RedisClient): () => Promise<string> {
   }
 }
 
-/** A script is sent once and named by its hash from then on; a server that restarted is sent it again. */
+/** Loads a script once and then calls it by its hash. Loads it again after Redis restarted. */
 function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   const hashes = new Map<string, Promise<string>>()
   const load = (script: string) => {
@@ -147,7 +152,10 @@ function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   }
 }
 
-/** A listening connection takes no other commands, and a broken one cannot listen again: each try has its own. */
+/**
+ * A subscribed connection takes no other commands, and a broken one cannot subscribe again. So each attempt opens its
+ * own connection.
+ */
 function createWire(
   url: string,
   client: RedisClient,

@@ -7,14 +7,14 @@ import type { OpenApp } from './open'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/
 
-/** Largest request body; operator requests are small. */
+/** Largest request body. Operator requests are small. */
 const MAX_BODY_BYTES = 1024 * 1024
 
 type ListenAddress = { hostname: string; port: number; tls: { cert: string; key: string } | null }
 
 /**
- * Serves the operator API to other machines on its own port; null when that is not configured. Keys cross the network
- * here, so beyond loopback TLS is required (docs/operating.md 2.2).
+ * Serves the operator API to other machines on its own port. Null if not configured. Keys cross the network here, so
+ * any address beyond loopback requires TLS (docs/operating.md 2.2).
  * @throws ConfigError
  */
 export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server<unknown> | null {
@@ -29,7 +29,8 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
       maxRequestBodySize: MAX_BODY_BYTES,
       // Verifying a large store sends nothing for longer than the default idle timeout of ten seconds.
       idleTimeout: 255,
-      // The framework looks for the path behind `http://` and a host of any length, so that a longer scheme has none.
+      // The framework looks for the path after `http://` and a host. With the longer `https://` it would not find the
+      // path.
       fetch: (request) =>
         remoteOps.handle(tls ? new Request(request.url.replace(/^https:/, 'http:'), request) : request),
       ...(tls ? { tls } : {}),
@@ -41,11 +42,11 @@ export function listenForRemoteOperators({ remoteOps, config }: OpenApp): Server
 }
 
 /**
- * Checks that the configured address can be listened on, before a start creates anything.
+ * Checks that the configured address is free, before a start creates anything.
  * @throws ConfigError
  */
 export async function assertRemoteAddressFree(config: Config): Promise<void> {
-  // A production start lists these problems with its others.
+  // A production start lists these problems together with all others.
   if (!config.opsListen || (config.production && remoteProblems(config).length)) return
   const { hostname, port } = listenAddressOf(config)
   const code = await portProblem(hostname, port)
@@ -61,7 +62,7 @@ const cannotListen = (config: Config, code: string): ConfigError => {
 export const urlOf = ({ hostname, port, url }: Server<unknown>): string =>
   `${url.protocol}//${hostname?.includes(':') ? `[${hostname}]` : hostname}:${port}`
 
-/** Why operators elsewhere could not be served as configured; nothing where that is in order, or not wanted. */
+/** Problems of the configured remote operator address. Empty if it is fine or not configured. */
 export function remoteProblems(config: Config): readonly string[] {
   try {
     if (config.opsListen) listenAddressOf(config)

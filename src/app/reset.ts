@@ -9,12 +9,12 @@ import { assertAlone } from './single-server'
 
 export { assertAlone }
 
-/** What a reset takes away besides the database; secrets and backups stay. */
+/** Files that a reset removes besides the database. Secrets and backups stay. */
 const NAMES = ['dev-key', 'audit', 'ops.sock'] as const
 const OF_FILES = /^[0-9a-f]{2}$/
 
 /**
- * Deletes what users of a development server made: its database and files. Nothing else in the folders is touched.
+ * Deletes the data of a development server: its database and files. Touches nothing else in the folders.
  * @throws ConfigError in production mode, and while a server uses the data
  */
 export async function resetData(config: Config): Promise<void> {

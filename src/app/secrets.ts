@@ -15,9 +15,9 @@ export type Secrets = {
   masterKey: Uint8Array
   /** Signs the checkpoints of the audit record: Ed25519 (docs/api.md 19). */
   auditKey: SigningKey
-  /** The master key of a rotation that has not ended; the database knows whether it is in force. */
+  /** The next master key of an unfinished rotation. The database tells whether it is in force. */
   next: Uint8Array | null
-  /** 1 for the first master key; each rotation adds one. */
+  /** 1 for the first master key. Each rotation adds one. */
   version: number
   /** True when this start created the file. */
   isNew: boolean
@@ -25,7 +25,7 @@ export type Secrets = {
 }
 
 /**
- * Reads `secrets.json` in the data folder, or creates it, readable by its owner only. Refuses a file that others can
+ * Reads `secrets.json` in the data folder, or creates it, readable by its owner only. Rejects a file that others can
  * read, because it decrypts every stored secret (docs/operating.md 4.5). Adds an audit key to a file older than
  * checkpoints.
  * @throws ConfigError
@@ -41,7 +41,7 @@ export function loadSecrets(dataDir: string): Secrets {
   return { ...found, next: keyIn(stored.next_master_key), isNew, path }
 }
 
-/** What stored members contain; errors name their place. A broken key is never replaced. @throws ConfigError */
+/** Parses the stored members. Errors name `place`. A broken key is never replaced. @throws ConfigError */
 export function secretsIn(stored: Stored, place: string): Pick<Secrets, 'masterKey' | 'auditKey' | 'version'> {
   const masterKey = keyIn(stored.master_key)
   if (!masterKey) throw new ConfigError([`${place} contains no master key of 32 bytes. Restore it from a backup.`])
@@ -63,30 +63,30 @@ export const storedIn = (dataDir: string): Stored => read(readFileSync(secretsFi
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
-/** The members of `secrets.json`, which the database has too, wrapped, where there is a key to wrap with. */
+/** The members of `secrets.json`. If there is a key to wrap them, the database stores them too. */
 type Stored = {
   version?: number
   master_key?: string
-  /** Absent: 1. */
+  /** 1 if absent. */
   key_version?: number
   next_master_key?: string
   audit_key?: string
 }
 
-/** The 32 bytes that a word of base64 stands for; null where it is no such word. */
+/** Decodes a base64 key of 32 bytes. Null for any other text. */
 function keyIn(word: string | undefined): Uint8Array | null {
   const key = Buffer.from(word ?? '', 'base64')
   return key.length === 32 ? key : null
 }
 
-/** Puts the next master key beside the one in force, and returns it. */
+/** Adds the next master key to the file, beside the one in force, and returns it. */
 export function beginRotation(dataDir: string, given: Uint8Array | null): Uint8Array {
   const next = given ?? randomBytes(32)
   rewrite(dataDir, (stored) => ({ ...stored, next_master_key: Buffer.from(next).toString('base64') }))
   return next
 }
 
-/** Lets the next master key be the only one. The file as it was before stays beside it, for older backups. */
+/** Makes the next master key the only one. The old file stays beside it, for older backups. */
 export function endRotation(dataDir: string): { old: string; version: number } {
   const path = secretsFile(dataDir)
   const { next_master_key: next, ...stored } = storedIn(dataDir)
@@ -104,7 +104,7 @@ function rewrite(dataDir: string, change: (stored: Stored) => Stored): void {
 
 const textOf = (stored: object): string => `${JSON.stringify(stored, null, 2)}\n`
 
-/** The members of the file; an empty object when the text is not a JSON object. */
+/** Parses the members of the file. Returns an empty object if the text is not a JSON object. */
 function read(text: string): Stored {
   try {
     const stored: unknown = JSON.parse(text)
@@ -118,9 +118,9 @@ type Options = {
   config: Config
   /** Id of the data folder. */
   home: string
-  /** Continues with secrets other than those of the database. */
+  /** Continues with other secrets than the database was written with. */
   newSecrets: boolean
-  /** A command may look into a database that a server refuses to start with. */
+  /** False inside a command, which may read a database that a server refuses to start with. */
   serving: boolean
 }
 
@@ -131,11 +131,10 @@ const CONTEXT = 'secrets of the database'
 const GIVE_UP = 'To give up what it encrypted, run svc-admin serve --new-secrets'
 
 /**
- * The secrets for a database: those it has itself, where the node has the key that wraps them, or those of
- * `secrets.json`.
- * With a key the first start makes them in the database, and a database that used the file takes them over. Refuses to
- * make new ones, or to serve with others, where it was written with some: what those encrypted, as answers under
- * Idempotency-Keys, could not be read, and two keys would sign one record. Starts run one at a time (`inTurn`).
+ * The secrets for a database: its own, if this node has the key that wraps them, else those of `secrets.json`. With
+ * such a key, the first start creates them in the database, and a database that used the file takes them over. Refuses
+ * to create or use other secrets than the database was written with. Otherwise encrypted data (for example answers
+ * under Idempotency-Keys) would be lost, and two keys would sign one audit record. Starts run one at a time (`inTurn`).
  * @throws ConfigError
  */
 export async function secretsFor(store: Store, options: Options): Promise<Found> {
@@ -176,8 +175,8 @@ export async function secretsFor(store: Store, options: Options): Promise<Found>
 }
 
 /**
- * The keys that may wrap the secrets: the first wraps, and each is tried, so that nodes can be given a new one before
- * the database is. Empty without SVC_MASTER_KEY and SVC_MASTER_KEY_FILE.
+ * The keys that may wrap the secrets. The first one wraps, and each is tried for unwrapping, so nodes can get a new key
+ * before the database does. Empty without SVC_MASTER_KEY and SVC_MASTER_KEY_FILE.
  * @throws ConfigError
  */
 export function masterKeysOf({ masterKey, masterKeyFile }: Pick<Config, 'masterKey' | 'masterKeyFile'>): Uint8Array[] {
@@ -185,7 +184,7 @@ export function masterKeysOf({ masterKey, masterKeyFile }: Pick<Config, 'masterK
   if (masterKey) throw new ConfigError(['SVC_MASTER_KEY and SVC_MASTER_KEY_FILE are both set. Remove one of them.'])
   let text: string
   try {
-    // Its group may read it: containers that do not run as root are given such files.
+    // Its group may read the file, because containers that do not run as root get such files.
     if (statSync(masterKeyFile).mode & 0o007)
       throw new ConfigError([`${masterKeyFile} can be read by other users. Run: chmod o= ${masterKeyFile}`])
     text = readFileSync(masterKeyFile, 'utf8')
@@ -208,7 +207,7 @@ function readKeys(text: string, place: string): Uint8Array[] {
   })
 }
 
-/** The secrets that the database has, where one of the keys opens them. */
+/** The secrets stored in the database. Null if none of the keys opens them. */
 export function unwrapped({ wrapped }: Known, keys: readonly Uint8Array[]): Stored | null {
   for (const key of wrapped ? keys : []) {
     try {
@@ -220,15 +219,15 @@ export function unwrapped({ wrapped }: Known, keys: readonly Uint8Array[]): Stor
   return null
 }
 
-/** Seals secrets for the database. */
+/** Encrypts secrets for the database. */
 export function wrap({ next_master_key: _, ...stored }: Stored, key: Uint8Array) {
   return { wrapped: seal(key, CONTEXT, JSON.stringify(stored)), wrapped_by: nameOf(key) }
 }
 
-/** Tells a master key from others, and nothing about it. */
+/** Name that distinguishes master keys without revealing them. */
 export const nameOf = (key: Uint8Array): string => hmacHex(key, 'name of a master key').slice(0, 8)
 
-/** The secrets of the file. Of a rotation that did not end the database says whether it was committed. */
+/** The secrets of the file. If a rotation did not end, the database tells whether it was committed. */
 function settled(dataDir: string, known: string | undefined): Secrets {
   const found = loadSecrets(dataDir)
   if (!found.next) return found
@@ -237,11 +236,11 @@ function settled(dataDir: string, known: string | undefined): Secrets {
   return loadSecrets(dataDir)
 }
 
-/** Tells secrets from others, and nothing about them. */
+/** Fingerprint that distinguishes secrets without revealing them. */
 export const fingerprintOf = ({ masterKey, auditKey }: Pick<Secrets, 'masterKey' | 'auditKey'>): string =>
   hmacHex(masterKey, `fingerprint of secrets, signing as ${auditKey.publicKey}`)
 
-/** Why a node cannot open the secrets of the database. */
+/** The error for a node that cannot open the secrets of the database. */
 export const otherKey = ({ wrapped_by }: Known, keys: readonly Uint8Array[]) =>
   new ConfigError([
     `The secrets of the database are wrapped by master key ${wrapped_by}, and this node has ${keys.length ? `only ${keys.map(nameOf).join(', ')}` : 'none'}. Set SVC_MASTER_KEY or SVC_MASTER_KEY_FILE as on the other nodes. If the key is lost and you have secrets.json, start without a master key and run svc-admin keyring rotate --from-file NEW_KEY. ${GIVE_UP}`,

@@ -8,10 +8,10 @@ import { writePrivate } from './private-file'
 export type Seed = { key: string; keyFile: string; org: string }
 
 /**
- * The first run in dev mode creates an owner, an org and a key (docs/design.md 10), on tier enterprise, which only the
- * operator API may grant. The org is not active, so the key's calls are paid and recorded under the user, where one
- * looks first. The key is written to `data/dev-key` before the commit that makes it valid: a crash in between leaves a
- * file that the next start replaces, never a lost key.
+ * The first run in dev mode creates an owner, an org and a key (docs/design.md 10). The key has tier enterprise, which
+ * only the operator API may grant. The org is not active, so the key's calls are charged and recorded under the user,
+ * where people look first. `data/dev-key` is written before the commit that makes the key valid. A crash in between
+ * leaves a file that the next start replaces, never a lost key.
  */
 export async function seedFirstRun(container: Container, dataDir: string): Promise<Seed | null> {
   const keyFile = join(dataDir, 'dev-key')
@@ -23,7 +23,7 @@ export async function seedFirstRun(container: Container, dataDir: string): Promi
     const org = await orgs.createOrg(tx, call, user.id, { name: 'Dev' })
     await billing.openAccount(tx, `user:${user.id}`)
     await billing.openAccount(tx, `org:${org.id}`)
-    // A personal key may do everything; an org key could not create an org or change settings.
+    // A personal key may do everything. An org key could not create an org or change settings.
     const input = { name: DEV_KEY, userId: user.id, orgId: null, tier: 'enterprise' } as const
     const made = await keys.createIn(tx, call, input)
     writePrivate(keyFile, `${made.key}\n`)
@@ -43,10 +43,10 @@ export function firstLink({ store, orgs, audit, signInLinks }: Container): Promi
   })
 }
 
-/** Whether any API key exists; without one nobody can call the API. */
+/** True if any API key exists. Without a key nobody can call the API. */
 export const hasKeys = async ({ keys }: Container): Promise<boolean> => (await keys.count(startUpCall())) > 0
 
-/** Whether the key that a first run in dev mode made still works. */
+/** True if the key that a first run in dev mode created still works. */
 export async function hasDevKey({ store, orgs, keys }: Container): Promise<boolean> {
   const owner = await orgs.userByEmail(store.read, DEV_OWNER)
   if (!owner) return false
@@ -54,7 +54,7 @@ export async function hasDevKey({ store, orgs, keys }: Container): Promise<boole
   return items.some(({ name }) => name === DEV_KEY)
 }
 
-/** The caller of what the server does by itself at start; the audit record names it `first run`. */
+/** The caller for actions of the server itself at start. The audit record names it `first run`. */
 function startUpCall(): Call<OperatorCaller> {
   return {
     caller: { type: 'operator', role: 'admin', name: 'first run', transport: 'local', reason: 'first run' },

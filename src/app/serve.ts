@@ -11,10 +11,10 @@ import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
 import { unknownVariables } from './variables'
 
-/** Where people read; a reader of JSON lines gets nothing else on stdout. */
+/** The stream for messages to people. With JSON logs, stdout carries only JSON lines. */
 const outOf = ({ app }: RunningApp) => (app.config.logFormat === 'json' ? process.stderr : process.stdout)
 
-/** Ends the process even when stopping fails: otherwise it would keep the lock and the next server could not start. */
+/** Ends the process even if stopping fails. Otherwise it would keep the lock and the next server could not start. */
 const end = (running: RunningApp, workers: Workers, hurry: AbortSignal): Promise<never> => {
   const giveUp = () => setTimeout(() => process.exit(1), HURRIED_MS)
   if (hurry.aborted) giveUp()
@@ -32,17 +32,17 @@ const end = (running: RunningApp, workers: Workers, hurry: AbortSignal): Promise
 }
 
 const WIDTH = 80
-/** Longest wait for what the upstreams say, for the text at start alone: the server serves meanwhile. */
+/** Maximum wait for the upstreams' state. Only the start text waits, because the server already serves. */
 const REQUESTING_MS = 1_000
-/** Longest wait for the end of a start that is to be stopped, as when its database answers nothing. */
+/** Maximum wait for a start to finish after a stop signal, for example when its database does not answer. */
 const STARTING_MS = 25_000
-/** Longest time from a second signal to the end. */
+/** Maximum time from a second signal to the end of the process. */
 const HURRIED_MS = 5_000
 
 /**
- * Serves until `stop` aborts, then stops gracefully, with exit 0; `hurry` cuts that short. A start under way is
- * finished first, so that nothing is left half made; one that takes longer than a stop may is given up. Configuration
- * problems are printed together, exit 1.
+ * Serves until `stop` aborts, then stops gracefully with exit 0. `hurry` shortens the stop. A stop during the start
+ * waits for the start to finish, so that nothing stays half created, and gives up after STARTING_MS. Prints all
+ * configuration problems together, exit 1.
  * @public The bundle is entered here, by its path.
  */
 export async function serve(
@@ -69,10 +69,10 @@ export async function serve(
     stop.removeEventListener('abort', giveUp)
     const workers = startWorkers(running, stop.aborted ? 1 : config.workers, overrides)
     if (stop.aborted) return await end(running, workers, hurry)
-    // Heard before the banner is printed: a process that reads the banner may send a signal at once.
+    // Registered before the banner is printed, because a process that reads the banner may send a signal at once.
     stop.addEventListener('abort', () => void end(running, workers, hurry), { once: true })
     if (config.worker > 0) {
-      // Its log is written by the first process, and ends with it.
+      // The first process writes this worker's log, so the worker ends with it.
       process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
       return
     }
@@ -100,12 +100,14 @@ export async function serve(
 
 type Workers = { stop(hurry: AbortSignal): Promise<void> }
 
-/** Pauses before a worker that has ended is started again; the first one after it ran for a while. */
+/**
+ * Pauses before an ended worker restarts. The pause starts over at the first value after a worker ran for STEADY_MS.
+ */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000]
 
 /**
- * Starts the other processes of `SVC_WORKERS` on the port of the first, and starts each that ends again. Each is a node
- * with a folder of its own below the data folder. They answer requests; the first also does what is due.
+ * Starts the other processes of `SVC_WORKERS` on the port of the first, and restarts each that ends. Each is a node
+ * with its own folder below the data folder. Workers answer requests. The first process also runs jobs and deliveries.
  */
 function startWorkers({ app }: RunningApp, count: number, overrides: ConfigOverrides): Workers {
   const { config, clock, log } = app
@@ -143,7 +145,7 @@ function startWorkers({ app }: RunningApp, count: number, overrides: ConfigOverr
   function spawn(worker: number) {
     const dataDir = join(config.dataDir, 'workers', String(worker))
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    // With a master key the database has them.
+    // With a master key, the database holds the secrets.
     const secrets = join(config.dataDir, 'secrets.json')
     if (existsSync(secrets)) copyFileSync(secrets, join(dataDir, 'secrets.json'))
     const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
@@ -168,7 +170,7 @@ function startWorkers({ app }: RunningApp, count: number, overrides: ConfigOverr
   }
 }
 
-/** Writes what a worker prints in whole lines, so that those of two processes do not mix. */
+/** Writes a worker's output in whole lines, so that lines of two processes do not mix. */
 async function passOn(stream: ReadableStream<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -74,7 +74,9 @@ const entriesOf = (list: string): string[] => list.split(',').filter((entry) => 
 
 type OpenApiSource = { get(): Record<string, unknown> }
 
-/** Serves the OpenAPI document twice: with a key, as the contract says, and without one for tools that import it. */
+/**
+ * Serves the OpenAPI document twice: with a key, as the contract requires, and without one for tools that import it.
+ */
 const documentRoutes = (document: OpenApiSource, guard: Guard) =>
   new Elysia()
     .use(guard)
@@ -89,7 +91,7 @@ const documentRoutes = (document: OpenApiSource, guard: Guard) =>
       detail: { hide: true } as object,
     })
 
-/** A Response, so that the edge does not add `request_id` to a document that is not a resource. */
+/** Returns a Response, so that the edge does not add `request_id` to a document that is not a resource. */
 const published = (document: OpenApiSource) => Response.json(document.get())
 
 type Deps = {
@@ -99,13 +101,13 @@ type Deps = {
   connections: Connections
   leaving: AbortSignal
 } & {
-  /** The operator API of the console; null where that is switched off. */
+  /** The operator API of the console. Null if that is disabled. */
   browserOps(): { handle(request: Request): Response | Promise<Response> } | null
 }
 
 export type Api = ReturnType<typeof createServer>
 
-/** Where a session may act with a key by `X-Svc-As-Key`: calls that generate. */
+/** Paths on which a session may act with a key by `X-Svc-As-Key`: calls that generate. */
 const AS_KEY =
   /^(\/api)?\/v1\/(completions|chat|responses|messages|images|video|code|documents|audio|voice|embeddings)(\/|$)/
 
@@ -127,7 +129,7 @@ export function createServer({ config, container, metrics, connections, leaving,
   const ownOrigin = config.publicUrl ? new URL(config.publicUrl).origin : null
   const origin = config.publicUrl.replace(/\/$/, '') || `http://${config.host}:${config.port}`
   const document: OpenApiSource = { get: () => ({}) }
-  // What a route asks of this app itself; the app is not there before its routes.
+  // Handles requests of routes to this app itself. Assigned later, because the app exists only after its routes.
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
   const reference = createReference({ read: () => document.get() })
 
@@ -143,7 +145,7 @@ export function createServer({ config, container, metrics, connections, leaving,
         if (caller.type !== 'session') return caller
         const key = request.headers.get('x-svc-as-key')
         if (key !== null && AS_KEY.test(pathOf(request.url))) {
-          // Before the caller is a key: only a page of this server may act with the cookie.
+          // Checked while the caller is still the session, because only a page of this server may use the cookie.
           container.assertOrigin(caller, browserHeaders(request), ownOrigin)
           return container.keys.actingAs(caller, key)
         }
@@ -153,7 +155,7 @@ export function createServer({ config, container, metrics, connections, leaving,
       return found instanceof Promise ? found.then(acting) : acting(found)
     },
     assertOrigin: (caller, request) => {
-      // Only pages send it; without one there is nothing to hold a key to.
+      // Only pages send `Origin`. Without it there is nothing to check for a key.
       if (caller.type === 'session' || request.headers.has('origin'))
         container.assertOrigin(caller, browserHeaders(request), ownOrigin)
     },
@@ -181,7 +183,7 @@ export function createServer({ config, container, metrics, connections, leaving,
 
   const api = new Elysia({
     normalize: false,
-    // Otherwise no path is found when the host name is shorter than four characters.
+    // With `standardHostname`, the router finds no path if the host name is shorter than four characters.
     handler: { standardHostname: false },
     serve: {
       development: false,
@@ -314,7 +316,7 @@ export function clientAddressOf({
 }
 
 /**
- * Tells the addresses of `SVC_TRUSTED_PROXIES`; asked of each connection, so each address is read once.
+ * Tells whether an address is in `SVC_TRUSTED_PROXIES`. Caches results, because it runs for each connection.
  * @throws ConfigError for an invalid entry
  */
 export function isTrustedProxy({ trustedProxies }: Pick<Config, 'trustedProxies'>): (address: string) => boolean {
@@ -338,8 +340,9 @@ function named<T>(read: () => T): T {
 }
 
 /**
- * Returns the URL to redirect a request to, or null. Only requests to the apex of the public URL (its host without
- * `www.`) are redirected (docs/api.md 1.1); other hosts are served, as health checks and tests use bare addresses.
+ * Returns the URL to redirect a request to, or null. Redirects only requests to the apex of the public URL, which is
+ * its host without `www.` (docs/api.md 1.1). Other hosts are served, because health checks and tests use bare
+ * addresses.
  */
 export function canonicalUrl(publicUrl: string): (request: Request) => string | null {
   if (!publicUrl) return () => null

@@ -3,13 +3,15 @@ import { bundled, ROOT } from './bundle'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Runs Bun again: this process looked for packages before they were there, and would not find them now. */
+/**
+ * Runs Bun in a new process. This one looked for packages before they were installed, and would still not find them.
+ */
 const bun = (...words: string[]): Promise<number> =>
   Bun.spawn([process.execPath, ...words], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }).exited
 
 /**
- * Installs the packages that `bun.lock` names and compiles the sources, and says on stderr what it is doing. It says
- * nothing where nothing changed since the last time.
+ * Installs the packages of `bun.lock`, compiles the sources, and reports progress on stderr. Silent if nothing changed
+ * since the last time.
  */
 async function setUp(): Promise<void> {
   const startedAt = performance.now()

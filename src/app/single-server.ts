@@ -3,7 +3,7 @@ import { ConfigError } from '../kernel/config'
 import { type DatabaseLocation, openPostgres, schemaOf } from '../kernel/store'
 
 /**
- * On SQLite the lock of the data folder has seen to it already.
+ * On SQLite the lock of the data folder already ensures this.
  * @throws ConfigError while a node of another data folder serves the same database
  */
 export async function assertAlone(location: DatabaseLocation, home: string): Promise<void> {

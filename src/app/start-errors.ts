@@ -2,12 +2,12 @@ import { statfsSync } from 'node:fs'
 import { ConfigError } from '../kernel/config'
 import { isDiskFull } from '../kernel/store'
 
-/** Less than this is no room: the smallest commit writes more. */
+/** Free space below this counts as a full disk, because the smallest commit writes more. */
 const NO_ROOM_BYTES = 64 * 1024
 
 /**
- * What stopped a start, named for an operator where it was a full disk; any other error unchanged. Without room SQLite
- * also fails with other codes, as when it cannot grow its shared memory.
+ * Returns a readable error if a full disk stopped the start, else the error unchanged. On a full disk, SQLite also
+ * fails with other codes, for example when it cannot grow its shared memory.
  */
 function namedIfFull(error: unknown, dataDir: string): unknown {
   if (error instanceof ConfigError) return error
@@ -30,7 +30,7 @@ function hasNoRoom(folder: string): boolean {
   }
 }
 
-/** The words of SQLite and of the file system for a data folder that does not serve, and what an operator can do. */
+/** Error messages of SQLite and the file system for an unusable data folder, each with advice for the operator. */
 const UNFIT: readonly (readonly [RegExp, string])[] = [
   [/^(EEXIST|ENOTDIR)/, 'is a file, or is below one. Set SVC_DATA_DIR to a folder'],
   [/^EROFS|readonly database/, 'is read-only. Mount it for writing, or set SVC_DATA_DIR to another folder'],
@@ -41,7 +41,7 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
-/** What stopped a start, named for an operator where the data folder is the reason; any other error unchanged. */
+/** Returns a readable error if the data folder stopped the start, else the error unchanged. */
 export function namedForOperators(error: unknown, dataDir: string): unknown {
   const named = namedIfFull(error, dataDir)
   if (named instanceof ConfigError || !(named instanceof Error)) return named

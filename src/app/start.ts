@@ -17,38 +17,38 @@ import { hasDevKey, hasKeys, type Seed, seedFirstRun } from './seed'
 import { namedForOperators } from './start-errors'
 
 export type RunningApp = {
-  /** Where the API listens; empty where this process has another role. */
+  /** Where the API listens. Empty if this process lacks the role api. */
   readonly url: string
   readonly socket: string
-  /** URL of the operator API for other machines; null unless configured. */
+  /** URL of the operator API for other machines. Null unless configured. */
   readonly opsUrl: string | null
   readonly app: OpenApp
-  /** What the first start of a dev data folder created; null on later starts and in production. */
+  /** What the first start of a dev data folder created. Null on later starts and in production. */
   readonly seed: Seed | null
-  /** True in production when no API key exists yet; production creates none by itself. */
+  /** True in production when no API key exists yet. Production creates none by itself. */
   readonly keyless: boolean
   /** True in production while the key of a first run in dev mode works. */
   readonly devKey: boolean
   /**
-   * Graceful stop: `GET /health` says so for SVC_DRAIN_S while requests are served as before; then no new connections,
-   * the running requests finish for GRACE_MS at most, and everything is closed. `hurry` cuts both waits short.
+   * Graceful stop. `GET /health` reports it for SVC_DRAIN_S while requests are still served. Then new connections are
+   * refused, running requests get at most GRACE_MS, and everything is closed. `hurry` shortens both waits.
    */
   stop(hurry?: AbortSignal): Promise<void>
 }
 
 const GRACE_MS = 25_000
-/** Streams are ended with an error this long before the grace period ends, so that the error reaches clients. */
+/** Streams end with an error this long before the grace period ends, so that the error reaches clients. */
 const FAREWELL_MS = 5_000
-/** The same for who is in a hurry. */
+/** Like FAREWELL_MS, after `hurry` aborted. */
 const LAST_WORDS_MS = 500
-/** Long enough for a load balancer that asks each second to look twice. */
+/** Long enough for two checks of a load balancer that checks every second. */
 const PRODUCTION_NOTICE_S = 5
 
 /** Opens the app and listens: the API on its port, the operator API on a socket that only this user can use. */
 export async function start(options: OpenOptions): Promise<RunningApp> {
   const { config } = options
   assertWorkers(config)
-  // The first process has the addresses of a worker, or shares them with it.
+  // A worker shares the port with the first process. All other addresses belong to the first process.
   const isFirst = config.worker === 0
   if (isFirst) await assertAddressesFree(config)
   const app = await openApp(options)
@@ -86,7 +86,7 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     let stopping: Promise<void> | null = null
     const stop = async (hurry: AbortSignal) => {
       if (server) {
-        // Load balancers see that this server is about to stop, and send their requests elsewhere before it does.
+        // Load balancers see that this server will stop, and send requests elsewhere before it does.
         const seconds =
           app.config.drainSeconds === 'auto'
             ? app.config.production
@@ -122,13 +122,13 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     }
   } catch (error) {
     await remote?.stop(true)
-    // Closing writes, too: on a full disk it fails as well, and the first error is the one that says why.
+    // Closing also writes, so it fails too on a full disk. The first error names the cause.
     await app.close().catch(() => undefined)
     throw namedForOperators(error, config.dataDir)
   }
 }
 
-/** Limits the connections of the API's port; says so where this system does not let it. */
+/** Limits the connections of the API's port. Logs a warning if this system does not support it. */
 function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {
   const table = openSocketTable(port ?? 0)
   if (table) return connections.watch(table)
@@ -149,7 +149,7 @@ function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
   }
 }
 
-/** `GET /health` alone, on a port that is not for clients: a node without the role api has no other. */
+/** Serves only `GET /health`, on a port that is not for clients. A node without the role api has no other port. */
 function listenForProbes({ container, config }: OpenApp): Server<unknown> | null {
   const { host: hostname, healthPort: port } = config
   if (!port) return null
@@ -191,8 +191,8 @@ function watchForBugs({ log, metrics }: OpenApp): void {
 }
 
 /**
- * Checks every address before a start creates anything: a first start that fails later would leave an account and a key
- * that nobody was shown.
+ * Checks every address before a start creates anything. A first start that fails later would leave an account and a key
+ * that was never shown.
  * @throws ConfigError
  */
 async function assertAddressesFree(config: Config): Promise<void> {
@@ -205,7 +205,7 @@ async function assertAddressesFree(config: Config): Promise<void> {
   }
   const code = await portProblem(config.host, config.port)
   if (!code) return
-  // The server of this folder is the likeliest holder of the port, and its lock names it.
+  // The server of this folder most likely holds the port. Its lock names its process.
   if (existsSync(join(config.dataDir, 'server.lock'))) lockDataDir(config.dataDir).release()
   throw cannotListen(config, code)
 }
@@ -230,7 +230,7 @@ function cannotListen({ host, port }: Config, code: string | undefined): ConfigE
   ])
 }
 
-/** Who may open the socket is who may reach the API: this user and its group, such as that of a proxy. */
+/** The socket is open to this user and its group, for example that of a proxy. Its mode decides who reaches the API. */
 function listenOnSocket(api: OpenApp['api'], path: string): Server<unknown> {
   rmSync(path, { force: true })
   const before = process.umask(0o117)

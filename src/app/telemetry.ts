@@ -3,7 +3,7 @@ import type { Log } from '../kernel/log'
 import type { UsageEntry } from '../usage'
 import type { Config } from './config'
 
-/** A request that was answered, as the access log has it. */
+/** An answered request, as in the access log. */
 export type Answered = {
   id: string
   method: string
@@ -14,17 +14,17 @@ export type Answered = {
   at: string
 }
 
-/** What is told to a collector of OpenTelemetry. */
+/** Exports requests and calls to an OpenTelemetry collector. */
 export type Telemetry = {
-  /** One trace of a request that has been answered, with its steps. */
+  /** Exports one trace of an answered request, with its steps. */
   request(line: Answered, steps: readonly TracedStep[]): void
-  /** The measurements of a settled call. */
+  /** Records the measurements of a settled call. */
   call(entry: UsageEntry): void
-  /** Sends what waits, within a few seconds. Never throws. */
+  /** Sends everything buffered, within a few seconds. Never throws. */
   close(): Promise<void>
 }
 
-/** Null unless an endpoint is set. The SDK is loaded only then: it takes memory and time that most servers save. */
+/** Null unless an endpoint is set. Loads the SDK only then, because it costs memory and time that most servers save. */
 export async function openTelemetry(config: Config, log: Log): Promise<Telemetry | null> {
   if (!config.otelEndpoint) return null
   const { createTelemetry } = await import('./otel')

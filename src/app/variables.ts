@@ -20,7 +20,7 @@ const CLIENT_VARIABLES: readonly string[] = [
   'SVC_URL',
 ]
 
-/** A sentence for each variable that was probably meant for a setting; other programs may use the prefix, too. */
+/** A message for each variable that was probably meant as a setting. Other programs may use the prefix too. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>> = Bun.env): string[] {
   const settings = Object.values(SETTINGS).map((one) => one.env.slice(PREFIX.length))
   const known = new Set([...Object.values(SETTINGS), ...RETIRED].map((one) => one.env).concat(CLIENT_VARIABLES))

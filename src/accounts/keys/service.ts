@@ -285,7 +285,7 @@ async function updateIn(deps: KeyDeps, tx: Tx, call: Call<Caller>, ref: string, 
   return presentSpent(deps, tx, row)
 }
 
-/** Picks the fields a tenant may change, so that nothing else in a body reaches the row (E). */
+/** Picks the fields a tenant may change, so that nothing else in a body reaches the row. */
 function readPatch(patch: KeyPatch, now: number): Partial<KeyRow> {
   const { name, scopes, rpm_limit, tpm_limit, daily_cap_cents, monthly_cap_cents, chat_parameters } = patch
   const change: Partial<KeyRow> = {
