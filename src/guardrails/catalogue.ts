@@ -34,7 +34,7 @@ import {
   Threshold,
 } from './guardrail'
 
-/** A shorter text is a greeting or a reply, and never off topic. */
+/** Shorter texts are greetings or replies, and never off topic. */
 const MIN_WORDS = 4
 
 const Topics = t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 50 })
@@ -73,7 +73,7 @@ const topicRestriction = defineGuardrail({
 })
 
 /**
- * Whether words alone do not settle it: a denied topic has no known words or was touched, or no allowed topic was
+ * Whether keywords alone cannot decide: a denied topic has no known words or was touched, or no allowed topic was
  * touched more than once.
  */
 const isUnsure = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Topic[]>, text: TopicWords): boolean =>
@@ -84,7 +84,7 @@ export const [, ...CATEGORIES] = LABELS.safety
 
 type Category = (typeof CATEGORIES)[number]
 
-/** Below this a text is ordinary, and no engine is asked about it. */
+/** Below this probability a text is ordinary, and no engine is asked about it. */
 const MIN_DOUBT = 0.5
 
 const CONTENT_SAFETY_NAMES: Record<Category, string> = {
@@ -96,7 +96,7 @@ const CONTENT_SAFETY_NAMES: Record<Category, string> = {
   illicit: 'help with crimes',
 }
 
-/** What an engine is asked, after "The text is". */
+/** The statements an engine judges. Each continues "The text is". */
 const REQUEST: Record<Category, string> = {
   hate: 'hatred of people for the group they belong to',
   harassment: 'an insult, a threat or bullying of a person',
@@ -128,7 +128,8 @@ const contentSafety = defineGuardrail({
         return null
       }
       if (any!.chance < MIN_DOUBT) return ordinaryFinding(any!.chance, threshold)
-      // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
+      // The model is more certain that a text is not ordinary than of its category, so close categories are named
+      // together.
       const found = CATEGORIES.map((category, index) => ({ category, chance: each[index]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
       const meant = found.filter(({ category, chance }) => chance >= top / 2 && categories.includes(category))
@@ -239,7 +240,7 @@ const secrets = defineGuardrail({
   },
 })
 
-/** Names are compared as they are written: two tools may differ by a capital only. */
+/** Compares names exactly, because two tools may differ only by a capital letter. */
 const toolAllowlist = defineGuardrail({
   id: 'tool_allowlist',
   description: 'Calls of tools that are not on your list',
@@ -308,7 +309,7 @@ const ALL: readonly Guardrail[] = [
 /** Every guardrail. Their tables and models are read from disk when a policy that needs them is compiled. */
 export const GUARDRAILS: ReadonlyMap<GuardrailId, Guardrail> = new Map(ALL.map((one) => [one.id, one]))
 
-/** `example.com` and `*.example.com` both mean the host and its subdomains. */
+/** `example.com` and `*.example.com` both match the host and its subdomains. */
 function domainOf(domain: string, place: number): string {
   const bare = domain.trim().replace(/^\*\./, '')
   const host = /[/\\@?#\s*]/.test(bare) ? null : hostOf(`https://${bare}`)

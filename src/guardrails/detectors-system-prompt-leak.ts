@@ -1,9 +1,9 @@
 import { decodedPieces, reading, remember } from '../text'
 import { DEFAULT_THRESHOLD, defineGuardrail, type Match, ThresholdOnly } from './guardrail'
 
-/** Runs of so many letters are equal by chance only in set phrases. */
+/** Minimum length of a common run of letters. Runs of this length match by chance only in set phrases. */
 const RUN = 14
-/** A shorter passage holds nothing worth protecting: `You are a helpful assistant.` */
+/** Shorter passages contain nothing worth protecting, for example `You are a helpful assistant.` */
 const MIN_PASSAGE = 36
 
 type Letters = { text: string; at: Int32Array }
@@ -28,21 +28,21 @@ export const systemPromptLeak = defineGuardrail({
   },
 })
 
-/** Remembered, since many answers have the same prompt. */
+/** Cached, because many answers have the same prompt. */
 const promptOf = remember((source: string): Prompt => {
   const { text: letters, at } = lettersOf(source)
   const runs = new Map<string, number[]>()
   for (let index = 0; index + RUN <= letters.length; index++) {
     const run = letters.slice(index, index + RUN)
     const known = runs.get(run)
-    // A few places are enough of a run that the prompt repeats over and over.
+    // A few positions are enough for a run that the prompt repeats often.
     if (!known) runs.set(run, [index])
     else if (known.length < 4) known.push(index)
   }
   return { letters, runs, passages: passagesOf(source, at) }
 })
 
-/** Sentences and lines as offsets of the letters; short ones are joined with those that follow. */
+/** Sentences and lines as offsets of the letters. Short ones are joined with the following ones. */
 function passagesOf(source: string, at: Int32Array): Passage[] {
   const edges = [0]
   for (let index = 1; index < at.length; index++) {
@@ -61,7 +61,9 @@ function passagesOf(source: string, at: Int32Array): Passage[] {
 const SENTENCE_END = /[.!?。！？]\s|[\n。！？]/
 const WORD = /[\p{L}\p{N}]/u
 
-/** The letters and digits of a text without what is between them; `at` is where each stood. */
+/**
+ * The letters and digits of a text without the characters between them. `at` maps each letter to its original offset.
+ */
 function lettersOf(source: string): Letters {
   const { text, at } = reading(source)
   const places = new Int32Array(text.length)
@@ -107,8 +109,8 @@ const endOfStretch = (source: string, at: number): number => {
 }
 
 /**
- * Where letters repeat a passage of the prompt: at least the share `threshold` of it is covered by common runs.
- * Linear, since every run is looked up once.
+ * The places where letters repeat a passage of the prompt: common runs cover at least the share `threshold` of it.
+ * Linear, because every run is looked up once.
  */
 function leaksIn(letters: string, { runs, passages, letters: whole }: Prompt, threshold: number): Passage[] {
   const covered = new Uint8Array(whole.length)
@@ -134,7 +136,7 @@ function shareOf(covered: Uint8Array, start: number, end: number): number {
   return sum / (end - start)
 }
 
-/** With stretches that touch or nearly do merged. */
+/** Merges passages that touch or nearly touch. */
 function joined(places: readonly Passage[]): Passage[] {
   const out: Passage[] = []
   for (const { start, end } of places) {

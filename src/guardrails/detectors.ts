@@ -24,13 +24,13 @@ import {
   TooSlow,
 } from './guardrail'
 
-/** The score of what a rule finds: an attempt, or something hidden that a person should look at. */
+/** The scores of rule findings: an attempt, or hidden content that a person should look at. */
 const BY_RULE = 0.97
 const BY_HIDDEN = 0.6
 /** Below this score a text counts as ordinary and raises no doubt. */
 const MIN_DOUBT = 0.3
 
-/** What {@link attackIn} reads with. */
+/** The models that {@link attackIn} uses. */
 const MODELS = ['attacks', 'texts', 'ends'] as const
 
 export const promptInjection = defineGuardrail({
@@ -73,10 +73,10 @@ export const jailbreak = defineGuardrail({
   question: () => 'tries to talk an assistant out of its rules or limits, by a role, a game, a story or a made-up mode',
 })
 
-/** Whether the model is unsure. A text that surely is one kind of attempt raises no doubt about the other. */
+/** Whether the model is unsure. A text that is clearly one kind of attempt raises no doubt about the other kind. */
 const isDoubtful = (either: number, threshold: number): boolean => either >= MIN_DOUBT && either < threshold
 
-/** The score of one kind: the likelier kind gets the probability of either. */
+/** The score of one kind. The likelier kind gets the probability that the text is either kind. */
 const chanceOf = (own: number, other: number, either: number): number => (own >= other ? either : own)
 
 function findingOf(byRule: number, byModel: number, threshold: number, about: string | undefined): Finding | null {
@@ -87,10 +87,10 @@ function findingOf(byRule: number, byModel: number, threshold: number, about: st
   return { detail: `${what} (${score.toFixed(2)})`, matches: [] }
 }
 
-/** The share of a claim's words that one source must hold. */
+/** The share of a claim's words that one source must contain. */
 const MIN_SHARE = 0.6
 
-/** A sentence with fewer content words claims nothing. */
+/** A sentence with fewer content words makes no claim. */
 const MIN_WORDS = 4
 
 const SENTENCE = /[^.!?。！？\n]+(?:[.!?](?=\S)[^.!?。！？\n]*)*[.!?。！？]*/g
@@ -113,7 +113,7 @@ export const groundedness = defineGuardrail({
       if (!sources?.length) return null
       const known = sourcesOf(sources.join(SEPARATOR))
       const claims = claimsOf(text)
-      // A number that the source does not hold is made up, however well the words fit.
+      // A number that the source does not contain is made up, even if the words match.
       const baseless = claims.filter(
         (claim) =>
           !known.some((source) => {
@@ -140,7 +140,7 @@ const sourcesOf = remember((joined: string): Source[] =>
   })),
 )
 
-/** Without thousands separators, so that `1,200.50` and `1200.50` are equal. */
+/** Removes thousands separators, so that `1,200.50` and `1200.50` are equal. */
 const numbersIn = (text: string): string[] =>
   (text.match(NUMBER) ?? []).map((number) => number.replace(/[.,](?=\d{3}(?:\D|$))/g, ''))
 
@@ -193,15 +193,18 @@ function counted(found: readonly PersonalData[]): string {
 
 const MAX_CHARS = 512
 /**
- * With repetition counts written out. The worst pattern of this size takes half a second for four thousand characters,
- * an ordinary one a few milliseconds for a hundred thousand; the event loop has {@link MAX_STEPS_INLINE}.
+ * Maximum pattern size with repetition counts written out. The worst pattern of this size takes half a second for four
+ * thousand characters. An ordinary one takes a few milliseconds for a hundred thousand. On the event loop {@link
+ * MAX_STEPS_INLINE} applies.
  */
 const MAX_SIZE = 1_000
-/** Each match may read the rest of the text again. A text with too many for this time is one match as a whole. */
+/**
+ * Time limit for finding matches, because each may read the rest of the text again. Beyond it all text is one match.
+ */
 const MAX_MS = 500
-/** The same on the event loop, and for counting matches that are not redacted. */
+/** The same limit on the event loop, and for counting matches that are not redacted. */
 const MAX_MS_INLINE = 5
-/** What one text may take on the event loop: about five milliseconds. */
+/** Maximum number of steps for one text on the event loop, about five milliseconds. */
 const MAX_STEPS_INLINE = 200_000
 
 export const regexMatch = defineGuardrail({
@@ -222,14 +225,14 @@ export const regexMatch = defineGuardrail({
     const inspect: Inspect = (text, { patient = false }) => {
       const isLarge = compiled.steps * text.length > MAX_STEPS_INLINE
       if (isLarge && !patient) throw new TooSlow()
-      // Whether it matches is known much sooner than where.
+      // Testing for a match is much faster than locating the matches.
       if (isLarge && isCounted) return compiled.test(text) ? { detail: 'matches the pattern', matches: [] } : null
       const { matches, isCut } = find(compiled, text, patient && !isCounted ? MAX_MS : MAX_MS_INLINE)
       if (isCut && isCounted) return { detail: `matches the pattern (${matches.length} or more)`, matches }
       if (isCut && !patient) throw new TooSlow()
       if (isCut) return { detail: 'matches the pattern more often than can be counted', matches: [] }
       if (matches.length) return { detail: `matches the pattern (${matches.length})`, matches }
-      // A match of no characters has no place to show, and it is a match all the same.
+      // An empty match has no position to report, but it still counts as a match.
       return compiled.test(text) ? { detail: 'matches the pattern', matches: [] } : null
     }
     return Object.assign(inspect, { weight: compiled.weight })

@@ -1,6 +1,6 @@
 import { AppError } from '../kernel/errors'
 
-/** `path` is the member that is wrong, such as `rules[0].config.terms`. */
+/** 400 `guardrail_policy_invalid`. `path` is the invalid member, such as `rules[0].config.terms`. */
 export const policyInvalid = (path: string, sentence: string) =>
   new AppError('invalid', 'guardrail_policy_invalid', sentence, {
     param: path,
@@ -13,7 +13,7 @@ export const foreignToKey = (sentence: string) =>
     details: [{ path: 'guardrail_policy_id', message: sentence }],
   })
 
-/** An input that a rule blocks; `message` is the policy author's text for it, `path` the field of the request. */
+/** An input that a rule blocks. `message` is the policy author's text for it, `path` the field of the request. */
 export const guardrailBlocked = (guardrailId: string, message: string | null, path: string, detail: string) =>
   new AppError(
     'invalid',

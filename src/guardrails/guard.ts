@@ -7,54 +7,56 @@ import type { Firing, GuardrailPolicyId } from './schema'
 import { newBudget } from './second-look'
 import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming'
 
-/** What was let through, perhaps with parts redacted, or the rule that blocked it. */
+/** An admitted value, perhaps with parts redacted, or the rule that blocked it. */
 type Checked<T> = { value: T; blocked: null } | { value: null; blocked: Blocked }
 
-/** What is known of an answer besides its words. */
+/** What the guard knows about an answer besides its text. */
 type AboutAnswer = {
   systemPrompt: string | null
   sources: readonly string[]
   /**
-   * For an answer that should be JSON: parses it, null when it is none. Its values are checked as well, since escapes
-   * may hide anything, and it stays JSON when something is redacted.
+   * Set for an answer that should be JSON. Parses the answer, or returns null if it is not JSON. The parsed values are
+   * checked as well, because escapes can hide anything. The answer stays valid JSON when something is redacted.
    */
   readJson: ((text: string) => object | null) | null
-  /** The answer is code, so it may be JSON or not. */
+  /** The answer is code, which may be JSON. */
   isCode?: boolean
 }
 
-/** Whether a text is what the user asks for, or goes along with it: a persona, an earlier answer, a memory. */
+/** Whether a text is the user's request, or context sent with it: a persona, an earlier answer, a memory. */
 type SentAs = 'request' | 'accompanying'
 
-/** The checks of one run under its policy, and the record of what fired. */
+/** The checks of one run under its policy, and the rules that fired. */
 export type Guard = {
   readonly policyId: GuardrailPolicyId
   readonly fingerprint: string
-  /** Every rule that fired so far, in order; of a run with many tools the first hundred. */
+  /** Every rule that fired so far, in order, at most the first hundred. */
   readonly firings: readonly Firing[]
   hasRules(phase: Phase): boolean
-  /** Texts that the caller sends: all of them, or the first that is blocked, with its place in `texts`. */
+  /** Checks texts that the caller sends. Returns all of them, or the first blocked one with its index in `texts`. */
   checkInput(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<Checked<string[]> & { place: number }>
   /**
-   * Tool definitions that come with a request; gives what is left of `prose`. A rule that would redact a part of
-   * `fixed` blocks instead, since a name or a value means itself. Clients send them again with every turn, so
-   * clean ones are remembered and no engine is asked.
+   * Checks the tool definitions of a request and returns the redacted `prose`. A rule that would redact a part of
+   * `fixed` blocks instead, because names and values must not change. Clients resend definitions with every turn, so
+   * clean ones are cached and no engine is asked.
    */
   checkToolDefinitions(
     words: { prose: readonly string[]; fixed: readonly string[] },
     signal: AbortSignal,
   ): Promise<Checked<string[]>>
-  /** Texts that were let in before, perhaps under another policy: a mark takes the place of one that is blocked now. */
+  /**
+   * Checks texts that were admitted before, perhaps under another policy. A mark replaces a text that is blocked now.
+   */
   redactEarlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
-  /** A complete answer. */
+  /** Checks a complete answer. */
   checkAnswer(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Checked<string>>
-  /** For an answer that is streamed; null when no rule can hold it back. */
+  /** For a streamed answer. Null when no rule can hold it back. */
   holdBack(about: AboutAnswer, signal: AbortSignal): HoldBack | null
   /** Records the rule that stopped a streamed answer. */
   recordBlocked(by: Blocked): void
   /**
-   * Arguments of a tool call before it runs, or a tool's result before an engine reads it. The `name` in the answer is
-   * what may be shown of the tool's name, which the engine writes and may put anything into.
+   * Checks the arguments of a tool call before it runs, or a tool's result before an engine reads it. The returned
+   * `name` is the displayable part of the tool's name, because the engine writes the name and may put anything into it.
    */
   checkToolData(
     phase: 'tool_call' | 'tool_result',
@@ -66,7 +68,7 @@ export type Guard = {
 
 const MAX_FIRINGS = 100
 
-/** The guard of one run; the guards of all runs share `runner`. */
+/** Creates the guard of one run. The guards of all runs share `runner`. */
 export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: OwnerScope): Guard {
   const firings: Firing[] = []
   const budget = newBudget()
@@ -147,7 +149,7 @@ export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: Own
     async checkToolData(phase, name, value, signal) {
       const inspection = { set: policy.of(phase), who, signal }
       const outcome = await runner.value({ ...inspection, about: { phase, tool: { name } }, budget }, value)
-      // The name is run by itself, so that it is only marked for what is in it and not for the data.
+      // Checks the name separately, so that it is only marked for its own content and not for the data.
       const named = outcome.firings.length ? await runner.value({ ...inspection, about: { phase } }, name) : null
       record(outcome.firings, named?.firings.length ? 'a tool that is named by what was found' : name)
       const shown = named?.blocked ? markOf(named.blocked.guardrailId) : String(named?.value ?? name)
@@ -159,7 +161,7 @@ export function createGuard(policy: CompiledPolicy, runner: RuleRunner, who: Own
 const checked = <T>(value: T, blocked: Blocked | null): Checked<T> =>
   blocked ? { value: null, blocked } : { value, blocked: null }
 
-/** For a rule that would redact what must stay as it is. */
+/** The block for a rule that would redact text that must not change. */
 function blockedByRedaction(firings: readonly Firing[]): Blocked | null {
   const by = firings.find(({ verdict }) => verdict === 'redact')
   const where = 'in a name or a value, out of which nothing can be taken'
@@ -173,19 +175,19 @@ const aboutOutput = ({ systemPrompt, sources }: AboutAnswer): AboutText => ({
 })
 
 /**
- * Runs rules over the stretches of a streamed answer. An engine is asked about a doubted passage before that passage
- * is shown, but only about the first few of a stream, since its reader waits for each. The rest is asked about when
- * the answer has ended and is read as a whole.
+ * Runs rules over the stretches of a streamed answer. An engine is asked about a doubtful passage before that passage
+ * is shown, but only for the first few of a stream, because the reader waits each time. The remaining passages are
+ * checked when the complete answer is read at the end.
  */
 function createStreamInspector(runner: Pick<RuleRunner, 'texts' | 'secondLook'>, inspection: Inspection) {
   const budget = newBudget()
-  /** Stretches overlap, so a passage may be doubted again. */
+  /** Passages that were already asked about. Stretches overlap, so a passage may raise a doubt again. */
   const requestedAbout = new Set<string>()
 
   return async (text: string): Promise<Outcome> => {
     const outcome = (await runner.texts(inspection, [text]))[0]!
     const doubts = outcome.doubts.filter(({ index, start, end }) => {
-      // What is still held back is read again, together with what follows it.
+      // The held-back part is read again together with the text that follows.
       if (start >= text.length - HELD) return false
       const passage = `${index} ${outcome.text.slice(start, end)}`
       return !requestedAbout.has(passage) && requestedAbout.add(passage)

@@ -1,4 +1,4 @@
-/** Guardrails: what a policy lets in, out, and through the tools, and how it is found for a request. */
+/** Guardrails: policies that check prompts, answers and tool data, and the lookup of the policy of a request. */
 export { guardrailBlocked } from './errors'
 export { guardrailTriggered } from './events'
 export type { Guard } from './guard'

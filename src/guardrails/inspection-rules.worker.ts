@@ -6,16 +6,16 @@ import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type V
 import { type CompiledRule, compileRule, weightOf } from './policy'
 import type { GuardrailRule } from './schema'
 
-/** Rules over what is too long to be read on the event loop, for the process of this file. */
+/** A task for this worker process: rules to run on texts that are too long for the event loop. */
 export type RulesOrder = {
-  /** Under which the process keeps the compiled rules, on account of `owner`. */
+  /** The process caches the compiled rules by this key and counts their memory towards `owner`. */
   key: string
   owner: string
   rules: readonly GuardrailRule[]
   about: AboutText
 } & RulesInput
 
-/** What the rules read: texts, a JSON value, or one of which every rule's finding is wanted. */
+/** The input of the rules: texts, a JSON value, or a value for which the findings of every rule are requested. */
 export type RulesInput = { texts: readonly string[] } | { value: unknown } | { everyRuleOn: unknown }
 
 export type RulesAnswer = readonly Outcome[] | ValueOutcome | EveryRuleOutcome
@@ -31,7 +31,7 @@ async function applied(input: RulesOrder, rules: readonly CompiledRule[]): Promi
 
 const stored = compiledOf<readonly CompiledRule[]>('rules')
 
-/** Compiled functions cannot be sent to a process, so it compiles for itself, once for equal keys. */
+/** Compiled functions cannot be sent to a process, so it compiles the rules itself, once per key. */
 function compiledRules({ key, owner, rules }: RulesOrder): readonly CompiledRule[] {
   const known = stored.get(key)
   if (known) return known

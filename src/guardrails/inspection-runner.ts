@@ -9,30 +9,30 @@ import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type V
 import type { RuleSet } from './policy'
 import { createSecondLook, type EngineOpinion, type Reviewable, type SecondLookBudget } from './second-look'
 
-/** In characters: what may be read on the event loop, some four milliseconds for every rule there is. */
+/** Maximum number of characters read on the event loop, about four milliseconds with all rules. */
 const MAX_ON_LOOP = 8_192
 
-/** One piece of work, as a call and as an order to a process that does the same. */
+/** One piece of work, as a function for the event loop and as an equivalent task for a worker process. */
 type Work<Answer> = {
-  /** In characters: how much there is to read. */
+  /** Number of characters to read. */
   length: number
   onLoop(): Promise<Answer>
   input: RulesInput
-  /** What it comes to when the process fails or takes too long. */
+  /** The result when the process fails or times out. */
   failClosed(): Answer
 }
 
-/** Runs rules over short texts on the event loop, and over long ones, or with slow rules, in a process. */
+/** Runs rules over short texts on the event loop. Long texts and slow rules run in a worker process. */
 function createLoopOrProcess() {
   const pool = createWorkerPool<RulesOrder, RulesAnswer>({
     script: new URL('./inspection-rules.worker.ts', import.meta.url),
-    // An owner who sends long texts to slow rules takes one process; the other is for everybody else.
+    // Two processes: an owner who sends long texts to slow rules occupies one, and the other serves everyone else.
     max: 2,
     each: 1,
     idleMs: 60_000,
   })
 
-  /** @throws the signal's reason when the caller has left. */
+  /** @throws the signal's reason when the caller has disconnected. */
   return async function run<Answer extends RulesAnswer>(inspection: Inspection, work: Work<Answer>): Promise<Answer> {
     if (work.length > MAX_ON_LOOP) return inProcess(inspection, work)
     try {
@@ -49,8 +49,8 @@ function createLoopOrProcess() {
   ): Promise<Answer> {
     const params = { ...input, key, owner: who, rules: rules.map(({ inspect: _, ...rule }) => rule), about }
     try {
-      // How long a process may take: ten times what 32 ordinary patterns take for a text of that length, so that rules
-      // that are not ordinary hold their process for seconds and no longer.
+      // The timeout of a process: ten times the time of 32 ordinary patterns for a text of that length. Extraordinary
+      // rules occupy their process for a few seconds at most.
       return (await pool.run(params, { timeoutMs: Math.min(10_000, 3_000 + length / 64), signal, who })) as Answer
     } catch (error) {
       if (error instanceof WorkerFailure) return failClosed()
@@ -62,8 +62,8 @@ function createLoopOrProcess() {
 const MAX_CLEAN = 20_000
 
 /**
- * Which rules, on what, and for whom: processes take turns by `who`. Without `budget` there is no second look, so no
- * engine is asked.
+ * The rules, their subject and the owner. Processes take turns by `who`. Without `budget` there is no second look, so
+ * no engine is asked.
  */
 export type Inspection = {
   set: RuleSet
@@ -76,8 +76,8 @@ export type Inspection = {
 export type RuleRunner = ReturnType<typeof createRuleRunner>
 
 /**
- * The one way to run rules: on the event loop or in a process, with what is known to be clean remembered and a second
- * look where rules are unsure. Fails closed (docs/api.md 12).
+ * The only way to run rules. Runs them on the event loop or in a process, caches clean texts, and takes a second look
+ * if rules are unsure. Fails closed (docs/api.md 12).
  */
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
   const review = createSecondLook(opinion)
@@ -95,12 +95,12 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
       input: { texts: all },
       failClosed: () => all.map((text) => failClosed(rules, text)),
     })
-    // One blocked text refuses them all, so no engine is asked about the others.
+    // One blocked text rejects them all, so no engine is asked about the others.
     if (outcomes.some(({ blocked }) => blocked)) return outcomes
     return Promise.all(outcomes.map((outcome) => secondLook(inspection, outcome)))
   }
 
-  /** The same for texts that come again and again, such as a conversation's turns: clean ones are remembered. */
+  /** Like `texts`, for recurring texts such as the turns of a conversation. Caches clean texts. */
   async function recurringTexts(inspection: Inspection, all: readonly string[]): Promise<readonly Outcome[]> {
     const together = sha256Hex(`${inspection.set.key}\n${JSON.stringify(all)}`)
     if (clean.has(together)) return all.map(cleanOutcome)
@@ -133,7 +133,7 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
     return secondLook(inspection, outcome)
   }
 
-  /** What every rule finds in a text or a JSON value, for people who try a policy out. No engine is asked. */
+  /** The findings of every rule in a text or a JSON value, for trying out a policy. Asks no engine. */
   function everyRule(inspection: Inspection, given: unknown): Promise<EveryRuleOutcome> {
     const { rules } = inspection.set
     const text = textOf(given)
@@ -148,7 +148,7 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
     })
   }
 
-  /** The outcome with what an engine says where rules were unsure; the same one where there is nothing to ask. */
+  /** Adds an engine's opinion on the doubts. Returns the same outcome when there is nothing to ask. */
   async function secondLook<O extends Reviewable>({ set, budget, signal }: Inspection, outcome: O): Promise<O> {
     if (!budget || !outcome.doubts.length || outcome.blocked) return outcome
     return review(set.rules, outcome, budget, signal)

@@ -6,7 +6,7 @@ import type { CompiledRule } from './policy'
 
 type JsonVisitor = { name(name: string): void; leaf(leaf: string | number): void }
 
-/** How often a decoded text is decoded again, and how many forms of one text are kept. */
+/** Maximum rounds of repeated decoding, and maximum number of decoded forms per text. */
 const MAX_ROUNDS = 3
 
 const MAX_FORMS = 8
@@ -33,7 +33,7 @@ const fromReferences = (text: string): string | null =>
         .replace(/&(commat|period|colon|sol|hyphen|lowbar|plus);/g, (_, name: string) => SIGNS[name]!)
     : null
 
-/** The named references that are in addresses and numbers. */
+/** The named character references that occur in addresses and numbers. */
 const SIGNS: Readonly<Record<string, string>> = {
   commat: '@',
   period: '.',
@@ -46,7 +46,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 
 const characterOf = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd')
 
-/** Control characters and broken UTF-8 show that the decoded bytes were no text. */
+/** Control characters and broken UTF-8 show that the decoded bytes are not text. */
 const NO_TEXT = /\ufffd|(?!\s)\p{Cc}/u
 
 const DECODERS: readonly ((text: string) => string | null)[] = [
@@ -61,18 +61,18 @@ const DECODERS: readonly ((text: string) => string | null)[] = [
 type Range = { start: number; end: number }
 
 /**
- * A JSON value as text that rules can read: `name: value` lines. `ranges` has one entry a name, text and number, in the
- * order of {@link walkJson}.
+ * A JSON value as text that rules can read: `name: value` lines. `ranges` has one entry per name, text and number, in
+ * the order of {@link walkJson}.
  */
 type Lines = { text: string; ranges: readonly Range[] }
 
-/** `text` is the value as rules read it, and `doubts` are places in that. */
+/** `text` is the value as rules read it. `doubts` are positions in `text`. */
 export type ValueOutcome = Pick<Outcome, 'text' | 'firings' | 'blocked' | 'doubts'> & { value: unknown }
 
 /**
- * Runs rules over a JSON value, such as the arguments of a tool call. They read it as `name: value` lines and as JSON
- * after the tool's name. What is redacted leaves the names, texts and numbers in the value, so it stays JSON.
- * Arguments are read as the tool may decode them, too: what only a decoded form holds redacts the text it came from.
+ * Runs rules over a JSON value, such as the arguments of a tool call. The rules read it as `name: value` lines and as
+ * JSON after the tool's name. Redaction changes only names, texts and numbers, so the value stays JSON. Arguments are
+ * also read in the forms a tool may decode. A finding in a decoded form redacts the text it was decoded from.
  */
 export async function applyRulesToValue(
   rules: readonly CompiledRule[],
@@ -84,10 +84,10 @@ export async function applyRulesToValue(
   return { ...outcome, value: reading.without(spans) }
 }
 
-/** `value` is what redacting rules left; `findings` has one entry a rule. */
+/** `value` is the value after redaction. `findings` has one entry per rule. */
 export type EveryRuleOutcome = { value: unknown; findings: readonly (Finding | null)[] }
 
-/** As {@link applyRulesToValue}, with what every rule finds, also behind one that blocks. */
+/** Like {@link applyRulesToValue}, with the findings of every rule, including those after a rule that blocks. */
 export async function applyEveryRuleToValue(
   rules: readonly CompiledRule[],
   value: unknown,
@@ -98,7 +98,7 @@ export async function applyEveryRuleToValue(
   return { value: reading.without(outcome.spans), findings }
 }
 
-/** A value as text, the rules as they read that text, and the value without what they redact in it. */
+/** A value as text, the rules that read it, and a function that redacts spans in the value. */
 type Reading = { rules: readonly CompiledRule[]; text: string; without(spans: readonly Span[]): unknown }
 
 function readingOf(rules: readonly CompiledRule[], value: unknown, { phase, tool }: AboutText): Reading {
@@ -116,10 +116,10 @@ function readingOf(rules: readonly CompiledRule[], value: unknown, { phase, tool
   }
 }
 
-/** A decoded form of one part of a value. It stands behind the lines; `of` is the part's place in their `ranges`. */
+/** A decoded form of one part of a value, placed after the lines. `of` is the part's index in their `ranges`. */
 type Form = Range & { text: string; of: number; source: string }
 
-/** Separates the forms; it is removed from them, so it is in none. */
+/** Separates the forms. The character is removed from the forms, so none contains it. */
 const BEFORE_FORM = '\n\u0003\n'
 
 function formsOf({ text, ranges }: Lines): Form[] {
@@ -135,7 +135,7 @@ function formsOf({ text, ranges }: Lines): Form[] {
   })
 }
 
-/** The parts of which a form was redacted: their mark takes the place of the whole part. */
+/** The parts with a redacted form. The mark replaces the whole part. */
 function redactedForms(forms: readonly Form[], spans: readonly Span[]): ReadonlyMap<number, string> {
   const replaced = new Map<number, string>()
   for (const { of, start, end } of forms) {
@@ -146,18 +146,18 @@ function redactedForms(forms: readonly Form[], spans: readonly Span[]): Readonly
 }
 
 /**
- * A rule that reads the lines, then their decoded forms, then the JSON. What is found in the JSON alone has no place
- * in the lines, so the finding means the whole value.
+ * Makes a rule read the lines, then their decoded forms, then the JSON. A finding in the JSON alone has no position in
+ * the lines, so it applies to the whole value.
  */
 const inspectAll =
   ({ inspect }: CompiledRule, forms: readonly Form[], json: string) =>
   async (text: string, about: AboutText): Promise<Finding | null> => {
     const parts = text.split(BEFORE_FORM)
-    // A redaction of the whole text by an earlier rule has taken the forms with it.
+    // If an earlier rule redacted the whole text, the forms are gone as well.
     const plain = parts.length > forms.length ? parts.slice(0, parts.length - forms.length).join(BEFORE_FORM) : text
     const found = await inspect(plain, about)
     if (found && !found.matches.length) return found
-    // Doubts are places in the lines; the forms and the JSON have none there.
+    // Doubts are positions in the lines. The forms and the JSON have no such positions.
     const { unsure: _, ...sureOnly } = about
     const behind = plain.length < text.length ? await inspect(text.slice(plain.length), sureOnly) : null
     const inForms = behind && {
@@ -171,7 +171,7 @@ const inspectAll =
     if (inForms && !inForms.matches.length) return inForms
     const isNew = isUnreported(text, plain, found, forms)
     const all = [...(found?.matches ?? []), ...(inForms?.matches ?? []).filter(isNew)]
-    // Without the count: the same thing may be read in several forms of one text.
+    // Omits the count, because several forms of one text may contain the same match.
     if (all.length)
       return { detail: found?.detail ?? `${inForms!.detail.replaceAll(/ \(\d+\)/g, '')}, encoded`, matches: all }
     const inJson = await inspect(json, sureOnly)
@@ -179,8 +179,8 @@ const inspectAll =
   }
 
 /**
- * Whether a match in a form adds anything: the text it was decoded from does not hold the same as it stands, or does
- * and neither this rule reported it there nor an earlier one redacted it.
+ * Whether a match in a form adds a finding. True when the source text does not contain the same characters, or contains
+ * them but this rule did not report them and no earlier rule redacted them.
  */
 function isUnreported(text: string, plain: string, found: Finding | null, forms: readonly Form[]) {
   const known = new Set(found?.matches.map(({ start, end }) => plain.slice(start, end)))
@@ -206,8 +206,8 @@ function toLines(value: unknown): Lines {
 }
 
 /**
- * The value with the parts of its names, texts and numbers that a span covers replaced. `replaced` holds what stands
- * for a whole part, by its place in `ranges`.
+ * The value with the parts of its names, texts and numbers replaced that a span covers. `replaced` holds replacements
+ * of whole parts, by their index in `ranges`.
  */
 function fromLines(
   value: unknown,
@@ -224,7 +224,7 @@ function fromLines(
     while (first < spans.length && spans[first]!.end <= range.start) first++
     return redactedPart(text, range, spans.slice(first))
   }
-  // Takes the parts in the order in which `walkJson` met them.
+  // Takes the parts in the order in which `walkJson` visited them.
   const copy = (part: unknown): unknown => {
     if (typeof part === 'string') return next()
     if (typeof part === 'number') {
@@ -240,7 +240,7 @@ function fromLines(
   return copy(value)
 }
 
-/** The name, with a number where a member before it has it: names that were told apart may be redacted to one. */
+/** Adds a number to a name that an earlier member already has, because redaction can make different names equal. */
 function freeName(name: string, taken: Set<string>): string {
   let free = name
   for (let number = 2; taken.has(free); number++) free = `${name} ${number}`
@@ -259,7 +259,7 @@ function redactedPart(text: string, { start, end }: Range, spans: readonly Span[
   return out + text.slice(at, end)
 }
 
-/** Null for JSON without escapes and exponents too: it reads the same before decoding. */
+/** Also null for JSON without escapes and exponents, because it reads the same before decoding. */
 function fromJson(text: string): string | null {
   if (!/^\s*[[{"]/.test(text) || !/\\|\de[+-]?\d/i.test(text)) return null
   try {
@@ -283,8 +283,8 @@ function fromBase64(text: string): string | null {
 }
 
 /**
- * What a program may read when it decodes a text: JSON in a string, percent-encoding, JavaScript escapes, HTML
- * character references and base64, also nested. Without the text itself; empty for most texts.
+ * The forms a program may get by decoding a text: JSON in a string, percent-encoding, JavaScript escapes, HTML
+ * character references and base64, also nested. Excludes the text itself. Empty for most texts.
  */
 export function decodedForms(text: string): readonly string[] {
   const forms = new Set<string>([text])
@@ -298,7 +298,7 @@ export function decodedForms(text: string): readonly string[] {
   return [...forms].slice(1, MAX_FORMS + 1)
 }
 
-/** Calls the visitor for every member name, text and number of a JSON value, in the order in which they stand. */
+/** Calls the visitor for every member name, text and number of a JSON value, in document order. */
 function walkJson(value: unknown, visitor: JsonVisitor): void {
   if (typeof value === 'string' || typeof value === 'number') visitor.leaf(value)
   else if (Array.isArray(value)) for (const one of value) walkJson(one, visitor)

@@ -2,37 +2,37 @@ import { type AboutText, type Finding, type GuardrailId, type Match, TooSlow, ty
 import { type CompiledRule, messageOf } from './policy'
 import type { Firing } from './schema'
 
-/** What the rules of one phase made of one text (docs/api.md 12). */
+/** The result of running the rules of one phase on one text (docs/api.md 12). */
 export type Outcome = {
-  /** The text without what redacting rules found. */
+  /** The text after redaction. */
   text: string
-  /** What was redacted, in offsets of the original text. */
+  /** The redacted parts, as offsets in the original text. */
   spans: readonly Span[]
-  /** The rules that fired, in order. Where one blocked, it is the last. */
+  /** The rules that fired, in order. If one blocked, it is the last. */
   firings: readonly Firing[]
   blocked: Blocked | null
-  /** The rules that let the text pass without being sure: what a second look asks an engine about. */
+  /** The rules that let the text pass without being sure. A second look asks an engine about these. */
   doubts: readonly Doubt[]
 }
 
-/** A rule by its index in its set, and the stretch of `Outcome.text` it is unsure of. */
+/** The index of a rule in its set, and the stretch of `Outcome.text` it is unsure of. */
 type Doubt = { index: number; start: number; end: number }
 
-/** The rule that ended the phase. `message` is the policy author's text for it, null when there is none. */
+/** The rule that ended the phase. `message` is the policy author's text for it, or null. */
 export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
 
-/** What is shown in place of a blocked answer: the policy author's message, or a neutral sentence. */
+/** The text shown instead of a blocked answer: the policy author's message, or a neutral sentence. */
 export const standIn = ({ message }: Blocked): string => message ?? 'This answer was withheld by a guardrail.'
 
-/** The finding of a rule that failed or took too long: it counts as having fired on the whole text. */
+/** The finding of a rule that failed or timed out: it counts as having fired on the whole text. */
 export const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }
 
-/** No rule fired. */
+/** The outcome when no rule fired. */
 export const cleanOutcome = (text: string): Outcome => ({ text, spans: [], firings: [], blocked: null, doubts: [] })
 
 /**
- * The outcome when the rules could not run at all: it fails closed. The first rule that blocks or redacts does so on
- * the whole text; with rules that only flag, all of them fire and the text passes.
+ * The outcome when the rules could not run at all: it fails closed. The first rule that blocks or redacts applies to
+ * the whole text. If all rules only flag, all of them fire and the text passes.
  */
 export function failClosed(rules: readonly CompiledRule[], text: string): Outcome {
   const index = rules.findIndex(({ verdict }) => verdict !== 'flag')
@@ -44,7 +44,7 @@ export function failClosed(rules: readonly CompiledRule[], text: string): Outcom
   return { text: withSpans(text, spans), spans, firings, blocked: null, doubts: [] }
 }
 
-/** The redactions of a text with those of one more finding; a finding without matches redacts all of it. */
+/** Adds the redactions of one more finding. A finding without matches redacts the whole text. */
 const addRedaction = (text: string, spans: readonly Span[], { matches }: Finding, id: GuardrailId): Span[] =>
   matches.length ? addMatches(text, spans, matches) : [{ start: 0, end: text.length, text: markOf(id) }]
 
@@ -59,7 +59,7 @@ export const firingOf = (
   detail: string,
 ): Firing => ({ guardrail_id, phase, verdict, detail })
 
-/** A stretch of an original text, in UTF-16 offsets, and the text that takes its place. */
+/** A stretch of an original text, in UTF-16 offsets, and its replacement. */
 export type Span = { start: number; end: number; text: string }
 
 /** The original with its spans replaced. Spans are in order and do not overlap. */
@@ -73,12 +73,12 @@ export function withSpans(original: string, spans: readonly Span[]): string {
   return out + original.slice(at)
 }
 
-/** What stands for a redacted part (docs/api.md 12). */
+/** The mark that replaces a redacted part (docs/api.md 12). */
 export const markOf = (kind: string): string => `[REDACTED:${kind}]`
 
 /**
- * The spans with those of `matches`, whose offsets are in the text as it reads with `spans` replaced. A match inside a
- * mark is dropped; one that overlaps a mark is merged with it.
+ * Adds the spans of `matches`, whose offsets refer to the text after replacing `spans`. A match inside a mark is
+ * dropped. A match that overlaps a mark is merged with it.
  */
 export function addMatches(original: string, spans: readonly Span[], matches: readonly Match[]): Span[] {
   const added = matches.flatMap((match) => {
@@ -88,7 +88,7 @@ export function addMatches(original: string, spans: readonly Span[], matches: re
   return merged([...spans.map((span) => ({ ...span, old: true })), ...added])
 }
 
-/** The offsets of a match in the original text; null when it is empty or lies inside a mark. */
+/** The offsets of a match in the original text. Null when the match is empty or lies inside a mark. */
 function toOriginal(spans: readonly Span[], { start, end }: Match): Omit<Span, 'text'> | null {
   if (start >= end) return null
   let shift = 0
@@ -107,14 +107,14 @@ function toOriginal(spans: readonly Span[], { start, end }: Match): Omit<Span, '
   return { start: from < 0 ? start - shift : from, end: to < 0 ? end - shift : to }
 }
 
-/** Widened so that it never splits a surrogate pair. */
+/** Widens a range so that it never splits a surrogate pair. */
 function wholeCharacters(text: string, { start, end }: Omit<Span, 'text'>): Omit<Span, 'text'> {
   const splits = (place: number) =>
     place > 0 && place < text.length && /[\udc00-\udfff]/.test(text[place]!) && /[\ud800-\udbff]/.test(text[place - 1]!)
   return { start: splits(start) ? start - 1 : start, end: splits(end) ? end + 1 : end }
 }
 
-/** In order, with overlapping spans merged; a merged span bears the mark of the newest of them. */
+/** Sorts spans and merges overlapping ones. A merged span has the mark of the newest of them. */
 function merged(spans: readonly (Span & { old?: true })[]): Span[] {
   const out: (Span & { old?: true })[] = []
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -131,14 +131,14 @@ function merged(spans: readonly (Span & { old?: true })[]): Span[] {
   return out.map(({ start, end, text }) => ({ start, end, text }))
 }
 
-/** How long one rule may take that works off the event loop, such as one in a process of its own. */
+/** Timeout of one rule that works off the event loop, such as in its own process. */
 const MAX_MS_A_RULE = 5_000
-/** How long all rules together may hold the event loop. */
+/** Maximum time that all rules together may occupy the event loop. */
 const MAX_MS_ON_LOOP = 10
 
 /**
- * Runs rules over a text in their order. Each reads what those before it left of it, and the first that blocks ends
- * the phase (docs/api.md 12). A rule that throws or takes too long fails closed: it fires on the whole text.
+ * Runs rules over a text in order. Each rule reads the text as redacted by the earlier rules, and the first rule that
+ * blocks ends the phase (docs/api.md 12). A rule that throws or times out fails closed: it fires on the whole text.
  * @throws TooSlow when the rules would hold up the event loop, unless `about.patient`
  */
 export async function applyRules(rules: readonly CompiledRule[], text: string, about: AboutText): Promise<Outcome> {
@@ -161,10 +161,12 @@ export async function applyRules(rules: readonly CompiledRule[], text: string, a
   return { text: current, spans, firings, blocked: null, doubts }
 }
 
-/** `findings` has one entry a rule, in the order of the rules. */
+/** `findings` has one entry per rule, in the order of the rules. */
 type EveryRule = { outcome: Outcome; findings: readonly (Finding | null)[] }
 
-/** What every rule finds, also behind one that blocks: for `POST /guardrail-policies/{id}/evaluate`. */
+/**
+ * The findings of every rule, including those after a rule that blocks, for `POST /guardrail-policies/{id}/evaluate`.
+ */
 export async function applyEveryRule(
   rules: readonly CompiledRule[],
   text: string,
@@ -184,7 +186,7 @@ export async function applyEveryRule(
   return { outcome, findings }
 }
 
-/** Runs one rule after the other, within the time that all of them have. Throws {@link TooSlow} when it is used up. */
+/** Runs one rule at a time within the shared time limit. Throws {@link TooSlow} when the time is used up. */
 function inspectorFor(about: AboutText) {
   const until = about.patient ? Infinity : performance.now() + MAX_MS_ON_LOOP
   return async ({ inspect }: CompiledRule, text: string, unsure?: AboutText['unsure']): Promise<Finding | null> => {
@@ -194,7 +196,7 @@ function inspectorFor(about: AboutText) {
       return found instanceof Promise ? await inTime(found) : found
     } catch (error) {
       if (error instanceof TooSlow) throw error
-      // The message may quote the text, so it is not logged. The firing says that the check failed.
+      // Not logged, because the message may quote the text. The firing reports that the check failed.
       return UNCHECKED
     }
   }

@@ -27,7 +27,7 @@ export const ModerationOrder = t.Object(
 )
 export type ModerationOrder = Static<typeof ModerationOrder>
 
-/** The names that clients know, each with our category; null where we do not tell it apart. */
+/** The category names that clients know, mapped to our categories. Null for categories we do not distinguish. */
 const NAMES: Readonly<Record<string, (typeof CATEGORIES)[number] | null>> = {
   harassment: 'harassment',
   'harassment/threatening': null,
@@ -66,7 +66,7 @@ export const Moderation = t.Object(
 )
 export type Moderation = Static<typeof Moderation>
 
-/** What the model learned from. */
+/** The languages of the model's training data. */
 const LANGUAGES = ['en', 'ar', 'de', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'pt', 'ru', 'tr', 'zh']
 
 const IMAGES_UNSEEN = 'Images were not looked at. Only the text was checked.'
@@ -74,7 +74,7 @@ const IMAGES_UNSEEN = 'Images were not looked at. Only the text was checked.'
 type Rule = { categories: ReadonlySet<string>; threshold: number }
 const EVERYTHING: Rule = { categories: new Set(CATEGORIES), threshold: DEFAULT_THRESHOLD }
 
-/** The `content_safety` rules of a policy's input phase; all categories at the usual threshold where it has none. */
+/** The `content_safety` rules of a policy's input phase. Without any: all categories at the default threshold. */
 function rulesOf(policy: CompiledPolicy | null): Rule[] {
   const own = (policy?.of('input').rules ?? []).filter(({ guardrail_id: id }) => id === 'content_safety')
   const rules = own.map(({ config }): Rule => {
@@ -93,8 +93,8 @@ type Deps = {
 }
 
 /**
- * Scores texts by the local model of `content_safety`. No engine is called, nothing is charged or kept but hashes in
- * the audit log.
+ * Scores texts with the local model of `content_safety`. Calls no engine and charges nothing. Stores only hashes in the
+ * audit log.
  */
 export async function moderate({ resources, policyOf }: Deps, call: Call, { input }: ModerationOrder) {
   const rules = rulesOf(await policyOf(call.caller))
@@ -107,7 +107,7 @@ export async function moderate({ resources, policyOf }: Deps, call: Call, { inpu
   const results: Moderation['results'] = []
   for (const text of texts) {
     results.push(scored(text, rules, !isParts || parts.some(({ type }) => type === 'text')))
-    // A text of 100,000 characters takes some ten milliseconds: others get their turn between two.
+    // A text of 100,000 characters takes some ten milliseconds, so other work gets a turn between two texts.
     if (texts.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
   }
   const id = `modr-${randomBase62(24)}`
@@ -126,12 +126,12 @@ export async function moderate({ resources, policyOf }: Deps, call: Call, { inpu
   return { id, model: 'svc-guardrails', results, svc_metadata: { languages: LANGUAGES, ...warnings } }
 }
 
-/** `isRead`: there is a text; pictures alone are not checked, whatever they show. */
+/** `isRead` means that there is a text. Images alone are not checked. */
 function scored(text: string, rules: readonly Rule[], isRead: boolean): Moderation['results'][number] {
   const [any, ...chances] = safetyOf(text)
   const chanceOf = (category: (typeof CATEGORIES)[number]) => chances[CATEGORIES.indexOf(category)]!.chance
   const top = Math.max(...chances.map(({ chance }) => chance))
-  // The model is surer that a text is not ordinary than of which category it is, so near ones are named together.
+  // The model is more certain that a text is not ordinary than of its category, so close categories are named together.
   const named = CATEGORIES.filter((category) => {
     const wanted = rules.some(({ categories, threshold }) => any!.chance >= threshold && categories.has(category))
     return wanted && chanceOf(category) >= top / 2

@@ -42,7 +42,7 @@ const COMMON = {
 type Properties = Record<string, TSchema>
 const propertiesOf = (schema: TSchema): Properties => (schema as { properties?: Properties }).properties ?? {}
 
-/** The whole config of a rule, by guardrail: its own members and the common ones, and no others. */
+/** The complete config of a rule, by guardrail: its own members and the common ones, and no others. */
 const RULE_CONFIGS: ReadonlyMap<GuardrailId, TSchema> = new Map(
   [...GUARDRAILS.values()].map(({ id, config }) => {
     const { properties: _, required: __, ...options } = config as Record<string, unknown>
@@ -53,18 +53,20 @@ const RULE_CONFIGS: ReadonlyMap<GuardrailId, TSchema> = new Map(
 /** JSON Schema of the `config` of a rule. */
 export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ ...RULE_CONFIGS.get(id)! })
 
-/** What a guardrail reads of a rule's config: its own members, with the default of `threshold` where it has one. */
+/**
+ * The part of a rule's config that the guardrail reads: its own members, with the default `threshold` if it has one.
+ */
 function detectorConfig({ config: schema }: Guardrail, config: Record<string, unknown>): Record<string, unknown> {
   const own = propertiesOf(schema)
   const given = Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(own, name)))
   return Object.hasOwn(own, 'threshold') ? { threshold: DEFAULT_THRESHOLD, ...given } : given
 }
 
-/** How sure a rule must be to fire, from 0 to 1. */
+/** The certainty from which a rule fires, from 0 to 1. */
 export const thresholdOf = ({ config }: Pick<GuardrailRule, 'config'>): number =>
   typeof config.threshold === 'number' ? config.threshold : DEFAULT_THRESHOLD
 
-/** The policy author's text for what this rule blocks; null when there is none. */
+/** The policy author's text for blocked content, or null. */
 export const messageOf = ({ config }: Pick<GuardrailRule, 'config'>): string | null =>
   typeof config.message === 'string' && config.message.trim() ? config.message : null
 
@@ -74,15 +76,15 @@ export type RuleSet = { key: string; rules: readonly CompiledRule[] }
 /** The rules of a policy, grouped by the kinds of text they run on. */
 type RuleSets = {
   of(phase: Phase): RuleSet
-  /** The input rules that also run on what goes along with a request: personas, earlier answers, memories, tools. */
+  /** The input rules that also run on the context of a request: personas, earlier answers, memories, tools. */
   accompanying: RuleSet
-  /** The output rules that can hold back a streamed answer: those that read stretches of it or all of it. */
+  /** The output rules that can hold back a streamed answer, by whether they read stretches or the whole of it. */
   streamed: { stretch: RuleSet; whole: RuleSet }
-  /** The output rules that also run on the values of an answer that is JSON. */
+  /** The output rules that also run on the values of a JSON answer. */
   inJson: RuleSet
 }
 
-/** Guardrails whose finding on a part says nothing about the whole. */
+/** Guardrails whose finding in a part does not apply to the whole. */
 const WHOLE_TEXT_ONLY: ReadonlySet<GuardrailId> = new Set([
   'max_length',
   'language',
@@ -90,7 +92,7 @@ const WHOLE_TEXT_ONLY: ReadonlySet<GuardrailId> = new Set([
   'groundedness',
 ])
 
-/** Guardrails on what a user asks for. A persona gives orders, and an earlier answer may be long and about anything. */
+/** Guardrails that check only the user's request. A persona gives orders, an earlier answer may be off topic. */
 const REQUESTS_ONLY: ReadonlySet<GuardrailId> = new Set([
   'prompt_injection',
   'jailbreak',
@@ -99,10 +101,10 @@ const REQUESTS_ONLY: ReadonlySet<GuardrailId> = new Set([
   'max_length',
 ])
 
-/** Whether a guardrail reads, of all that is sent, only what the user asks for. */
+/** Whether a guardrail reads only the user's request and not its context. */
 export const readsRequestsOnly = (id: GuardrailId): boolean => REQUESTS_ONLY.has(id)
 
-/** `fingerprint` names the policy in the keys of the sets. */
+/** Groups the rules. `fingerprint` identifies the policy in the keys of the sets. */
 function ruleSetsOf(fingerprint: string, all: readonly CompiledRule[]): RuleSets {
   const set = (name: string, fits: (rule: CompiledRule) => boolean): RuleSet => ({
     key: `${fingerprint} ${name}`,
@@ -127,11 +129,13 @@ function ruleSetsOf(fingerprint: string, all: readonly CompiledRule[]): RuleSets
 /** A stored rule with its guardrail ready to inspect texts. */
 export type CompiledRule = GuardrailRule & {
   inspect: Inspect
-  /** The statement that an engine may be asked about where the rule is unsure. */
+  /** The statement that an engine judges if the rule is unsure. */
   question?: string
 }
 
-/** A rule that an older release stored and this one cannot compile fails at every text, so it fails closed. */
+/**
+ * Compiles a rule. A rule stored by an older release that no longer compiles fails on every text, so it fails closed.
+ */
 export function compileRule(rule: GuardrailRule): CompiledRule {
   try {
     const guardrail = GUARDRAILS.get(rule.guardrail_id)!
@@ -150,11 +154,11 @@ export function compileRule(rule: GuardrailRule): CompiledRule {
   }
 }
 
-/** Bytes of a rule besides what its guardrail says of itself: its config, kept in several forms. */
+/** Estimated bytes of a rule besides its guardrail's `weight`: the config, kept in several forms. */
 const BASE_BYTES = 2_048
 const BYTES_A_CHAR = 24
 
-/** Bytes that compiled rules keep in memory, estimated. */
+/** Estimated memory of compiled rules, in bytes. */
 export const weightOf = (rules: readonly CompiledRule[]): number =>
   rules.reduce(
     (sum, { config, inspect }) =>
@@ -162,7 +166,10 @@ export const weightOf = (rules: readonly CompiledRule[]): number =>
     0,
   )
 
-/** A policy ready to run. Equal fingerprints find the same in the same text: part of a cache key (docs/api.md 22.1). */
+/**
+ * A policy ready to run. Policies with equal fingerprints find the same in the same text. The fingerprint is part of
+ * cache keys (docs/api.md 22.1).
+ */
 export type CompiledPolicy = RuleSets & { id: GuardrailPolicyId; fingerprint: string }
 
 const stored = compiledOf<CompiledPolicy>('guardrail policy')
@@ -170,16 +177,16 @@ const underWay = new Map<string, Promise<CompiledPolicy>>()
 
 type Stored = Pick<PolicyRow, 'id' | 'owner' | 'rules'>
 
-/** The policy where it is still in memory in this form; undefined where it is to be compiled again. */
+/** The cached policy if it has this fingerprint. Undefined when it must be compiled again. */
 export function compiledPolicy(id: GuardrailPolicyId, fingerprint: string): CompiledPolicy | undefined {
   const known = stored.get(id)
   return known?.fingerprint === fingerprint ? known : undefined
 }
 
-/** To be called when a policy was changed or deleted. */
+/** Call this when a policy was changed or deleted. */
 export const dropCompiledPolicy = (id: GuardrailPolicyId): void => stored.drop(id)
 
-/** Compiles a stored policy: once, however often it is read from the store and however many ask at once. */
+/** Compiles a stored policy once, even with repeated reads and concurrent callers. */
 export async function compilePolicy(row: Stored): Promise<CompiledPolicy> {
   const fingerprint = sha256Hex(JSON.stringify([row.id, row.rules]))
   const known = compiledPolicy(row.id, fingerprint)
@@ -193,7 +200,7 @@ export async function compilePolicy(row: Stored): Promise<CompiledPolicy> {
   }
 }
 
-/** One rule in each turn of the event loop (docs/promises.md I28). */
+/** Compiles one rule per turn of the event loop (docs/promises.md I28). */
 async function compile({ id, owner, rules }: Stored, fingerprint: string): Promise<CompiledPolicy> {
   const compiled: CompiledRule[] = []
   for (const rule of rules) {
@@ -209,7 +216,7 @@ const MAX_RULES = 32
 
 const CONFIG_CHECKERS = new Map([...RULE_CONFIGS].map(([id, schema]) => [id, checker(schema)]))
 
-/** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, however it is spelt. */
+/** Throws 400 `guardrail_policy_invalid` when a label names an upstream vendor, in any spelling. */
 function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
     throw policyInvalid(path, `"${path}" names an upstream vendor, which is not allowed. Describe its purpose instead.`)
@@ -217,8 +224,8 @@ function assertLabel(label: string, path: string): void {
 }
 
 /**
- * Checks the members of a policy that were sent, and returns its rules as they are stored. Throws 400
- * `validation_error` and `guardrail_policy_invalid`.
+ * Checks the members of a policy that were sent, and returns its rules as stored. Throws 400 `validation_error` and
+ * `guardrail_policy_invalid`.
  */
 export async function validateContent({ name, description, rules }: PolicyPatch): Promise<GuardrailRule[] | undefined> {
   if (name !== undefined) {
@@ -230,7 +237,7 @@ export async function validateContent({ name, description, rules }: PolicyPatch)
 }
 
 /**
- * Reads the body of a new policy as `POST /guardrail-policies` would, without a server (docs/api.md 12). Throws 400
+ * Validates the body of a new policy like `POST /guardrail-policies`, without a server (docs/api.md 12). Throws 400
  * `validation_error` and `guardrail_policy_invalid`.
  */
 export async function reviewPolicy(body: unknown): Promise<void> {
@@ -239,9 +246,9 @@ export async function reviewPolicy(body: unknown): Promise<void> {
 }
 
 /**
- * The rules of a request as they are stored. Each must name a guardrail of the catalogue, with a phase and a verdict
- * it supports and a config that compiles (docs/api.md 12); that is tried out, one rule in each turn of the event loop.
- * Throws 400 `guardrail_policy_invalid`, naming the member that is wrong.
+ * Validates the rules of a request and returns them as stored. Each must name a guardrail of the catalogue, with a
+ * phase and a verdict it supports and a config that compiles (docs/api.md 12). Compiles one rule per turn of the event
+ * loop. Throws 400 `guardrail_policy_invalid`, naming the invalid member.
  */
 export async function validateRules(written: readonly WrittenRule[]): Promise<GuardrailRule[]> {
   if (written.length > MAX_RULES) {

@@ -19,9 +19,7 @@ const Scope = oneOf(POLICY_SCOPES, {
     "`team`: owned by the active organization; needs the permission manageWebhooks. Default: `personal`; `team` for an organization's key",
 })
 
-/**
- * A rule as it is sent. `validateRules` checks the rest against the catalogue, with better messages (docs/api.md 12).
- */
+/** A rule as sent. `validateRules` checks the rest against the catalogue, with better messages (docs/api.md 12). */
 const WrittenRule = t.Object({
   guardrail_id: t.String(),
   phase: t.String(),
@@ -52,7 +50,7 @@ export const NewPolicy = t.Object(
 )
 export type NewPolicy = Static<typeof NewPolicy>
 
-/** Body of `PATCH /guardrail-policies/{id}`: what is left out stays; `rules` replaces them all. */
+/** Body of `PATCH /guardrail-policies/{id}`. Omitted members stay unchanged. `rules` replaces all rules. */
 export const PolicyPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -64,7 +62,7 @@ export const PolicyPatch = t.Object(
 )
 export type PolicyPatch = Static<typeof PolicyPatch>
 
-/** A rule as it is stored, checked against the catalogue. */
+/** A stored rule, checked against the catalogue. */
 export const GuardrailRule = t.Object(
   {
     guardrail_id: oneOf(GUARDRAIL_IDS),
@@ -98,7 +96,7 @@ export const PolicyPage = pageOf('guardrail_policies', GuardrailPolicy)
 export const PolicyQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(POLICY_SCOPES)) })
 export type PolicyQuery = Static<typeof PolicyQuery>
 
-/** Body of `PUT /keys/{id}/guardrails`; null unbinds. */
+/** Body of `PUT /keys/{id}/guardrails`. Null unbinds. */
 export const GuardrailBinding = t.Object(
   { guardrail_policy_id: nullable(t.String({ maxLength: 64 })) },
   { $id: 'GuardrailBinding' },
@@ -126,11 +124,11 @@ export const Evaluation = t.Object(
 )
 export type Evaluation = Static<typeof Evaluation>
 
-/** Body of `POST /guardrail-policies/preview`: the same, for rules that no policy has yet. */
+/** Body of `POST /guardrail-policies/preview`: an evaluation with rules that are not stored in a policy. */
 export const Trial = t.Object({ ...Evaluation.properties, rules: Rules }, { $id: 'GuardrailTrial' })
 export type Trial = Static<typeof Trial>
 
-/** What each rule of the phase finds, in order, and the text they leave. */
+/** The findings of each rule of the phase, in order, and the text after redaction. */
 export const Evaluated = t.Object(
   {
     results: t.Array(

@@ -6,31 +6,31 @@ import { createLru } from '../kernel/read-cache'
 import { blockedBy, firingOf, type Outcome } from './inspection'
 import { type CompiledRule, thresholdOf } from './policy'
 
-/** A caller waits for it. */
+/** Short, because a caller waits for the answer. */
 const TIMEOUT_MS = 2_000
 const MAX_TOKENS = 120
 const MAX_ANSWER_CHARS = 1_000
-/** Enough to see what the doubted stretch is about; engines are paid by length. */
+/** Enough to show the subject of the doubtful stretch. Engines charge by length. */
 const MAX_TEXT_CHARS = 4_000
 const NONCE_CHARS = 8
 const MAX_KNOWN = 5_000
 
-/** A text, the stretch of it that is in doubt, and statements to judge. Each continues after "The text": "is rude". */
+/** A text, its doubtful stretch, and statements to judge. Each statement continues "The text", such as "is rude". */
 export type Question = { text: string; start: number; end: number; statements: readonly string[] }
 
 /**
- * How sure an engine is of each statement, from 0 to 1. Null when no engine can be asked, or it failed, took too long
- * or answered in another form: then what the rules found stands. The caller is not charged (docs/api.md 12 prices
- * nothing but the answer).
- * @throws the signal's reason when the caller has left.
+ * An engine's certainty for each statement, from 0 to 1. Null when no engine can be asked, or when the engine fails,
+ * times out or answers in another format. Then the findings of the rules decide. The caller is not charged (docs/api.md
+ * 12 prices nothing but the answer).
+ * @throws the signal's reason when the caller has disconnected.
  */
 export type EngineOpinion = (question: Question, signal: AbortSignal) => Promise<readonly number[] | null>
 
 type Deps = { engines: EngineService; clock: Clock; chosen: string }
 
 /**
- * `chosen` is the id of a service engine, `auto` for the one that answers short questions, or `off`.
- * @throws ConfigError for an id that is no engine's
+ * `chosen` is the id of a service engine, `auto` for the engine that answers short questions, or `off`.
+ * @throws ConfigError for an id of no engine
  */
 export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpinion | null {
   if (chosen === 'off') return null
@@ -41,7 +41,7 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
   }
   const known = createLru<string, readonly number[]>(MAX_KNOWN)
 
-  /** Answers are remembered: a request that is repeated brings the same texts. */
+  /** Caches answers, because a repeated request contains the same texts. */
   return async function opinion(question, signal) {
     const key = sha256Hex(JSON.stringify(question))
     const sure = known.get(key) ?? (await ask(question, signal))
@@ -62,8 +62,8 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
 }
 
 /**
- * The text is sent as one JSON string, so that nothing in it can end the quotation, and the answer must repeat a
- * nonce that the text cannot know.
+ * Sends the text as one JSON string, so that nothing in it can end the quotation. The answer must repeat a nonce that
+ * the text cannot know.
  */
 export function messagesFor({ text, start, end, statements }: Question, nonce: string): Message[] {
   const task = [
@@ -80,7 +80,7 @@ export function messagesFor({ text, start, end, statements }: Question, nonce: s
   ]
 }
 
-/** The text where it is short enough to send, else the part with the doubted stretch in its middle. */
+/** The text if it is short enough to send, else the part with the doubtful stretch in the middle. */
 function excerpt(text: string, start: number, end: number): string {
   if (text.length <= MAX_TEXT_CHARS) return text
   const middle = (start + end) / 2
@@ -88,7 +88,7 @@ function excerpt(text: string, start: number, end: number): string {
   return text.slice(from, from + MAX_TEXT_CHARS).toWellFormed()
 }
 
-/** The numbers of an answer; null unless it is exactly the object asked for, with the nonce and `count` numbers. */
+/** The numbers of an answer. Null unless it is exactly the requested object, with the nonce and `count` numbers. */
 export function readOpinion(answer: string, nonce: string, count: number): readonly number[] | null {
   const message = answer.length <= MAX_ANSWER_CHARS ? parsed(answer) : null
   if (!message || Object.keys(message).length !== 2 || message.check !== nonce) return null
@@ -108,18 +108,18 @@ function parsed(text: string): Record<string, unknown> | null {
   }
 }
 
-/** How often one run may still ask an engine; every second look of the run takes from it. */
+/** Number of questions that one run may still ask an engine. All second looks of the run share it. */
 export type SecondLookBudget = { left: number }
 
-/** A run waits for each question, whatever its texts and tools, so there are few. */
+/** A small number, because a run waits for each question. */
 export const newBudget = (): SecondLookBudget => ({ left: 4 })
 
-/** What a second look reads of an outcome, and adds to. */
+/** The parts of an outcome that a second look reads and extends. */
 export type Reviewable = Pick<Outcome, 'text' | 'firings' | 'blocked' | 'doubts'>
 
 /**
- * Asks an engine about the rules that let a text pass without being sure: one question a text, as the rules left it.
- * The engine can only add firings to theirs, so that no text can talk itself free.
+ * Asks an engine about the rules that let a text pass without being sure, one question per text after redaction. The
+ * engine can only add firings, so no text can talk the engine into clearing it.
  */
 export function createSecondLook(opinion: EngineOpinion | null) {
   return async function secondLook<O extends Reviewable>(

@@ -28,7 +28,7 @@ import type { PolicyRow } from './table'
 
 export type GuardrailService = ReturnType<typeof createGuardrails>
 
-/** What the verbs of this module work with. */
+/** The dependencies of this module's verbs. */
 type Deps = {
   resources: ResourceDeps
   bindings: KeyBindings
@@ -37,7 +37,7 @@ type Deps = {
   runner: RuleRunner
 }
 
-/** Guardrail policies: stored, tried out, bound to keys, and in force in runs. */
+/** Guardrail policies: storing, trying out, binding to keys, and guarding runs. */
 export function createGuardrails({
   resources,
   bindings,
@@ -74,7 +74,7 @@ export function createGuardrails({
     moderate: (call: Call, order: ModerationOrder) =>
       moderate({ resources, policyOf: (caller) => lookup.policyOf(caller) }, call, order),
 
-    /** The guard of one run; null for a caller without a policy. Without a promise when the policy is remembered. */
+    /** The guard of one run. Null for a caller without a policy. Synchronous when the policy is cached. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
       const found = lookup.policyOf(caller)
       const guardBy = (policy: CompiledPolicy | null) => policy && createGuard(policy, deps.runner, ownerOf(caller))
@@ -98,13 +98,13 @@ const REQUESTS_ONLY =
   'In the input phase it checks the prompt and the other user messages, but not system messages, earlier answers and memories.'
 
 /**
- * `POST /guardrail-policies/{id}/evaluate`: what every rule of the phase finds. Nothing is billed, stored or sent to an
- * engine (docs/api.md 12). Throws 404.
+ * `POST /guardrail-policies/{id}/evaluate`: the findings of every rule of the phase. Nothing is billed, stored or sent
+ * to an engine (docs/api.md 12). Throws 404.
  */
 async function evaluatePolicy(deps: Deps, call: Call<Caller>, id: string, input: Evaluation): Promise<Evaluated> {
   const { resources, policies } = deps
   const row = await policies.find(resources.store.read, call.caller, id)
-  // What is compiled is remembered by its rules, so rules that are only tried never stand for those that are saved.
+  // Compiled policies are cached by their rules, so trial rules never replace the saved ones.
   const tried = input.rules ? { ...row, rules: await validateRules(input.rules) } : row
   return evaluateRules(deps, tried, input, call.signal)
 }
@@ -131,7 +131,7 @@ async function evaluateRules(
   }
 }
 
-/** Arguments of a tool are parsed where they are JSON, and its results where they are an object or an array. */
+/** Parses the arguments of a tool if they are JSON, and its results if they are an object or an array. */
 function readAs(phase: Phase, text: string): unknown {
   if (phase !== 'tool_call' && phase !== 'tool_result') return text
   try {
@@ -142,7 +142,7 @@ function readAs(phase: Phase, text: string): unknown {
   }
 }
 
-/** What a rule that did not fire could not read, because only a run has it; null where it read everything. */
+/** What a rule that did not fire could not check, because only a run has it. Null when it checked everything. */
 function notSeen(id: GuardrailId, { phase, tool_name }: Evaluation): string | null {
   if (id === 'system_prompt_leak') return 'not checked: only a run has a system prompt'
   if (id === 'groundedness') return 'not checked: only a run has sources'
@@ -152,8 +152,8 @@ function notSeen(id: GuardrailId, { phase, tool_name }: Evaluation): string | nu
 }
 
 /**
- * `PUT /keys/{id}/guardrails`: in force for the next request. Throws 404 for a key or a policy that is not the
- * caller's, 400 `validation_error` where the two belong to different owners.
+ * `PUT /keys/{id}/guardrails`: applies to the next request. Throws 404 when the key or the policy does not belong to
+ * the caller, 400 `validation_error` when the two belong to different owners.
  */
 function bindPolicy(
   { resources: { store }, bindings, policies }: Deps,
@@ -176,18 +176,15 @@ const TEAMS =
 const PERSONAL =
   '"guardrail_policy_id" is a personal policy, but the key belongs to an organization. Create the policy with "scope":"team".'
 
-/** A prompt as a policy lets it in. */
+/** A prompt after the input rules. */
 export type Screened = {
-  /** Without what redacting rules found. */
+  /** The prompt after redaction. */
   text: string
-  /** What a call with this prompt is refused with; null when it is let in. */
+  /** The error that a call with this prompt would get. Null when the prompt is admitted. */
   refusal: Error | null
 }
 
-/**
- * What the input rules in force for someone make of a prompt, for trying it out. Nothing is recorded and no engine is
- * asked about what the rules are unsure of.
- */
+/** Applies an owner's input rules to a prompt, for trying it out. Records nothing and asks no engine about doubts. */
 async function screenPrompt(
   { lookup, runner }: Deps,
   ownerFilter: UnderPolicy,
@@ -204,21 +201,21 @@ async function screenPrompt(
 
 const { rows } = guardrailPolicy
 
-/** Whose policy applies: the one bound to their key, else the default of their owner. */
+/** The subject of a policy lookup: the policy bound to the key applies, else the default of the owner. */
 type UnderPolicy = Pick<TenantCaller, 'orgId' | 'userId'> & { guardrailPolicyId?: string | null }
 type PolicyLookup = ReturnType<typeof createPolicyLookup>
 
 const REMEMBERED = 20_000
 
 /**
- * Which policy is in force, or that none is: most callers have none, so that is remembered too. The compiled policy
- * itself is heavy and is kept where memory is bounded by weight.
+ * The policy that applies, or that none applies. Most callers have no policy, so that is cached too. The compiled
+ * policy is heavy, so a cache bounded by memory holds it.
  */
 type Known = { id: GuardrailPolicyId; fingerprint: string } | { id: null }
 
 /**
  * Finds the policy of a request (docs/api.md 12): the one bound to its key, else the default of its team or person,
- * else none. Remembered, so that callers without a policy pay nothing.
+ * else none. Cached, so that callers without a policy pay nothing.
  */
 function createPolicyLookup({ store }: ResourceDeps) {
   const options = { max: REMEMBERED, changes: store.changes, tables: ['guardrail_policies'] } as const
@@ -226,18 +223,18 @@ function createPolicyLookup({ store }: ResourceDeps) {
   const defaults = createReadCache<OwnerScope, Known>(options)
 
   return {
-    /** Without a promise when it is remembered. */
+    /** Synchronous when the policy is cached. */
     policyOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
       const id = caller.guardrailPolicyId ?? null
       if (id === null) return defaultOf(caller)
       const found = cachedPolicy(bound, id, () => rows.find(store.read, 'everyone', id))
-      // On other nodes a key may stay bound to a deleted policy for a moment; then the default holds.
+      // On other nodes a key may stay bound to a deleted policy for a moment. Then the default applies.
       return found instanceof Promise
         ? found.then((policy) => policy ?? defaultOf(caller))
         : (found ?? defaultOf(caller))
     },
 
-    /** To be called after the commit that changed or deleted the policy. */
+    /** Call this after the commit that changed or deleted the policy. */
     forget({ id, owner }: Pick<PolicyRow, 'id' | 'owner'>): void {
       bound.forget(id)
       defaults.forget(owner)
@@ -269,7 +266,7 @@ function inMemory(known: Known, read: Read): CompiledPolicy | null | Promise<Com
   return known.id === null ? null : (compiledPolicy(known.id, known.fingerprint) ?? compiledAgain(read))
 }
 
-/** The compiled policy had been dropped to make room for others. */
+/** Compiles a policy again after it was evicted from the cache. */
 async function compiledAgain(read: Read): Promise<CompiledPolicy | null> {
   const row = await read()
   return row ? compilePolicy(row) : null

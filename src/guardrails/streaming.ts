@@ -1,27 +1,29 @@
 import type { Blocked, Outcome } from './inspection'
 
-/** The last characters of what has come of an answer are not shown before more has come (docs/api.md 12). */
+/** The last characters received are held back until more of the answer arrives (docs/api.md 12). */
 export const HELD = 256
-/** Characters already shown that rules read again as context. */
+/** Number of characters already shown that rules read again as context. */
 const CONTEXT = 512
-/** New characters that are worth running the rules for. */
+/** Number of new characters after which the rules run again. */
 const STEP = 128
 /** A run without blanks, such as a key or a URL, is shown as a whole, up to this length. */
 const LONGEST_RUN = 16_384
-/** Rules on the whole answer run from this length on: shorter, it says too little. */
+/** Rules on the whole answer run from this length on, because a shorter text says too little. */
 const FIRST_WHOLE = 512
 
 type RunRules = (text: string) => Promise<Outcome>
 type Rules = {
   /** Rules that read an answer stretch by stretch. */
   stretch: RunRules
-  /** Rules that read all that has come of it; null when there are none. */
+  /** Rules that read the whole answer so far. Null when there are none. */
   whole: RunRules | null
 }
 
 export type HoldBack = ReturnType<typeof createHoldBack>
 
-/** Shows nothing of an answer before it is complete: escapes hide what a part of a JSON document says. */
+/**
+ * Shows nothing of an answer before it is complete, because escapes can hide the content of a partial JSON document.
+ */
 export function createHoldAll(): HoldBack {
   let shown = ''
   return {
@@ -35,7 +37,9 @@ export function createHoldAll(): HoldBack {
   }
 }
 
-/** Does as `other` does, unless the first character says that the answer is JSON: then it holds all of it. */
+/**
+ * Behaves like `other`, unless the first character shows that the answer may be JSON. Then it holds back everything.
+ */
 export function createHoldIfJson(other: HoldBack): HoldBack {
   let begun = ''
   let chosen: HoldBack | null = null
@@ -55,25 +59,24 @@ export function createHoldIfJson(other: HoldBack): HoldBack {
 }
 
 /**
- * An answer as it is streamed, with its last 256 characters held back (docs/api.md 12). What rules find in the part
- * that is shown next has its end in the held part, so it is redacted or stops the answer before anyone saw its
- * beginning.
+ * A streamed answer with its last 256 characters held back (docs/api.md 12). A finding in the part shown next ends in
+ * the held part. It is redacted or stops the answer before its beginning was shown.
  */
 export function createHoldBack({ stretch, whole }: Rules) {
   let raw = ''
-  /** Where in `raw` the part begins that is not shown yet. */
+  /** Offset in `raw` of the first character that is not shown yet. */
   let from = 0
   let shown = ''
   let blocked: Blocked | null = null
-  /** The length at which the rules run again: those on stretches, and those on the whole. */
+  /** The lengths at which the rules run again: the rules on stretches, and the rules on the whole. */
   let nextStretch = HELD + STEP
   let nextWhole = FIRST_WHOLE
 
   return {
-    /** Takes the next piece of the answer, and gives what may be shown now. */
+    /** Adds the next piece of the answer and returns the text that may be shown now. */
     async add(piece: string): Promise<string> {
       raw += piece
-      // Runs each time the answer has doubled, so that all runs together stay linear in its length.
+      // Runs each time the length has doubled, so that the total work stays linear in the length.
       if (whole && !blocked && raw.length >= nextWhole) {
         nextWhole = 2 * raw.length
         blocked = (await whole(raw)).blocked
@@ -81,15 +84,15 @@ export function createHoldBack({ stretch, whole }: Rules) {
       return blocked || raw.length < nextStretch ? '' : show(raw.length - HELD)
     },
 
-    /** The rule that stopped the answer, once one has. */
+    /** The rule that stopped the answer, or null. */
     blocked: () => blocked,
 
-    /** All that was shown so far. */
+    /** The text shown so far. */
     shown: () => shown,
 
     /**
-     * What is still to be shown when the answer has ended. `whole` is the answer after all rules; with `isStandIn` it
-     * is another text in its place, which cannot follow what was shown already.
+     * The text still to show when the answer has ended. `whole` is the answer after all rules. With `isStandIn` it
+     * replaces the answer, so it cannot continue the text already shown.
      */
     async rest(whole: string, isStandIn = false): Promise<string> {
       if (whole.startsWith(shown)) {
@@ -114,14 +117,14 @@ export function createHoldBack({ stretch, whole }: Rules) {
         : max
     const { text, end } = cutOut(raw.slice(start), outcome, from - start, until - start)
     from = start + end
-    // While a long run is held, it is read again only when it has grown by half.
+    // While a long run is held back, it is read again only after growing by half.
     nextStretch = raw.length + Math.max(STEP, (raw.length - HELD - from) / 2)
     shown += text
     return text
   }
 }
 
-/** The redacted text of a stretch between two places. It ends before a redaction that continues behind the second. */
+/** The redacted text of a stretch between two positions. Ends before a redaction that continues after the second. */
 function cutOut(stretch: string, { spans }: Outcome, begin: number, max: number): { text: string; end: number } {
   let text = ''
   let at = begin
@@ -141,7 +144,7 @@ function cutOut(stretch: string, { spans }: Outcome, begin: number, max: number)
 
 const WORD_CHARS = 64
 
-/** Back to the last blank, so that rules do not read the end of a word as a word. */
+/** Moves back to the last blank, so that rules do not read the end of a word as a word. */
 function startOfWord(text: string, place: number): number {
   for (let at = place; at > 0 && at > place - WORD_CHARS; at--) if (/\s/.test(text[at - 1]!)) return at
   return place
@@ -149,7 +152,7 @@ function startOfWord(text: string, place: number): number {
 
 const IN_RUN = /[\w.~%+/=@:-]/
 
-/** Where a run without blanks begins that continues over `place` to the end of the text; else `place` itself. */
+/** The start of a run without blanks that continues over `place` to the end of the text, else `place` itself. */
 function beforeRun(text: string, place: number): number {
   for (let at = place; at < text.length; at++) if (!IN_RUN.test(text[at]!)) return place
   let start = place
