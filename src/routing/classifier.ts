@@ -18,7 +18,7 @@ import {
   standIn,
 } from './stages'
 
-/** Modes that a text alone can ask for; `vision` needs an image (docs/api.md 22.2). The model file uses their order. */
+/** Modes that a text alone can request. `vision` needs an image (docs/api.md 22.2). The model file uses this order. */
 export const TEXT_MODES = [
   ...(['fast', 'think', 'code', 'image', 'video'] as const),
   ...(['research', 'roast', 'genui', 'data_extraction', 'domain_analysis'] as const),
@@ -35,32 +35,32 @@ export const MODEL_FILE = join(import.meta.dir, 'model.bin')
 
 export const SHAPE: Shape = { slots: PROMPT_SLOTS, classes: TEXT_MODES.length }
 
-/** Upper limit of the model's confidence; equal to the highest floor (docs/api.md 13). */
+/** Upper limit of the model's confidence. Equals the highest floor (docs/api.md 13). */
 const SUREST = 0.99
 
 /**
- * How the model's own confidence becomes the share of right answers, for each mode that it says: a line over the
- * logarithm of the odds, fitted on prompts of writers whom the model had not seen. `bun run make models` writes it.
+ * Parameters per predicted mode that convert the model's own confidence to the share of correct answers: a line over
+ * the logarithm of the odds. Fitted on prompts of writers the model had not seen. `bun run make models` writes it.
  */
 export type Calibration = Readonly<Record<string, { slope: number; offset: number }>>
 
-/** A model and its calibration; without one the model's own chances are its confidence. */
+/** A model and its calibration. Without one, the model's own probabilities are its confidence. */
 type ModeModel = Model & { calibration?: Calibration }
 
-/** The trained model. Throws Error when the file is missing or of another size. */
+/** The trained model. Throws Error when the file is missing or has another size. */
 export const loadModel = (): ModeModel => ({ ...readModel(MODEL_FILE, SHAPE), calibration })
 
-/** The logarithm of the odds of a chance; a chance of one is taken for a little less. */
+/** The logarithm of the odds of a probability. A probability of one is slightly reduced. */
 export const oddsOf = (chance: number): number => Math.log(chance / Math.max(1e-9, 1 - chance))
 
-/** A chance as calibrated; without a calibration it stays. */
+/** The calibrated probability. Without a calibration it is unchanged. */
 export const confidenceOf = (chance: number, line = { slope: 1, offset: 0 }): number =>
   1 / (1 + Math.exp(-(line.slope * oddsOf(chance) + line.offset)))
 
 export type Classifier = ReturnType<typeof createClassifier>
 
 type DecideDeps = {
-  /** Stage 4; without it, prompts that the local model is unsure of get `fast`. */
+  /** Stage 4. Without it, prompts that the local model is unsure of get `fast`. */
   engine?: EngineClassifier
   load?: () => ModeModel
 }
@@ -80,12 +80,12 @@ const fallback = (reasoning: string, request: ModeRequest): Choice => ({
   preferenceId: guidanceOf(request).preferenceId,
 })
 
-/** The result of one stage for a prompt (docs/api.md 13). `ms` is the time that the stage took. */
+/** The result of one stage for a prompt (docs/api.md 13). `ms` is the duration of the stage. */
 type StageReport = {
   stage: Exclude<Choice['source'], 'explicit'>
   mode: string | null
   confidence: number | null
-  /** The confidence that this mode needs. */
+  /** The confidence that this mode requires. */
   floor: number | null
   /** The pattern of the rule or the reason of the signal that matched. */
   matched: string | null
@@ -102,7 +102,7 @@ type Request = Required<Pick<ModeRequest, 'prompt' | 'hasImages' | 'guidance' | 
 const NOTHING: Message = { mode: null, confidence: null, matched: null }
 
 /**
- * Reports the result of every stage and the choice. The free stages always run, so that floors can be tuned; the
+ * Reports the result of every stage and the choice. The free stages always run, so that users can tune floors. The
  * engine classifier runs only with `admit`, and only when no other stage is sure.
  */
 export function createExplain({ classifier, engine, clock }: Deps) {
@@ -146,7 +146,7 @@ function report(stage: StageReport['stage'], message: Message, floors: Guidance[
   return { stage, mode, confidence, floor: mode === null ? null : floorOf(mode, floors), matched, ms }
 }
 
-/** Chooses modes by the stages of docs/api.md 22.2. The model file is read for the first prompt that needs it. */
+/** Chooses modes by the stages of docs/api.md 22.2. Reads the model file for the first prompt that needs it. */
 export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) {
   let model: ModeModel | undefined
   const learnt: Stage = {
@@ -164,16 +164,16 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
 
   return {
     decide,
-    /** The stages, for explaining a choice: `choose` decides from results that the caller has already got from them. */
+    /** The stages, for explaining a choice. `choose` then decides from results that the caller already has. */
     stages,
     choose,
-    /** The guess of the local model alone. */
+    /** The prediction of the local model alone. */
     local,
   }
 
   /**
-   * The choice of the first stage that is sure. Synchronous and well under a millisecond, except that a call with
-   * a `signal` gets a promise when an engine has to be asked.
+   * The choice of the first stage that is sure. Synchronous and well under a millisecond. Returns a promise only for a
+   * call with a `signal` when an engine must be asked.
    */
   function decide(request: AtOnce): Choice
   function decide(request: ModeRequest): Choice | Promise<Choice>
@@ -188,7 +188,7 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
     if (requested) return requested
     if (request.goesOn) {
       const { goesOn, signal: _, ...rest } = request
-      // Without the engine classifier.
+      // Without `signal`, the engine classifier does not run.
       return goingOn(goesOn.mode, choose(rest, resultOf), request)
     }
     let likely: StageResult | null = null
@@ -200,7 +200,7 @@ export function createClassifier({ engine, load = loadModel }: DecideDeps = {}) 
     return byEngine(engine, request, request.signal)
   }
 
-  /** The model's guess for a text. Pure, and well under a millisecond for any text. */
+  /** The model's prediction for a text. Pure, and well under a millisecond for any text. */
   function local(prompt: string): Guess {
     model ??= load()
     const { mode, chance } = likeliest(model, prompt)
@@ -222,14 +222,16 @@ async function byEngine(engine: EngineClassifier, request: ModeRequest, signal: 
   )
 }
 
-/** The mode that the run began in, with all that was chosen beside it where that is the same. */
+/** Keeps the mode in which the run began, if the mode is known and can answer. */
 function goingOn(mode: string | null, now: Choice, request: ModeRequest): Choice {
   if (mode === null || mode === now.mode || request.answers?.(mode) === false) return now
   const reasoning = 'the mode that the conversation began with'
   return { ...now, mode, source: 'classifier', confidence: null, reasoning, engine: null }
 }
 
-/** The choice of a stage that is sure. A guessed mode without an engine falls back to one that can answer. */
+/**
+ * The choice of a stage that is sure. A guessed mode without a connected engine falls back to a mode that can answer.
+ */
 function promoted(result: Omit<StageResult, 'matched'>, source: Choice['source'], request: ModeRequest): Choice {
   const { mode, confidence, reasoning, engine, preferenceId } = result
   if (GUESSES.has(source) && request.answers && !request.answers(mode)) {
@@ -245,7 +247,7 @@ function unsure({ mode, confidence }: Pick<StageResult, 'mode' | 'confidence'>, 
   return fallback(`most likely ${mode}, but ${shown} is below the floor of ${floor}`, request)
 }
 
-/** The likeliest mode, and its chance as the model itself sees it. */
+/** The most probable mode, with the model's own uncalibrated probability. */
 export function likeliest(model: Model, text: string): { mode: TextMode; chance: number } {
   const chances = softmax(scoresOf(model, promptFeaturesOf(text)).map((score) => score * model.sharpness))
   let best = 0

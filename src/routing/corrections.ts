@@ -13,17 +13,17 @@ import { readEngine, readMode } from './rules'
 import { type Correction, CorrectionId, type CorrectionQuery, type NewCorrection } from './schema'
 import { type CorrectionRow, routingCorrections } from './table'
 
-/** Pages of the audit log that are searched for a completion; one page covers up to 200,000 events. */
+/** Number of audit log pages searched for a completion. One page covers up to 200,000 events. */
 const MAX_PAGES = 5
 
 type Deps = { resources: ResourceDeps; audit: Pick<AuditLog, 'list' | 'record'> }
 
-/** Corrections say which mode a prompt should have got. They belong to the person or, with an org's key, the org. */
+/** Corrections state the mode a prompt should have got. They belong to the person or, with an org's key, to the org. */
 export function createCorrections({ resources, audit }: Deps) {
   const { store, clock } = resources
   return { add, list }
 
-  /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion that is not theirs. */
+  /** `POST /routing-corrections`. Throws 400 without prompt and completion, 404 for a completion of another owner. */
   async function add(call: Call, input: NewCorrection): Promise<Correction> {
     const { completion_id = null, prompt = null, note = null } = input
     if (completion_id === null && prompt === null) {
@@ -67,9 +67,9 @@ export function createCorrections({ resources, audit }: Deps) {
     return mapPage(await correctionRepository.list(store.read, owner, { mode, ...wanted }), presentCorrection)
   }
 
-  /** The mode a completion asked for and got, from the owner's records. Throws 404 for foreign or unknown ids. */
+  /** The requested and the resolved mode of a completion, from the owner's records. Throws 404 for an unknown id. */
   async function modeOfCompletion(call: Call, id: string): Promise<ModeOfCall | null> {
-    // Until 2026-11-28 records and events named a chat by its id without the chat's prefix.
+    // Before 2026-11-28, records and events stored a chat id without the `chat` prefix.
     const otherwise = id.startsWith('chat') ? id.slice('chat'.length) : `chat${id}`
     const found = (await recordedMode(call, id)) ?? (await recordedMode(call, otherwise))
     if (found === null) throw notFound('completion')
@@ -94,7 +94,7 @@ export function createCorrections({ resources, audit }: Deps) {
   }
 }
 
-/** A stored correction as the API shows it, without who made it. */
+/** A stored correction as the API shows it, without its author. */
 function presentCorrection(row: CorrectionRow): Correction {
   const { id, completion_id, prompt, resolved_mode, expected_mode, expected_engine, note, created_at } = row
   return {
@@ -113,7 +113,7 @@ function presentCorrection(row: CorrectionRow): Correction {
 const newestFirst = pagesBy(routingCorrections, 'created_at')
 type Listed = Wanted & { mode?: string | undefined; since?: number }
 
-/** Rows of corrections. A list has those of one owner only. */
+/** Rows of corrections. A list contains those of one owner only. */
 export const correctionRepository = {
   insert: async (tx: Tx, row: CorrectionRow): Promise<void> => {
     await tx.insert(tx.of(routingCorrections)).values(row)
@@ -138,7 +138,7 @@ export const correctionRepository = {
 
 /**
  * Counts the completions in [from, to), each once, for which `auto` chose a wrong mode according to the owner's
- * corrections. Needed for routing accuracy (docs/api.md 21). Corrections of a prompt alone do not count, since they
+ * corrections. Needed for routing accuracy (docs/api.md 21). Corrections of a prompt alone do not count, because they
  * name no completion.
  */
 export async function wronglyChosenIn(
@@ -147,12 +147,12 @@ export async function wronglyChosenIn(
   { from, to }: { from: number; to: number },
 ): Promise<number> {
   const t = db.of(routingCorrections)
-  // Chat clients send the id of a completion with the prefix `chatcmpl_`.
+  // Chat clients send a completion id with the prefix `chatcmpl_`.
   const completion = sql`replace(${t.completion_id}, 'chatcmpl_', 'cmpl_')`
   const [row] = await db
     .select({ count: sql<number>`count(DISTINCT ${completion})`.mapWith(Number) })
     .from(t)
-    // A correction is never older than its completion, so `created_at` may narrow the search: it is in the index.
+    // A correction is never older than its completion, so `created_at`, which is indexed, may narrow the search.
     .where(and(eq(t.owner, owner), gte(t.created_at, from), gte(t.wrong_at, from), lt(t.wrong_at, to)))
   return row!.count
 }

@@ -24,17 +24,17 @@ import type { PreferenceRow } from './table'
 
 /** A stored rule with its pattern compiled. */
 export type ReadyRule = Rule & {
-  /** Most matching steps per character of a prompt; infinite for a pattern that must not run on the event loop. */
+  /** Maximum matching steps per character of a prompt. Infinite for a pattern that must not run on the event loop. */
   steps: number
 }
 
-/** Rules, floors and examples that come from one place: a key, or a preference. */
+/** Rules, floors and examples of one source: a key or a preference. */
 export type Source = {
   preferenceId: PreferenceId | null
   rules: readonly ReadyRule[]
   floors: Floors
   examples: readonly RoutingExample[]
-  /** Sentences about rules that could not be used. */
+  /** Warnings about rules that could not be used. */
   warnings: readonly string[]
   fingerprint: string
   /** Estimated bytes in memory. */
@@ -42,14 +42,14 @@ export type Source = {
 }
 
 /**
- * The rules, floors and examples in force for a caller in `auto`, in the order of docs/api.md 13; the classifier's
- * guidance. `fingerprint` changes with any of them, and with the preference's id, because answers name it; it is empty
- * when nothing is configured.
+ * The rules, floors and examples that apply to a caller in `auto`, in the order of docs/api.md 13. They guide the
+ * classifier. `fingerprint` changes with any of them and with the preference's id, because answers name the preference.
+ * It is empty when nothing is configured.
  */
 export type Effective = Omit<Source, 'preferenceId' | 'weight'> & {
-  /** The preference in force: the bound one, else the default of the owner's scope. */
+  /** The preference that applies: the bound one, else the default of the owner's scope. */
   preferenceId: PreferenceId | null
-  /** Most matching steps of all rules together per character of a prompt. */
+  /** Maximum number of matching steps of all rules together per character of a prompt. */
   steps: number
 }
 
@@ -65,7 +65,7 @@ export const NOTHING: Source = {
 
 type Stored = {
   preferenceId: PreferenceId | null
-  /** What warnings call it. */
+  /** The name of the source in warnings. */
   name: string
   rules: readonly RoutingRule[]
   floors: Floors
@@ -92,7 +92,7 @@ export async function readSource(stored: Stored): Promise<Source> {
 const BASE_BYTES = 1_024
 const BYTES_A_CHAR = 8
 
-/** Hash of the preference's id and all that routes; empty when nothing is configured. */
+/** Hash of the preference's id and all routing content. Empty when nothing is configured. */
 function fingerprintOf({ preferenceId, rules, floors, examples }: Stored): string {
   const isNothing = preferenceId === null && !rules.length && !examples.length && !Object.keys(floors).length
   return isNothing ? '' : sha256Hex(JSON.stringify([preferenceId, rules, Object.entries(floors).sort(), examples]))
@@ -124,8 +124,8 @@ const toReady = (
 })
 
 /**
- * The key's own rules first, then those of the preference in force; a floor of the key replaces the preference's.
- * Examples come from the preference (docs/api.md 22.2, stage 4).
+ * Combines the key's own rules, which come first, with the rules of the active preference. A floor of the key replaces
+ * the preference's. Examples come from the preference (docs/api.md 22.2, stage 4).
  */
 export function combine(own: Source, active: Omit<Source, 'weight'>): Effective {
   const rules = [...own.rules, ...active.rules]
@@ -140,18 +140,20 @@ export function combine(own: Source, active: Omit<Source, 'weight'>): Effective 
   }
 }
 
-/** Most matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
+/** Maximum number of matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
 const MAX_STEPS = 300_000
 
-/** Pause for rules that ran out of time, because every such try may cost a process. Much shorter prompts are tried. */
+/**
+ * Pause for rules that timed out, because each such attempt may cost a process. Much shorter prompts are still tried.
+ */
 const REST_MS = 10_000
 
-/** Until when a rule rests (monotonic), and the length of the prompt it ran out of time on. */
+/** The end of a rule's pause (monotonic), and the length of the prompt on which it timed out. */
 type Rest = { until: number; chars: number }
 
 /**
- * The fingerprint of the compiled rules of a key or a preference; null when there is none. The compiled rules
- * themselves are large and are kept in `compiled`.
+ * The fingerprint of the compiled rules of a key or a preference, or null if there are none. The compiled rules are
+ * large and are kept in `compiled`.
  */
 type SourceHead = { fingerprint: string | null }
 
@@ -160,7 +162,7 @@ const compiled = compiledOf<Source>('routing rules')
 /** Drops the compiled rules of a key or preference that was changed or deleted. */
 const dropSource = (id: KeyId | PreferenceId): void => compiled.drop(id)
 
-/** The other members that a key's own rules have as a source. */
+/** The source members that are equal for all keys. */
 const OF_KEY = { preferenceId: null, name: "the key's routing_rules", examples: [] } as const
 
 /** The stored rules of a key or a preference, with their owner. */
@@ -175,7 +177,7 @@ const ownedOf = ({ id, owner, rules, floors, examples }: PreferenceRow): Owned =
   examples,
 })
 
-/** The compiled rules of a preference, from the cache when they have not changed. */
+/** The compiled rules of a preference, from the cache if unchanged. */
 const readPreference = (row: PreferenceRow): Promise<Source> => compileOnce(row.id, ownedOf(row))
 
 const { rows } = routingPreference
@@ -189,7 +191,7 @@ export type Asker =
   | Pick<KeyCaller, 'type' | 'keyId' | 'orgId' | 'userId'>
   | (Pick<SessionCaller, 'type' | 'userId'> & { orgId: OrgId | null })
 
-/** Whether a key has rules or floors of its own, and the preference it is bound to. */
+/** Whether a key has its own rules or floors, and the preference it is bound to. */
 type KeyHead = { hasOwn: boolean; preference: PreferenceId | null }
 /** The default preference of an owner. */
 type OwnerHead = { preference: PreferenceId | null }
@@ -198,9 +200,9 @@ const MAX_HEADS = 20_000
 const NO_KEY: KeyHead = { hasOwn: false, preference: null }
 
 /**
- * The routing in force for a caller (docs/api.md 13): the rules of the key, then the preference bound to it or, without
- * one, the default preference of the caller's owner scope. Cached, so it costs no query while nothing changes; another
- * node sees a change within a second (docs/promises.md I26).
+ * The routing that applies to a caller (docs/api.md 13): the rules of the key, then the preference bound to it, or else
+ * the default preference of the caller's owner scope. Cached, so it costs no query while nothing changes. Another node
+ * sees a change within a second (docs/promises.md I26).
  */
 export function createEffective({ store, clock, bindings }: Deps) {
   const options = { max: MAX_HEADS, changes: store.changes }
@@ -217,13 +219,15 @@ export function createEffective({ store, clock, bindings }: Deps) {
       const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
       return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
     },
-    /** To be called after the commit that changed the bindings of a key. */
+    /** Call this after the commit that changed the bindings of a key. */
     forgetKey(id: KeyId): void {
       keys.forget(id)
       ofKeys.forget(id)
       dropSource(id)
     },
-    /** The same for a changed preference. Its owner's default is forgotten too, as it may be or have been this one. */
+    /**
+     * Call this after a preference changed. Also drops its owner's default, which may be or have been this preference.
+     */
     forgetPreference(id: PreferenceId, owner: OwnerScope): void {
       preferences.forget(id)
       owners.forget(owner)
@@ -283,7 +287,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
   }
 }
 
-/** The compiled rules of a key or a preference, which `read` loads; synchronous when they are cached. */
+/** The compiled rules of a key or a preference, loaded by `read`. Synchronous when cached. */
 function sourceBy<K extends KeyId | PreferenceId>(
   cache: ReadCache<K, SourceHead>,
   id: K,
@@ -302,7 +306,7 @@ function sourceBy<K extends KeyId | PreferenceId>(
   return head instanceof Promise ? head.then((found) => follow(found!)) : follow(head)
 }
 
-/** Compiles stored rules, and caches the result while there is room. */
+/** Compiles stored rules and caches the result while there is memory. */
 async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Source> {
   const known = compiled.get(id)
   if (known?.fingerprint === fingerprintOf(stored)) return known
@@ -312,14 +316,14 @@ async function compileOnce(id: KeyId | PreferenceId, stored: Owned): Promise<Sou
 }
 
 /**
- * Lets rules be matched without blocking the event loop: small patterns run there, all others are matched beforehand
- * in a process. Rules read the whole prompt; those without an answer in 50 ms are skipped, with a warning to the caller
+ * Matches rules without blocking the event loop: small patterns run there, all others are matched beforehand in a
+ * process. Rules read the whole prompt. Rules without a result after 50 ms are skipped, with a warning to the caller
  * (docs/api.md 13).
  */
 export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorker, 'match'>; clock: Clock }) {
   const resting = new WeakMap<ReadyRule, Rest>()
 
-  /** Guidance whose rules answer quickly. The same object, synchronously, when all its rules are small enough. */
+  /** Guidance whose rules answer quickly. Returns the same object synchronously when all its rules are small enough. */
   return function ready(effective: Effective, prompt: string, trial: Trial): Effective | Promise<Effective> {
     return effective.steps * Math.max(1, prompt.length) <= MAX_STEPS ? effective : tried(effective, prompt, trial)
   }
@@ -352,7 +356,7 @@ export function createRuleMatcher({ worker, clock }: { worker: Pick<PatternWorke
   }
 }
 
-/** The rules that exceed `MOST_STEPS` when steps are added up from the first rule on. */
+/** The rules that exceed `MAX_STEPS` when the steps are summed from the first rule on. */
 function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
   let left = MAX_STEPS
   return rules.filter(({ steps }) => {
@@ -363,7 +367,7 @@ function largeOf(rules: readonly ReadyRule[], length: number): ReadyRule[] {
   })
 }
 
-/** Linear patterns are tried together; each backtracking one alone, so that others keep their answers if it is slow. */
+/** Linear patterns are tried together, each backtracking pattern alone, so that a slow one does not affect others. */
 function groupsOf(rules: readonly ReadyRule[]): ReadyRule[][] {
   const linear = rules.filter(({ steps }) => Number.isFinite(steps))
   const others = rules.filter(({ steps }) => !Number.isFinite(steps))
@@ -387,7 +391,7 @@ function withAnswers(
   return { ...effective, rules, warnings: [...effective.warnings, warning] }
 }
 
-/** Whom patterns are matched for, and the signal that ends the wait. */
+/** The owner for whom patterns are matched, and the signal that ends the wait. */
 export const trialOf = ({ caller, signal }: Pick<Call<Caller>, 'caller' | 'signal'>): Trial => ({
   who: caller.type === 'operator' ? 'operator' : ownerOf(caller),
   signal,

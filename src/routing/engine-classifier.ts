@@ -9,7 +9,7 @@ import type { RateLimiter } from '../limits'
 import { isTextMode, TEXT_MODES, type TextMode } from './classifier'
 import type { Guidance } from './stages'
 
-/** Time limit for the engine's opinion; after it the mode is `fast` (docs/api.md 22.2). */
+/** Time limit for the engine's opinion. After that the mode is `fast` (docs/api.md 22.2). */
 const TIMEOUT_MS = 3_000
 
 const MAX_TOKENS = 60
@@ -18,17 +18,17 @@ export type EngineClassifier = {
   /** Whether an engine other than the built-in one can be asked. */
   available(): boolean
   /**
-   * The engine's opinion, or null when it failed, took too long or gave no usable answer. The caller is not charged,
+   * The engine's opinion, or null when it fails, times out or gives no usable answer. The caller is not charged,
    * because choosing the mode is the service's own task (docs/api.md 3 has no price for it).
-   * @throws the signal's reason when the caller has left.
+   * @throws the signal's reason when the caller has disconnected.
    */
   opinion(prompt: string, examples: Guidance['examples'], signal: AbortSignal, origin?: Origin): Promise<Opinion | null>
 }
 
-/** An engine's opinion of a prompt. Its reasoning is dropped, as it may repeat the prompt or name the vendor. */
+/** An engine's opinion of a prompt. Its reasoning is dropped, because it may repeat the prompt or name the vendor. */
 export type Opinion = { mode: TextMode; confidence: number }
 
-/** Characters of the prompt to send: enough to see what it wants, and engines charge by length. */
+/** Number of prompt characters to send: enough to see the intent, and engines charge by length. */
 const MAX_PROMPT_CHARS = 2_000
 const MAX_EXAMPLE_CHARS = 300
 const MAX_ANSWER_CHARS = 4_000
@@ -79,7 +79,7 @@ export function instructionsFor(
   return [{ role: 'system', content: TASK }, ...shown, { role: 'user', content: question }]
 }
 
-/** Parses an engine's answer; null unless it has a known mode and a confidence from 0 to 1. */
+/** Parses an engine's answer. Null unless it has a known mode and a confidence from 0 to 1. */
 export function readOpinion(answer: string): Opinion | null {
   const json = /\{[^{}]*\}/.exec(answer.slice(0, MAX_ANSWER_CHARS))?.[0]
   if (!json) return null
@@ -108,13 +108,13 @@ type AdmissionDeps = {
 /** The mode whose rate limit these engine calls count towards. */
 const MODE = 'fast'
 
-/** `place` is the field that a refusal names; `messagesOf` gives the messages that the engine will get. */
+/** `place` is the field that an error names. `messagesOf` returns the messages for the engine. */
 type About = { place: string; messagesOf(texts: readonly string[]): Message[] }
 
 /**
- * Admits texts that an engine gets for a preview or a suggestion. The call is not billed, so the caller's rate limits
- * bound it and the caller must have funds. Returns the texts as the caller's guardrail policy leaves them. Throws
- * 429 `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`.
+ * Admits texts that are sent to an engine for a preview or a suggestion. The call is not billed, so the caller's rate
+ * limits bound it and the caller must have funds. Returns the texts after the caller's guardrail policy. Throws 429
+ * `mode_rate_limit_exceeded` and `token_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`.
  */
 export function createUnbilledAdmission({ store, limiter, billing, guardrails, engines }: AdmissionDeps) {
   return {

@@ -1,6 +1,6 @@
 import { AppError, defineError } from '../kernel/errors'
 
-/** A rule, example or label that is wrong in a way the schema cannot express (docs/api.md 13). `path` is the member. */
+/** A rule, example or label with an error that the schema cannot express (docs/api.md 13). `path` is the member. */
 export const preferenceInvalid = (path: string, message: string) =>
   new AppError('invalid', 'routing_preference_invalid', message, { param: path, details: [{ path, message }] })
 

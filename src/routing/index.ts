@@ -1,4 +1,4 @@
-/** Which mode and model answers a prompt: the classifier and the routing preferences. */
+/** Chooses the mode and model that answer a prompt: the classifier and the routing preferences. */
 export { type Classifier, createClassifier, createExplain } from './classifier'
 export { wronglyChosenIn } from './corrections'
 export { createEffective, type Effective, type EffectiveRouting, trialOf } from './effective'

@@ -24,11 +24,13 @@ import { readRules } from './rules'
 import type { NewRule, Preview, PreviewInput, Replayed, ReplayInput } from './schema'
 import type { Preferences } from './service'
 
-/** Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own is used. */
+/**
+ * Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own engine is used.
+ */
 export const engineLeft = (engine: string, mode: string): string =>
   `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
 
-/** Whose preview it is: their routing and their guardrails. */
+/** The caller whose routing and guardrails the preview uses. */
 type Subject = Asker & { guardrailPolicyId?: string | null }
 
 type Deps = {
@@ -38,15 +40,15 @@ type Deps = {
   effective: EffectiveRouting
   explain: ReturnType<typeof createExplain>
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>
-  /** The prompt as the guardrails in force let it in. `refusal` is what a call with it throws. */
+  /** The prompt after the guardrails of the subject. `refusal` is the error that a call with it throws. */
   screen(ownerFilter: Subject, prompt: string, signal: AbortSignal): Promise<{ text: string; refusal: Error | null }>
   /** Applies the caller's limits, credit and guardrails to the prompt. Throws 429, 402, 400 `guardrail_blocked`. */
   admit(call: Call, prompt: string): Promise<string>
-  /** What people asked in the conversations of an owner, newest first. */
+  /** The user messages in an owner's conversations, newest first. */
   promptsOf(db: Reader, owner: OwnerScope, range: Range, limit: number): Promise<{ id: string; text: string }[]>
 }
 
-/** How many stored prompts are tried, for how long, and how much of each is shown. */
+/** The number of stored prompts to try, the time limit, and the length of the shown excerpt. */
 const [REPLAYED, REPLAY_MS, EXCERPT] = [200, 2_000, 120]
 
 type StoredPrompt = Replayed['changed'][number]['source'] & { text: string }
@@ -54,7 +56,7 @@ type Stored = { range: Range; limit: number; examples: Effective['examples'] }
 
 export type RoutingPreview = ReturnType<typeof createRoutingPreview>
 
-/** Tries a prompt on preferences and rules; nothing is billed or stored (docs/api.md 13). */
+/** Tries a prompt on preferences and rules. Nothing is billed or stored (docs/api.md 13). */
 export function createRoutingPreview({
   resources,
   keys,
@@ -70,8 +72,8 @@ export function createRoutingPreview({
   return { preview, replay }
 
   /**
-   * `POST /routing-preferences/replay`: what the rules or the preference would change for stored prompts of the owner:
-   * corrections, examples and conversations, newest first. No engine is asked. Throws as `preview`.
+   * `POST /routing-preferences/replay`: the changes that the rules or the preference would make for the owner's stored
+   * prompts: corrections, examples and conversations, newest first. Asks no engine. Throws as `preview`.
    */
   async function replay(call: Call<Caller>, input: ReplayInput, ownerFilter: OwnerFilter): Promise<Replayed> {
     const { mode, limit = REPLAYED, from, to } = input
@@ -125,9 +127,9 @@ export function createRoutingPreview({
   }
 
   /**
-   * `POST /routing-preferences/preview`: with the preference or rules in the order, else with the routing in force for
-   * the key or the caller; for operators that of the owner they name, else none. Throws 400
-   * `routing_preference_invalid` for the rules, 404 for a preference or a key that the caller does not see, and with
+   * `POST /routing-preferences/preview`: uses the preference or rules of the request, else the routing that applies to
+   * the key or the caller. For operators, the routing of the named owner, else none. Throws 400
+   * `routing_preference_invalid` for the rules, 404 for a preference or key that the caller cannot see, and with
    * `engine` also what `admit` throws.
    */
   async function preview(
@@ -151,7 +153,7 @@ export function createRoutingPreview({
     return { type: 'key', keyId: id, guardrailPolicyId, ...ofKey }
   }
 
-  /** For operators no engine is asked. */
+  /** Operators cannot ask an engine. */
   async function previewFor(call: Call<Caller>, as: Subject | null, input: PreviewInput): Promise<Preview> {
     const { attachments = [], engine = false } = input
     if (isBlank(input.prompt)) throw invalidInput('prompt', '"prompt" is blank.')
@@ -208,7 +210,7 @@ const sourceOf = async (rules: readonly NewRule[], check: PatternCheck): Promise
       })
     : NOTHING
 
-/** The engine that would answer a choice, and what is to be said of it in `warnings` of a preview. */
+/** The engine that would answer a choice, and the preview warnings about it. */
 function engineUsed(
   engines: Pick<EngineService, 'canonical' | 'forMode' | 'isConnected'>,
   { mode, engine }: { mode: string; engine: string | null },

@@ -73,7 +73,7 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
     ),
   ] as const
 
-/** What only tenants do: say what was wrong. */
+/** Corrections can be added by tenants only. */
 const correctionVerb = ({ preferences: { corrections } }: Modules) =>
   tenantVerb(
     {

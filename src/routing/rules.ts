@@ -38,16 +38,18 @@ export const belowFloor = (rules: readonly Confident[], floors: Floors = {}): st
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
-/** Largest size of all patterns of one preference, with counts written out; bounds the time to compile them. */
+/**
+ * Maximum size of all patterns of one preference, with repetition counts written out. Bounds the time to compile them.
+ */
 const MAX_TOTAL_SIZE = 26_000
 
-/** The modes a rule may choose: those with an engine of their own, except `auto`. */
+/** The modes a rule may choose: those with their own engine, except `auto`. */
 const MODES: readonly string[] = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
 
 /** Clamps a confidence to [0.5, 0.99] (docs/api.md 13). */
 const clamp = (confidence: number): number => Math.min(HIGHEST, Math.max(LOWEST, confidence))
 
-/** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, however it is spelt. */
+/** Throws 400 `routing_preference_invalid` when a label names an upstream vendor, in any spelling. */
 function assertLabel(label: string, path: string): void {
   if (vendorNamedIn(label)) {
     throw preferenceInvalid(
@@ -73,9 +75,8 @@ export async function readContent(content: PreferencePatch, check: PatternCheck)
 }
 
 /**
- * Checks rules and returns them as they are stored: every pattern is compiled, backtracking ones are checked, and
- * confidences are clamped. Lets other requests run after each rule. Throws 400 `routing_preference_invalid`, naming the
- * member and what is wrong with it.
+ * Validates rules and returns them as stored: compiles every pattern, checks backtracking ones and clamps confidences.
+ * Lets other requests run after each rule. Throws 400 `routing_preference_invalid`, naming the member and its problem.
  */
 export async function readRules(rules: readonly NewRule[], check: PatternCheck): Promise<RoutingRule[]> {
   if (rules.length > LIMITS.rules) {
@@ -102,7 +103,7 @@ export async function readRules(rules: readonly NewRule[], check: PatternCheck):
   return read
 }
 
-/** Tries a backtracking pattern in a process: on the event loop it could block all other requests. */
+/** Tries a backtracking pattern in a process, because on the event loop it could block all other requests. */
 async function assertQuick(pattern: string, path: string, check: PatternCheck): Promise<void> {
   const checked = await check(pattern)
   assertNoVendors(checked.is === 'vendors', path)
@@ -120,7 +121,7 @@ async function assertQuick(pattern: string, path: string, check: PatternCheck): 
   }
 }
 
-/** The advice in refusals of slow patterns. */
+/** The advice in errors about slow patterns. */
 const REPAIR =
   'Write it without look-around and back-references, or start it with ^ or \\b and avoid a repetition inside a repetition.'
 
@@ -151,7 +152,8 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   const mode = readMode(rule.target_mode, `${path}.target_mode`)
   const engine = readEngine(rule.target_engine, `${path}.target_engine`)
   if (engine !== null) {
-    // An engine that makes pictures or videos cannot answer a text mode, nor the other way round.
+    // An engine that makes images or videos cannot answer a text mode, and a text engine cannot answer an image or
+    // video mode.
     const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
     const at = `${path}.target_engine`
     const message = `"${at}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`
@@ -166,7 +168,7 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   }
 }
 
-/** Throws 400 `routing_preference_invalid` for over 30, prompts over 1,024 characters, unknown modes and engines. */
+/** Throws 400 `routing_preference_invalid` for over 30 examples, long prompts, unknown modes and engines. */
 function readExamples(examples: readonly NewExample[]): RoutingExample[] {
   if (examples.length > LIMITS.examples) {
     throw preferenceInvalid(
@@ -196,13 +198,13 @@ export function readFloors(floors: Readonly<Record<string, number>>): Floors {
 
 type Refuse = (path: string, message: string) => Error
 
-/** Returns a mode that rules may choose; any other word throws 400, by default `routing_preference_invalid`. */
+/** Returns a mode that rules may choose. Throws 400 for any other word, by default `routing_preference_invalid`. */
 export function readMode(mode: string, path: string, refuse: Refuse = preferenceInvalid): string {
   if (MODES.includes(mode)) return mode
   throw refuse(path, `"${path}" is "${quoted(mode)}"; it can be ${MODES.join(', ')}.`)
 }
 
-/** The canonical id of an engine; null when none is named. Throws 400 for an unknown engine. */
+/** The canonical id of an engine, or null when no engine is named. Throws 400 for an unknown engine. */
 export function readEngine(
   id: string | null | undefined,
   path: string,
@@ -220,12 +222,12 @@ function assertLength(text: string, path: string, max: number): void {
   throw preferenceInvalid(path, `"${path}" has ${charactersIn(text)} characters; at most ${max} are allowed.`)
 }
 
-/** Only the server tries them: it has a process that may be held up. */
+/** Only the server tries backtracking patterns, because it can run them in a process. */
 const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
 
 /**
- * Reads the body of a new preference as `POST /routing-preferences` would, without a server, but for trying patterns
- * that have to backtrack (docs/api.md 13). Throws 400 `validation_error` and `routing_preference_invalid`.
+ * Validates the body of a new preference like `POST /routing-preferences`, without a server. Does not try backtracking
+ * patterns (docs/api.md 13). Throws 400 `validation_error` and `routing_preference_invalid`.
  */
 export async function reviewPreference(body: unknown): Promise<void> {
   assertFits(NewPreference, body)

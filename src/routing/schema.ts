@@ -5,7 +5,7 @@ import { RangeQuery } from '../kernel/range'
 import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { MAX_PATTERN_CHARS } from '../text/schema'
 
-/** Limits of docs/api.md 13. Exceeding one is answered with `routing_preference_invalid`. */
+/** Limits of docs/api.md 13. Exceeding one gives `routing_preference_invalid`. */
 export const LIMITS = {
   rules: 50,
   examples: 30,
@@ -14,10 +14,10 @@ export const LIMITS = {
   ruleDescriptionChars: 512,
 } as const
 export const DEFAULT_CONFIDENCE = 0.9
-/** The global floor: a stage with less confidence does not decide (docs/api.md 22.2, stage 5). */
+/** The global floor. A stage with less confidence does not decide (docs/api.md 22.2, stage 5). */
 export const DEFAULT_FLOOR = 0.85
 
-/** A rule as it is sent. Errors that need the code `routing_preference_invalid` are checked in rules.ts instead. */
+/** A rule as sent. rules.ts checks what must give the code `routing_preference_invalid`. */
 export const NewRule = t.Object(
   {
     pattern: t.String({ description: `ECMAScript source of at most ${LIMITS.patternChars} characters` }),
@@ -233,7 +233,7 @@ export const NewPreference = t.Object(
 )
 export type NewPreference = Static<typeof NewPreference>
 
-/** Body of `PATCH /routing-preferences/{id}`: what is left out stays, arrays replace. */
+/** Body of `PATCH /routing-preferences/{id}`. Omitted members stay unchanged, arrays replace. */
 export const PreferencePatch = t.Object({ name: t.Optional(Name), ...settable }, { $id: 'RoutingPreferencePatch' })
 export type PreferencePatch = Static<typeof PreferencePatch>
 
@@ -271,14 +271,14 @@ export const PreferencePage = pageOf('routing_preferences', Preference)
 export const PreferenceQuery = t.Object({ scope: t.Optional(oneOf(SCOPES)), ...PageQuery.properties })
 export type PreferenceQuery = Static<typeof PreferenceQuery>
 
-/** Body of `PUT /keys/{id}/routing-preference`; null unbinds. */
+/** Body of `PUT /keys/{id}/routing-preference`. Null unbinds. */
 export const PreferenceBinding = t.Object(
   { routing_preference_id: nullable(t.String({ maxLength: 64 })) },
   { $id: 'RoutingPreferenceBinding' },
 )
 export type PreferenceBinding = Static<typeof PreferenceBinding>
 
-/** Body of `PUT /keys/{id}/routing-rules`: an empty list unbinds; absent floors remove the key's floors. */
+/** Body of `PUT /keys/{id}/routing-rules`. An empty list unbinds. Absent floors remove the key's floors. */
 export const RulesBinding = t.Object(
   { rules: Rules, confidence_floor_overrides: t.Optional(Floors) },
   { $id: 'RoutingRulesBinding' },

@@ -37,7 +37,7 @@ type Deps = {
   ): Promise<readonly string[]>
 }
 
-/** Routing preferences: made and managed by their owners, bound to keys, and learnt from corrections. */
+/** Routing preferences: creating and managing them, binding them to keys, and suggesting rules from corrections. */
 export function createPreferences({ resources, bindings, audit, events, effective, settings, admit, engines }: Deps) {
   const { store, clock } = resources
   events.inTransaction(orgDeleted, (tx, { scope }) => correctionRepository.removeAll(tx, scope))
@@ -62,8 +62,9 @@ export function createPreferences({ resources, bindings, audit, events, effectiv
     corrections: createCorrections({ resources, audit }),
 
     /**
-     * `POST /routing-preferences/suggest-rule`, from the owner's corrections. For operators from words alone: prompts
-     * of tenants go to engines only under the tenants' own guardrail policies. Throws as {@link createSuggest}.
+     * `POST /routing-preferences/suggest-rule`, from the owner's corrections. Operators get suggestions from shared
+     * words only, because tenants' prompts go to engines only under the tenants' own guardrail policies. Throws as
+     * {@link createSuggest}.
      */
     async suggest(call: Call<Caller>, input: SuggestInput, ownerFilter: OwnerFilter) {
       const isOperator = call.caller.type === 'operator'
@@ -82,7 +83,9 @@ type BindDeps = { store: Store; bindings: KeyBindings; effective: EffectiveRouti
 /** Binds preferences and rules to keys (docs/api.md 13). The caller must own or manage the key, else 404. */
 function createBind({ store, bindings, effective, preferences }: BindDeps) {
   return {
-    /** `PUT /keys/{id}/routing-preference`; null unbinds. Throws 404, 400 when the preference does not fit the key. */
+    /**
+     * `PUT /keys/{id}/routing-preference`. Null unbinds. Throws 404, and 400 when the preference does not fit the key.
+     */
     preference: (call: Call, id: string, { routing_preference_id: wanted }: PreferenceBinding): Promise<ApiKey> =>
       store.write(async (tx) => {
         tx.afterCommit(() => forget(id))
@@ -94,7 +97,7 @@ function createBind({ store, bindings, effective, preferences }: BindDeps) {
         })
       }),
 
-    /** `PUT /keys/{id}/routing-rules`; an empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
+    /** `PUT /keys/{id}/routing-rules`. An empty list unbinds. Throws 404, 400 `routing_preference_invalid`. */
     async rules(call: Call, id: string, { rules, confidence_floor_overrides: floors }: RulesBinding): Promise<ApiKey> {
       await bindings.reach(store.read, call, id)
       const read = {
@@ -116,7 +119,7 @@ function createBind({ store, bindings, effective, preferences }: BindDeps) {
   }
 }
 
-/** A team preference binds to keys of its org only, a personal one to keys that the same person made. */
+/** A team preference can only be bound to keys of its org, a personal one only to keys that the same person created. */
 function assertFits({ org_id, user_id }: PreferenceRow, key: BindableKey): void {
   if (org_id !== null && key.orgId !== org_id) {
     throw invalidInput(

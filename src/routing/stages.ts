@@ -1,53 +1,53 @@
 import type { Origin } from '../engines'
 import { DEFAULT_FLOOR } from './schema'
 
-/** What is known of a request when its mode has to be chosen. */
+/** The input for choosing the mode of a request. */
 export type ModeRequest = {
-  /** What the caller asked for; `auto` or null leaves the choice to the classifier. */
+  /** The requested mode. `auto` or null leaves the choice to the classifier. */
   mode: string | null
   /** The account's own default, used when no mode was sent (docs/api.md 2.4). */
   defaultMode?: string | null
   prompt: string
   hasImages: boolean
-  /** The caller's rules, floors and examples; absent when there are none. */
+  /** The caller's rules, floors and examples. Absent when there are none. */
   guidance?: Guidance
-  /** Whether a mode has a connected engine; absent, every mode counts as having one. */
+  /** Whether a mode has a connected engine. If absent, every mode counts as connected. */
   answers?(mode: string): boolean
-  /** Gets the answer of the engine classifier, also when it does not decide; for previews. */
+  /** Receives the answer of the engine classifier, even when it does not decide. For previews. */
   heard?(opinion: { mode: string; confidence: number } | null): void
-  /** Whose request it is, for the engine classifier. */
+  /** The owner of the request, for the engine classifier. */
   origin?: Origin
   /**
-   * Set for a run that continues with the results of its tools: the mode that it began in, null when that is not known.
-   * The engine classifier is not asked again (docs/api.md 4).
+   * Set for a run that continues with the results of its tools: the mode in which it began, or null if unknown. The
+   * engine classifier is not asked again (docs/api.md 4).
    */
   goesOn?: { mode: string | null }
-  /** Aborts when the caller leaves. Without it the engine classifier is not asked. */
+  /** Aborts when the caller disconnects. Without it the engine classifier is not asked. */
   signal?: AbortSignal
 }
 
-/** The mode, and how it was found (docs/api.md 2.2, `routing`). */
+/** The chosen mode and how it was chosen (docs/api.md 2.2, `routing`). */
 export type Choice = {
   mode: string
   source: 'explicit' | 'rule' | 'heuristic' | 'local' | 'classifier' | 'default'
   confidence: number | null
   reasoning: string | null
-  /** The engine a rule named; null leaves it to the mode. */
+  /** The engine that a rule named. Null leaves it to the mode. */
   engine: string | null
-  /** The preference in force; null without one, and when a rule of the key itself decided. */
+  /** The preference that applies. Null without one, and when a rule of the key itself decided. */
   preferenceId: string | null
 }
 
-/** A routing rule for stage 1 (docs/api.md 22.2), provided by the routing-preferences module. */
+/** A routing rule for stage 1 (docs/api.md 22.2), from a preference or a key. */
 export type Rule = {
   mode: string
-  /** The engine the rule names, or null for the mode's own. */
+  /** The engine that the rule names, or null for the mode's own. */
   engine: string | null
   /** Already clamped to [0.5, 0.99]. */
   confidence: number
   /** For `routing.reasoning`. */
   reasoning: string | null
-  /** The preference it belongs to; null for a rule of the key itself. */
+  /** The preference that contains the rule. Null for a rule of the key itself. */
   preferenceId: string | null
   /** The pattern as its owner wrote it, shown in previews. */
   pattern: string
@@ -56,7 +56,7 @@ export type Rule = {
 
 /** A caller's routing rules, floors and examples (docs/api.md 13). */
 export type Guidance = {
-  /** The preference in force; null without one. */
+  /** The preference that applies, or null. */
   preferenceId: string | null
   /** In the order in which they are tried. */
   rules: readonly Rule[]
@@ -66,7 +66,7 @@ export type Guidance = {
   examples: readonly { prompt: string; expected_mode: string }[]
 }
 
-/** The guidance of a caller who gave none. */
+/** The guidance of a caller without any. */
 const NO_GUIDANCE: Guidance = { preferenceId: null, rules: [], floors: {}, examples: [] }
 
 const LOWEST = 0.5
@@ -78,21 +78,21 @@ export function floorOf(mode: string, floors: Guidance['floors']): number {
   return Number.isNaN(own) ? DEFAULT_FLOOR : Math.min(HIGHEST, Math.max(LOWEST, own))
 }
 
-/** `fires` matches words that clearly ask for a mode; `unless` matches words that contradict it. */
+/** `fires` matches words that clearly request a mode. `unless` matches words that contradict it. */
 type Signal = {
   mode: string
   fires: RegExp
   unless?: RegExp
   confidence: number
-  /** For `routing.reasoning`: names the kind of signal, never the prompt. */
+  /** For `routing.reasoning`. Names the kind of signal, never the prompt. */
   reasoning: string
 }
 
-/** Polite words that may stand before the verb of an English request; a question about the verb does not match. */
+/** Polite words that may precede the verb of an English request. A question about the verb does not match. */
 const OPENING =
   "^(?:(?:please|hey|hi|ok|okay|now|so|kindly|svc|can you|could you|would you|will you|i want you to|i need you to|i(?: would|'d) like you to|i want to|i need to|let's|lets|go ahead and|help me(?: to)?)[ ,]+)*"
 
-/** A pattern of words that must begin the instruction. */
+/** A pattern that must match at the start of the instruction. */
 const begins = (pattern: string): RegExp => new RegExp(`${OPENING}(?:${pattern})`, 'iu')
 
 const LANGUAGES =
@@ -100,7 +100,7 @@ const LANGUAGES =
 
 const MAKE = '(?:make|create|generate|produce|design|render|give me|show me|build)'
 
-/** An article and up to four adjectives before the noun; a preposition ends them, as another noun follows it. */
+/** An article and up to four adjectives before the noun. A preposition ends them, because another noun follows it. */
 const ADJECTIVES =
   "(?:(?:me|us) )?(?:an?|the|some|two|three|my|our|another|one)? ?(?:(?!(?:for|of|to|about|with|from|on|in|by|that|who)\\b)[\\p{L}\\p{N}'-]+ ){0,4}?"
 
@@ -112,7 +112,7 @@ const VIDEO = '(?:video|movie|video clip|clip|animation|short film)s?'
 const CODE_THING =
   '(?:function|component|class|script|program|method|algorithm|regex|regular expression|sql query|query|api|endpoint|unit tests?|test suite|parser|decorator|hook|cli|dockerfile|makefile|code snippet|snippet|code|microservice|web server|http server|web ?scraper|binary search|linked list)s?'
 
-/** Words that turn `image` or `video` into a software term, a file or a figure of speech. */
+/** Words that make `image` or `video` a software term, a file or a figure of speech. */
 const NOT_MEDIA =
   /\b(?:docker|disk|container|iso|system|vm|mirror|ascii|mermaid|uml|flow ?chart|gantt|er) |\b(?:image|picture|photo|icon|logo|video|animation|clip|movie|drawing|banner)s? (?:component|gallery|classifier|upload|uploader|process|tag|element|viewer|slider|carousel|editor|search|model|recognition|detection|compression|format|file|url|link|game|script|call|player|titles?|ideas?|description|summary|outline|essay|conference|stream|platform|app|codec|prompts?|caption|review|recommendation|quiz|night|poster|library|generator|function|class|helper)/i
 
@@ -132,7 +132,7 @@ const signalEnglish = (
   ...(unless ? { unless } : {}),
 })
 
-/** In the order in which they are tried; the first one that fires decides. */
+/** In the order in which they are tried. The first one that fires decides. */
 const ENGLISH: readonly Signal[] = [
   signalEnglish(
     'fast',
@@ -241,19 +241,19 @@ const ENGLISH: readonly Signal[] = [
 
 type Found = { mode: string; confidence: number; reasoning: string }
 
-/** Only the beginning is searched for an instruction; what follows is mostly the text it is about. */
+/** Only the start of a prompt is searched for an instruction, because the rest is mostly the text it refers to. */
 const HEAD_CHARS = 400
 
 /** Modes that win over `vision` when an image is attached (docs/api.md 2.1). */
 const STRONGER_THAN_A_PICTURE = new Set(['data_extraction', 'image', 'video'])
 
-/** The mode a stage found, sure enough or not; `matched` is the pattern or signal that matched, for previews. */
+/** The mode a stage found, sure enough or not. `matched` is the pattern or signal that matched, for previews. */
 export type StageResult = Pick<Choice, 'mode' | 'reasoning' | 'engine' | 'preferenceId'> & {
   confidence: number
   matched: string | null
 }
 
-/** A stage that costs nothing; `look` gives what it found, or null (docs/api.md 22.2). */
+/** A stage without cost. `look` returns the stage's result or null (docs/api.md 22.2). */
 export type Stage = { source: 'rule' | 'heuristic' | 'local'; look(request: ModeRequest): StageResult | null }
 
 export const guidanceOf = ({ guidance }: ModeRequest): Guidance => guidance ?? NO_GUIDANCE
@@ -262,7 +262,7 @@ export const guidanceOf = ({ guidance }: ModeRequest): Guidance => guidance ?? N
 export const isSure = ({ mode, confidence }: Pick<StageResult, 'mode' | 'confidence'>, request: ModeRequest): boolean =>
   confidence >= floorOf(mode, guidanceOf(request).floors)
 
-/** Stage 0: the mode that was asked for by name. */
+/** Stage 0: the mode that the caller or the account's default names. */
 export function explicit({ mode, defaultMode }: ModeRequest): Choice | null {
   const question = mode ?? defaultMode
   if (!question || question === 'auto') return null
@@ -270,8 +270,8 @@ export function explicit({ mode, defaultMode }: ModeRequest): Choice | null {
 }
 
 /**
- * Stage 1: the first rule that matches with a confidence that reaches the floor of its mode. Without one, the first
- * that matches: it decides nothing, and previews show it.
+ * Stage 1: the first matching rule whose confidence reaches the floor of its mode. Without one, the first matching
+ * rule. That rule decides nothing, but previews show it.
  */
 export const rule: Stage = {
   source: 'rule',
@@ -303,7 +303,7 @@ const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as co
 export const standIn = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
 
-/** The first clear signal of a prompt: deterministic, for words that leave no doubt (docs/api.md 22.2, stage 2). */
+/** The first clear signal of a prompt. Deterministic, for unambiguous words (docs/api.md 22.2, stage 2). */
 function clearSignal(prompt: string, hasImages: boolean): Found | null {
   const head = prompt.slice(0, HEAD_CHARS).trim().replace(/\s+/g, ' ')
   const signal = ENGLISH.find(({ fires, unless }) => fires.test(head) && !unless?.test(head))

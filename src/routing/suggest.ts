@@ -23,14 +23,14 @@ const TASK = [
   'these requests and few others. No look-around, no back-references, no names of companies or products.',
 ].join('\n')
 
-/** Admits prompts to an engine that gets these messages, and returns the prompts as the guardrails leave them. */
+/** Admits prompts for an engine that gets these messages, and returns the prompts after the guardrails. */
 type AdmitPrompts = (
   prompts: readonly string[],
   messagesOf: (prompts: readonly string[]) => Message[],
 ) => Promise<readonly string[]>
 
 /**
- * Asks an engine for a pattern when shared words are not enough (docs/api.md 13); it answers untrusted input. Null
+ * Asks an engine for a pattern when shared words are not enough (docs/api.md 13). Its answer is untrusted input. Null
  * without an engine, or without a usable answer in 5 s. Throws what `admit` throws.
  */
 async function propose(
@@ -68,7 +68,7 @@ function patternIn(answer: string): string | null {
   }
 }
 
-/** Stop words of other languages; the English ones are in the kernel. */
+/** Stop words of other languages. The English ones are in the kernel. */
 const FOREIGN_STOPS = new Set(
   `aber als auch auf aus bei bitte das dass dem den der des die ein eine einen einer für hat ich ihr ist kann mein mich
    mir mit nach nicht oder sich sie sind und uns von was wie wir zum zur avec ces cette dans des est les leur mais mes mon
@@ -92,13 +92,13 @@ const tokensOf = (prompt: string): string[] =>
         word.length >= MIN_LETTERS && word.length <= MAX_LETTERS && !isStopWord(word) && !FOREIGN_STOPS.has(word),
     )
 
-/** Lower case, unless that changes the length as with `İ`: the pattern would not match the original word. */
+/** Lower case, unless that changes the length, as with `İ`. Then the pattern would not match the original word. */
 const small = (word: string): string => {
   const lower = word.toLowerCase()
   return lower.length === word.length ? lower : word
 }
 
-/** Newest corrections that are read; more would block other requests without improving the rule. */
+/** Number of newest corrections that are read. More would block other requests without improving the rule. */
 const MAX_READ = 200
 const BY_WORDS = 0.88
 const BY_ENGINE = 0.78
@@ -110,8 +110,8 @@ type Deps = { store: Store; clock: Clock; engines: EngineService }
 type Sourced = CorrectionRow & { prompt: string }
 
 /**
- * Suggests a rule from an owner's corrections of the last 30 days. An engine is asked only with `admit`, and when words
- * are not enough. Throws 404 `not_found` without corrections or without a safe rule, 400
+ * Suggests a rule from an owner's corrections of the last 30 days. Asks an engine only with `admit`, and only when
+ * words are not enough. Throws 404 `not_found` without corrections or without a safe rule, 400
  * `routing_suggest_below_threshold` with one or two corrections, and what `admit` throws.
  */
 export function createSuggest({ store, clock, engines }: Deps) {
@@ -130,7 +130,7 @@ export function createSuggest({ store, clock, engines }: Deps) {
     const prompts = sources.map(({ prompt }) => prompt)
     const words = patternOf(prompts)
     if (words && (await isRule(words.pattern, mode)) && findsTwo(words.pattern, prompts)) {
-      // The description. Two adjacent words may name a vendor that neither names alone; then it leaves the words out.
+      // The description. Two adjacent words may together name a vendor. Then the description omits the words.
       const text = `Says ${words.tokens.join(', ')}`
       return suggestion(
         words.pattern,
@@ -142,17 +142,17 @@ export function createSuggest({ store, clock, engines }: Deps) {
     }
     const proposed = admit && prompts.length ? await propose({ engines, clock }, prompts, admit, signal) : null
     if (proposed === null || !(await isRule(proposed, mode))) throw nothingToSuggest('no rule', mode)
-    // It matches at least two of the prompts it was made from, and is not too general.
+    // The pattern must match at least two of the prompts it was made from and must not be too general.
     if (!findsTwo(proposed, prompts) || EVERYDAY.some(compilePattern(proposed).test))
       throw nothingToSuggest('no rule', mode)
     return suggestion(proposed, mode, sources, BY_ENGINE, 'Proposed from what the corrections have in common')
   }
 }
 
-/** Refuses backtracking patterns, which are never suggested. */
+/** Rejects backtracking patterns, because they are never suggested. */
 const refuseAll: PatternCheck = async () => ({ is: 'late' })
 
-/** Whether a pattern could be saved as it is: it compiles, is small, does not backtrack and names no vendor. */
+/** Whether a pattern can be saved unchanged: it compiles, is small, does not backtrack and names no vendor. */
 async function isRule(pattern: string, target_mode: string): Promise<boolean> {
   try {
     await readRules([{ pattern, target_mode }], refuseAll)
@@ -186,8 +186,8 @@ function suggestion(
 }
 
 /**
- * A pattern for the words that prompts have in common: an alternation of their most frequent content words, each in
- * at least two prompts (docs/api.md 13). Null when they share none. Pure.
+ * A pattern for the shared words of prompts: an alternation of their most frequent content words, each in at least two
+ * prompts (docs/api.md 13). Null when no words are shared. Pure.
  */
 function patternOf(prompts: readonly string[]): { pattern: string; tokens: string[] } | null {
   const counts = new Map<string, number>()
@@ -202,7 +202,7 @@ function patternOf(prompts: readonly string[]): { pattern: string; tokens: strin
   return tokens.length ? { pattern: alternationOf(tokens), tokens } : null
 }
 
-/** `\b` only works beside Latin letters; for others the boundary is spelled out. Tokens need no escaping. */
+/** `\b` only works next to Latin letters. For others the boundary is written out. Tokens need no escaping. */
 function alternationOf(tokens: readonly string[]): string {
   const words = `(?:${tokens.join('|')})`
   return tokens.every((token) => /^[a-z]+$/.test(token))

@@ -29,11 +29,11 @@ export const routingCorrections = defineTable((k) =>
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       user_id: k.text('user_id').$type<UserId>().notNull(),
       completion_id: k.text('completion_id'),
-      /** Null when only the completion was named and its prompt is not kept. */
+      /** Null when only the completion was named and its prompt is not stored. */
       prompt: k.text('prompt'),
       resolved_mode: k.text('resolved_mode'),
       expected_mode: k.text('expected_mode').notNull(),
-      /** Time of the completion, if `auto` chose another mode than the expected one; else null. */
+      /** Time of the completion, if `auto` chose a mode other than the expected one. Else null. */
       wrong_at: k.ms('wrong_at'),
       expected_engine: k.text('expected_engine'),
       note: k.text('note'),
