@@ -3,7 +3,10 @@ import { randomBase62 } from '../src/kernel/crypto'
 import { usageFailure } from './failure'
 import type { Shell } from './shell'
 
-/** The routes that both APIs have, with the operators' types: tenants have no `owner`, and see and change their own. */
+/**
+ * The routes that both APIs have, with the operators' types. Tenants have no `owner`, and see and change only their own
+ * data.
+ */
 export type SharedRoutes = Pick<
   OpsClient,
   | 'browser'
@@ -26,10 +29,12 @@ export type SharedRoutes = Pick<
   | 'webhooks'
 >
 
-/** `own` asks for those of the key in use, also on the server's machine; `owner` is `--org` by default. */
+/** `own` selects the data of the key in use, even on the server's machine. `owner` defaults to `--org`. */
 type OwnerFilter = { own?: boolean; owner?: string | undefined }
 
-/** The API of the credential in use, and the owner to send along: operators name one, tenants are one. */
+/**
+ * The API of the credential in use, and the owner to send along. Operators name an owner; for tenants the key decides.
+ */
 export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: OwnerFilter = {}) {
   const connection = await shell.connect()
   if (!own && connection.api === 'operator') {
@@ -44,7 +49,7 @@ export function assertOperator(isOperator: boolean, isUsed: boolean, message: st
   if (isUsed && !isOperator) throw usageFailure(message)
 }
 
-/** The query of a request, without what is undefined. */
+/** The query of a request, without undefined members. */
 export const queryOf = (words: object): URLSearchParams =>
   new URLSearchParams(
     Object.entries(words).flatMap(([name, word]) => (word === undefined ? [] : [[name, String(word)]])),
@@ -54,9 +59,9 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** The members that have a value: flags that were not given are left out of a request. */
+/** The members that have a value. Omitted flags do not appear in a request. */
 export const defined = <T extends object>(members: T): Given<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>
 
-/** Headers of a change that is made only once: the key of `--idempotency-key`, or a new one. */
+/** Headers of a change that must happen only once: the key of `--idempotency-key`, or a new one. */
 export const onceHeaders = ({ globals }: Shell) => ({ 'idempotency-key': globals.idempotencyKey ?? randomBase62(24) })

@@ -8,7 +8,7 @@ import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
 import { requireReason, type Shell } from './shell'
 import type { TenantApi } from './transport'
 
-/** How a word of the command line becomes a value. `read` throws `BadWord` for an invalid word. */
+/** Parses a word of the command line into a value. `read` throws `BadWord` for an invalid word. */
 export type Reading<T> = {
   about: string
   /** `before` is the value from an earlier use of the same flag. */
@@ -17,7 +17,7 @@ export type Reading<T> = {
 
 /** A flag of one command. Its name is its key in kebab case. */
 export type Flag<T = unknown> = Reading<T> & {
-  /** Placeholder after the flag in help, `NAME`; absent for a switch. */
+  /** Placeholder after the flag in help, `NAME`. Absent for a switch. */
   value?: string
   /** The allowed words, for help, completion and error messages. */
   words?: readonly string[]
@@ -41,10 +41,10 @@ export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A
   [K in keyof F]: ValueOf<F[K]>
 }
 
-/** What the flags of a command give. */
+/** The parsed values of a command's flags. */
 export type FlagsGiven<F extends Flags> = Input<Record<never, never>, F>
 
-/** `host` needs no server: it works on files of this machine, or is the server itself. */
+/** `host` needs no server: the command works on files of this machine, or is the server itself. */
 type Api = 'tenant' | 'operator' | 'host'
 type Danger = 'none' | 'moderate' | 'severe' | 'secret once'
 
@@ -52,26 +52,27 @@ export type CommandWords = {
   /** `keys create`, or a single word. */
   path: string
   summary: string
-  /** Paragraphs of help. */
+  /** Paragraphs for the help text. */
   about: string
-  /** At least two, as typed, without `svc-admin`. */
+  /** At least two examples as typed, without `svc-admin`. */
   examples: readonly string[]
   apis: readonly Api[]
   /**
-   * Works without a running server, by opening the app inside the command (docs/operating.md 2.2); true unless said.
+   * True if the command works without a running server, by opening the app itself (docs/operating.md 2.2). Default
+   * true.
    */
   offline: boolean
-  /** Whether it changes anything. */
+  /** Whether the command changes anything. */
   impact: 'read' | 'write'
-  /** `none` unless said. */
+  /** Default `none`. */
   danger: Danger
-  /** Exit codes besides 0, 1, 2 and 130; those of whatever reaches a server, or changes something, need no saying. */
+  /** Exit codes besides 0, 1, 2 and 130. Codes that any server access or change can cause are added automatically. */
   exits: readonly number[]
-  /** The members of the answer, for tables and `--fields`; absent when the answer is not a record. */
+  /** The members of the answer, for tables and `--fields`. Absent when the answer is not a record. */
   columns?: readonly Column[]
-  /** Formats of monitors that it prints, besides those of every command. */
+  /** Monitoring formats that the command prints, besides the formats of every command. */
   formats?: readonly (typeof MONITOR_FORMATS)[number][]
-  /** Whether repeating it on a timer makes sense (`--watch`). */
+  /** True if repeating the command on a timer makes sense (`--watch`). */
   watchable?: boolean
 }
 
@@ -82,51 +83,55 @@ export type Command = CommandWords & {
 }
 
 /**
- * What a request may use: the API of the credential, the owner to send along, headers of a change made only once. A
- * command of the host alone has the shell and nothing of a server.
+ * What a request may use: the API of the credential, the owner to send along, headers of a change made only once.
+ * Commands with only the API `host` get just the shell, without a server.
  */
 export type At = Awaited<ReturnType<typeof apiOf>> & {
   shell: Shell
-  /** The operator API; read it only in commands for operators. */
+  /** The operator API. Read it only in commands for operators. */
   readonly ops: OpsClient
-  /** The API of the key in use; read it only in commands that are for tenants alone. */
+  /** The API of the key in use. Read it only in commands for tenants only. */
   readonly client: TenantApi['client']
   headers: ReturnType<typeof onceHeaders>
   /** Paging of a list. */
   page: PageQuery
 }
 
-/** What a command does: one request, whose answer is printed, or with `run` anything else. */
+/** The action of a command: one request whose answer is printed, or any other code in `run`. */
 type Does<Given, Found, Data> = {
   run?(shell: Shell, input: Given): Promise<void>
-  /** Needs `--reason`. */
+  /** Requires `--reason`. */
   reason?: boolean
-  /** What is looked up before anything is asked or changed; the rest has it in its input. Declared before the rest. */
+  /**
+   * Looks things up before the confirmation and the change. The result is merged into the input of all later members.
+   * Declare it first.
+   */
   find?(shell: Shell, input: Given): Promise<Found>
-  /** What it changes: `revoke key ci`. With `--dry-run` this is all. */
+  /** Describes the change: `revoke key ci`. With `--dry-run` the command only prints this. */
   action?(input: Given & Found, shell: Shell): string
   /**
-   * What is asked before, instead of the action; or what is added to it, from a blank on. With null nothing is asked.
+   * Replaces the confirmation question made from `action`. Text that starts with a blank is appended to it instead.
+   * Null skips the question.
    */
   question?: string | ((input: Given & Found, shell: Shell) => string | null | undefined)
-  /** What must be typed to confirm; null where a yes is enough. */
+  /** Name to type as confirmation. Null if a yes is enough. */
   named?(input: Given & Found, shell: Shell): string | null
   request?(at: At, input: Given & Found): Promise<Reply<Data>>
-  /** The same where it takes several requests. */
+  /** Like `request`, for several requests. */
   answer?(at: At, input: Given & Found): Promise<Data>
-  /** What is printed of the answer; all of it unless said. */
+  /** The part of the answer to print. Default: all of it. */
   shown?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): object
-  /** Said instead of an empty list. */
+  /** Message for an empty list. */
   empty?: string
-  /** The member of the answer that holds a page of a list. Adds the flags of paging. */
+  /** The member of the answer that holds a page of a list. Adds the paging flags. */
   paged?: string
-  /** Said after the answer. */
+  /** Message to print after the answer. */
   note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
-  /** The member of the answer that is a secret, or null. Adds the flags of secrets; all else is printed. */
+  /** The member of the answer that is a secret, or null. Adds the secret flags. Everything else is printed. */
   secret?: string | ((input: Given & Found) => string | null)
-  /** How it is stored. */
+  /** Sentence about how the secret is stored. */
   fate?: Fate | ((input: Given & Found) => Fate | undefined)
-  /** Exits 9 unless this is true of the answer. */
+  /** The command exits 9 if this returns false for the answer. */
   ok?(answer: NonNullable<Data>, input: Given & Found): boolean
 }
 
@@ -138,12 +143,12 @@ type Typed<A extends Args, F extends Flags, Found, Data> = Partial<Omit<CommandW
 type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' | 'columns' | 'exits'>>
 
 /**
- * Declares the commands of one resource, or with `''` single words: what they have in common, then each by a text and
- * what it does. The text is `VERB: summary`, what it is about, and examples after `$ `; a single example is shown again
- * with `--json`. Help, parsing, completion and the machine-readable list are derived from it.
+ * Declares the commands of one resource, or single-word commands with `''`. Takes their common properties, then for
+ * each command a text and its action. The text is `VERB: summary`, a description, and examples after `$ `. A single
+ * example appears again with `--json`. Help, parsing, completion and the machine-readable list are derived from it.
  *
- * A command with an action writes, any other reads unless it says otherwise. It may exit with 3, and with 5 when it
- * changes something, unless it says otherwise.
+ * A command with an action writes, any other reads, unless declared otherwise. By default it may exit with 3, and with
+ * 5 when it changes something.
  */
 export const commandsOf =
   (resource: string, shared: Shared) =>
@@ -227,7 +232,10 @@ async function runRequest(shell: Shell, command: Command, does: Doing, input: ob
   if (ok && !ok(found, given)) throw new CheckFailed()
 }
 
-/** Says what a change would do, or asks about it. False where that is all. @throws CommandFailed when refused */
+/**
+ * Prints what a change would do, or asks for confirmation. Returns false for a dry run. @throws CommandFailed when
+ * refused
+ */
 function goesOn(shell: Shell, { danger }: Command, { action, question, named }: Doing, input: object): boolean {
   const sentence = action?.(input, shell)
   if (sentence === undefined) return true
@@ -242,7 +250,7 @@ function goesOn(shell: Shell, { danger }: Command, { action, question, named }: 
   return true
 }
 
-/** What is no list has no pages. */
+/** Page for requests that return no list. */
 const ONE: PageQuery = { limit: 1 }
 
 async function atOf(shell: Shell, { apis }: Command): Promise<At> {

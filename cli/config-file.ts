@@ -12,10 +12,10 @@ const commentsWouldGo = defineError(
 
 const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
 
-/** The configuration file as it is: its text, and what it says. */
+/** The configuration file: its text, and the parsed settings. */
 export type ConfigFile = { path: string; text: string; config: Record<string, unknown> }
 
-/** Reads the configuration file; one that is not there says nothing. Throws 409 for what is no JSON. */
+/** Reads the configuration file. A missing file has no settings. Throws 409 for invalid JSON. */
 export function readConfigFile(path: string): ConfigFile {
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
   try {
@@ -25,7 +25,7 @@ export function readConfigFile(path: string): ConfigFile {
   }
 }
 
-/** Throws 409 when rewriting would lose the comments of the file; `changed` is what to add to it by hand. */
+/** Throws 409 if rewriting would lose the comments of the file. `changed` is what to add to it by hand. */
 export function assertRewritable({ path, text }: ConfigFile, changed: Record<string, unknown>): void {
   try {
     JSON.parse(text)
@@ -34,11 +34,13 @@ export function assertRewritable({ path, text }: ConfigFile, changed: Record<str
   }
 }
 
-/** Replaces the configuration file, completely written before. Only its owner can read it, because it may hold keys. */
+/**
+ * Replaces the configuration file after writing it completely. Only its owner can read it, because it may hold keys.
+ */
 export const writeConfigFile = (path: string, config: Record<string, unknown>): Promise<void> =>
   writeWhole(path, `${JSON.stringify(config, null, 2)}\n`)
 
-/** Writes a file for its owner only, completely before it replaces the one that is there. */
+/** Writes a file for its owner only. Writes it completely before it replaces the existing one. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const partial = `${path}.partial`

@@ -17,7 +17,7 @@ export async function enter(argv: readonly string[], bundle: string | null): Pro
   let serving = false
   let farewell: ReturnType<typeof setTimeout> | undefined
   const { stop: interrupted, hurry } = untilSignal((signal) => {
-    // A short delay lets listeners print a last line; nothing else is waited for.
+    // A short delay lets listeners print a last line. The process waits for nothing else.
     if (!serving) farewell = setTimeout(() => process.exit(CODES[signal]), FAREWELL_MS)
   })
 

@@ -100,7 +100,7 @@ export const streamCut = (): CommandFailed => {
   return new CommandFailed({ exitCode: EXIT.failed, code: 'stream_cut', message })
 }
 
-/** A file that cannot be read: what is the matter with it, and what to do. */
+/** The error for a file that cannot be read, with its cause and a fix. */
 export function unreadable(file: string, error: unknown): CommandFailed {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return usageFailure(`There is no file ${file}.`, 'write its path from the current folder')
@@ -119,7 +119,7 @@ export class BadWord extends Error {
   override name = 'BadWord'
 }
 
-/** A check failed: the result has been printed, so only the exit code remains. */
+/** A check failed. The result has been printed, so only the exit code remains. */
 export class CheckFailed extends Error {
   override name = 'CheckFailed'
   readonly exitCode = EXIT.checkFailed

@@ -18,7 +18,7 @@ export async function readTextFile(shell: Shell, file: string): Promise<string> 
   }
 }
 
-/** Parses a file of JSON, JSONC, YAML or TOML; stdin may be JSON or YAML. @throws CommandFailed 2 */
+/** Parses a file of JSON, JSONC, YAML or TOML. Stdin may be JSON or YAML. @throws CommandFailed 2 */
 export async function readValueFile(shell: Shell, file: string): Promise<unknown> {
   const text = await readTextFile(shell, file)
   if (!text.trim()) throw usageFailure(`${file === '-' ? 'The input from stdin' : file} is empty.`)
@@ -37,7 +37,7 @@ function valueIn(text: string, file: string, ending: string): unknown {
   return file === '-' ? (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text)) : Bun.JSONC.parse(text)
 }
 
-/** A value read from a text, all of whose whole numbers kept their digits. Throws for one that did not. */
+/** Returns `value`, parsed from `text`, if all its whole numbers kept their digits. Throws otherwise. */
 export function exactly<Value>(text: string, value: Value): Value {
   if (typeof value === 'number') {
     if (!Number.isInteger(value) || Number.isSafeInteger(value) || text.includes(String(value))) return value
@@ -48,8 +48,8 @@ export function exactly<Value>(text: string, value: Value): Value {
 }
 
 /**
- * The cases of a JSON Lines file. Empty lines and lines starting with # are skipped; a line that is not an object is
- * passed on as an empty one. @throws CommandFailed 2 for a file without cases
+ * The cases of a JSON Lines file. Skips empty lines and lines starting with #. A line that is not an object is passed
+ * to `read` as an empty object. @throws CommandFailed 2 for a file without cases
  */
 export function casesOf<Case>(
   content: string,
@@ -81,7 +81,7 @@ export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8A
 /** Writes the pieces to stdout, or to a file that only its owner can read. */
 export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
   if (out) return save(fromHere(shell.cwd, out), pieces)
-  // Byte for byte: an export may be signed, and a file that stdout becomes is opened like any other.
+  // Unchanged bytes: an export may be signed, and stdout may become a file.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
 }
@@ -94,8 +94,8 @@ async function save(path: string, pieces: AsyncIterable<Uint8Array>): Promise<vo
 }
 
 /**
- * A text that somebody writes: the argument, else stdin when something is piped in, else what `$EDITOR` leaves.
- * @throws CommandFailed 2 where there is none
+ * A text written by the user: the argument, else piped stdin, else the content that `$EDITOR` saved.
+ * @throws CommandFailed 2 for an empty text
  */
 export async function writtenText(shell: Shell, given: string | undefined, what: string): Promise<string> {
   const text = given ?? (shell.io.inIsTty ? edited(shell, what) : await shell.io.readStdin())
@@ -111,7 +111,7 @@ function edited(shell: Shell, what: string): string {
   const file = join(folder, `${what}.txt`)
   try {
     writeFileSync(file, '', { mode: 0o600 })
-    // An editor may have arguments of its own, as in "code --wait".
+    // An editor may have its own arguments, as in "code --wait".
     const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, 'sh', file], {
       stdin: 'inherit',
       stdout: 'inherit',

@@ -73,7 +73,7 @@ export function printStyleOf(globals: Globals, io: Io, now: number): PrintStyle 
 
 export const formatOf = ({ json, output }: Globals): Format => (json ? 'json' : (output ?? 'table'))
 
-/** Whether questions are possible: not in CI, without a terminal, or with `--no-input`. */
+/** True if questions are possible: not in CI, not without a terminal, not with `--no-input`. */
 export const mayAsk = ({ noInput }: Globals, io: Io, env: Environment): boolean =>
   !noInput && !env.CI && (io.outIsTty || io.errIsTty)
 

@@ -4,7 +4,7 @@ import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
 import { aliasesOf, kebab } from './program'
 
-/** Help for everything, a noun or one command, generated from the registry and wrapped at 80 columns. */
+/** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
   const command = commands.find(({ path }) => path === about.join(' '))
   if (command) return commandHelp(command)
@@ -88,7 +88,7 @@ function commandHelp(command: Command): string {
   ].join('\n')
 }
 
-/** A label with what belongs to it, whose further lines stand below the first. */
+/** A label with its text, whose further lines are indented below the first. */
 function labelled(label: string, text: string): string[] {
   const width = 'Exit codes: '.length
   return wrap(text, LINE - width).map((line, at) => `${(at ? '' : label).padEnd(width)}${line}`)
@@ -135,7 +135,7 @@ const section = (title: string, pairs: [string, string][]): string[] =>
 const WIDEST = 28
 const LINE = 80
 
-/** Formats two columns; a long left word gets its own line, and the right column wraps. */
+/** Formats two columns. A long left word gets its own line, and the right column wraps. */
 export function rows(pairs: readonly (readonly [string, string])[]): string[] {
   const width = Math.min(WIDEST, Math.max(...pairs.map(([left]) => left.length)))
   return pairs.flatMap(([left, right]) => {

@@ -18,15 +18,15 @@ const OPERATOR_KEY = 'svc_op_'
 
 type Found = { key: string; source: string }
 
-/** What a first start or a migration leaves; a restored folder has the first two. */
+/** Files that a first start or a migration leaves. A restored folder has the first two. */
 const MARKS = ['secrets.json', 'svc.db', 'server.lock']
 
 const REMOTE_PATIENCE_MS = 120_000
 const REMOTE_RETRIES = 2
-/** Longest wait for a sign of a server whose key is missing. */
+/** Maximum wait for an answer of a server whose key is missing. */
 const PROBE_MS = 3_000
 
-/** Opens the connection that the command line asks for (docs/operating.md 2.2). */
+/** Opens the connection that the command line selects (docs/operating.md 2.2). */
 export async function openConnection(shell: Shell, command: Command): Promise<Connection> {
   const { globals, env } = shell
   const config = loadConfig(overridesOf(shell))
@@ -43,7 +43,10 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   })
 }
 
-/** A missing key is the smaller problem where nothing answers. @throws CommandFailed 7 where a failure hides that */
+/**
+ * If the server does not answer, reports that instead of a missing key. @throws CommandFailed 7 if the server does not
+ * answer
+ */
 async function withServer<T>(transport: Transport, find: () => T): Promise<T> {
   try {
     return find()
@@ -66,8 +69,8 @@ async function assertAnswers(url: string): Promise<void> {
 }
 
 /**
- * Prints which server is used, before anything else (docs/operating.md 2.2); for programs stderr holds the error and
- * nothing else.
+ * Prints which server is used, before anything else (docs/operating.md 2.2). In structured formats stderr holds only
+ * the error.
  */
 function sayWhere({ globals, io, paint }: Shell, url: string): void {
   if (globals.quiet || isStructured(formatOf(globals))) return
@@ -104,7 +107,7 @@ export function connectionOver(shell: Shell, { transport, config, command, reach
 
   async function follow(link: string): Promise<Response> {
     const { origin, pathname, search } = new URL(link)
-    // An operator's address elsewhere serves no files: the link says where they are.
+    // A remote operator address serves no files, so the link's own origin is used.
     const isThere = transport.kind === 'remote' && api === 'operator'
     const target: Target = isThere ? { kind: 'url', url: origin } : await reached.tenants(ops)
     return send(target, `${pathname}${search}`, { headers: {}, signal: shell.signal })
@@ -121,7 +124,7 @@ function credentialFor(shell: Shell, dataDir: string, transport: Transport, comm
 const apiOfKey = (credential: Found | null): Connection['api'] =>
   credential === null || credential.key.startsWith(OPERATOR_KEY) ? 'operator' : 'tenant'
 
-/** Refuses, before anything is opened, what the transport or the key cannot do. */
+/** Rejects, before anything is opened, what the transport or the key cannot do. */
 function assertOffered(transport: Transport, api: Connection['api'], command: Command): void {
   if (transport.kind === 'local' && !command.offline) {
     const why = transport.why === '--local' ? '--local was given' : transport.why
@@ -187,7 +190,7 @@ async function openHere(shell: Shell, command: Command, config: Config, why: str
   }
 }
 
-/** The operator's name as stated, because a socket proves only who owns the file (docs/operating.md 2.2). */
+/** The operator's name as claimed, because a socket proves only who owns the file (docs/operating.md 2.2). */
 function statedBy({ globals }: Shell, { kind }: Transport): Record<string, string> {
   const { username, uid } = userInfo()
   return {
@@ -197,7 +200,7 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
   }
 }
 
-/** With `-v` prints the duration and request id of each call; with `--debug` also the request line. */
+/** With `-v` prints the duration and request id of each call. With `--debug` also prints the request line. */
 function watching(shell: Shell, transport: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
@@ -214,15 +217,15 @@ function watching(shell: Shell, transport: Transport) {
     const line = globals.debug ? `${method} ${url} ${status} ` : ''
     io.err(clean(`${line}request ${headers.get('x-request-id') ?? 'unknown'}  ${ms} ms`))
   }
-  // On this machine long operations are waited for; a silent remote server is soon given up. It bounds each request, as
-  // what follows events continues for ever.
+  // Long operations on this machine have no timeout. Remote requests have one. It bounds each request, because event
+  // streams continue forever.
   const patienceMs = globals.timeout ?? (transport.kind === 'remote' ? REMOTE_PATIENCE_MS : null)
   const retries = transport.kind === 'remote' ? (globals.retries ?? REMOTE_RETRIES) : 0
   const retry = { retries, pause: (ms: number) => clock.sleep(ms, signal) }
   return { onExchange, signal, retry, ...(patienceMs === null ? {} : { patienceMs }) }
 }
 
-/** Every answer of svc has a request id; a gateway in front that cannot reach it answers 502 to 504 without. */
+/** Every answer of svc has a request id. A gateway that cannot reach svc answers 502 to 504 without one. */
 function assertSvc(url: string, status: number, headers: Headers): void {
   if (headers.has('x-request-id') || status > 500) return
   throw unreachable(
@@ -243,7 +246,7 @@ export async function isListening(path: string): Promise<boolean> {
 }
 
 /**
- * Keeps a command in the wrong folder from creating a new, empty server: only `serve`, `init`, `migrate up` and the
+ * Keeps a command in the wrong folder from creating a new, empty server. Only `serve`, `init`, `migrate up` and the
  * `dev` commands create one.
  * @throws CommandFailed 7
  */
@@ -253,7 +256,7 @@ function assertDataFolder(shell: Shell, { path }: Command, { dataDir, production
   const place = near.startsWith('..') ? dataDir : near || '.'
   if (path.startsWith('dev ')) return
   const flag = shell.globals.dataDir ? ` --data-dir ${place}` : ''
-  // A production start wants an engine first.
+  // A production start requires an engine first.
   const creates = production ? 'migrate up' : 'serve'
   throw unreachable(
     `There is no server here: there is no data folder at ${place}.`,
@@ -262,8 +265,8 @@ function assertDataFolder(shell: Shell, { path }: Command, { dataDir, production
 }
 
 /**
- * The key to use: `--key-file`, the environment, or, on the server's machine, the one the first run left. Commands only
- * for operators look for the operator key first. A key is never the value of a flag (docs/operating.md 2.3).
+ * The key to use: from `--key-file`, the environment, or, on the server's machine, the first run's file. Operator-only
+ * commands look for the operator key first. A key is never the value of a flag (docs/operating.md 2.3).
  * @throws CommandFailed 4 when there is none
  */
 function findKey(

@@ -12,9 +12,9 @@ type Tailed<Item> = {
   columns: readonly Column[]
   /** Newest first. */
   newest(): Promise<readonly Item[]>
-  /** How many that are there are shown at first. */
+  /** Number of existing items to show first. */
   last: number
-  /** What is shown, in the closing sentence: `event`. */
+  /** Name of an item, for the closing sentence: `event`. */
   what: string
 }
 
@@ -30,7 +30,7 @@ export type Paging = { limit: number | undefined; cursor: string | undefined; al
 /** Paging parameters of a request. */
 export type PageQuery = { limit: number; cursor?: string }
 
-/** The page in an answer: its list is the member `name`. @throws CommandFailed for an error status */
+/** The page in an answer. Its list is the member `name`. @throws CommandFailed for an error status */
 export async function pageIn<Data extends { next_cursor: string | null }, Name extends keyof Data>(
   reply: Promise<Reply<Data>>,
   name: Name,
@@ -39,10 +39,10 @@ export async function pageIn<Data extends { next_cursor: string | null }, Name e
   return { items: found[name], next: found.next_cursor }
 }
 
-/** What every list allows. */
+/** Page size that every list allows. */
 const MAX = 50
 
-/** Every entry of a paged list, read as they are asked for. */
+/** Every entry of a paged list. Reads pages on demand. */
 export async function* eachEntry<T>(
   page: (input: PageQuery) => Promise<{ items: T[]; next: string | null }>,
 ): AsyncGenerator<T> {
@@ -53,7 +53,7 @@ export async function* eachEntry<T>(
   }
 }
 
-/** All of them. */
+/** All entries of a paged list. */
 export const everyEntry = <T>(page: Parameters<typeof eachEntry<T>>[0]): Promise<T[]> =>
   Array.fromAsync(eachEntry(page))
 
@@ -64,8 +64,8 @@ type Listing = {
 }
 
 /**
- * Prints one page, or with `--all` all pages; how to continue is printed to stderr (docs/operating.md 2.3). With
- * `--filter` it continues until so many rows match.
+ * Prints one page, or with `--all` all pages. Prints to stderr how to continue (docs/operating.md 2.3). With
+ * `--filter`, reads on until enough rows match.
  */
 export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
   const { limit = 50, cursor, all } = paging
@@ -82,7 +82,7 @@ export async function printPages(shell: Shell, paging: Paging, { page, columns, 
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }
 
-/** Does something to one after another, and prints what came of each, also where one is refused. */
+/** Runs `work` on one item after another and prints each result, even if one fails. */
 export async function printEach<T>(
   shell: Shell,
   columns: readonly Column[],
@@ -97,7 +97,7 @@ export async function printEach<T>(
   }
 }
 
-/** Prints rows as they come: a table on a terminal, else a line of JSON each. */
+/** Prints rows as they arrive: a table on a terminal, else one JSON line each. */
 export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonly object[]) => void {
   const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
   if (!asJson) return shell.print.feed(columns)
@@ -106,17 +106,17 @@ export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonl
   }
 }
 
-/** Ends what ran until Ctrl-C with how many were shown. */
+/** Ends a listing that ran until Ctrl-C with the number of shown items. */
 export function sayShown(shell: Shell, shown: number, what: string): void {
-  // A terminal has written ^C on this line.
+  // The terminal has printed ^C on this line.
   const line = `${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`
   shell.note(shell.io.errIsTty ? `\n${line}` : line)
   shell.exitCode = EXIT.interrupted
 }
 
 /**
- * Asks again until there is an answer, and returns it. Undefined when the time is over, in milliseconds, or on Ctrl-C;
- * the exit code then says which.
+ * Polls until `ask` returns an answer, and returns it. Undefined after `within` milliseconds or on Ctrl-C. The exit
+ * code then tells which.
  */
 export async function poll<Answer extends object>(
   shell: Shell,
@@ -134,7 +134,7 @@ export async function poll<Answer extends object>(
   return undefined
 }
 
-/** Prints what comes, oldest first, until Ctrl-C. */
+/** Prints new items, oldest first, until Ctrl-C. */
 export async function tail<Item extends { id: string }>(shell: Shell, { columns, newest, last, what }: Tailed<Item>) {
   const feed = feedOf(shell, columns)
   let seen: ReadonlySet<string> = new Set()

@@ -35,7 +35,7 @@ export function parse(given: readonly string[], commands: readonly Command[], en
   return withEnvironment(input, env)
 }
 
-/** Splits `--watch=5s` into two words; a bare `--watch` must not consume the next word. */
+/** Splits `--watch=5s` into two words, because a bare `--watch` must not consume the next word. */
 function spreadWatch(argv: readonly string[]): string[] {
   return argv.flatMap((word) => {
     const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
@@ -43,7 +43,7 @@ function spreadWatch(argv: readonly string[]): string[] {
   })
 }
 
-/** Flags that were not given take the value of their environment variable. */
+/** Omitted flags take the value of their environment variable. */
 function withEnvironment(input: Input, env: Environment): Input {
   if (input.type !== 'run') return input
   const globals: Record<string, unknown> = { ...input.globals }
@@ -68,7 +68,7 @@ function namedCommand(argv: readonly string[], commands: readonly Command[]): st
   return known ? [first, second] : [first]
 }
 
-/** Rewords commander's error: the flag or argument, its value, and what was probably meant (docs/operating.md 6.3). */
+/** Rewrites commander's error: the flag or argument, its value, and a suggestion (docs/operating.md 6.3). */
 function translate(error: CommanderError, named: string[], commands: readonly Command[]): CommandFailed {
   const command = commands.find(({ path }) => path === named.join(' '))
   const title = named.join(' ') || 'svc-admin'

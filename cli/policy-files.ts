@@ -10,7 +10,7 @@ import { fromHere } from './transport'
 const POLICY_KINDS = ['guardrail_policy', 'routing_preference'] as const
 type PolicyKind = (typeof POLICY_KINDS)[number]
 
-/** A policy or preference as written in a file, without what the server adds, such as the id. */
+/** A policy or preference as written in a file, without members that the server adds, such as the id. */
 export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>
 export type FiledPolicy = { file: string; document: PolicyDocument }
 
@@ -65,10 +65,10 @@ const MEMBERS: Record<PolicyKind, readonly string[]> = {
   guardrail_policy: SHARED,
   routing_preference: [...SHARED, 'examples', 'confidence_floor_overrides'],
 }
-/** What only a server says of one; the answer of `get --json` is a file too. */
+/** Members that only the server sets. They are ignored, because the output of `get --json` is also a valid file. */
 const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'warnings', 'request_id'])
 
-/** Key of kind, scope and name, by which a document is matched with a stored policy. */
+/** Key of kind, scope and name. Matches a document with a stored policy. */
 const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
   JSON.stringify([object, scope, name])
 
@@ -82,7 +82,7 @@ export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocume
   return { object, name, scope, description, is_default, rules, ...own }
 }
 
-/** As YAML; or as JSON (which YAML includes) when the YAML would not parse back to the same value. */
+/** The document as YAML, or as JSON (which YAML includes) if the YAML would not parse back to the same value. */
 export function spelled(document: PolicyDocument): string {
   const yaml = Bun.YAML.stringify(document, null, 2) ?? ''
   const same = yaml.includes('\n---') ? false : Bun.deepEquals(parsed(yaml), document)
@@ -126,14 +126,14 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export type Stored = GuardrailPolicy | Preference
 export type Step =
   | { action: 'create'; document: PolicyDocument; file: string }
-  /** Without a file: what no file has stops being the default, to make room for one that has. */
+  /** Without a file: a policy without a file stops being the default, so that one with a file can take over. */
   | { action: 'update'; document: PolicyDocument; file: string | null; stored: Stored; fields: string[] }
   | { action: 'delete'; stored: Stored }
   | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
 
 /**
- * The steps that make the stored policies equal to the files, in order. Stored policies without a file only stop being
- * the default where a file takes over; with `prune` they are deleted at the end. Among several of one name, identical
+ * The steps that make the stored policies equal to the files, in order. Stored policies without a file only lose the
+ * default when a file takes it over. With `prune` they are deleted at the end. Among several of one name, identical
  * ones are kept and the others are matched in order.
  */
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
@@ -152,7 +152,7 @@ export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[],
   return [...inOrder(steps, unfiled), ...gone]
 }
 
-/** There is one default a scope, so the one that was makes room right before another takes its place. */
+/** Each scope has one default, so the old default is unset right before another takes its place. */
 function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
   const takers = new Set(
     steps.filter(
@@ -185,13 +185,13 @@ function released(stored: Stored): Step {
   return { action: 'update', document, file: null, stored, fields: ['is_default'] }
 }
 
-/** What a step is about, as it is stored or will be. */
+/** Identifies the policy of a step, as stored or as it will be. */
 export const wordsOf = (step: Step): Pick<PolicyDocument, 'object' | 'scope' | 'name'> =>
   step.action === 'delete' ? step.stored : step.document
 
 type Left = Map<string, Stored[]>
 
-/** Takes the first unmatched stored policy with the document's key that fits. */
+/** Takes the first unmatched stored policy that has the document's key and that `fits`. */
 function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
   const ones = left.get(keyOf(document)) ?? []
   const place = ones.findIndex(fits)
@@ -206,7 +206,7 @@ const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
 }
 
 /**
- * Names are not unique, so there may be as many files of a name as are stored; more are probably a forgotten copy.
+ * Names are not unique, so as many files of a name are allowed as are stored. More are probably a forgotten copy.
  * @throws CommandFailed 2
  */
 function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
@@ -218,7 +218,7 @@ function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, 
   }
 }
 
-/** Values of members that a file leaves out: a file describes the whole policy. */
+/** Values of members that a file omits, because a file describes the whole policy. */
 const EMPTY: Record<string, unknown> = {
   description: null,
   is_default: false,
@@ -227,13 +227,13 @@ const EMPTY: Record<string, unknown> = {
   confidence_floor_overrides: {},
 }
 
-/** The complete body to send, with defaults for members the file leaves out. */
+/** The complete body to send, with defaults for members that the file omits. */
 export function wholeOf({ object, ...document }: PolicyDocument): Record<string, unknown> {
   const { examples, confidence_floor_overrides, ...both } = EMPTY
   return { ...both, ...(object === 'routing_preference' ? { examples, confidence_floor_overrides } : {}), ...document }
 }
 
-/** Members that a PATCH of the API would change; those that it does not take count as none. */
+/** Members that a PATCH of the API would change. Members that PATCH does not accept count as unchanged. */
 export function changedBy(patch: object, stored: object): string[] {
   const members = new Set(['name', ...Object.keys(EMPTY)])
   const [wanted, known] = [patch, stored] as Record<string, unknown>[]

@@ -5,14 +5,14 @@ import { BadWord, usageFailure } from './failure'
 import { GLOBAL_FLAGS, type Globals } from './globals'
 import { readDuration } from './words'
 
-/** What a command line asks for. */
+/** The result of parsing a command line. */
 export type Input =
   | { type: 'run'; command: Command; input: Record<string, unknown>; globals: Globals }
   | { type: 'help'; about: string[] }
 
 type Found = (input: Input) => void
 
-/** The registry as a commander program. It parses and returns an order; it never prints, runs or exits. */
+/** The registry as a commander program. It only parses and returns an `Input`. It never prints, runs or exits. */
 export function buildProgram(commands: readonly Command[], found: Found): Commander {
   const program = silent(new Commander('svc-admin'))
   addFlags(program, GLOBAL_FLAGS)
@@ -28,7 +28,7 @@ export function buildProgram(commands: readonly Command[], found: Found): Comman
   return program
 }
 
-/** Adds `keys`, which also answers to `key`; help does not show the singular (docs/operating.md 2.1). */
+/** Adds `keys`, with the alias `key`. Help does not show the singular (docs/operating.md 2.1). */
 function addResource(program: Commander, resource: string, commands: readonly Command[], found: Found): Commander {
   const made = silent(new Commander(resource))
   const singular = singularOf(resource)
@@ -57,7 +57,7 @@ function leaf(command: Command, found: Found): Commander {
   })
 }
 
-/** No word may be empty: a variable that is not set would ask for a list where one thing is meant. */
+/** Rejects empty words, because an unset variable would turn a request for one item into a request for the list. */
 const filled = <T>({ read, ...reading }: Reading<T>): Reading<T> => ({
   ...reading,
   read(word, before) {
@@ -66,7 +66,7 @@ const filled = <T>({ read, ...reading }: Reading<T>): Reading<T> => ({
   },
 })
 
-/** A word that only groups others: alone it shows help, followed by an unknown word it is refused. */
+/** A word that only groups others. Alone it shows help. An unknown word after it is rejected. */
 function asGroup(made: Commander, resource: string | null, commands: readonly Command[], found: Found): void {
   made
     .argument('[words...]')
@@ -100,7 +100,7 @@ function addFlags(made: Commander, flags: Flags): void {
   for (const [name, declared] of Object.entries(flags)) {
     const long = `--${kebab(name)}`
     const names = declared.short ? `-${declared.short}, ${long}` : long
-    // commander would read `--no-input` as the negation of `--input`; this makes it an ordinary flag.
+    // commander would read `--no-input` as the negation of `--input`. This makes it an ordinary flag.
     made.addOption(
       declared.value === undefined
         ? Object.assign(new Option(names), { negate: false })
@@ -109,7 +109,7 @@ function addFlags(made: Commander, flags: Flags): void {
   }
 }
 
-/** Stands for null ("none"), which commander would take for a value that failed to parse. */
+/** Stands for null ("none"), which commander would treat as a value that failed to parse. */
 const NONE = Symbol('none')
 
 const valued = (names: string, about: string, reading: Flag, shown = names): Option =>
@@ -119,15 +119,13 @@ const valued = (names: string, about: string, reading: Flag, shown = names): Opt
 
 export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
-/** Stands before a word that commander would take for flags; no word of a command line can hold it. */
+/** Prefix for a word that commander would treat as flags. No word of a command line can contain it. */
 const MARK = '\0'
 
-/**
- * Keeps `-500c` a word; commander knows only that `-5.00` is none of its flags. {@link readNamed} takes the mark off.
- */
+/** Keeps `-500c` a word. commander itself only recognizes `-5.00` as not a flag. {@link readNamed} removes the mark. */
 export const markCents = (word: string): string => (/^-\d+c$/.test(word) ? `${MARK}${word}` : word)
 
-/** Reads one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */
+/** Parses one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */
 export function readNamed<T>(name: string, word: string, reading: Reading<T>, before?: T): T {
   try {
     return reading.read(word.startsWith(MARK) ? word.slice(1) : word, before)
@@ -137,7 +135,7 @@ export function readNamed<T>(name: string, word: string, reading: Reading<T>, be
   }
 }
 
-/** Long command names used in the documentation, and the ones that help lists. */
+/** Long command names used in the documentation, and the commands that help lists for them. */
 const ALIASES: readonly (readonly [string, string])[] = [
   ['restore', 'backup restore'],
   ['top', 'dashboard'],
@@ -165,7 +163,7 @@ export const aliasesOf = (resource: string): (readonly [string, string])[] =>
     ([long, short]) => [long.slice(resource.length + 1), short] as const,
   )
 
-/** Replaces alternative names in a command line by the registered ones, wherever flags stand. */
+/** Replaces alternative names in a command line by the registered ones, wherever flags appear. */
 export function withoutAliases(argv: readonly string[]): string[] {
   const places = plainWords(argv)
   const isHelp = argv[places[0]!] === 'help'
@@ -188,7 +186,7 @@ const VALUED: ReadonlySet<string> = new Set(
   }),
 )
 
-/** Places of the words of a command line that are neither flags nor values of flags that every command has. */
+/** Indexes of the words that are neither flags nor values of global flags. */
 export function plainWords(argv: readonly string[]): number[] {
   const end = argv.indexOf('--')
   const places = [...argv.keys()].slice(0, end === -1 ? undefined : end)

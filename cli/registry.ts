@@ -5,8 +5,8 @@ import { singularOf } from './program'
 type Load = () => Promise<readonly Command[]>
 
 /**
- * Every command by its first word, in the order of help. Only what a command line names is loaded: all of them take
- * longer to load than most take to run.
+ * Every command by its first word, in the order of help. Loads only the commands that a command line names, because
+ * loading all takes longer than most take to run.
  */
 const groups: Readonly<Record<string, Load>> = {
   init: async () => [(await import('./commands/serve')).init],
@@ -85,8 +85,8 @@ const groups: Readonly<Record<string, Load>> = {
 }
 
 /**
- * Every command as the file `outlines` has it, to read about or to run: its code is loaded when it runs. Without a file
- * all of them are loaded.
+ * Every command from the file `outlines`, for help or to run. Loads a command's code when it runs. Without a file,
+ * loads all commands.
  */
 export async function outlinedCommands(outlines: string | null | undefined): Promise<readonly Command[]> {
   if (!outlines) return allCommands()
@@ -102,14 +102,14 @@ export async function outlinedCommands(outlines: string | null | undefined): Pro
   }))
 }
 
-/** Only its code could check a word: the command that runs parses the line again with that. */
+/** Only the command's code could check a word. When it runs, it parses the line again with its own code. */
 const readable = <R extends object>(outlined: Record<string, R>): Record<string, R> =>
   Object.fromEntries(Object.entries(outlined).map(([name, one]) => [name, { ...one, read: (word: string) => word }]))
 
 /** Every command. Help, the machine-readable list and tests are derived from it. */
 export const allCommands = (): Promise<readonly Command[]> => load(Object.values(groups))
 
-/** The commands whose first word, or its singular, this is; null when there are none. */
+/** The commands whose first word, or its singular, is `word`. Null when there are none. */
 export function commandsUnder(word: string): Promise<readonly Command[]> | null {
   const [, group] =
     Object.entries(groups).find(([resource]) => resource === word || singularOf(resource) === word) ?? []

@@ -8,11 +8,11 @@ import type { Shell } from './shell'
 type Route = {
   /** The routes that both APIs have. */
   routes(api: SharedRoutes): unknown
-  /** The member that holds its list. */
+  /** The member of an answer that holds the list. */
   list: string
-  /** The member that holds one in an answer; without one the answer is flat. */
+  /** The member of an answer that holds one item. Without it, the answer itself is the item. */
   item?: string
-  /** What is asked for with one. */
+  /** Query parameters for requesting one item. */
   query?: object
 }
 const RESOURCES = {
@@ -50,7 +50,7 @@ export type Resource<Item, New, Patch> = {
 }
 export type ResourceAt<P extends Path> = Resource<Item<P>, Input<P>, Patch<P>>
 
-/** A resource's routes, as far as they are the same for each. */
+/** A resource's routes, as far as they are the same for every resource. */
 type Routes<P extends Path> = {
   get(request: { query: object }): Promise<Reply<Record<string, Item<P>[]> & { next_cursor: string | null }>>
   post(input: Input<P>, request: { query: object; headers: object }): Promise<Reply<Answer<P>>>
@@ -92,14 +92,14 @@ type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
 const SHORTEST = 6
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** All items, page by page. */
+/** All items, read page by page. */
 export function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
   return Array.fromAsync(eachEntry((input) => list({ ...input, ...(scope ? { scope } : {}) })))
 }
 
 /**
- * The id that a word stands for; `what` names its kind for the refusal.
- * @throws CommandFailed 2 for a blank word, which would ask the server for all of them; 3 for a word that fits none
+ * The id for a word. `what` names its kind in the error.
+ * @throws CommandFailed 2 for a blank word, which would request the whole list; 3 if nothing matches
  */
 export async function resolveRuleSet<Item extends Named>(
   lists: Lists<Item>,
@@ -111,15 +111,15 @@ export async function resolveRuleSet<Item extends Named>(
   return pickNamed(await everyOf(lists), word, what).id
 }
 
-/** Says on stderr what the server warns of. */
+/** Prints the server's warnings on stderr. */
 export function noteWarnings(shell: Shell, made: object): void {
   const { warnings = [] } = made as { warnings?: readonly string[] }
   for (const warning of warnings) shell.note(`Warning: ${warning}`)
 }
 
 /**
- * Finds by whole id, by a start of at least six characters, or by name (docs/operating.md 2.1). @throws CommandFailed 2
- * for several, 3 for none
+ * Finds an item by whole id, by a start of at least six characters, or by name (docs/operating.md 2.1). @throws
+ * CommandFailed 2 for several matches, 3 for none
  */
 export function pickNamed<Item extends Named>(all: readonly Item[], word: string, what: string): Item {
   const [one, ...others] = all.filter(
@@ -139,8 +139,8 @@ function ambiguous(word: string, found: readonly Named[], what: string) {
 }
 
 /**
- * The id that a word means: a whole id, a unique start of at least 6 characters, the key's prefix, or its name
- * (docs/operating.md 2.1). When several keys match, lists them and exits 2; a word without a match is sent as it is, so
+ * The id for a word: a whole id, a unique start of at least 6 characters, the key's prefix, or its name
+ * (docs/operating.md 2.1). If several keys match, lists them and exits 2. A word without a match is sent unchanged, so
  * that the server's own 404 is shown.
  */
 export async function resolveKey(api: SharedRoutes, word: string): Promise<string> {
@@ -155,14 +155,14 @@ export async function resolveKey(api: SharedRoutes, word: string): Promise<strin
   return found[0]?.id ?? word
 }
 
-/** The key that a word means. @throws CommandFailed 2 for several, 3 for none */
+/** The key for a word. @throws CommandFailed 2 for several matches, 3 for none */
 export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> {
   return expectData(await api.keys({ ref: encodeURIComponent(await resolveKey(api, word)) }).get())
 }
 
 type Narrowed = { live?: true; org?: string; user?: string }
 
-/** All keys that the credential in use may see. Only operators can narrow them. */
+/** All keys that the credential in use may see. Only operators can filter them. */
 export const everyKey = ({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> =>
   Array.fromAsync(
     eachEntry(async (input) => {

@@ -3,18 +3,21 @@ import type { Command } from './command'
 import { CommandFailed, EXIT, expectData } from './failure'
 import type { Shell } from './shell'
 
-/** Whose changes are besides the admin's (docs/operating.md 2.2); the server decides, and a test compares them. */
+/** Commands that a role besides admin may run (docs/operating.md 2.2). The server decides, and a test compares both. */
 const ROLES: readonly (readonly [RegExp, OperatorRole])[] = [
   [/^(credits .+|tiers set|limits (approve|reject))$/, 'billing'],
   [/^(submissions .+|skills (import|disable|enable))$/, 'reviewer'],
   [/^(takeovers .+|browser (live|open)|routing suggest|users link|open)$/, 'support'],
 ]
 
-/** Whether a role may carry out a command that changes something. */
+/** True if a role may run a command that changes something. */
 export const mayRun = (role: OperatorRole, path: string): boolean =>
   role === 'admin' || ROLES.some(([paths, known]) => known === role && paths.test(path))
 
-/** Refuses what copies or compares whole things to a role that gets them with empty members. @throws CommandFailed 4 */
+/**
+ * Rejects roles that receive empty members, because the command copies or compares complete objects. @throws
+ * CommandFailed 4
+ */
 export async function assertSeesContent(shell: Shell): Promise<void> {
   const { api, ops } = await shell.connect()
   if (api !== 'operator') return
@@ -23,7 +26,7 @@ export async function assertSeesContent(shell: Shell): Promise<void> {
   throw forbidden(`The role ${role} cannot see what people wrote. Ask an operator with the role support.`)
 }
 
-/** Refuses a `--dry-run` where the change itself would be refused. @throws CommandFailed 4 */
+/** Rejects a `--dry-run` when the server would reject the change itself. @throws CommandFailed 4 */
 export async function assertRole(shell: Shell, { path }: Command): Promise<void> {
   const { transport, api, ops } = await shell.connect()
   if (transport.kind !== 'remote' || api !== 'operator') return

@@ -34,7 +34,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     const { order: input, commands } = await read(argv, world)
     if (input.type === 'run') {
       globals = input.globals
-      // The command that lists what a command is about: what its user looks for after a 404.
+      // The list command of the same noun. An error message suggests it after a 404.
       const list = `${input.command.path.split(' ')[0]} list`
       lists = input.command.path !== list && commands.some((one) => one.path === list) ? `svc-admin ${list}` : undefined
     }
@@ -44,7 +44,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   }
 }
 
-/** What the scripts of `completion` call: everything after `--` is a command line up to the cursor. */
+/** Called by the scripts of `completion`. Everything after `--` is a command line up to the cursor. */
 const COMPLETE = '__complete'
 
 async function completed(argv: readonly string[], world: World): Promise<number> {
@@ -53,17 +53,17 @@ async function completed(argv: readonly string[], world: World): Promise<number>
   return EXIT.done
 }
 
-/** Words that are about all commands. */
+/** Words that concern all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
 type Reading = { order: Input; commands: readonly Command[] }
 
-/** Parses a command line with the commands of its first word; help, or an unknown word, needs all commands. */
+/** Parses a command line with the commands of its first word. Help, or an unknown word, needs all commands. */
 async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
   if (few) {
     const input = parse(argv, few, env)
-    // The help of a noun names commands of others.
+    // The help of a noun names commands of other nouns.
     if (input.type !== 'help') return { order: input, commands: few }
   }
   const commands = await outlinedCommands(outlines)
@@ -73,7 +73,7 @@ async function read(argv: readonly string[], { env, outlines }: World): Promise<
   return { order: parse(argv, loaded, env), commands }
 }
 
-/** Whether a command reads words, which only its code can. */
+/** True if a command has arguments or flags, which only its code can parse. */
 const needsWords = ({ args, flags }: Command): boolean => Object.keys({ ...args, ...flags }).length > 0
 
 function firstWord(argv: readonly string[]): string {
@@ -96,7 +96,7 @@ async function execute(params: Input, commands: readonly Command[], world: World
   const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
   const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
-    // A dry run elsewhere asks what this operator may, because it makes no change that would be refused.
+    // A remote dry run checks the operator's role, because no change is sent that the server could reject.
     if (
       shell.globals.dryRun === true &&
       shell.globals.url !== undefined &&
@@ -117,7 +117,10 @@ function assertOffered({ path, formats = [] }: Command, format: Format): void {
   throw usageFailure(`${path} does not print ${format}. Use ${FORMATS.join(', ')}.`, 'svc-admin doctor does')
 }
 
-/** On a terminal each round overwrites the last one; in a pipe what changed is a line each (docs/operating.md 2.3). */
+/**
+ * On a terminal, each round overwrites the last one. In a pipe, each change is printed as a line (docs/operating.md
+ * 2.3).
+ */
 async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   while (!shell.signal.aborted) {
     if (shell.io.outIsTty) shell.io.raw('\u001b[H\u001b[2J')

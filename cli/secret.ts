@@ -16,13 +16,13 @@ export const SECRET_FLAGS = {
 
 export type Methods = { secretTo: string | undefined; copy: boolean | undefined }
 
-/** A sentence on how the secret is stored, after it was shown or written to a file. */
+/** Sentences on how the secret is stored: after it was shown, and after it was written to a file. */
 export type Fate = { shown: string; put: string }
 const HASHED: Fate = {
   shown: 'The server stores only its hash.',
   put: 'The server stores only its hash, so it cannot be shown again.',
 }
-/** A signing secret is kept to sign with. */
+/** A signing secret is stored readable, because the server signs with it. */
 export const SIGNING_FATE: Fate = {
   shown: 'Stored encrypted.',
   put: 'The server stores it encrypted, and it cannot be shown again.',
@@ -34,7 +34,7 @@ export const LINK_FATE: Fate = {
 }
 
 type Secret = {
-  /** The member of the answer that holds it. */
+  /** The member of the answer that holds the secret. */
   field: string
   methods: Methods
   columns: readonly Column[]
@@ -42,8 +42,8 @@ type Secret = {
 }
 
 /**
- * Makes something with a secret, prints it and delivers its secret, once. The delivery is prepared first, so that no
- * secret is made that cannot be delivered. Returns what was made.
+ * Creates something with a secret, prints it and delivers its secret once. Prepares the delivery first, so that no
+ * undeliverable secret is created. Returns the created object.
  * @throws CommandFailed when the file already exists or the terminal cannot copy
  */
 export async function deliverSecret<Made extends object>(
@@ -100,7 +100,7 @@ function print(
 
 const SECRET_COLUMN: Column = { field: 'key', header: 'KEY' }
 
-/** Opens a file that only its owner can read. @throws CommandFailed 5 for one that exists already */
+/** Opens a new file that only its owner can read. @throws CommandFailed 5 if it already exists */
 export function openNewFile(path: string, undone: string, fix: string): number {
   try {
     return openSync(path, 'wx', 0o600)

@@ -10,15 +10,15 @@ export const overridesOf = ({ globals, cwd, env }: Pick<Shell, 'globals' | 'cwd'
   ...(globals.dataDir ? { dataDir: fromHere(cwd, globals.dataDir) } : {}),
 })
 
-/** Every setting with its value and origin, as this shell has them. */
+/** Every setting with its value and origin, as this shell sees them. */
 export async function settingsOf(shell: Shell): Promise<Explained[]> {
   const { explain, loadConfig } = await import('../src/app/config')
   return explain(loadConfig(overridesOf(shell)))
 }
 
 /**
- * Writes settings to the configuration file, and takes out those that are undefined. The file as it would be is checked
- * before. @returns its path, or null with `--dry-run`
+ * Writes settings to the configuration file, and removes undefined ones. Validates the resulting file first. @returns
+ * its path, or null with `--dry-run`
  */
 export async function changeSettings(
   shell: Shell,
@@ -45,7 +45,7 @@ export async function changeSettings(
   return path
 }
 
-/** Where the configuration file is, or would be made; that of the user for all servers, when asked. */
+/** Path of the configuration file, whether or not it exists. With `ofUser`, the user's file for all servers. */
 export async function configFileOf(shell: Shell, ofUser = false): Promise<string> {
   const { configPath, userConfigPath } = await import('../src/app/config')
   if (ofUser) {

@@ -23,9 +23,9 @@ export type Io = {
   err(line: string): void
   readonly outIsTty: boolean
   readonly errIsTty: boolean
-  /** Columns of the terminal; null when stdout is not one. */
+  /** Columns of the terminal. Null when stdout is not a terminal. */
   readonly width: number | null
-  /** Lines of stdin as they are typed or come in. */
+  /** Lines of stdin as they arrive. */
   lines(): AsyncIterable<string>
   readonly inIsTty: boolean
   /** All of stdin, for `-f -` and secrets in a pipe. */
@@ -44,17 +44,18 @@ export const realIo: Io = {
   readStdin: () => Bun.stdin.text(),
 }
 
-/** The reader of the pipe has gone (`| head`). There is no one to print to, and that is not an error. */
+/** The reader of the pipe has closed it (`| head`). This is not an error. */
 export class ReaderGone extends Error {
   override name = 'ReaderGone'
 }
 
 /** Asks questions on the terminal device, so that stdin and stdout stay free for data (docs/operating.md 2.6). */
 type Prompt = {
-  /** True when the answer is yes. @throws CommandFailed 2 when nobody can be asked: "add --yes". */
+  /** Returns true for a yes. @throws CommandFailed 2 when nobody can be asked: "add --yes". */
   confirm(question: string): boolean
   /**
-   * True when the user typed the name of what will be deleted, or gave it as `--confirm`; `--yes` is not enough.
+   * Returns true when the user typed the name of the object to delete, or gave it as `--confirm`. `--yes` is not
+   * enough.
    * @throws CommandFailed 2 when nobody can be asked: "add --confirm NAME"
    */
   confirmName(question: string, name: string): boolean
@@ -68,7 +69,7 @@ type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean; term
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
 
-/** The child that asks: it prints the question on the terminal it reads from. */
+/** The child process that asks. It prints the question on the terminal it reads from. */
 const ASKER = 'printf %s "$1" >&0; exec head -n 1'
 
 /** Everything a command may use. */
@@ -85,41 +86,41 @@ export type Shell = {
   /** Aborts on Ctrl-C. */
   signal: AbortSignal
   /**
-   * From now on the command itself ends the process when `signal` aborts, also when it has. A second Ctrl-C aborts what
-   * it returns.
+   * From now on the command itself ends the process when `signal` aborts, even if it already has. A second Ctrl-C
+   * aborts the returned signal.
    */
   takeSignals(): AbortSignal
-  /** Opens the connection on first use; later calls return the same one. */
+  /** Opens the connection on first use. Later calls return the same one. */
   connect(): Promise<Connection>
   /** Closes the connection if one was opened. */
   disconnect(): Promise<void>
-  /** A message for people, on stderr and without colour; silent with `--quiet`. */
+  /** Prints a message for people, on stderr and without colour. Silent with `--quiet`. */
   note(line: string): void
-  /** True with `--dry-run`; then prints `sentence`, which says what would have happened. */
+  /** Returns true with `--dry-run`, and then prints `sentence`, which describes the planned change. */
   planned(sentence: string): boolean
   /** Asks before a moderately dangerous change. @throws CommandFailed when the answer is no. */
   confirm(question: string): void
-  /** Asks for the name of what will be deleted. @throws CommandFailed for another name. */
+  /** Asks for the name of the object to delete. @throws CommandFailed for another name. */
   confirmName(question: string, name: string): void
-  /** The exit code when nothing fails. */
+  /** The exit code if nothing fails. */
   exitCode: number
 }
 
-/** What the process gives the CLI; tests pass their own. */
+/** What the process provides to the CLI. Tests pass their own. */
 export type World = {
   io: Io
   env: Environment
   cwd: string
   clock: Clock
   signal: AbortSignal
-  /** The file of all commands without their code, if they come from a bundle. */
+  /** The file with all commands without their code, if they come from a bundle. */
   outlines?: string | null
   takeSignals(): AbortSignal
-  /** Opens a connection; `command` says whether it works without a running server. */
+  /** Opens a connection. `command` tells whether it works without a running server. */
   open(shell: Shell, command: Command): Promise<Connection>
 }
 
-/** `query` is what `--query` makes of an answer. */
+/** Creates the shell of a command. `query` transforms answers for `--query`. */
 export function createShell(
   world: World,
   globals: Globals,
@@ -216,8 +217,8 @@ function echo(setting: 'echo' | '-echo'): void {
 }
 
 /**
- * Asks for one line. A child prints the question and reads the answer, because a blocked read of our own would keep
- * Ctrl-C waiting until Enter: the child is there before anyone sees the question, and dies of Ctrl-C at once.
+ * Asks for one line. A child prints the question and reads the answer, because our own blocked read would delay Ctrl-C
+ * until Enter. The child runs before the question appears, and Ctrl-C ends it at once.
  * @throws CommandFailed 130
  */
 function say(tty: number, text: string): string {
@@ -233,7 +234,7 @@ function say(tty: number, text: string): string {
   return stdout.toString().replace(/\r?\n$/, '')
 }
 
-/** Null when the process has no terminal, as under cron. */
+/** Null if the process has no terminal, for example under cron. */
 function openTerminal(path: string): number | null {
   try {
     return openSync(path, 'r+')
@@ -258,8 +259,8 @@ function emit(descriptor: 1 | 2, text: string): void {
 }
 
 /**
- * For commands marked R: the reason is recorded with the change (docs/operating.md 2.3), so a dry run has none. @throws
- * CommandFailed 2
+ * For commands marked R. The reason is recorded with the change (docs/operating.md 2.3), so a dry run needs none.
+ * @throws CommandFailed 2
  */
 export function requireReason({ globals }: Shell, command: string): string {
   const { reason = '', dryRun } = globals

@@ -8,20 +8,20 @@ import type { Environment, Globals } from './globals'
 /** A connection to a server. */
 export type Connection = {
   transport: Transport
-  /** The configuration of this machine; a remote server's is unknown. */
+  /** The configuration of this machine. A remote server's is unknown. */
   config: Config
-  /** Which API the credential opens: the operators' on this machine, otherwise the one the key is for. */
+  /** Which API the credential opens: on this machine the operators', otherwise the one the key is for. */
   api: 'operator' | 'tenant'
   /**
-   * The operator API; commands with an API key and `--url` are refused before they get here. Never return the client
-   * from an async function: it answers to any property, `then` included, so awaiting it never resolves.
+   * The operator API. Commands with an API key and `--url` are rejected before this. Never return the client from an
+   * async function: it answers to any property, `then` included, so awaiting it never resolves.
    */
   ops(): OpsClient
-  /** One plain request to the API of the credential in use, for what is streamed; `ended` stops it. */
+  /** Sends one plain request to the API of the credential in use, for streams. `ended` stops it. */
   fetch(path: string, ended?: AbortSignal): Promise<Response>
-  /** What a signed link of the server leads to; no key goes with it. */
+  /** Fetches the target of a signed link of the server, without a key. */
   follow(link: string): Promise<Response>
-  /** The tenant API with the given key or the one the first run left. @throws CommandFailed 4, 7 */
+  /** The tenant API with the given key or the first run's key. @throws CommandFailed 4, 7 */
   tenant(): Promise<TenantApi>
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ type Surroundings = {
   env: Environment
   /** Path of the operator socket for this configuration. */
   socketPath: string
-  /** Whether a server answers at a socket path. */
+  /** True if a server answers at a socket path. */
   answers(path: string): boolean | Promise<boolean>
 }
 

@@ -3,13 +3,13 @@ import { MAX_CENTS } from '../src/kernel/money'
 import type { Arg, Flag } from './command'
 import { BadWord, usageFailure } from './failure'
 
-/** The kinds of values that commands take. Each names what it expects when it gets something else. */
+/** The kinds of values that commands take. Each error message names the expected format. */
 
 export const flag = (about: string): Flag<boolean> => ({ about, read: (word) => !['0', 'false', 'no'].includes(word) })
 
 export const text = (value: string, about: string): Flag<string | undefined> => ({ about, value, read: (word) => word })
 
-/** Longer alternatives than this are in the explanation, which wraps. */
+/** Longer alternatives go into the explanation, which wraps. */
 const MAX_SHOWN = 48
 
 export const choice = <const Words extends readonly string[]>(
@@ -115,8 +115,8 @@ export const words = (about: string): Arg<string[]> => ({
 })
 
 /**
- * An amount of credit: `50.00` is currency, `5000c` is cents, both with up to two decimals.
- * A bare integer is ambiguous and refused (docs/operating.md 2.16). Returns cents.
+ * An amount of credit: `50.00` is currency, `5000c` is cents, both with up to two decimals. A bare integer is ambiguous
+ * and rejected (docs/operating.md 2.16). Returns cents.
  */
 export const money = (about: string): Arg<number> => ({ about, required: true, read: readCents })
 
@@ -131,7 +131,7 @@ function readCents(word: string): number {
   throw new BadWord(`is "${word}"; write 50.00 for currency or 5000c for cents`)
 }
 
-/** The same with a sign, `-5.00` or `+500c`; without a sign it adds. Returns cents. */
+/** Like `money`, with a sign: `-5.00` or `+500c`. Without a sign it adds. Returns cents. */
 export const signedMoney = (about: string): Arg<number> => ({
   about,
   required: true,
@@ -160,5 +160,5 @@ function pick<Words extends readonly string[]>(words: Words, word: string): Word
   throw new BadWord(`is "${word}"; it must be one of ${words.join(', ')}`)
 }
 
-/** With how many a tail begins. */
+/** Number of existing items that a tail shows first. */
 export const LAST = whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 })

@@ -13,7 +13,7 @@ import { fromHere } from '../transport'
 import { argument, duration, flag, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
-// `cmpl_BwCb4qRD`, `f9c3403b`: enough to tell things apart, so that the status has room beside it.
+// `cmpl_BwCb4qRD`, `f9c3403b`: enough to distinguish ids, and short enough to leave room for the status.
 const columns = columnsOf`
   timestamp TIME time, action ACTION keep, outputSummary.status STATUS number, id, entityType ABOUT min,
   entityId ENTITY keep ${({ entityId }, all) => (all ? String(entityId ?? '-') : String(entityId ?? '-').replace(/^([a-z]+_)?(.{8}).*$/, '$1$2'))},
@@ -40,7 +40,9 @@ export type Filters = FlagsGiven<typeof filters>
 
 type Listing = AuditWords & { limit: number; cursor?: string }
 
-/** Reads pages of the record: an owner's for operators, over --url that of the key in use. */
+/**
+ * Reads pages of the audit record. Operators read an owner's record. With --url, it is the record of the key in use.
+ */
 const recordOf =
   (shell: Shell, owner: string | undefined) =>
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {
@@ -177,7 +179,7 @@ export const auditCommands = [
       const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
       const asks: AuditWords[] = event.startsWith('req_')
         ? [{ request_id: event }]
-        : // The thing first: of things there is an index, of events none.
+        : // Events of an entity first, because an index exists for entities but not for events.
           [{ entity_id: event }, { id: event }]
       let found: AuditEvent[] = []
       for (const about of asks)

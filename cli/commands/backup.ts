@@ -33,10 +33,10 @@ const checkColumns = columnsOf`
   ok WHOLE flag, manifest.file FILE, manifest.files.count FILES number, manifest.version MADE-BY,
   manifest.created CREATED time, problems PROBLEMS list`
 
-/** A path from where the command was called, or the address of a bucket as it is. */
+/** A path relative to the working directory of the call, or an unchanged bucket address. */
 const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3://') ? word : fromHere(cwd, word))
 
-/** Checks a backup, wherever it is, and works on its folder. */
+/** Checks a backup, wherever it is, and runs `work` on its folder. */
 async function opened(
   shell: Shell,
   { folder, identity }: { folder: string; identity: string | undefined },
@@ -69,7 +69,7 @@ const rows = columnsOf`
   path FOLDER keep, created CREATED time, file FILE min, bytes BYTES number min, files.count FILES number min,
   encrypted.to FOR list wide, version MADE-BY min, sha256 SHA-256 wide`
 
-/** What nobody sees is not taken for gone. */
+/** Reports unreadable paths, so that they are not mistaken for deleted ones. */
 function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: string }[]): undefined {
   for (const { path, why } of unreachable) shell.note(`skipped: ${path}. ${why}`)
 }
@@ -182,7 +182,7 @@ export const backupCommands = [
   }),
 ]
 
-/** The age recipients of words that are some, or files of them. @throws CommandFailed 2 */
+/** Age recipients from words that are recipients, or files that contain them. @throws CommandFailed 2 */
 function recipientsOf(shell: Shell, words: readonly string[]): string[] {
   return words.flatMap((word) => (RECIPIENT.test(word) ? [word] : recipientsIn(word, readRecipients(shell, word))))
 }
@@ -206,7 +206,7 @@ function readRecipients({ cwd }: Shell, word: string): string[] {
   }
 }
 
-/** The identities in a file that age-keygen wrote. Their words are in no message. @throws CommandFailed 2 */
+/** The identities in a file that age-keygen wrote. Error messages never quote them. @throws CommandFailed 2 */
 export async function identitiesOf(shell: Shell, fromFile: string): Promise<string[]> {
   const instead = 'add --identity FILE, a file that age-keygen wrote'
   const lines = linesOf(await readSecretInput(shell, { label: 'identity', fromFile, instead }))
@@ -215,7 +215,7 @@ export async function identitiesOf(shell: Shell, fromFile: string): Promise<stri
     for (const line of lines) new Decrypter().addIdentity(line)
     if (lines.length) return lines
   } catch {
-    // Said below; what the library says would repeat the secret.
+    // The error below replaces the library's message, which would repeat the secret.
   }
   throw usageFailure(`${fromFile} does not contain a readable age identity (AGE-SECRET-KEY-1…).`, instead)
 }

@@ -27,7 +27,7 @@ const actColumns = columnsOf`
   tool TOOL, status STATUS, result RESULT ${({ result }) => JSON.stringify(result)},
   live_view_version VIEW number wide, cost_cents COST¢ money wide`
 
-/** What the words after the id are to each tool. */
+/** Turns the words after the id into the arguments of a tool. */
 const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Record<string, unknown> => {
   if (tool === 'screenshot') return {}
   if (tool === 'navigate') return { url: text ?? '' }
@@ -208,7 +208,7 @@ export const browserCommands = [
   }),
 ]
 
-/** Makes a link and prints it. Null where nothing is made. */
+/** Creates a link and prints it. Returns null for a dry run. */
 async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<string | null> {
   if (ttl !== undefined && (ttl < MINUTE_MS || ttl > 60 * MINUTE_MS)) {
     throw usageFailure('--ttl must be from 1m to 60m.')
@@ -247,7 +247,10 @@ type Recording = Awaited<ReturnType<typeof recordingOf>>
 const timed = ({ actions, started_at }: Recording) =>
   actions.map((action) => ({ ...action, after_s: (Date.parse(action.at) - Date.parse(started_at)) / 1_000 }))
 
-/** Prints each thing once, as it is done, until the session ends or Ctrl-C: a table on a terminal, else JSON lines. */
+/**
+ * Prints each action once, as it happens, until the session ends or Ctrl-C: as a table on a terminal, else as JSON
+ * lines.
+ */
 async function follow(shell: Shell, id: string): Promise<void> {
   const feed = feedOf(shell, stepsColumns)
   for (let notice = 0; !shell.signal.aborted; ) {

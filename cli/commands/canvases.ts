@@ -8,7 +8,7 @@ import { resolveRuleSet, resourceOver } from '../resource'
 import { argument, choice, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
-/** Canvases (docs/api.md 9). Compiling, testing and publishing them is for their editor. */
+/** Canvases (docs/api.md 9). Compiling, testing and publishing happen in the canvas editor. */
 const editing = fileCommands({
   path: 'canvases',
   resource: 'canvases',
@@ -70,7 +70,7 @@ export const canvasCommands = [
     args: { canvas: CANVAS, run: optional('id of the run') },
     flags: pageFlags,
     async run(shell, { canvas, run: runId, ...paging }) {
-      // In an object: the client of a route looks like a promise to code that awaits it.
+      // Wrapped in an object, because `await` would treat the client of a route as a promise.
       const { api } = await apiOf(shell)
       const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
       const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
@@ -87,7 +87,7 @@ export const canvasCommands = [
   }),
 ]
 
-/** What does not compile is answered in a shape of its own (docs/api.md 9.2). @throws CommandFailed 5 */
+/** Compile errors have their own answer shape (docs/api.md 9.2). @throws CommandFailed 5 */
 function assertCompiled({ error }: { error: { value: unknown } | null }): void {
   const { errors } = (error?.value ?? {}) as { errors?: readonly CanvasProblem[] }
   if (!errors?.length) return

@@ -10,10 +10,10 @@ import { argument, flag } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
 
-/** A word that may stand where the cursor is, and what it means. */
+/** A word that fits at the cursor, and its description. */
 type Candidate = { word: string; about: string }
 
-/** What may follow on a command line: known words, and the command that lists what its next argument names. */
+/** What may follow on a command line: known words, and the command that lists values of the next argument. */
 type Next = { candidates: Candidate[]; listed: Command | null }
 
 const known = (all: Candidate[], typed: string): Next => ({
@@ -28,19 +28,22 @@ const tops = (commands: readonly Command[]): Candidate[] =>
     return { word, about: single?.summary ?? inside.join(', ') }
   })
 
-/** Longest wait for a server's names; after it there are none. */
+/** Maximum wait for names from a server. After it, completion continues without names. */
 const PATIENCE_MS = 150
 
 const MAX_NAMES = 50
 
-/** Asks for candidates a line each, `word<TAB>about`; a shell that got none completes names of files. */
+/**
+ * The shells call this for candidates, one per line: `word<TAB>about`. Without candidates, a shell completes file
+ * names.
+ */
 const ASK = 'svc-admin __complete --'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
 type ShellName = (typeof SHELLS)[number]
 
-/** What each shell loads. */
+/** The script that each shell loads. */
 const SCRIPTS: Readonly<Record<ShellName, string>> = {
   bash: `# svc-admin for bash: source <(svc-admin completion bash)
 _svc_admin() {
@@ -111,7 +114,7 @@ export const completion = command`completion: Print the shell script that comple
 
 const isShell = (word: string): word is ShellName => SHELLS.some((name) => name === word)
 
-/** Where each shell looks by itself; null where it has no such place. */
+/** The folder where each shell looks for completions by itself. Null if the shell has none. */
 function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Environment): string | null {
   if (!HOME) return null
   if (shell === 'bash')
@@ -121,8 +124,8 @@ function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Env
 }
 
 /**
- * Prints what may be at the cursor, `word<TAB>about` a line each (docs/operating.md 2.20). It never fails and never
- * asks: what is typed may be half a command.
+ * Prints the candidates at the cursor, one per line: `word<TAB>about` (docs/operating.md 2.20). Never fails and never
+ * asks a question, because the typed words may be half a command.
  */
 export async function complete(words: readonly string[], commands: readonly Command[], world: World): Promise<void> {
   const { candidates, listed } = nextOf(words, commands)
@@ -132,12 +135,12 @@ export async function complete(words: readonly string[], commands: readonly Comm
     world.io.out(`${word}\t${about}`)
 }
 
-/** The first page of a noun's list, from a server that runs. */
+/** The first page of a noun's list from a running server. */
 async function namesOf(list: Command, commands: readonly Command[], world: World): Promise<Candidate[]> {
   const lines: string[] = []
   const io: Io = { ...world.io, out: (line) => lines.push(line), raw: () => undefined, err: () => undefined }
   const globals = { output: 'jsonl', quiet: true, noInput: true } as Globals
-  // A list that must not open the data folder asks the server or nobody.
+  // A command that must not open the data folder runs only against a server.
   const request: Command = { ...list, offline: false }
   const shell = createShell({ ...world, io }, globals, request, commands)
   const given = Object.fromEntries(Object.keys(list.args).map((name) => [name, undefined]))
@@ -154,8 +157,8 @@ function nameIn(line: string): Candidate[] {
 }
 
 /**
- * Reads the words before the cursor and the one it is in (the last, which may be empty), without the program's name.
- * Pure: asks no server (docs/operating.md 2.20).
+ * Finds candidates for the last word (which may be empty) from all words up to the cursor, without the program's name.
+ * Pure: contacts no server (docs/operating.md 2.20).
  */
 export function nextOf(words: readonly string[], commands: readonly Command[]): Next {
   const before = words.slice(0, -1)
@@ -184,7 +187,7 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
   return { candidates: [], listed: named.given === 0 ? listed : null }
 }
 
-/** Which noun and command the words name, and how many of its arguments are there. */
+/** Finds the noun and command that the words name, and the number of its arguments already typed. */
 function namedIn(words: readonly string[], commands: readonly Command[]) {
   const plain = words.filter(
     (word, at) => !word.startsWith('-') && flagOf(words[at - 1], GLOBAL_FLAGS)?.value === undefined,

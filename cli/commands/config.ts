@@ -16,7 +16,7 @@ import { argument, flag, optional, text } from '../words'
 const columns = columnsOf`
   name NAME, value VALUE, origin FROM, env ENVIRONMENT, default DEFAULT wide, about WHAT IT IS wide`
 
-/** A server may have been started by another shell, with other variables. */
+/** Another shell, with other variables, may have started the server. */
 const OWNER_FILTER = 'Values are those of this shell. A running server keeps the settings it started with.'
 
 const user = flag('your settings for all servers; svc.server.json overrides them')
@@ -30,7 +30,7 @@ const pathColumns = columnsOf`path FILE, exists THERE flag`
 
 const change = { impact: 'write', exits: [5, 10] } as const
 
-/** Writes a setting, or takes it out where `value` is undefined. */
+/** Writes a setting, or removes it if `value` is undefined. */
 async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boolean): Promise<void> {
   const path = await changeSettings(shell, { [name]: value }, ofUser)
   if (path === null) return
@@ -52,7 +52,7 @@ async function problemsOf(shell: Shell, production: boolean): Promise<string[]> 
   }
 }
 
-/** @throws CommandFailed 2 for a name that no setting has */
+/** @throws CommandFailed 2 for an unknown setting */
 async function declared(name: string) {
   const { SETTINGS } = await import('../../src/app/config')
   const all = Object.entries<Setting>(SETTINGS)

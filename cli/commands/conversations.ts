@@ -13,18 +13,18 @@ import { argument, duration, flag, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
 
-/** Operators see no titles, tenants no owner. */
+/** Operators see no titles, tenants see no owner. */
 type Listed = { id: string; messageCount: number }
 
 type Page = { items: Listed[]; next: string | null }
 
 type At = {
   isOperator: boolean
-  /** Whether an organization or person is named. */
+  /** True if the command line names an organization or person. */
   isOfOne: boolean
   page(input: PageQuery): Promise<Page>
   get(id: string): Promise<Listed>
-  /** With its messages. */
+  /** Reads a conversation with its messages. */
   read(id: string): Promise<Conversation>
   remove(id: string): Promise<{ deleted: true }>
 }
@@ -155,7 +155,7 @@ export const conversationCommands = [
   }),
 ]
 
-/** What an item says, for people: its text, its call, or what the call gave. Undefined for one that is no text. */
+/** An item as text for people: its text, its call, or the call's result. Undefined for an item without text. */
 function itemText({ content, output, name, ...item }: JsonObject): string | undefined {
   if (typeof name === 'string') return `${name}(${item.arguments ?? item.input ?? ''})`
   const whole = content ?? output ?? item.summary

@@ -190,7 +190,7 @@ function inputOf({ globals }: Shell, owner: string | undefined, amount: number |
   return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
 }
 
-/** The same for a key; null when the word does not name a key either. */
+/** Sets the caps of a key. Null when the word does not name a key. */
 async function capKey(shell: Shell, word: string, caps: KeyPatch) {
   const { api } = await apiOf(shell)
   const id = await resolveKey(api, word)
@@ -203,7 +203,7 @@ async function capKey(shell: Shell, word: string, caps: KeyPatch) {
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
 
-/** Operators ask for the balance; a tenant's report has it. */
+/** Operators request the balance. For a tenant it is part of the usage report. */
 async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
   const { isOperator, ownerFilter } = await apiOf(shell, { owner })
   const balance = isOperator
@@ -220,7 +220,7 @@ function reportedBalance({ scope, balance }: Report) {
   return { object: 'balance', id: scope, owner: scope, ...amounts, expiring }
 }
 
-/** `days_left` is in whole days; null when nothing was spent in the last week. */
+/** `days_left` is in whole days. Null when nothing was spent in the last week. */
 function paceOf({ balance, spending, totals }: Report) {
   const aDay = totals.cost_cents / PACE_DAYS
   const left = balance.balance_cents - balance.reserved_cents

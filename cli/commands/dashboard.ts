@@ -60,14 +60,17 @@ type Show = {
   screen?: Screen | undefined
   canWrite: boolean
   rate?: number
-  /** A command line whose answer is shown first. */
+  /** A command line whose output is shown at the start. */
   first?: readonly string[]
   bell?: boolean
   noMotion?: boolean
   screenReader?: boolean
 }
 
-/** Takes the terminal until the dashboard ends. @throws CommandFailed 2 without a terminal, 4 and 7 like others */
+/**
+ * Uses the whole terminal until the dashboard ends. @throws CommandFailed 2 without a terminal, 4 and 7 like other
+ * commands
+ */
 export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
   const { io, globals, env } = shell
   const { first, canWrite, bell, noMotion, screenReader } = rest
@@ -75,7 +78,7 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
     throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
   }
   const early = screenReader ? null : dropEarlyKeys(process.stdin)
-  // What is wrong with the user's own settings is said before a server is asked for.
+  // Checks the user's own settings before connecting to a server.
   const own = Promise.all([keymapOf(env), Promise.try(repliesOf, env)])
   const prepared = Promise.all([load(), own, own.then(() => shell.connect()), paletteOf()])
   const [{ startDashboard }, [keymap, replies], connection, commands] = await prepared.catch((error: unknown) => {
@@ -105,7 +108,7 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
   if (next !== null) await goOnWith(shell, next)
 }
 
-/** The keys of this user: `tui.keys` in the file of the profiles. @throws CommandFailed 2 */
+/** The user's own keys: `tui.keys` in the file of the profiles. @throws CommandFailed 2 */
 async function keymapOf(env: Environment): Promise<Keymap> {
   const { keymapWith } = await import('../../tui/keymap')
   try {
@@ -116,7 +119,7 @@ async function keymapOf(env: Environment): Promise<Keymap> {
   }
 }
 
-/** React is asked for here only, and in the form that is made for use. */
+/** Loads React only here, as a production build. */
 function load(): Promise<typeof import('../../tui/start')> {
   process.env.NODE_ENV ??= 'production'
   const made = bundled('tui.js')
@@ -184,7 +187,7 @@ function hostOver(shell: Shell, connection: Connection): Host {
   }
 }
 
-/** The same terminal with another server: as if the dashboard had been started with that profile. */
+/** Starts the dashboard again for another server, as if it had been started with that profile. */
 async function goOnWith({ io, env, cwd, clock, signal, takeSignals }: Shell, profile: string): Promise<void> {
   const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
   const world = { io, env, cwd, clock, signal, takeSignals, open: openConnection }
@@ -192,7 +195,7 @@ async function goOnWith({ io, env, cwd, clock, signal, takeSignals }: Shell, pro
   if (exitCode) throw new CommandFailed({ exitCode, code: 'profile', message: `Profile ${profile} cannot be used.` })
 }
 
-/** Runs a command as the shell would, with its output kept. */
+/** Runs a command as the shell would, and captures its output. */
 async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly string[]) {
   const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
   let [out, err] = ['', '']
@@ -239,7 +242,7 @@ function keepCrash({ env, clock }: Shell, error: unknown): string {
   }
 }
 
-/** The saved replies of this user: `tui.replies` in the file of profiles, by a short name. @throws CommandFailed 2 */
+/** The user's saved replies, by short name: `tui.replies` in the file of the profiles. @throws CommandFailed 2 */
 function repliesOf(env: Environment): ReadonlyMap<string, string> {
   const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
   const isGood = ([name, text]: [string, unknown]) =>
@@ -254,8 +257,8 @@ function repliesOf(env: Environment): ReadonlyMap<string, string> {
 }
 
 /**
- * Takes the keyboard before the screen is there: what is typed no longer shows, and is dropped, except Ctrl-C. `end`
- * reads and drops what is still on its way, and leaves the keyboard to the screen; `giveBack` leaves it as it was.
+ * Takes over the keyboard before the screen appears. Typed keys are neither shown nor kept, except Ctrl-C. `end` also
+ * drops keys still in transit and leaves the keyboard to the screen. `giveBack` restores the original state.
  */
 function dropEarlyKeys(stdin: NodeJS.ReadStream) {
   const drop = (keys: Uint8Array) => {

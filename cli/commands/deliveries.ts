@@ -27,10 +27,13 @@ const filters = {
   },
 }
 
-/** Which attempts are wanted; those not named are all. */
+/** Filters of attempts. Omitted filters match all. */
 type Wanted = FlagsGiven<typeof filters> & { status?: Delivery['status'] | undefined }
 
-/** The newest attempts of one webhook, or of all, newest first: fifty of each, or all that is kept. */
+/**
+ * The newest attempts of one webhook or of all webhooks, newest first: fifty per webhook, or with `all` every stored
+ * one.
+ */
 async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
   const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
   const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
@@ -77,7 +80,7 @@ function lineOf({ attempt, status, http_status, error_message, created_at, next_
   return `try ${attempt} ${status}${why.join('')} at ${created_at}${next_retry_at ? `, next at ${next_retry_at}` : ''}`
 }
 
-/** The attempt of this id among these. @throws CommandFailed 3 */
+/** The attempt in the list whose id starts with `id`. @throws CommandFailed 3 */
 function findAttempt(all: readonly Delivery[], id: string): Delivery {
   const found = all.find((one) => one.id.startsWith(id))
   if (found) return found
@@ -85,12 +88,12 @@ function findAttempt(all: readonly Delivery[], id: string): Delivery {
 }
 
 const replayed = columnsOf`delivery_id DELIVERY, retried RETRIED flag`
-/** Gentle with a receiver that has just come back. */
+/** Retries per second: low, because the receiver may have just recovered. */
 const RATE = 5
 const [POLL_MS, PATIENCE_MS] = [250, 20_000]
 const NOTHING = 'No failed delivery can be sent again.'
 
-/** Of each event of a webhook only the newest attempt counts. */
+/** For each event of a webhook, only the newest attempt counts. */
 function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
   const seen = new Set<string>()
   return newestFirst.filter(({ webhook_id, event_id, status, next_retry_at }) => {
@@ -120,7 +123,7 @@ async function replay(
   if (wait) await outcome(shell, { found: found.slice(0, done.length), before })
 }
 
-/** Shows the attempt that followed each. Exits 9 when one failed, 8 when one has not ended in time. */
+/** Shows the new attempt for each replayed delivery. Exits 9 when one failed, 8 when one has not ended in time. */
 async function outcome(shell: Shell, { found, before }: { found: readonly Delivery[]; before: readonly Delivery[] }) {
   const known = new Set(before.map(({ id }) => id))
   let ended: Delivery[] = []
@@ -137,7 +140,7 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
   shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
 }
 
-/** The newest attempts of the webhooks of these. */
+/** The newest attempts of these deliveries' webhooks. */
 async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Delivery[]> {
   const ids = [...new Set(found.map(({ webhook_id }) => webhook_id))]
   const some = ids.map((webhook) => attempts(shell, { ...ANY, webhook }))

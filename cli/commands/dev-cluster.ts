@@ -14,7 +14,7 @@ import { argument, text, whole } from '../words'
 
 const command = commandsOf('dev', { apis: ['host'], exits: [] })
 
-/** A cluster of this machine, as `cluster.json` of its folder has it. */
+/** A cluster of this machine, as stored in `cluster.json` of its folder. */
 type Cluster = { port: number; nodePorts: number[]; postgresPort: number; redisPort: number; password: string }
 
 const NODES = 2
@@ -23,7 +23,7 @@ const PORT = 3400
 const READY_MS = 60_000
 const STOP_MS = 40_000
 const LOOK_MS = 100
-/** Debian keeps these programs off PATH. */
+/** Debian installs these programs outside PATH. */
 const MORE_FOLDERS = ['/usr/sbin', '/usr/lib/postgresql/*/bin']
 const PROGRAMS = ['initdb', 'pg_ctl', 'redis-server', 'haproxy'] as const
 
@@ -61,7 +61,7 @@ async function up(shell: Shell, folder: string, { nodes = NODES, port = PORT }: 
     throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev cluster up --port ${port + 1}`)
   if (shell.planned(`start ${nodes} nodes, a proxy, Postgres and Redis in ${root}`)) return
   mkdirSync(root, { recursive: true, mode: 0o700 })
-  // Postgres runs as another user then, and has its folder in this one.
+  // As root, Postgres runs as another user and needs access to its subfolder.
   if (isRoot()) chmodSync(root, 0o711)
   const cluster = await layOut(root, port, nodes)
   const masterKey = join(root, 'master.key')
@@ -91,7 +91,7 @@ async function down(shell: Shell, folder: string): Promise<void> {
 
 const downCommand = (folder: string) => `svc-admin dev cluster down${folder === 'cluster' ? '' : ` --folder ${folder}`}`
 
-/** Where the programs are. @throws CommandFailed 7 that names those that are not installed */
+/** Finds the programs. @throws CommandFailed 7 that names the missing ones */
 async function installed(): Promise<Programs> {
   const folders = await Promise.all(MORE_FOLDERS.map((pattern) => matching(pattern)))
   const PATH = [process.env.PATH, ...folders.flat()].join(':')
@@ -105,13 +105,15 @@ async function installed(): Promise<Programs> {
   return Object.fromEntries(found) as Programs
 }
 
-/** The newest version last, because the first in PATH wins it is answered in reverse. */
+/** Newest version first, because the first match in PATH wins. */
 const matching = async (pattern: string): Promise<string[]> =>
   (await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: '/', absolute: true, onlyFiles: false }))).sort((a, b) =>
     b.localeCompare(a, 'en', { numeric: true }),
   )
 
-/** The cluster of this folder, or a new one; its ports are chosen again, because others may have taken them. */
+/**
+ * Reads or creates the cluster of this folder. Always chooses new ports, because other programs may use the old ones.
+ */
 async function layOut(root: string, port: number, nodes: number): Promise<Cluster> {
   const file = join(root, 'cluster.json')
   const password = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Cluster).password : randomBase62(24)
@@ -121,7 +123,7 @@ async function layOut(root: string, port: number, nodes: number): Promise<Cluste
   return cluster
 }
 
-/** All are held until the last is found, so that they differ. */
+/** Holds every port until the last one is found, so that all differ. */
 function freePorts(count: number): number[] {
   const held = Array.from({ length: count }, () =>
     Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } }),
@@ -187,7 +189,7 @@ async function startProxy(shell: Shell, root: string, { port, nodePorts }: Clust
   await healthy(shell, port, file)
 }
 
-/** @throws CommandFailed 7 when it is not healthy within a minute */
+/** @throws CommandFailed 7 when the cluster is not healthy within a minute */
 async function healthy({ clock, signal }: Shell, port: number, log: string): Promise<void> {
   const until = clock.monotonic() + READY_MS
   const url = `http://127.0.0.1:${port}`
@@ -200,7 +202,7 @@ async function healthy({ clock, signal }: Shell, port: number, log: string): Pro
   }
 }
 
-/** In the order in which each still has what it needs. @throws CommandFailed 7 for a process that does not end */
+/** Stops each process before the ones it needs. @throws CommandFailed 7 for a process that does not end */
 async function stopAll(shell: Shell, root: string): Promise<void> {
   await ended(shell, nodePids(root))
   await ended(shell, [...pidsIn(root, 'proxy.pid', 'haproxy'), ...pidsIn(root, 'redis.pid', 'redis-server')])
@@ -222,14 +224,14 @@ async function ended({ clock }: Shell, pids: readonly number[]): Promise<void> {
 const nodePids = (root: string): number[] =>
   Array.from({ length: MAX_NODES }, (_, at) => pidsIn(root, `node-${at + 1}.pid`, join(root, `node-${at + 1}`))).flat()
 
-/** The process of a pid file, if it still runs: its number may belong to another program by now. */
+/** The process of a pid file, if it still runs. Another program may use its number by now. */
 function pidsIn(root: string, file: string, mark: string): number[] {
   const path = join(root, file)
   const pid = existsSync(path) ? Number(readFileSync(path, 'utf8').trim()) : 0
   return pid > 0 && commandOf(pid).includes(mark) ? [pid] : []
 }
 
-/** The command line of a process; empty when it has ended. */
+/** The command line of a process. Empty when the process has ended. */
 const commandOf = (pid: number): string =>
   Bun.spawnSync(['ps', '-o', 'args=', '-p', String(pid)])
     .stdout.toString()
@@ -262,7 +264,7 @@ async function lend(...paths: string[]): Promise<void> {
   for (const path of paths) chownSync(path, uid!, gid!)
 }
 
-/** Runs a program to its end and answers what it printed. @throws CommandFailed 7 when it fails */
+/** Runs a program to its end and returns its output. @throws CommandFailed 7 when it fails */
 async function finished(command: string[]): Promise<string> {
   const child = Bun.spawn(command, { cwd: '/', stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])

@@ -31,37 +31,37 @@ const DAY_MS = 86_400_000
 
 const DAYS = 30
 
-/** Calls that share their commits, which take most of the time. */
+/** Number of calls that share one commit, because commits take most of the time. */
 const AT_ONCE = 6
 
 type PastApp = { ops: { handle: Extract<Target, { kind: 'app' }>['handle'] } }
 
-/** What seeding makes, as a row of its table. */
+/** What seeding created, as a row of its table. */
 type Made = { what: string; count: number; see: string }
 
 type Demo = {
-  /** With the key of the one whom everything belongs to. */
+  /** Calls with the key of the user who owns everything. */
   call: Caller
-  /** As a visitor of a widget, with no key. */
+  /** Calls as a visitor of a widget, without a key. */
   visit: Caller
   keyId: string
-  /** Whom events are published for. */
+  /** Account that events are published for. */
   accountId: string
   prompts: number
-  /** Ends of names that may be there once only. */
+  /** Suffix for names that must be unique. */
   mark: string
-  /** Ended work is there only where a server works it off. */
+  /** True if a server runs. Finished work exists only then. */
   isServed: boolean
 }
 
-/** Calls at a time. */
+/** Number of parallel calls. */
 const LANES = 6
 
 const SHOP = 'http://localhost:5055'
 
 type Taken = { deliveries: { event_id: string }[] }
 
-/** Calls of today, calls of a day of the past month, and organizations besides. */
+/** Calls today, calls per day of the past month, and additional organizations. */
 const SIZES = {
   small: { prompts: 6, aDay: 2, orgs: 1 },
   demo: { prompts: 24, aDay: 12, orgs: 3 },
@@ -102,7 +102,7 @@ export const devSeed = command`seed: Fill a development server with sample data
     if (shell.planned(`${reset ? 'delete all data and ' : ''}create sample data of size ${size}`)) return
     if (reset) await resetData(shell, config)
     const made: Made[] = []
-    // On Postgres others may have written before, which only the database could say.
+    // On Postgres, only the database could tell whether others wrote to it before.
     if (
       !config.databaseUrl &&
       !existsSync(join(config.dataDir, 'svc.db')) &&
@@ -122,7 +122,7 @@ export const devSeed = command`seed: Fill a development server with sample data
   },
 })
 
-/** What the first start would have made: an owner with credit and a key, which examples find in `dev-key`. */
+/** Creates what a first start would create: an owner with credit and a key. Examples find the key in `dev-key`. */
 async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {
   const ask = async (path: string, body: object): Promise<Record<string, string>> => {
     const headers = { 'content-type': 'application/json', 'x-svc-transport': 'local' }
@@ -179,7 +179,7 @@ async function seedRest(shell: Shell, connection: Connection, prompts: number): 
   return made
 }
 
-/** Everything but people and money: each row is made by the request that a client would send. */
+/** Seeds everything but people and money. Each row comes from the request that a client would send. */
 async function* seedDemo(demo: Demo): AsyncGenerator<Made> {
   yield await seedPrompts(demo)
   yield await seedPolicies(demo)
@@ -242,7 +242,7 @@ async function* seedWidget({ call, visit, keyId, mark }: Demo): AsyncGenerator<M
   yield { what: 'chats, one waiting for a person', count: 2, see: 'takeovers list' }
 }
 
-/** One that answers, with seeding itself as its receiver, and one whose address does not exist. */
+/** One webhook that answers, with the seed command as receiver, and one with an address that does not exist. */
 async function* seedWebhooks({ call, mark, accountId, isServed }: Demo): AsyncGenerator<Made> {
   const well = await call('POST', 'webhooks', { url: 'listen:', event_types: ['*'], description: `well ${mark}` })
   const sick = { url: 'https://receiver.invalid/hook', event_types: ['order.*'], description: `fails ${mark}` }
@@ -278,9 +278,9 @@ async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
 }
 
 /**
- * A month of use before today, for a database that nobody has written to: the app runs in this command by a clock that
- * is behind, so each row is what such a request leaves. The record stays in the order of its times.
- * @returns how many calls there were
+ * Seeds a month of usage before today, for a database that nobody has written to. Runs the app inside this command with
+ * a clock set back, so each row equals that of a real request. The audit record stays ordered by time.
+ * @returns the number of calls
  */
 async function seedPast(
   config: Config,
@@ -295,7 +295,7 @@ async function seedPast(
     const call = callerWith({ kind: 'app', handle: app.api.handle }, await key(app), signal)
     let count = 0
     for (let day = DAYS; day > 0 && !signal.aborted; day--) {
-      // How a day of the past is drawn: a week has its shape, and each day a little more than the one before.
+      // Shapes the past: weekdays differ, and each day has slightly more calls than the day before.
       const today = Math.max(
         1,
         Math.round(max * ([0.4, 0.9, 1, 0.95, 0.9, 0.8, 0.3][day % 7]! * (0.5 + (0.5 * (DAYS - day)) / DAYS))),
@@ -312,7 +312,7 @@ async function seedPast(
   }
 }
 
-/** The nth prompt, each a little different, so that the cache answers some and not all. */
+/** The nth prompt. Prompts vary slightly, so the cache answers some but not all. */
 function promptOf(n: number): { mode: string; prompt: string } {
   const { mode, prompt } = REQUESTS[n % REQUESTS.length]!
   return { mode, prompt: prompt.replace('{n}', String(10 + ((n * 7) % 18))) }

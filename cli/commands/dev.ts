@@ -56,7 +56,7 @@ export const stopped = (signal: AbortSignal): Promise<void> =>
 
 const FOR_MS = 60_000
 
-/** Prompts that ordinary code can answer, each a little different so that the cache answers none. */
+/** Prompts that ordinary code answers. Each varies slightly, so that the cache answers none. */
 const PROMPTS = ['What is {n} times 7?', 'Count to five slowly, {n}', 'Write the date {n} days from today']
 
 const loadColumns = columnsOf`
@@ -209,7 +209,7 @@ export const devCommands = [
   }),
 ]
 
-/** What an event of this server calls itself; null in what is none. */
+/** The event type in a webhook body. Null if the body is not an event. */
 function eventIn(body: string): string | null {
   try {
     const { type } = JSON.parse(body) as { type?: unknown }
@@ -239,7 +239,7 @@ function printer(shell: Shell, withBody: boolean) {
   }
 }
 
-/** Calls with a key, or with `null` as a visitor of a widget does. */
+/** Calls with a key, or with `null` like a visitor of a widget. */
 export function callerWith(target: Target, key: string | null, signal: AbortSignal): Caller {
   return async <Answer>(method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const answer = await send(target, `/api/v1/${path}`, {
@@ -258,13 +258,13 @@ export function callerWith(target: Target, key: string | null, signal: AbortSign
   }
 }
 
-/** @throws CommandFailed 5 for a server that was started for production */
+/** @throws CommandFailed 5 for a server in production mode */
 export async function assertDev(connection: Connection, command: string): Promise<void> {
   const { mode } = expectData(await connection.ops().status.get())
   if (mode === 'production') throw notForProduction(command)
 }
 
-/** Asks for the name of the folder, and deletes the data. @throws CommandFailed 2, 5 */
+/** Asks the user to type the folder name, and deletes the data. @throws CommandFailed 2, 5 */
 export async function resetData(shell: Shell, config: Config): Promise<void> {
   const { dataDir, production, databaseUrl } = config
   if (production) throw notForProduction('dev reset')

@@ -16,12 +16,12 @@ const command = commandsOf('', { apis: ['operator', 'host'], exits: [] })
 
 const command_browser = commandsOf('browser', { apis: ['host'], exits: [] })
 
-/** How many of the newest requests are reported. */
+/** Number of newest requests in the report. */
 const MAX_LINES = 500
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** What monitors call the states: the exit code of their plug-ins is the place in this list. */
+/** State names of monitoring systems. The exit code for their plug-ins is the index in this list. */
 const STATES = ['OK', 'WARNING', 'CRITICAL'] as const
 
 const LEVELS = { ok: 0, skip: 0, warn: 1, fail: 2 } as const
@@ -53,7 +53,7 @@ export const doctor = command`doctor: Check this machine and server, and explain
     const chosen = [...checks, ...(only ?? [])]
     for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
     const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
-    // Checks that the chosen ones depend on run too, so that the result can be trusted, but are not shown.
+    // Also runs the checks that the chosen ones depend on, so that their results are valid, but does not show them.
     const all = shell.globals.url ? elsewhere(CHECKS) : CHECKS
     const look = async () => {
       const context = await contextOf(shell)
@@ -70,7 +70,7 @@ export const doctor = command`doctor: Check this machine and server, and explain
   },
 })
 
-/** Checks the browser of this machine, by starting it (docs/operating.md 2.15). */
+/** Tests the browser of this machine by starting it (docs/operating.md 2.15). */
 export const browserDoctor = command_browser`doctor: Test the browser of this machine for sessions
   Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.
   $ browser doctor`({
@@ -89,7 +89,7 @@ export const browserDoctor = command_browser`doctor: Test the browser of this ma
   },
 })
 
-/** Nagios wants its own exit codes: 0, 1 for a warning, 2 for a failure. */
+/** Nagios expects its own exit codes: 0, 1 for a warning, 2 for a failure. */
 async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagios' | 'prometheus'): Promise<void> {
   const { lines, code } = nagiosOf(shown)
   for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
@@ -102,7 +102,7 @@ function assertCheck(name: string, names: readonly string[]): void {
   throw usageFailure(`There is no check "${name}".${didYouMean(name, names)} Checks: ${names.join(', ')}.`)
 }
 
-/** Asks, and runs what can be repaired; whether anything was. */
+/** Asks for confirmation and runs the possible repairs. Returns whether anything was repaired. */
 async function repaired(shell: Shell, { repairs }: Context, shown: readonly Result[]): Promise<boolean> {
   const found = shown.flatMap(({ check, fix }) => {
     const repair = repairs?.get(check)
@@ -120,7 +120,7 @@ async function contextOf(shell: Shell): Promise<Context> {
   const { loadConfig } = await import('../../src/app/config')
   const { globals } = shell
   const socket = globals.socket && resolve(globals.socket)
-  // Whether it answers is for the checks that need it to say.
+  // Checks that need the server report if it does not answer.
   const named = socket ? await statusOver(shell).catch(() => null) : null
   const dataDir = named?.data_dir ?? (socket && basename(socket) === 'ops.sock' ? dirname(socket) : null)
   if (socket && formatOf(globals) === 'table')
@@ -140,7 +140,7 @@ const statusOver = async (shell: Shell) => expectData(await (await shell.connect
 
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'dim' } as const
 
-/** Not a table: the evidence may be long, and the fix is on its own line, ready to paste. */
+/** Prints no table, because the evidence may be long. The fix is on its own line, ready to paste. */
 export function draw({ io, paint, note, globals }: Shell, results: readonly Result[]): void {
   const width = Math.max(0, ...results.map(({ check }) => check.length))
   const indent = ' '.repeat(width + 8)
@@ -153,19 +153,21 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
   if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${count('warn')} warnings`)
 }
 
-/** One line for Nagios and its kin, then the evidence of what is wrong; `code` is the exit code that they expect. */
+/**
+ * One line for Nagios-compatible monitors, then evidence for each problem. `code` is the exit code that they expect.
+ */
 export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0 | 1 | 2 } {
   const code = Math.max(0, ...results.map(({ status }) => LEVELS[status])) as 0 | 1 | 2
   const count = (status: Result['status']) => results.filter((one) => one.status === status).length
   const wrong = results.filter(({ status }) => LEVELS[status] > 0)
   const counts = (['ok', 'warn', 'fail', 'skip'] as const).map((status) => `${status}=${count(status)}`)
   const named = wrong.length ? wrong.map(({ check }) => check).join(', ') : `${count('ok')} checks`
-  // A bar divides what people read from what is drawn.
+  // A bar separates text from performance data, so it must not appear in the text.
   const notices = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
   return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...notices].map(clean), code }
 }
 
-/** Gauges for a textfile collector: 0 is ok, 1 warn, 2 fail; what was skipped has none. */
+/** Gauges for a textfile collector: 0 is ok, 1 warn, 2 fail. Skipped checks have no gauge. */
 export function prometheusOf(results: readonly Result[]): string[] {
   const ran = results.filter(({ status }) => status !== 'skip')
   return [
@@ -179,8 +181,8 @@ export function prometheusOf(results: readonly Result[]): string[] {
 }
 
 /**
- * Writes what a person who helps needs to know, as a packed archive, and first says what is in it (docs/operating.md
- * 2.19): the checks, versions, the settings without secrets, and the newest requests without what was sent.
+ * Writes a packed archive for a person who helps, and first lists its content (docs/operating.md 2.19): the checks,
+ * versions, settings without secrets, and the newest requests without their bodies.
  */
 async function writeReport(context: Context, results: readonly Result[], out: string): Promise<void> {
   const { shell } = context

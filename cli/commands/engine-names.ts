@@ -8,7 +8,7 @@ import { argument, flag, optional, text } from '../words'
 
 const command = commandsOf('engines', { apis: ['operator'] })
 
-/** Calls that run end with what they began with. */
+/** Running calls keep the settings they started with. */
 const inUse = async (shell: Shell): Promise<string | undefined> =>
   (await shell.connect()).transport.kind === 'local'
     ? undefined
@@ -34,7 +34,7 @@ const priceColumns = [
 
 const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ? { ...one, wide: false } : one))
 
-/** What engines cost, and what clients call them. */
+/** Prices of engines, and their aliases for clients. */
 export const namedEngineCommands = [
   command`alias: Choose which engine answers a model name of clients
   Clients often send the model names of other services. An alias lets an engine answer such a name without a warning. A name may end in "*"; an exact name goes first, then the longest beginning. With --listed, GET /models lists it. Aliases of svc.server.json (modelAliases) are changed there.

@@ -19,7 +19,7 @@ const savedColumns = columnsOf`name NAME, kind KIND, models MODELS list, modes M
 type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[] }
 
 /**
- * Prints the tests and what was saved. `way` is another way out of a failure. @throws CheckFailed when nothing was
+ * Prints the tests and what was saved. `way` is another way to fix a failure. @throws CheckFailed when nothing was
  * saved
  */
 function showSaved(shell: Shell, saved: Saved, way = ''): void {
@@ -31,7 +31,7 @@ function showSaved(shell: Shell, saved: Saved, way = ''): void {
   shell.print.item(saved, savedColumns)
 }
 
-/** What a call costs where the new upstream has no price of its own. */
+/** Prints the cost of a call if the new upstream has no price of its own. */
 async function sayPrice(shell: Shell, connection: Connection, name: string): Promise<void> {
   const price = expectData(await connection.ops().engines.prices.get()).prices.find(({ mode }) => mode === 'fast')
   if (!price) return
@@ -54,7 +54,7 @@ const MAX_TOKENS = 100_000_000
 
 const MAX_PRICE = 1_000_000_000_000
 
-/** Whether an upstream can do something; null for what it reports, or is known for. */
+/** A flag for an ability of an upstream. Null (`auto`) uses what the upstream reports or is known for. */
 function ability(about: string): Flag<boolean | null | undefined> {
   const { read, ...words } = choice(['yes', 'no', 'auto'], about)
   return {
@@ -66,7 +66,7 @@ function ability(about: string): Flag<boolean | null | undefined> {
   }
 }
 
-/** What may be set of an upstream, as flags (docs/api.md 28.4). */
+/** The settings of an upstream, as flags (docs/api.md 28.4). */
 const SETTING_FLAGS = {
   contextWindow: whole('N', 'maximum tokens of prompt and answer together', { min: 1_000, max: MAX_TOKENS }),
   maxOutputTokens: whole('N', 'maximum tokens of an answer', { min: 1, max: 1_000_000 }),
@@ -85,7 +85,7 @@ const SETTING_FLAGS = {
   priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
 
-/** A new upstream has nothing to take back. */
+/** Drops null members, because a new upstream has no settings to reset. */
 const withoutNull = <T extends object>(all: T) =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as {
     [N in keyof T]: Exclude<T[N], null>
@@ -151,7 +151,7 @@ export const engineCommands = [
     async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
       const settings = withoutNull(settingsOf(given))
       if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
-      // Before the key, which nobody likes to type for nothing.
+      // Asked before the key, so that nobody types a key in vain.
       const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
       if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
       const key = noKey
@@ -293,7 +293,7 @@ export const engineCommands = [
 
 const targetsOf = (to: readonly string[]): string[] => (to.length === 1 && to[0] === 'none' ? [] : [...to])
 
-/** The settings that the flags name; `auto` is null, which takes a setting back. */
+/** The settings that the flags name. `auto` becomes null, which resets a setting. */
 function settingsOf({ header, pricePrompt, priceCompletion, ...given }: FlagsGiven<typeof SETTING_FLAGS>) {
   const { callTimeout, silence, jsonOutput, documents, recordings, ...same } = given
   const prices = defined({ promptPer1k: pricePrompt, completionPer1k: priceCompletion })

@@ -121,7 +121,7 @@ export const eventCommands = [
   }),
 ]
 
-/** The organization to publish for, by the id that the API wants. */
+/** The organization to publish for, as the id that the API expects. */
 async function accountOf(shell: Shell): Promise<string> {
   const { org } = shell.globals
   const connection = await shell.connect()

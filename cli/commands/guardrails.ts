@@ -17,7 +17,7 @@ export const POLICY_ID = '4c1d7a52-9a0f-4c43-8b30-7d3c7f1f4e21'
 
 const OUTCOMES = ['block', 'redact', 'flag', 'pass']
 
-/** One text of a corpus and the expected verdict of the policy. */
+/** One text of a corpus and the verdict expected from the policy. */
 type CorpusCase = { line: number; text: string; phase: Phase; expected: string; tool?: string }
 
 const resultColumns = columnsOf`
@@ -46,7 +46,7 @@ const builtinColumns = columnsOf`
 
 const diffColumns = columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`
 
-/** Guardrail policies (docs/operating.md 2.10); also as `policies guardrails`. */
+/** Guardrail policies (docs/operating.md 2.10). Also available as `policies guardrails`. */
 export const guardrailCommands = [
   ...fileCommands({
     path: 'guardrail-policies',

@@ -66,8 +66,7 @@ const describe = (command: Command) => ({
 })
 
 /**
- * Help topics that are no command (docs/operating.md 2.8): what holds for all commands, each as lines of at most 80
- * columns.
+ * Help topics that are not commands (docs/operating.md 2.8). They apply to all commands. Lines have at most 80 columns.
  */
 const TOPIC_PAGES: Readonly<Record<string, string>> = {
   output: `Output formats

@@ -37,13 +37,13 @@ type Wanted = { type?: Job['type'] | undefined; status?: Job['status'] | undefin
 
 const TYPES = ['research', 'video', 'response', 'batch'] as const
 
-/** What both the list of jobs and a retry of many are narrowed by. */
+/** Filters for the list of jobs and for retrying many. */
 const jobFilters = {
   type: choice([...TYPES, 'tests'], 'only jobs of this type'),
   key: text('KEY', 'only jobs that this key started'),
 }
 
-/** Reads one page after another of the jobs that the filters leave, newest first. */
+/** Returns a function that reads a page of the matching jobs, newest first. */
 async function jobPages(shell: Shell, { type, status, key }: Wanted) {
   const { api, ownerFilter } = await apiOf(shell)
   const ordered = key === undefined ? {} : { api_key_id: await keyId(shell, key) }
@@ -51,7 +51,7 @@ async function jobPages(shell: Shell, { type, status, key }: Wanted) {
   return (input: PageQuery) => pageIn(api.jobs.get({ query: { ...input, ...only } }), 'jobs')
 }
 
-/** Operators name a key by its beginning; a tenant knows the ids of its own. */
+/** Operators may name a key by its beginning. A tenant knows the ids of its own keys. */
 async function keyId(shell: Shell, key: string): Promise<string> {
   const { api, ops } = await shell.connect()
   if (api !== 'operator') return key
@@ -89,7 +89,7 @@ const TYPE: Arg<(typeof TYPES)[number]> = {
 const tenants = { apis: ['tenant', 'operator'] } as const
 const command = commandsOf('jobs', { apis: ['operator'], columns: jobColumns })
 
-/** The row of one type in what is printed of the queues. */
+/** The row of one type in the printed queues. */
 const rowOf = ({ queues }: { queues: readonly { type: string }[] }, { type }: { type: string }) =>
   queues.find((queue) => queue.type === type) ?? {}
 
@@ -289,7 +289,7 @@ export const jobCommands = [
   }),
 ]
 
-/** What was made, to the byte: a file by its link, a report as it is. */
+/** Saves the exact result: a file through its link, a report as it is. */
 async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
   const { url } = (job.result_data ?? {}) as { url?: unknown }
   if (typeof url === 'string' && url === job.result) {
@@ -299,7 +299,10 @@ async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
   shell.note(`Saved ${out}`)
 }
 
-/** Does it to each job, in order, and prints them; the first refusal ends it, after what was done is printed. */
+/**
+ * Applies `word` to each job in order, and prints the results. The first error ends the loop after printing what was
+ * done.
+ */
 async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'): Promise<void> {
   if (!ids.length) throw usageFailure(`jobs ${word} needs the id of a job.`, 'svc-admin jobs list shows them')
   const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`

@@ -41,7 +41,7 @@ async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
   )
 }
 
-/** @throws CommandFailed 5 for what stops it */
+/** @throws CommandFailed 5 for a configuration problem */
 async function attempted<T extends Keyring>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

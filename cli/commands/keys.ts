@@ -28,7 +28,7 @@ import {
 } from '../words'
 import { reporting } from './usage'
 
-/** Spending against the daily cap or else the monthly one, `1.20/5.00 day`; without caps, today's spending. */
+/** Spending against the daily cap or else the monthly one, `1.20/5.00 day`. Without caps, today's spending. */
 function spendOfCap(key: JsonObject): string {
   const of = (spent: unknown, cap: unknown, period: string) => `${cents(spent)}/${cents(cap)} ${period}`
   if (key.daily_cap_cents !== null) return of(key.spent_today_cents, key.daily_cap_cents, 'day')
@@ -47,7 +47,7 @@ export const columns = columnsOf`
   rpm_limit RPM number wide, tpm_limit TPM number wide, allowed_origins ORIGINS list wide,
   chat_parameters CHAT-PARAMETERS wide, last_used_at LAST-USED time, created CREATED time wide, expires_at EXPIRES time wide`
 
-/** One key in full, with what is attached to it and its use of the current minute (docs/operating.md 2.9). */
+/** One key in full, with its attachments and its use of the current minute (docs/operating.md 2.9). */
 const detailColumns = [
   ...columns,
   ...columnsOf`
@@ -56,7 +56,7 @@ const detailColumns = [
     guardrail_policy_id GUARDRAILS wide, now.rpm NOW-RPM, now.tpm NOW-TPM`,
 ]
 
-/** Operators see every owner's keys; a key with --url those it may manage. */
+/** Operators see every owner's keys. A key with --url sees those it may manage. */
 export const apis = ['operator', 'tenant'] as const
 export const keyArgument = { key: argument('id, 6 or more characters of it, prefix or name of a key') }
 
@@ -95,7 +95,7 @@ const updateFlags = {
 
 type Change = FlagsGiven<typeof updateFlags>
 
-/** Members of a request that both create and update take; flags that were not given are left out. */
+/** Request members that both create and update accept. Omitted flags do not appear. */
 function membersOf({ origin, expires, dailyCap, monthlyCap, rpm, tpm, chatParameters, ...same }: Change, now: number) {
   return defined({
     ...same,
@@ -117,7 +117,7 @@ function inputOf({ user, personal, prefix, ...input }: FlagsGiven<typeof createF
   return defined({ ...membersOf(input, clock.now()), ...own }) as NewOperatorKey
 }
 
-/** The same as tenants say it. @throws CommandFailed 2 for what only operators may say */
+/** The request body in the tenants' format. @throws CommandFailed 2 for operator-only flags */
 function tenantInputOf({ org, user, personal, tier, ...input }: NewOperatorKey): NewKey {
   if (tier || user)
     throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
@@ -320,13 +320,13 @@ export const keyCommands = [
   }),
 ]
 
-/** The key that a word names, and what it is called in sentences. */
+/** Finds the key that a word names, and its title for sentences. */
 async function titled(shell: Shell, key: string) {
   const found = await findKey((await apiOf(shell)).api, key)
   return { found, title: `key "${found.name}" (${found.prefix}…)` }
 }
 
-/** How much of its minute a key has used; only operators of a running server can see that. */
+/** How much of its minute a key has used. Only operators of a running server can see it. */
 async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; tpm: string } }> {
   const { api, transport, ops } = await shell.connect()
   if (api === 'tenant' || transport.kind === 'local') return {}
@@ -336,7 +336,7 @@ async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; t
   return { now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
 }
 
-/** What is said of a key whose owner has no credit: it answers 402 from the first call on. */
+/** A note if the key's owner has no credit, because the key then answers 402 from the first call on. */
 async function unpaid(shell: Shell, owner: string | undefined): Promise<string | undefined> {
   if (owner === undefined) return undefined
   const { data } = await (await shell.connect()).ops().credits.get({ query: { owner } })
@@ -345,7 +345,7 @@ async function unpaid(shell: Shell, owner: string | undefined): Promise<string |
   svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`
 }
 
-/** Part of a sentence: the calls that revoking would stop. Empty over --url, where a key may not see all calls. */
+/** Part of a sentence: the calls that revoking would stop. Empty with --url, because a key may not see all calls. */
 async function callsOfLastHour(shell: Shell, id: string): Promise<string> {
   if (!(await apiOf(shell)).isOperator) return ''
   const { totals } = await reporting(shell)({ key_id: id, from: iso(shell.clock.now() - 3_600_000) })

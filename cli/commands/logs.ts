@@ -64,7 +64,7 @@ const filters = {
 }
 type Filters = FlagsGiven<typeof filters>
 
-/** One request that was answered, as the operator stream tells it. */
+/** An answered request, as the operator stream reports it. */
 type Line = {
   id: string
   at: string
@@ -80,7 +80,7 @@ const WHAT = 'Each process keeps its newest requests in memory, without the cont
 
 const command = commandsOf('logs', { apis: ['operator'], offline: false, columns })
 
-/** The requests that are remembered and wanted, newest first. */
+/** The buffered requests that match the filters, newest first. */
 async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
   const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
   return (topics.flatMap(({ rows }) => rows) as Line[]).filter((line) => isWanted(line, wanted, shell.clock.now()))
@@ -128,12 +128,12 @@ async function openIn(shell: Shell, { transport }: Connection, first: readonly s
   await showDashboard(shell, { screen: 'logs', canWrite: shell.globals.inProfile?.production !== true, first })
 }
 
-/** A drawing and no table: what began when, under each other, with what came of it beside it. */
+/** Draws a timeline, not a table: steps in order of their start, each with its outcome. */
 function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }: RequestTrace): void {
   const say = (line: string) => io.out(clean(line))
   const answered = request ? [['answer', `${request.method} ${request.path}  ${request.status}  ${request.ms} ms`]] : []
   const about = [['request', id], ...answered, ['of', owner ?? 'unknown']]
-  // A request that was refused early is nobody's yet, but its line names who sent it.
+  // A request that was rejected early has no owner yet, but its log line names the sender.
   about.push(['user', request?.user ?? '-'], ['key', request?.key ?? '-'])
   for (const line of record(about as [string, string][])) say(line)
   const [first] = steps

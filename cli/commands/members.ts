@@ -26,7 +26,7 @@ const matrixColumns = [
 
 const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
-/** The org of `--org`, which all of these commands need. */
+/** The value of `--org`, which all of these commands require. */
 function orgOf({ globals }: Shell, command: string): string {
   if (globals.org) return step(globals.org)
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
@@ -152,7 +152,10 @@ export const memberCommands: Command[] = [
   }),
 ]
 
-/** For people one permission a line, because the names do not fit side by side; for programs one role a record. */
+/**
+ * Prints one permission per line for people, because the names do not fit in columns. Prints one role per record for
+ * programs.
+ */
 function printMatrix({ print, globals }: Shell): void {
   const matrix = permissionMatrix()
   if (!['table', 'wide'].includes(formatOf(globals)) || globals.fields) {
@@ -169,7 +172,7 @@ function printMatrix({ print, globals }: Shell): void {
   print.list(rows, [column('permission', 'PERMISSION'), ...roles], '')
 }
 
-/** A copy of the server's rule; a test compares the two. */
+/** A copy of the server's rule. A test compares the two. */
 export const permissionMatrix = () =>
   ROLES.map((role) => ({
     role,

@@ -121,7 +121,7 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   )
 }
 
-/** @throws CommandFailed 5 for a source that is not whole, or of another release */
+/** @throws CommandFailed 5 for a source that is incomplete, or of another release */
 function assertReady({ applied, known, strange, unfinished }: Schema): void {
   if (applied === known && !strange && !unfinished) return
   throw conflictFailure(
@@ -130,7 +130,7 @@ function assertReady({ applied, known, strange, unfinished }: Schema): void {
   )
 }
 
-/** Without name and password. */
+/** Name of a database for messages, without user name and password. */
 function nameOf(location: DatabaseLocation): string {
   if (location.dialect === 'sqlite') return location.path
   const { host, pathname } = new URL(location.url)

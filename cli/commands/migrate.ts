@@ -12,7 +12,7 @@ import { migrateCopy } from './migrate-copy'
 
 const BEFORE = 'before-migrate-'
 
-/** The folder of the checkpoints, which say what the database had on record when they were signed. */
+/** Folder of the checkpoints. Each records the state of the audit record when it was signed. */
 const AUDIT = 'audit'
 
 const columns = columnsOf`
@@ -20,7 +20,7 @@ const columns = columnsOf`
 
 const command = commandsOf('migrate', { apis: ['host'], exits: [], columns })
 
-/** @throws CommandFailed 2 for more than this release has, 5 for fewer than were applied */
+/** @throws CommandFailed 2 for more migrations than this release has, 5 for fewer than were applied */
 function assertAhead(to: number, { applied, known }: State): void {
   if (to > known) throw usageFailure(`--to is ${to}; this release has ${known} migrations.`, 'svc-admin migrate status')
   if (to >= applied) return
@@ -36,7 +36,7 @@ const problems = [column('problem', 'PROBLEM')]
 
 type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
-/** Reads only: after a look into an empty folder you can still restore a backup there. */
+/** Only reads, so that a backup can still be restored to an empty folder afterwards. */
 async function look(shell: Shell) {
   const [{ loadConfig }, { assertOurs, databaseLocationOf }, { schemaOf }] = await Promise.all([
     import('../../src/app/config'),
@@ -58,7 +58,7 @@ async function look(shell: Shell) {
     dataDir,
     strange,
     unfinished,
-    /** @throws ConfigError with what a start would say */
+    /** @throws ConfigError with the problems that a start would report */
     assertOurs: () => assertOurs(schema, { dataDir, ...config }),
   }
 }
@@ -173,7 +173,7 @@ export const migrateCommands = [
   migrateCopy,
 ]
 
-/** Works on a database while no server uses its data folder. @throws ConfigError */
+/** Runs `work` on a database while no server uses its data folder. @throws ConfigError */
 async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Promise<T> {
   const lock = (await import('../../src/app/lock')).lockDataDir(dataDir)
   try {
@@ -184,8 +184,8 @@ async function alone<T>(dataDir: string, work: (home: string) => Promise<T>): Pr
 }
 
 /**
- * Brings a database to the schema of this release, or its first `to` migrations, while no server uses its data folder
- * and no node the database. @throws ConfigError
+ * Migrates a database to the schema of this release, or to its first `to` migrations. No server may use its data
+ * folder, and no node the database. @throws ConfigError
  */
 export async function bringUp(location: DatabaseLocation, dataDir: string, to?: number): Promise<void> {
   const [{ inTurn, migrate }, { assertAlone }] = await Promise.all([
@@ -193,7 +193,7 @@ export async function bringUp(location: DatabaseLocation, dataDir: string, to?: 
     import('../../src/app/reset'),
   ])
   await alone(dataDir, (home) =>
-    // No node begins between the look and the work.
+    // No node can start between the check and the migration.
     inTurn(location, async () => {
       await assertAlone(location, home)
       await migrate(location, to)
@@ -202,8 +202,8 @@ export async function bringUp(location: DatabaseLocation, dataDir: string, to?: 
 }
 
 /**
- * Copies a SQLite file that has data, and its checkpoints, so that a migration can be taken back. @returns the copy, if
- * one was made
+ * Copies a SQLite file that has data, and its checkpoints, so that a migration can be undone. @returns the path of the
+ * copy, or null
  */
 export async function copyBefore(location: DatabaseLocation, dataDir: string, now: number): Promise<string | null> {
   if (location.dialect !== 'sqlite') return null
@@ -229,7 +229,7 @@ export async function copyBefore(location: DatabaseLocation, dataDir: string, no
   return copy
 }
 
-/** The newest copy that {@link copyBefore} made here, or null. */
+/** The newest copy by {@link copyBefore} here, or null. */
 function newestCopy(dataDir: string): string | null {
   const folder = join(dataDir, 'backups')
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(BEFORE)) : []
@@ -238,9 +238,9 @@ function newestCopy(dataDir: string): string | null {
 }
 
 /**
- * Puts a copy in the place of the database, which is kept beside it. So are the checkpoints made since: they sign
- * events that the copy does not have.
- * @returns where it is kept
+ * Replaces the database by a copy and keeps the old file beside it. Also moves newer checkpoints aside, because they
+ * sign events that the copy does not have.
+ * @returns the path of the old file
  */
 export async function putBack(path: string, copy: string, dataDir: string, now: number): Promise<string> {
   const stored = `${path}.was-${now}`

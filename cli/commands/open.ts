@@ -17,10 +17,10 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 
 const OTHERS = ['xdg-open', 'sensible-browser', 'wslview'] as const
 
-/** Programs that find no browser end sooner; a browser that runs on is open. */
+/** Programs that find no browser end sooner. One that still runs has opened a browser. */
 const OPENING_MS = 2_000
 
-/** Pages of the server by the word that opens them. */
+/** Pages of the server, by the word that opens them. */
 const PAGES = {
   docs: '/docs',
   console: '/console',
@@ -74,7 +74,7 @@ export const openPage = command`open: Open a page of the server in the web brows
   },
 })
 
-/** Whom to sign in by default: the owner that the first start made, else the only account. @throws CommandFailed 2 */
+/** Default user to sign in: the owner from the first start, else the only account. @throws CommandFailed 2 */
 async function ownerHere(connection: Connection): Promise<string> {
   const { data } = await connection.ops().users({ ref: DEV_OWNER }).get()
   if (data) return DEV_OWNER
@@ -86,7 +86,7 @@ async function ownerHere(connection: Connection): Promise<string> {
   )
 }
 
-/** Where people reach the pages: the public address, else that of the API. @throws CommandFailed 7 without either */
+/** Origin of the pages for people: the public address, else that of the API. @throws CommandFailed 7 without either */
 async function originOf(connection: Connection): Promise<string> {
   const { public_url, api_url } =
     connection.api === 'tenant'
@@ -98,8 +98,8 @@ async function originOf(connection: Connection): Promise<string> {
 }
 
 /**
- * Opens an http(s) address in the web browser of this machine. False when it has none, no screen to show
- * one on, or one that fails.
+ * Opens an http(s) address in the web browser of this machine. Returns false without a browser, without a display, or
+ * if the browser fails.
  */
 export async function openInWebBrowser(
   { env, clock }: Pick<Shell, 'env' | 'clock'>,
@@ -112,7 +112,7 @@ export async function openInWebBrowser(
   const known = OPENERS[process.platform] ?? others.find((name) => name && Bun.which(name))
   if (!known) return false
   const [program, ...args] = typeof known === 'string' ? [known] : known
-  // It lives on when the command has ended, and its words are not for this terminal.
+  // The browser outlives the command, and its output is not for this terminal.
   const child = spawn(program!, [...args, href], { detached: true, stdio: 'ignore' })
   const waited = new AbortController()
   const ended = new Promise<boolean>((resolve) => {

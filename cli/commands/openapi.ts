@@ -10,7 +10,7 @@ const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 
 type Document = { paths: Record<string, Record<string, unknown>> }
 
-/** The document that generated clients are made from (docs/api.md 23.1), as the server has it. */
+/** The document for generating clients (docs/api.md 23.1), as the server publishes it. */
 export const openapi = command`openapi: Print the API's OpenAPI 3.1 document, or compare a file with it
   Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.
   $ openapi --out openapi.json
@@ -63,7 +63,7 @@ function compare(shell: Shell, stored: Partial<Document>, now: Document): void {
   else shell.exitCode = EXIT.wouldChange
 }
 
-/** What is said of each operation, by method and path. */
+/** The description of each operation, by method and path. */
 const operationsOf = ({ paths = {} }: Partial<Document>): Map<string, string> =>
   new Map(
     Object.entries(paths).flatMap(([path, methods]) =>

@@ -128,7 +128,7 @@ const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
 
 const counted = (count: number, resource: string): string => `${count} ${resource}${count === 1 ? '' : 's'}`
 
-/** The file is complete before anything is deleted; an existing file stops the command. */
+/** Completes the file before anything is deleted. An existing file stops the command. */
 async function exportTo(shell: Shell, ops: OpsClient, file: string, org: Found): Promise<void> {
   const { members } = expectData(await orgIn(ops, org.id).members.get())
   const keys = await everyKey(ops, { org: org.id })

@@ -24,7 +24,7 @@ import { flag, text } from '../words'
 import { POLICY_ID } from './guardrails'
 import { defaultVerbs } from './resource-commands'
 
-/** By name: the class itself is loaded with the checks. */
+/** Compares by name, because the class is loaded together with the checks. */
 const isRefusal = (error: unknown): error is AppError =>
   error instanceof Error && 'kind' in error && error.kind === 'invalid' && 'code' in error
 
@@ -53,7 +53,10 @@ function shown(step: Step) {
   }
 }
 
-/** Prints what was done, also where a step fails; a default that made room for that step is one again. */
+/**
+ * Executes the steps and prints what was done, even when a step fails. A default that was unset for the failed step is
+ * set again.
+ */
 async function executeAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
   const done: Row[] = []
   for (const [index, step] of steps.entries()) {
@@ -68,7 +71,7 @@ async function executeAll(shell: Shell, resources: Resources, steps: readonly St
   shell.print.list(done, columns, EQUAL)
 }
 
-/** Whether the step before only made room, and could be undone. */
+/** Returns true if the previous step only unset the old default and could be undone. */
 async function wasGivenBack(resources: Resources, before: Step | undefined, step: Step): Promise<boolean> {
   const madeRoom = before?.action === 'update' && before.file === null
   if (!madeRoom || step.action === 'delete' || step.document.is_default !== true) return false
@@ -80,7 +83,7 @@ async function wasGivenBack(resources: Resources, before: Step | undefined, step
   }
 }
 
-/** Returns the id of what the step created or changed, or null. */
+/** Returns the id of the created or changed policy, or null. */
 async function execute(resources: Resources, step: Step): Promise<string | null> {
   if (step.action === 'keep') return null
   if (step.action === 'delete') {
@@ -97,12 +100,12 @@ async function execute(resources: Resources, step: Step): Promise<string | null>
 }
 
 /**
- * Reads all documents as the server would before any is applied, so that nothing is applied by halves.
- * @throws CommandFailed 2, naming every file that is wrong
+ * Checks all documents as the server would before applying any, so that nothing is applied partially.
+ * @throws CommandFailed 2, naming every invalid file
  */
 async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   assertOneDefault(filed)
-  // Here, because loading the checks takes longer than most commands run.
+  // Loaded here, because loading the checks takes longer than most commands run.
   const { reviewPolicy } = await import('../../src/guardrails/policy')
   const { reviewPreference } = await import('../../src/routing/rules')
   const found: { code: string; message: string }[] = []
@@ -121,7 +124,7 @@ async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
   throw new CommandFailed({ exitCode: EXIT.usage, code: first.code, message, help: `error ${first.code}` })
 }
 
-/** There is one default a kind and scope (docs/api.md 12, 13). @throws CommandFailed 2 */
+/** Each kind and scope has at most one default (docs/api.md 12, 13). @throws CommandFailed 2 */
 function assertOneDefault(filed: readonly FiledPolicy[]): void {
   const defaults = filed.filter(({ document }) => document.is_default === true)
   for (const ones of Map.groupBy(defaults, ({ document }) => `${document.object} ${document.scope}`).values()) {

@@ -21,9 +21,7 @@ type Stored = {
   tui?: { keys?: Record<string, string | string[]>; replies?: Record<string, string> }
 }
 
-/**
- * What only tells something, and is the same on every machine: it may be asked within a dashboard of another server.
- */
+/** Commands that print the same text on every machine. They may run within a dashboard of another server. */
 const TEXTS = ['help', 'cheat', 'commands']
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
@@ -70,7 +68,7 @@ export const profileCommands = [
     find: async (_, { address }) => ({ url: readUrl(address) }),
     action: ({ url, name }) => `save ${url} as profile ${name}`,
     async answer({ shell }, { name, url, keyFromFile, production = false }) {
-      // What the environment names is for calls; only a file of this command line is meant to be kept.
+      // The environment's key file is for calls. Only a file named on this command line is stored in the profile.
       const { keyFile, org = null } = shell.globals
       const named = keyFile === shell.env.SVC_OPERATOR_KEY_FILE ? undefined : keyFile
       const input = { label: 'key', fromFile: keyFromFile ?? named, instead: 'add --key-from-file FILE' }
@@ -115,7 +113,7 @@ export const profileCommands = [
   }),
 ]
 
-/** The user's profiles, in one file that only they can read. */
+/** The user's profiles, in one file that only the user can read. */
 export function createProfiles(env: Environment) {
   const folder = userFolder(env)
   const file = folder && join(folder, 'config.json')
@@ -149,7 +147,7 @@ export function createProfiles(env: Environment) {
     dashboardKeys: () => read().tui?.keys ?? {},
     savedReplies: () => read().tui?.replies ?? {},
 
-    /** Adds or replaces a profile; the first one becomes active. @throws CommandFailed 2 */
+    /** Adds or replaces a profile. The first one becomes active. @throws CommandFailed 2 */
     async save(profile: Profile, key: string): Promise<void> {
       if (!NAME.test(profile.name))
         throw usageFailure(`NAME is "${profile.name}"; it must be lower-case letters, digits and hyphens.`)
@@ -159,7 +157,7 @@ export function createProfiles(env: Environment) {
       await writeWhole(keyFileOf(profile.name), `${key}\n`)
     },
 
-    /** Sets the active profile; null for none. */
+    /** Sets the active profile, or none with null. */
     async use(name: string | null): Promise<void> {
       if (name !== null) find(name)
       await write({ ...read(), active: name })
@@ -179,8 +177,9 @@ export function createProfiles(env: Environment) {
 }
 
 /**
- * Completes the flags with a profile: the named one, or the active one when nothing else selects a server. Flags of the
- * command line win. @throws CommandFailed 2 for two servers, and for one named to a command that works on this machine
+ * Completes the flags with a profile: the named one, or the active one if nothing else selects a server. Flags of the
+ * command line win. @throws CommandFailed 2 for two servers, and for a server named to a command that works on this
+ * machine
  * @throws CommandFailed 3 for an unknown profile
  */
 export function withProfile(
@@ -193,7 +192,7 @@ export function withProfile(
   if (named && chosen.length) throw usageFailure(`--profile and ${chosen[0]} choose two servers. Leave one out.`)
   const isHere = apis.every((api) => api === 'host')
   const elsewhere = named ? '--profile' : url && url !== env.SVC_URL && '--url'
-  // What a profile keeps is an address.
+  // A profile stores an address.
   const keepsIt = path.startsWith('profiles ') || TEXTS.includes(path)
   if (isHere && elsewhere && !keepsIt)
     throw usageFailure(`${path} works only on this machine.`, `leave out ${elsewhere}`)

@@ -58,13 +58,13 @@ export const quickstart =
     },
   })
 
-/** Not a table: what came may be long, and the command is on its own line, ready to paste. */
+/** Prints no table, because the answer may be long. The command is on its own line, ready to paste. */
 function draw({ io, paint }: Shell, { step, came, ms, command }: Row): void {
   io.out(`${step.padEnd(8)} ${String(ms).padStart(6)} ms  ${clean(came)}`)
   io.out(paint('dim', `${' '.repeat(19)}$ ${command}`))
 }
 
-/** A server of our own, in this process, unless one answers at the data folder's socket. */
+/** Starts a server in this process, unless one answers at the data folder's socket. */
 async function startUnlessThere(shell: Shell): Promise<RunningApp | null> {
   const config = loadConfig(overridesOf(shell))
   const socket = join(config.dataDir, 'ops.sock')
@@ -128,7 +128,7 @@ async function countTokens(parts: AsyncIterable<unknown>): Promise<number> {
 
 type Listened = { deliveries: { event_id: string; event_type: string; body: string }[] }
 
-/** Makes a webhook that this command listens to, and a call that it is told of; takes the webhook away again. */
+/** Creates a webhook that this command listens to, triggers an event by a call, and removes the webhook again. */
 async function hear(call: ReturnType<typeof callerWith>): Promise<string> {
   const input = { url: 'listen:', event_types: ['completion.created'], description: 'svc-admin quickstart' }
   const { id } = await call('POST', 'webhooks', input)

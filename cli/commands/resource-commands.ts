@@ -21,40 +21,42 @@ import { argument, choice, optional, text } from '../words'
 /** A resource, with the words that its commands use. */
 type Declared = {
   path: Path
-  /** As its commands begin: `guardrails`. */
+  /** The first word of its commands: `guardrails`. */
   resource: string
-  /** Singular and plural: `guardrail policy`; the plural is the resource unless said. */
+  /** Singular and plural: `guardrail policy`. The plural defaults to `resource`. */
   what: string
   many?: string
   columns: readonly Column[]
-  /** For examples in help. */
+  /** Id for the examples in help. */
   id: string
-  /** What deleting one leaves, as a sentence. */
+  /** Sentence about what stays after deletion. */
   stays?: string
 }
-/** One that is created and updated from a file, and found by id or name. */
+/** A resource that is created and updated from a file, and found by id or name. */
 type Filed = Declared & {
   file: string
-  /** Its argument, in help: `policy`. */
+  /** Name of its argument in help: `policy`. */
   arg: string
-  /** For what keys may be bound to, and has a scope: the flag of `keys bind`, and whether a key holds one. */
+  /**
+   * For resources that keys may be bound to and that have a scope: the flag of `keys bind`, and whether a key uses it.
+   */
   bound?: { flag: string; holds(key: ApiKey, id: string): boolean }
 }
-/** One that is created and updated by flags of its own, and can be switched off. */
+/** A resource that is created and updated by its own flags, and can be disabled. */
 type Switched = Declared & {
-  /** How the first is made: the rest of a command line. */
+  /** How to create the first one: the rest of a command line. */
   first: string
-  /** A sentence under `get`. */
+  /** A sentence for the help of `get`. */
   shown: string
-  /** The change that switches it. */
+  /** The change that enables or disables it. */
   switched(on: boolean): object
-  /** Summary and a sentence under `enable` and `disable`. */
+  /** Summary and a sentence for the help of `enable` and `disable`. */
   enable: readonly [summary: string, about: string]
   disable: readonly [summary: string, about: string]
-  /** What goes along when it is deleted: ` and its conversations`. */
+  /** What is deleted along with it: ` and its conversations`. */
   along?: string
 }
-/** What the commands read of each. */
+/** The members that the commands read of each resource. */
 type Known = { id: string; name: string; bound_key_count?: number; is_default?: boolean }
 
 export const KEYS_STAY = 'First lists the keys that use it. Afterwards they have none.'
@@ -63,7 +65,7 @@ const ALL = "On the server's machine it lists all of them, or with --org those o
 const apis = ['tenant', 'operator'] as const
 const deleted = columnsOf`deleted DELETED flag`
 
-/** The columns of a set of rules, with a kind's own ones after the rules. */
+/** The columns of a rule set. The kind's own columns follow the rules. */
 export const ruleSetColumns = (...own: Column[]) => [
   ...columnsOf`id, name NAME, scope SCOPE, is_default DEFAULT flag`,
   countedColumn('rules', 'RULES'),
@@ -73,7 +75,7 @@ export const ruleSetColumns = (...own: Column[]) => [
     updated CHANGED time`,
 ]
 
-/** Shows the length of a list; in full output the list itself. */
+/** Shows the length of a list. Full output shows the list itself. */
 export const countedColumn = (name: string, title: string) =>
   column(name, title, {
     show: ({ [name]: value }, entire) =>
@@ -206,8 +208,7 @@ export function fileCommands(kind: Filed): Command[] {
 }
 
 /**
- * The list, get, enable, disable and delete commands of a resource with flags of its own (docs/operating.md 2.10 to
- * 2.14).
+ * The list, get, enable, disable and delete commands of a resource with its own flags (docs/operating.md 2.10 to 2.14).
  */
 export function switchCommands(kind: Switched) {
   const { path, resource, what, id: sample, along = '', stays } = kind
@@ -267,8 +268,8 @@ type Stored = {
 type Defaults = Pick<Resource<Stored, never, { is_default: boolean }>, 'list' | 'update'>
 
 /**
- * The set-default and unset-default commands of a noun (docs/operating.md 2.10). Each scope has one default; the old
- * one is named.
+ * The set-default and unset-default commands of a resource (docs/operating.md 2.10). Each scope has one default. The
+ * output names the old one.
  */
 export function defaultVerbs(resource: ResourceName, id: string) {
   const what = KINDS[resource]
@@ -283,8 +284,7 @@ export function defaultVerbs(resource: ResourceName, id: string) {
       const all = await storedOf(shell, resource)
       const found = pickNamed(all, policy, what)
       // Operators see everyone's personal policies but not their owners, unless --org names one; then the server
-      // answers 409.
-      // Whether `other` is the current default of the same kind and owner.
+      // answers 409. Whether `other` is the current default of the same kind and owner.
       const before =
         found.scope === 'team' || shell.globals.org !== undefined || (await shell.connect()).api === 'tenant'
           ? all.find(
@@ -334,7 +334,7 @@ export function defaultVerbs(resource: ResourceName, id: string) {
   return [set, unset]
 }
 
-/** Unsets the old default and sets the new one; restores the old one when setting fails. */
+/** Unsets the old default and sets the new one. Restores the old one if setting fails. */
 async function makeDefault(resource: Defaults, found: Stored, before: Stored | undefined): Promise<Stored> {
   if (before) await resource.update(before.id, { is_default: false })
   try {

@@ -45,12 +45,12 @@ const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
 
 function printFound(shell: Shell, found: Preview): void {
   shell.print.item({ ...found, ...decidedBy(found) }, chosen)
-  // Tables list the stages; JSON, and `--fields`, give the answer with the stages as a member.
+  // Tables list the stages. JSON and `--fields` print the whole answer with the stages as a member.
   if (['table', 'wide'].includes(formatOf(shell.globals)) && shell.globals.fields === undefined)
     shell.print.list(found.stages, stageColumns, 'No stages.')
 }
 
-/** The match and floor of the stage that decided; when none did, the floor that the last guess did not reach. */
+/** The match and floor of the stage that decided. If none did, the floor that the last guess did not reach. */
 function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
   const requests = stages.filter(({ stage }) => stage !== 'default')
   const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
@@ -111,7 +111,7 @@ const correctionColumns = columnsOf`
   id, expected_mode EXPECTED, resolved_mode GOT, prompt PROMPT, completion_id COMPLETION wide, note NOTE wide,
   created WHEN time`
 
-/** Routing preferences (docs/operating.md 2.10); also as `policies routing`. */
+/** Routing preferences (docs/operating.md 2.10). Also available as `policies routing`. */
 export const routingCommands = [
   ...fileCommands({
     path: 'routing-preferences',

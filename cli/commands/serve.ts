@@ -12,7 +12,7 @@ const command = commandsOf('', { apis: ['host'], exits: [] })
 
 const columns = columnsOf`config CONFIG, secrets SECRETS, made MADE list`
 
-/** What is left to do before a production start, each with the check of doctor that says whether it is done. */
+/** Steps before a production start, each with the doctor check that verifies it. */
 const STEPS = [
   ['engines', 'svc-admin engines add NAME --kind compat --base-url URL --models MODEL'],
   ['public url', 'svc-admin config set publicUrl https://…'],
@@ -74,10 +74,10 @@ export const init = command`init: Write a configuration file and the secrets of 
   },
 })
 
-/** As in src/app/roles, which a command that only prints help need not load. */
+/** A copy of the list in src/app/roles, which a command that only prints help need not load. */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
-/** Nothing, as of a variable that is not set, would be every network. */
+/** Rejects an empty word, for example from an unset variable, because it would mean every network. */
 function readAddress(word: string): string {
   if (/^[^\s[\]/]+$/.test(word)) return word
   throw new BadWord(`is "${word}"; it must be an address such as 127.0.0.1, 0.0.0.0 or ::1`)
@@ -117,7 +117,7 @@ export const serve = command`serve: Run the server: the API, its loops and the o
     const hurry = shell.takeSignals()
     const { serve: run } = await (await import('../../src/app/bundle')).loadServer()
     await run({ ...overridesOf(shell), ...mode, ...given, ...shared }, { newSecrets, stop: shell.signal, hurry })
-    // Never resolves: the server ends the process itself after a signal, once the last answer is out.
+    // Never resolves. After a signal, the server ends the process itself once the last answer is sent.
     await new Promise<never>(() => undefined)
   },
 })

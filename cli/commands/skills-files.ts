@@ -14,7 +14,7 @@ import { checkColumns, checkRows } from './skills'
 /** A manifest as its author writes it, with the text of its knowledge files. */
 type WrittenManifest = Record<string, unknown>
 
-/** Matches names inside the folder. Others are not read; the review rejects them. */
+/** Matches names inside the folder. Other files are not read, and the review rejects them. */
 const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
 
 const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')

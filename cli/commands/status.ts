@@ -15,7 +15,7 @@ const verifyColumns = [
   column('check', 'CHECK'),
   column('ok', 'HOLDS', { kind: 'flag' }),
   column('violations', 'VIOLATIONS', {
-    // Each has a line of its own below; all of them in a cell would make every row of a pipe as wide.
+    // Each violation is printed on its own line below. All of them in one cell would make every row of a pipe too wide.
     show: ({ violations }) => {
       const found = violations as string[]
       return found.length ? `${found.length}: ${found[0]}` : '-'
@@ -53,7 +53,7 @@ export const version = command`version: Print the versions of svc and its runtim
   async run(shell) {
     const file = bundled(RELEASE_FACTS)
     const { commit, openapi } = file ? json<Release>(file) : NO_RELEASE
-    // Both databases have as many.
+    // Both databases have the same number of migrations.
     const facts = {
       version: manifest.version,
       commit,
@@ -138,7 +138,7 @@ export const status = command`status: Show the state of the server on one screen
     const answer = expectData(await connection.ops().status.get())
     const { kind, why } = connection.transport
     const isUp = kind !== 'local'
-    // Without a server the command itself answered, and neither its health nor its process is meant.
+    // Without a server the command itself answered, so its health and process are not the server's.
     const found = isUp ? answer : { ...answer, health: 'not running', pid: null, started_at: null }
     if (!(check && shell.globals.quiet)) shell.print.item({ ...found, transport: kind, why }, columns)
     if (isUp) shell.note(`up for ${spellSpan(Date.parse(answer.now) - Date.parse(answer.started_at))}`)

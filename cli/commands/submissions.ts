@@ -29,7 +29,7 @@ const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encode
 
 type Notice = { submission: string; note?: string; iReadTheDiff?: string; code?: (typeof REASON_CODES)[number] }
 
-/** The common part of the four decisions; `approve` may also name the reviewed diff. */
+/** The common part of the four decisions. `approve` may also name the reviewed diff. */
 const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', summary: string, about: string) => {
   const kind = decision === 'reject' ? ' --code quality' : ''
   return command`${decision}: ${summary}

@@ -14,14 +14,14 @@ import { linkColumns, linkOf } from './users'
 
 const args = { session: argument('id of the conversation') }
 const ofWidget = { widget: text('ID', 'id of the widget') }
-/** For examples. */
+/** Session id for examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const states = columnsOf`session_id SESSION, takeover_status STATUS`
 const statedColumns = columnsOf`role WHO, content SAID, created_at AT time`
 
 type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
 
-/** Of one widget; without one of all, which only operators can ask for at once. */
+/** The queue of one widget. Without a widget, that of all widgets, which only operators can list. */
 async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
   const { api, isOperator } = await apiOf(shell)
   if (widget !== undefined) {
@@ -31,7 +31,7 @@ async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
   return pageIn((await shell.connect()).ops().takeovers.get({ query }), 'conversations')
 }
 
-/** The routes of one conversation; its widget is looked for where it is not named. */
+/** The routes of one conversation. Looks its widget up if it is not given. */
 async function chatAt(shell: Shell, session: string, widget: string | undefined) {
   const { api } = await apiOf(shell)
   const id = widget ?? (await widgetOf(shell, session))
@@ -54,7 +54,7 @@ const columns = columnsOf`
   session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
   visitor.page_url PAGE wide, last_message_at LAST time, config_id WIDGET wide`
 const WATCH_MS = 2_000
-/** How many messages an answer of the AI sees (docs/api.md 22.6). */
+/** Number of messages that the AI gets for an answer (docs/api.md 22.6). */
 const SEEN = 40
 const whoColumns = [...states, column('operator.name', 'WHO')]
 const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
@@ -74,7 +74,7 @@ type Taking = {
   say?: string | undefined
 }
 
-/** Takes a conversation over, also from a colleague where that is said. Null with `--dry-run`. */
+/** Takes a conversation over, with `steal` also from a colleague. Null with `--dry-run`. */
 async function take(shell: Shell, verb: string, { session, widget, as: operator_name, steal, say: message }: Taking) {
   if (steal) requireReason(shell, `takeovers ${verb} --steal`)
   if (shell.planned(`take over conversation ${session}`)) return null
@@ -85,7 +85,7 @@ async function take(shell: Shell, verb: string, { session, widget, as: operator_
   return { chat, taken }
 }
 
-/** Prints what was said beside what came of it: in tables first, for programs as a member. */
+/** Prints the messages together with the result: tables list them first, structured formats add them as a member. */
 function printWith(shell: Shell, messages: object[], done: object, columns: readonly Column[]): void {
   if (!isForPrograms(shell)) shell.print.list(messages, statedColumns, 'No messages yet.')
   shell.print.item({ ...done, ...(isForPrograms(shell) ? { messages } : {}) }, columns)
@@ -292,7 +292,7 @@ export const takeoverCommands = [
   }),
 ]
 
-/** Lines until the input ends or the command is interrupted. */
+/** Lines of stdin until it ends or the command is interrupted. */
 async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
   const lines = io.lines()[Symbol.asyncIterator]()
   const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
@@ -305,7 +305,7 @@ async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
   }
 }
 
-/** Prints what is said until the signal aborts; a call that fails is made again. */
+/** Prints new messages until the signal aborts. Retries a failed call. */
 async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Promise<void> {
   let after: string | undefined
   while (!signal.aborted) {
@@ -318,7 +318,7 @@ async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Prom
   }
 }
 
-/** False when the chat is left. What the server refuses is said, and the chat continues. */
+/** Executes one typed line. Returns false when the chat ends. Prints server errors, and the chat continues. */
 async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolean> {
   const [, step, words = ''] = STEP.exec(line) ?? []
   try {
@@ -337,7 +337,7 @@ async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolea
   return step === undefined || step === 'note' || step === 'draft'
 }
 
-/** What visitors wrote goes into the environment, never into the command itself. */
+/** Visitors' texts go into the environment, never into the command itself. */
 async function runFor(shell: Shell, command: string, notice: Record<string, string>): Promise<void> {
   const cleaned = Object.fromEntries(Object.entries(notice).map(([name, value]) => [name, clean(value)]))
   const child = Bun.spawn(['sh', '-c', command], {

@@ -11,16 +11,16 @@ import type { Answer } from './try'
 // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
 type Wire = any
 
-/** How a format of other services asks, and where its answers hold what `try` shows. */
+/** Describes the request of another service's format, and where its answers hold what `try` shows. */
 type Format = {
   path: string
   body(prompt: string): object
   textOf(answer: Wire): string
-  /** The text in an event of a stream; undefined for other events. */
+  /** The text in an event of a stream. Undefined for other events. */
   pieceOf(event: Wire): string | undefined
-  /** What an event tells of the whole answer; undefined for nothing. */
+  /** The facts about the whole answer in an event. Undefined if it has none. */
   factsOf(event: Wire): Wire
-  /** What stands for the mode where answers have none; they come whole. */
+  /** Replaces the mode for formats whose answers have none. Their answers are not streamed. */
   mode?: string
 }
 
@@ -28,7 +28,7 @@ const MAX_TOKENS = 4_096
 
 const messagesOf = (prompt: string) => [{ role: 'user', content: prompt }]
 
-/** What is no text comes whole. */
+/** Base of formats whose answers are not text and are not streamed. */
 function whole<Mode extends string>(mode: Mode) {
   return { mode, pieceOf: () => undefined, factsOf: () => undefined }
 }
@@ -137,7 +137,7 @@ export async function answerAs(
   }
 }
 
-/** The body of a refusal with its code where it is in every other format. */
+/** The error body, with its code in the place that every other format uses. */
 function envelopeOf(text: string): Wire {
   try {
     const { error, ...rest } = JSON.parse(text)
@@ -147,7 +147,7 @@ function envelopeOf(text: string): Wire {
   }
 }
 
-/** @throws CommandFailed when the stream ends with an error, or without its end */
+/** @throws CommandFailed when the stream ends with an error, or without its end event */
 async function readEvents(shell: Shell, stream: ReadableStream, format: Format, asText: boolean): Promise<Wire> {
   let facts: Wire = {}
   const parser = createParser({

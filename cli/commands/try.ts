@@ -145,7 +145,7 @@ export function sameCall(
 
 /**
  * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
- * @throws CommandFailed when the stream ends with an error, or without its end
+ * @throws CommandFailed when the stream ends with an error, or without its end event
  */
 async function streamAnswer(shell: Shell, { target, key }: TenantApi, body: TryBody): Promise<Answer> {
   const response = await send(target, '/api/v1/completions', {

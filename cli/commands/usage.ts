@@ -60,7 +60,7 @@ async function partsOf(shell: Shell, show: Show, by: By, words: UsageWords): Pro
   return Object.entries(report[`by_${by}`]).map(([name, part]): Part => ({ name, ...partOf(part) }))
 }
 
-/** The part of each key that has calls. */
+/** The usage of each key that has calls. */
 async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise<Part[]> {
   const { id: owner } = await show(words)
   const ownerFilter = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
@@ -74,12 +74,12 @@ async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise
 
 const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })
 
-/** The filters of docs/api.md 18.1; `scope` says which calls, where the key in use could mean either. */
+/** The filters of docs/api.md 18.1. `scope` selects whose calls to count if the key in use allows both. */
 type UsageWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'skill', string>> & { scope?: 'user' | 'org' }
 export type Report = UsageReport & { id?: string; owner?: string }
 type Show = (words: UsageWords) => Promise<Report>
 
-/** Reads reports of an owner, or over --url of what the key in use may see. */
+/** Reads reports of an owner. With --url, of the calls that the key in use may see. */
 export const reporting =
   (shell: Shell, owner?: string): Show =>
   async (words) => {

@@ -16,7 +16,7 @@ export const linkColumns = columnsOf`user PERSON, url LINK keep, expires_at UNTI
 
 type LinkInput = { ttl?: number | undefined; to?: string }
 
-/** Makes a link that signs this person in once: until `ttl` milliseconds are over, to the page at `to`. */
+/** Creates a link that signs this person in once, within `ttl` milliseconds, and opens the page at `to`. */
 export const linkOf = (ops: OpsClient, user: string, { ttl, to }: LinkInput) =>
   ops
     .users({ ref: step(user) })

@@ -38,7 +38,7 @@ const runColumns = columnsOf`job_id JOB, status STATUS, cases CASES number, poll
 
 const command = commandsOf('tests', { apis: ['tenant'] })
 
-/** Test cases: requests with what must be true of their answers. */
+/** Test cases: requests with the conditions that their answers must meet. */
 export const testCommands: Command[] = [
   ...fileCommands({
     path: 'tests',

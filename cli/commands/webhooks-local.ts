@@ -34,8 +34,8 @@ const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
 type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
 
 /**
- * The first thing that is wrong with a signature, in a sentence; null for a good one (docs/attacks.md J37). Of several,
- * as during a rotation, one must be good.
+ * The first problem of a signature, as a sentence. Null for a good one (docs/attacks.md J37). Of several signatures,
+ * for example during a rotation, one must be good.
  */
 export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivered): string | null {
   if (!/^v1[=,]/.test(signature)) return 'The signature does not start with v1= or v1,.'
@@ -82,14 +82,14 @@ const LISTEN = 'listen:'
 const WAIT_S = 10
 const TIMEOUT_MS = 15_000
 const MAX_BYTES = 64 * 1024
-/** Where deliveries may be passed on to: this machine. */
+/** Addresses that deliveries may be forwarded to: this machine. */
 const HERE = ['127.0.0.0/8', '::1/128']
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 const columns = columnsOf`
   event_type EVENT, event_id EVENT ID keep, http_status HTTP number min, duration_ms MS number min, body BODY wide`
 
-/** What came, or nothing when the command was stopped meanwhile. */
+/** The received deliveries, or none if the command was stopped meanwhile. */
 async function taken(shell: Shell, ask: () => Promise<Parameters<typeof expectData<Taken>>[0]>): Promise<Taken> {
   const stopped = new Promise<null>((resolve) => {
     shell.signal.addEventListener('abort', () => resolve(null), { once: true })
@@ -121,7 +121,7 @@ function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<R
   }
 }
 
-/** What the log says when nothing answered here. */
+/** Status in the log when the local address did not answer. */
 const UNREACHED = 599
 
 function printer(shell: Shell, withBody: boolean) {

@@ -13,7 +13,7 @@ import { switchCommands } from './resource-commands'
 
 const hookIn = ({ api }: { api: SharedRoutes }, id: string) => api.webhooks({ id: encodeURIComponent(id) })
 
-/** The routes of one webhook, in an object: the client of a route looks like a promise to code that awaits it. */
+/** The routes of one webhook. Wrapped in an object, because `await` would treat the client of a route as a promise. */
 export const webhookAt = async (shell: Shell, id: string) => ({ hook: hookIn(await apiOf(shell), id) })
 
 /** The ids of all webhooks that the credential reaches. */
@@ -200,7 +200,7 @@ async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: str
   throw notFoundFailure('There is no enabled webhook.', 'svc-admin webhooks listen')
 }
 
-/** Sets members by path. @throws CommandFailed 2 for what is no MEMBER=VALUE */
+/** Sets members by path. @throws CommandFailed 2 for a word that is not MEMBER=VALUE */
 function changed(data: Record<string, unknown>, set: readonly string[]): Record<string, unknown> {
   for (const one of set) {
     const found = /^(?:data\.)?(\w{1,64}(?:\.\w{1,64}){0,9})=(.*)$/s.exec(one)

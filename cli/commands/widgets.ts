@@ -31,7 +31,7 @@ const looks = {
 }
 type Looks = FlagsGiven<typeof looks>
 
-/** The members that flags name, over those of the file. */
+/** The members that flags set. They override those of the file. */
 async function inputOf(shell: Shell, { name, origin, accent, welcome, file }: Looks): Promise<Partial<NewWidget>> {
   const from = (file === undefined ? {} : await readValueFile(shell, file)) as Partial<NewWidget>
   const given = defined({
@@ -147,7 +147,7 @@ ${tag}
 </html>
 `
 
-/** With $BROWSER, or what the system opens links with; where that fails the address stands above. */
+/** Uses $BROWSER, or the system's opener for links. If that fails, the address is already printed above. */
 function openInBrowser({ env }: Shell, url: string): string | undefined {
   const program = env.BROWSER || (process.platform === 'darwin' ? 'open' : 'xdg-open')
   try {

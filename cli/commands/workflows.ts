@@ -11,7 +11,7 @@ import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
-/** Workflows (docs/api.md 10); their runs are in `workflows-runs`. */
+/** Workflows (docs/api.md 10). Their runs are in `workflows-runs`. */
 const editing = fileCommands({
   path: 'workflows',
   resource: 'workflows',
@@ -60,7 +60,7 @@ const RUN = argument('id of the run')
 const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
-/** Asks after each step. A run that is left waits for workflows approve, for a day. */
+/** Asks after each step. An abandoned run waits a day for `workflows approve`. */
 async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflowOver>>['one'], begun: WorkflowRun) {
   let [run, drawn] = [begun, 0]
   const until = shell.clock.monotonic() + PATIENCE_MS
@@ -71,7 +71,7 @@ async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflow
     } else {
       for (const step of run.stepResults.slice(drawn)) shell.note(lineOf(step))
       drawn = run.stepResults.length
-      // What waits for an approver, or for a time, is not for this command to decide.
+      // A run that waits for an approver or for a time is not this command's to continue.
       if (run.stepResults.at(-1)?.status === 'paused' || !shell.prompt.confirm('Continue with the next step?')) break
       expectData(await one.runs({ runId: run.id }).approve.post({}))
     }
@@ -81,7 +81,7 @@ async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflow
   finish(shell, run, false)
 }
 
-/** Draws the steps of a run as they end. */
+/** Prints the steps of a run as they end. */
 async function follow(
   shell: Shell,
   one: Awaited<ReturnType<typeof workflowOver>>['one'],
@@ -137,7 +137,10 @@ async function workflowOver(shell: Shell, word: string) {
   return { id, one: api.workflows({ id: encodeURIComponent(id) }) }
 }
 
-/** The workflow that this is a run of: that which ran last is asked first. @throws CommandFailed 3 for none */
+/**
+ * The workflow that this run belongs to. Tries the most recently run workflow first. @throws CommandFailed 3 if none
+ * has it
+ */
 async function workflowOfRun(shell: Shell, runId: string) {
   const { api } = await apiOf(shell)
   const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
@@ -154,7 +157,7 @@ async function workflowOfRun(shell: Shell, runId: string) {
 const validateColumns = columnsOf`index STEP number, name NAME, type TYPE, next THEN, onFailure IF IT FAILS`
 const NEXT_RUNS = 5
 
-/** The rules are the server's, and large: only this command loads them. */
+/** The rules are the server's, and large, so only this command loads them. */
 const loadRules = () => import('../../src/automation/workflows-review')
 type Rules = Awaited<ReturnType<typeof loadRules>>
 
@@ -172,7 +175,7 @@ function methodsOf(
   return [...new Set(methods)].map((way) => (way < count ? String(way) : 'end'))
 }
 
-/** The steps that no way from the first one leads to. */
+/** The steps that cannot be reached from the first one. */
 function unreachedOf(steps: Steps): number[] {
   const reached = new Set([0])
   for (const at of reached) {
@@ -202,7 +205,7 @@ export const workflowCommands = [
   ...editing,
   enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
   enabling('disable', 'Runs that already started will finish.'),
-  /** Checks a workflow as the server would, and says when it would run (docs/api.md 10). */
+  /** Checks a workflow as the server would, and prints when it would run (docs/api.md 10). */
   command`validate: Check a workflow file as the server would, without a server
   Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.
   $ workflows validate workflow.yaml

@@ -1,13 +1,13 @@
 import { type Check, fail, hostCheck, ok, skip, warn } from './check'
 
-/** What drives the browser is large: it is loaded when a check asks. */
+/** The browser driver is large, so it is loaded only when a check needs it. */
 const loadExaminer = () => import('../../src/browser/examine')
 type Examined = Awaited<ReturnType<Awaited<ReturnType<typeof loadExaminer>>['examineBrowser']>>
 
 const FRAME_MS = 1_000
 const INSTALL = 'apt-get install chromium-headless-shell'
 
-/** Whether sessions can be started at all; `browser doctor` starts one. */
+/** Checks whether sessions can be started at all. `browser doctor` starts one. */
 export const browserCheck = hostCheck('browser', ['config'], async (context) => {
   const { browserWsEndpoint, browserPath } = context.config()
   if (browserWsEndpoint) return ok('remote, set with SVC_BROWSER_WS_ENDPOINT')
@@ -19,7 +19,7 @@ export const browserCheck = hostCheck('browser', ['config'], async (context) => 
     : warn('no Chromium on this machine; POST /browser/sessions answers 501', INSTALL)
 })
 
-/** The checks of `browser doctor` (docs/operating.md 2.15): what sessions have, with the times of one start. */
+/** The checks of `browser doctor` (docs/operating.md 2.15): what sessions get, measured with one start. */
 export function browserChecks(): Check[] {
   let examined: Promise<Examined> | null = null
   const examine: (of: Parameters<Check['run']>[0]) => Promise<Examined> = ({ config, shell }) => {

@@ -8,30 +8,30 @@ export type Finding = {
   status: 'ok' | 'warn' | 'fail' | 'skip'
   /** The evidence, in one sentence. */
   detail: string
-  /** One command that fixes it. */
+  /** One command that fixes the problem. */
   fix?: string
-  /** Runs that command, where doctor can do it safely (`--fix`). */
+  /** Runs that command. Present only if doctor can do so safely (`--fix`). */
   repair?(): void | Promise<void>
 }
 
 export type Check = {
   /** Stable, because monitoring depends on it. */
   name: string
-  /** Checks this one depends on; when one of them fails, this one is skipped rather than failed. */
+  /** Checks this one depends on. If one of them fails, this one is skipped rather than failed. */
   needs: readonly string[]
-  /** Asks the server alone, so it may ask one on another machine. */
+  /** True if the check needs only the server, so that the server may be on another machine. */
   asksServer?: boolean
   run(context: Context): Promise<Finding>
 }
 
-/** State the checks share; each part is set by an earlier check. */
+/** State the checks share. An earlier check sets each part. */
 export type Context = {
   shell: Shell
   config(): Config
   connect(): Promise<Connection>
-  /** What the server of `--socket` says of itself; null where none is named, or none answers. */
+  /** The status of the server at `--socket`. Null if none is given or it does not answer. */
   named?: Status | null
-  /** What `--fix` may do, by the check that found the need. */
+  /** The repairs for `--fix`, by the check that found the problem. */
   repairs?: Map<string, NonNullable<Finding['repair']>>
 }
 
@@ -40,7 +40,7 @@ export type Result = { check: string; status: Finding['status']; detail: string;
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warn = (detail: string, fix?: string): Finding => ({ status: 'warn', detail, ...(fix ? { fix } : {}) })
 export const fail = (detail: string, fix?: string): Finding => ({ status: 'fail', detail, ...(fix ? { fix } : {}) })
-/** The same finding, which doctor can repair by itself. */
+/** The same finding, with a repair that doctor can run. */
 export const repairable = (finding: Finding, repair: NonNullable<Finding['repair']>): Finding => ({
   ...finding,
   repair,
@@ -51,7 +51,7 @@ export const skip = (detail: string): Finding => ({ status: 'skip', detail })
 /** A check of this machine. */
 export const hostCheck = (name: string, needs: readonly string[], run: Check['run']): Check => ({ name, needs, run })
 
-/** A check that asks the server alone, once the database has passed. */
+/** A check that needs only the server, once the database has passed. */
 export const serverCheck = (name: string, run: Check['run'], needs = ['database']): Check => ({
   name,
   needs,
@@ -60,7 +60,7 @@ export const serverCheck = (name: string, run: Check['run'], needs = ['database'
 })
 
 /**
- * Runs checks concurrently, each once its dependencies have passed; returns results in the given order
+ * Runs checks concurrently, each once its dependencies have passed. Returns results in the given order
  * (docs/operating.md 2.19).
  */
 export async function runChecks(checks: readonly Check[], context: Context): Promise<Result[]> {
@@ -94,7 +94,7 @@ async function attempt(check: Check, context: Context): Promise<Finding> {
   }
 }
 
-/** The checks for a server on another machine: what they would find on this one says nothing about it. */
+/** The checks for a server on another machine. Skips those that would check this machine instead. */
 export const elsewhere = (checks: readonly Check[]): Check[] =>
   checks.map((check) => {
     if (!check.asksServer)

@@ -1,7 +1,7 @@
 import { expectData } from '../failure'
 import { type Context, type Finding, fail, hostCheck, ok, serverCheck, skip, warn } from './check'
 
-/** Modes whose engines the server uses for its own questions, preferred one first. */
+/** Modes whose engines the server uses for its own decisions, in order of preference. */
 const REQUESTED_MODES = ['auto', 'fast']
 
 type Target = { id: string; mode: string; target: string | null; kind: string | null; rank: number; state: string }
@@ -64,7 +64,7 @@ export const transcriptionCheck = hostCheck('transcription', ['config'], async (
   return upstream ? ok(upstream) : skip('no upstream, set SVC_STT_BASE_URL; POST /audio/stt answers 503')
 })
 
-/** Videos that are drawn here have the mark of origin already. */
+/** Videos made on this machine already have the mark of origin. */
 export const videoMarkCheck = hostCheck('video-mark', ['config'], async (context) => {
   if (!upstreamOf(context, 'svc-1-motion', 'videoBaseUrl'))
     return skip('no upstream for videos; videos made on this machine are marked')
@@ -76,7 +76,7 @@ export const videoMarkCheck = hostCheck('video-mark', ['config'], async (context
     : warn(`no ${videoMarker} here; upstream videos are stored without a mark`, 'apt-get install ffmpeg')
 })
 
-/** The first upstream of an engine of sound or of videos: its target, or the setting that names its address. */
+/** The first upstream of a sound or video engine: its target, or the setting with its address. */
 function upstreamOf(
   context: Context,
   engineId: string,

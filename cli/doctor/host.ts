@@ -14,7 +14,7 @@ function here({ shell }: Context, path: string): string {
   return near.startsWith('..') ? path : near || '.'
 }
 
-/** A file or folder that others may read, and should not. */
+/** A finding for a file or folder that others may read but should not. */
 const open = (say: typeof warn, context: Context, path: string, mode: 0o600 | 0o700, what: string): Finding =>
   repairable(say(`${here(context, path)} ${what}, mode ${modeOf(path)}`, `chmod ${mode.toString(8)} ${path}`), () =>
     chmodSync(path, mode),

@@ -11,7 +11,7 @@ import { eachEntry, pageIn } from '../pages'
 import { everyKey } from '../resource'
 import { type Context, type Finding, fail, hostCheck, ok, repairable, serverCheck, skip, warn } from './check'
 
-/** Whether receivers of webhooks take what is sent, and whether the guard keeps private addresses out. */
+/** Checks whether receivers of webhooks accept deliveries, and whether the guard blocks private addresses. */
 export const webhooksCheck = serverCheck('webhooks out', async (context) => {
   const api: SharedRoutes = (await context.connect()).ops()
   let [all, failing] = [0, 0]
@@ -30,7 +30,7 @@ export const webhooksCheck = serverCheck('webhooks out', async (context) => {
   return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
 })
 
-/** Whether each active widget has a page that may show it, and a key that works. */
+/** Checks whether each active widget has an allowed page, and a key that works. */
 export const widgetsCheck = serverCheck('widget origins', async (context) => {
   const api: SharedRoutes = (await context.connect()).ops()
   const live = new Map((await everyKey(api, { live: true })).map((key) => [key.id as string, key.allowed_origins]))
@@ -80,14 +80,14 @@ export const redisCheck = serverCheck('redis', async (context) => {
       )
 })
 
-/** Where the database is; null when there is none yet, since opening it would create it. */
+/** Where the database is. Null if it does not exist yet, because opening it would create it. */
 async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
   const location = (await import('../../src/app/open')).databaseLocationOf(context.config())
   return location.dialect === 'postgres' || existsSync(location.path) ? location : null
 }
 
 export const migrationsCheck = hostCheck('migrations', ['config', 'files'], async (context) => {
-  // This shell may know another database than a server that runs.
+  // A running server may use another database than this shell's settings name.
   const running = context.named ?? (await runningOf(context))
   if (running) return migratedBy(running)
   const location = await databaseOf(context)
@@ -164,13 +164,13 @@ export const publicUrlCheck = hostCheck('public url', ['config'], async (context
   return ok(`${url} answers ${answer.status}`)
 })
 
-/** Need no model: the server makes them itself. */
+/** Modes that need no model, because the server itself makes their output. */
 const MADE_HERE = new Set(['image', 'video', 'tts'])
 
 export const enginesCheck = serverCheck('engines', async (context) => {
   const { engines } = expectData(await (await context.connect()).ops().engines.get())
   const away = engines.filter(({ state }) => state === 'unreachable')
-  // One that serves several modes is in the list once for each.
+  // A target that serves several modes is listed once per mode.
   const gone = [...new Set(away.map(({ target, address, problem }) => `${target} at ${address}: ${problem}`))]
   if (gone.length) return fail(gone.join('; '), 'svc-admin engines test')
   const failing = engines.filter(({ state }) => state === 'failing')
@@ -182,7 +182,7 @@ export const enginesCheck = serverCheck('engines', async (context) => {
     const fix = 'svc-admin engines add NAME --base-url URL --models MODEL'
     return say(`the built-in engine answers ${builtin.join(', ')}; it is not a language model`, fix)
   }
-  // The same as GET /models says.
+  // Same status as in GET /models.
   const short = engines.filter(({ status, why }) => status && status !== 'available' && why)
   const named = [...new Map(short.map(({ mode, status, why }) => [mode, `${mode} is ${status}: ${why}`])).values()]
   return named.length ? warn(named.join('; '), 'svc-admin engines list') : ok('every mode has an engine')
@@ -192,8 +192,7 @@ export const enginesCheck = serverCheck('engines', async (context) => {
 const CLOCK_OFF_MS = 5_000
 
 /**
- * Whether some process does each thing that orders need, by the right clock, and whether they can read each other's
- * files.
+ * Checks that each required role has a process, that the clocks agree, and that processes can read each other's files.
  */
 export const jobsCheck = serverCheck('jobs', async (context) => {
   const { nodes, pid } = await statusOf(context)
@@ -228,7 +227,7 @@ async function verified(context: Context, wanted: (check: string) => boolean) {
   return broken.length ? fail(`${broken.length} broken: ${broken[0]}`, 'svc-admin verify') : ok('holds')
 }
 
-/** Whether production still takes the key that dev mode made, and left in a file of the data folder. */
+/** Checks whether production still accepts the key that dev mode created and left in a file of the data folder. */
 export const devKeyCheck = serverCheck('dev key', async (context) => {
   if ((await statusOf(context)).mode !== 'production') return skip('for production')
   const keys = await everyKey((await context.connect()).ops(), { live: true, user: DEV_OWNER }).catch(noneOf)
@@ -240,13 +239,13 @@ export const devKeyCheck = serverCheck('dev key', async (context) => {
   )
 })
 
-/** No such owner: no first run in dev mode. */
+/** The owner does not exist, so there was no first run in dev mode. */
 function noneOf(error: { code?: string }): [] {
   if (error.code === 'not_found') return []
   throw error
 }
 
-/** Asks once per run and shares the answer between checks. */
+/** Requests once per run and shares the answer between checks. */
 const once = <T>(ask: (context: Context) => Promise<T>) => {
   const request = new WeakMap<Context, Promise<T>>()
   return (context: Context): Promise<T> => {
@@ -257,10 +256,10 @@ const once = <T>(ask: (context: Context) => Promise<T>) => {
 }
 
 const statusOf = once(async (context) => expectData(await (await context.connect()).ops().status.get()))
-/** The server of this data folder, perhaps started with other settings than this shell has; null without one. */
+/** The server of this data folder, perhaps started with other settings than this shell's. Null without one. */
 export async function runningOf(context: Context): Promise<Status | null> {
   if (!existsSync(join(context.config().dataDir, 'ops.sock'))) return null
-  // Why it cannot be reached is for the checks that need it to say.
+  // Checks that need the server report why it cannot be reached.
   const connection = await context.connect().catch(() => null)
   return connection?.transport.kind === 'socket' ? await statusOf(context) : null
 }

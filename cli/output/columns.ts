@@ -4,17 +4,17 @@ const KINDS = ['number', 'money', 'time', 'list', 'flag'] as const
 
 /** One member of an answer: a table column, and a name for `--fields`. */
 export type Column = {
-  /** The member's path in the JSON object; `a.b` is nested. */
+  /** The member's path in the JSON object. `a.b` is nested. */
   field: string
   header: string
   kind?: (typeof KINDS)[number]
-  /** Only in `wide`, csv and single records. */
+  /** Shown only in `wide`, csv and single records. */
   wide?: boolean
-  /** Never cut in a table: a part of an id names nothing. */
+  /** Never cut in a table, because a part of an id is useless. */
   keep?: boolean
-  /** Left out of a table first where it is narrow. */
+  /** Omitted first when a table is narrow. */
   min?: boolean
-  /** Formats the cell when the raw value is not suitable; `whole` when there is room for all of it. */
+  /** Formats the cell if the raw value is not suitable. `whole` is true when there is room for all of it. */
   show?(row: JsonObject, whole: boolean): string
 }
 
@@ -26,7 +26,7 @@ export const column = (field: string, header: string, rest: Omit<Column, 'field'
 
 export const isNumeric = ({ kind }: Column): boolean => kind === 'number' || kind === 'money'
 
-/** Shows the start of an id, enough to name it by; the whole id when there is room. */
+/** Shows the start of an id, enough to identify it. Shows the whole id when there is room. */
 export const idColumn: Column = {
   field: 'id',
   header: 'ID',
@@ -37,9 +37,9 @@ export const idColumn: Column = {
 const OPTIONS: readonly string[] = [...KINDS, 'wide', 'keep', 'min']
 
 /**
- * Columns as a table with commas: each is its field, its header in capitals, its kind and its options, such as
- * `created_at CREATED time wide`; a function behind them formats its cells. A field without a header is
- * {@link idColumn}.
+ * Parses columns from a comma-separated list. Each has its field, its header in capitals, its kind and its options,
+ * such as `created_at CREATED time wide`. A function after them formats its cells. A field without a header is {@link
+ * idColumn}.
  */
 export const columnsOf = (table: TemplateStringsArray, ...shows: NonNullable<Column['show']>[]): Column[] =>
   table

@@ -6,14 +6,14 @@ export type JsonObject = Record<string, unknown>
  */
 const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
-/** JSON with those characters escaped: no data is lost, and it cannot control a terminal. */
+/** JSON with those characters escaped. No data is lost, and the text cannot control a terminal. */
 export const safeJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? 'null').replace(
     RISKY,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Applies `change` to every string in a value; for formats without escapes. */
+/** Applies `change` to every string in a value. For formats without escapes. */
 export function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map((one) => mapStrings(one, change))

@@ -1,4 +1,4 @@
-/** Colours that most colour-blind people can tell apart; a word always says the same as the colour. */
+/** Colours that most colour-blind people can distinguish. A word always carries the same meaning as the colour. */
 const CODES = { good: '36', warn: '33', bad: '91', dim: '2', strong: '1' } as const
 
 export type Paint = (tone: keyof typeof CODES, text: string) => string
@@ -17,5 +17,5 @@ const ASCII: Record<string, string> = {
   '–': '-',
 }
 
-/** For `--ascii`: replaces our own punctuation by ASCII; other characters stay. */
+/** For `--ascii`: replaces our own punctuation by ASCII. Other characters stay. */
 export const toAscii = (text: string): string => text.replace(/[…·→¢“”’–]/g, (sign) => ASCII[sign]!)

@@ -11,7 +11,7 @@ import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
 import { spellTime, type TimeStyle } from './time'
 
-/** When a row came to be, by the names that answers have for it; `age` is counted from there. */
+/** Members that hold a row's creation time in answers. `age` counts from it. */
 const BORN = ['created_at', 'createdAt', 'at', 'timestamp', 'started_at']
 
 const readerOf =
@@ -26,12 +26,12 @@ const readerOf =
 
 type CellStyle = { time: TimeStyle; now: number }
 
-/** A cell is one line: tabs and newlines become blanks. */
+/** A cell is one line, so tabs and newlines become blanks. */
 const oneLine = (value: unknown): string =>
   clean(typeof value === 'object' ? safeJson(value) : String(value)).replace(/[\t\n]+/g, ' ')
 
 export const FORMATS = ['table', 'wide', 'json', 'jsonl', 'yaml', 'csv', 'id', 'none'] as const
-/** Formats of monitors, which a command offers by itself (`Command.formats`). */
+/** Monitoring formats, which only some commands offer (`Command.formats`). */
 export const MONITOR_FORMATS = ['nagios', 'prometheus'] as const
 export type Format = (typeof FORMATS)[number] | (typeof MONITOR_FORMATS)[number]
 
@@ -41,13 +41,13 @@ export type PrintStyle = CellStyle & {
   fields: readonly string[] | null
   headers: boolean
   quiet: boolean
-  /** ASCII only; applied to cells before they are measured. */
+  /** ASCII only. Applied to cells before they are measured. */
   ascii?: boolean
-  /** `--filter`: which rows of a list are printed. */
+  /** `--filter`: selects the rows of a list to print. */
   filter?: string | undefined
-  /** `--query`: what is printed instead of the answer. */
+  /** `--query`: replaces the answer to print. */
   query?: Query | null | undefined
-  /** Prints only the lines that the print before it had not, as a watch in a pipe does. */
+  /** Prints only lines that the previous print did not have, for a watch in a pipe. */
   changesOnly?: boolean
 }
 
@@ -63,14 +63,14 @@ export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
   return { list, item, feed, kept: stored }
 
-  /** The rows that `--filter` keeps. @throws CommandFailed 2 for a name that is no column */
+  /** The rows that match `--filter`. @throws CommandFailed 2 for an unknown column */
   function stored<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
     if (style.filter === undefined) return rows
     const keeps = keeperOf(style.filter, columns, style.now)
     return rows.filter((row) => keeps(row as JsonObject))
   }
 
-  /** Prints a list. When it is empty, `empty` goes to stderr; in table format stdout stays empty. */
+  /** Prints a list. For an empty list, prints `empty` to stderr. In table format stdout then stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
     const records = stored(rows, columns) as readonly JsonObject[]
     assertFields(columns)
@@ -85,7 +85,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     machine(records, columns, records.map(picked))
   }
 
-  /** A table whose rows come in batches: one header, and columns that stay where the first batch has put them. */
+  /** A table whose rows arrive in batches: one header, and column widths fixed by the first batch. */
   function feed(columns: readonly Column[]): (rows: readonly object[]) => void {
     const requests = chosen(columns)
     const headers = requests.map(({ header }) => header)
@@ -115,7 +115,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     if (gone.length && !style.quiet) io.err(`no room for ${gone.join(', ')}; -o wide shows all columns`)
   }
 
-  /** Prints one record; in table format as lines of name and value. */
+  /** Prints one record. In table format as lines of name and value. */
   function item(object: object, columns: readonly Column[]): void {
     const one = object as JsonObject
     assertFields(columns)
@@ -139,7 +139,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
     for (const line of lines) if (!before.has(line)) io.out(line)
   }
 
-  /** Texts and numbers stand bare, one a line, unless a format is asked for: then a shell can take them as they are. */
+  /** Without an explicit format, texts and numbers are printed without quotes, one per line, for use in a shell. */
   function queriedLines(value: unknown): string[] {
     const all = Array.isArray(value) ? value : [value]
     const isBare = all.every((one) => one !== null && typeof one !== 'object')
@@ -226,8 +226,8 @@ function cell(row: JsonObject, column: Column, style: CellStyle, whole = false):
 }
 
 /**
- * What `--filter` keeps of rows with these columns, in the language of the dashboard (docs/operating.md 3.4). @throws
- * CommandFailed 2 for a name that is no field.
+ * Returns the `--filter` predicate for rows with these columns, in the dashboard's filter language (docs/operating.md
+ * 3.4). @throws CommandFailed 2 for an unknown field.
  */
 function keeperOf(expression: string, columns: readonly Column[], now: number): (row: JsonObject) => boolean {
   const own: Fields<JsonObject> = Object.fromEntries(columns.map((column) => [column.field, readerOf(column)]))

@@ -1,14 +1,14 @@
 import { usageFailure } from '../failure'
 import type { Format } from './print'
 
-/** What becomes of an answer, as its JSON has it. */
+/** Transforms an answer, given in its JSON form. */
 export type Query = (answer: unknown) => unknown
 
 const FORMATS: readonly Format[] = ['table', 'wide', 'json', 'jsonl', 'yaml']
 
 /**
- * Reads `--query`, an expression of JMESPath. @throws CommandFailed 2 for one that cannot be read, and for a format
- * that has no place for what it makes
+ * Parses `--query`, a JMESPath expression. @throws CommandFailed 2 for an invalid expression, and for a format that
+ * cannot print its result
  */
 export async function readQuery(expression: string, format: Format): Promise<Query> {
   if (!FORMATS.includes(format)) {

@@ -1,21 +1,21 @@
 import { type Column, isNumeric } from './columns'
 
 type Room = {
-  /** Columns of the terminal; null leaves every cell whole (a pipe). */
+  /** Columns of the terminal. Null leaves every cell whole (a pipe). */
   width: number | null
-  /** Whether columns may be left out where even cut cells do not fit. */
+  /** True if columns may be omitted when even cut cells do not fit. */
   mayDrop: boolean
 }
 
-/** Columns that are shown, by their places, and how wide each is. */
+/** Indexes of the shown columns, and the width of each column. */
 export type Layout = { shown: readonly number[]; widths: readonly number[] }
 
 const GAP = 2
-/** A text cut to less says nothing. */
+/** A text cut below this width is useless. */
 const NARROWEST = 8
 
 /**
- * Makes lines fit: texts are cut, the widest first; then the least important columns go, the last first. Ids, numbers
+ * Makes lines fit. Cuts texts, the widest first. Then omits the least important columns, the last first. Ids, numbers
  * and times are shown whole or not at all, because a part of them cannot be used (docs/operating.md 2.4).
  */
 export function layOut(columns: readonly Column[], widths: readonly number[], { width, mayDrop }: Room): Layout {
@@ -48,7 +48,7 @@ const lineOf = (widths: readonly number[]): number =>
 export const widthsOf = (columns: readonly Column[], lines: readonly (readonly string[])[]): number[] =>
   columns.map((_, at) => Math.max(0, ...lines.map((line) => Bun.stringWidth(line[at] ?? ''))))
 
-/** Rows of ready cells as lines: two spaces between columns, numbers to the right, no boxes (docs/operating.md 2.4). */
+/** Formatted cells as lines: two spaces between columns, numbers right-aligned, no boxes (docs/operating.md 2.4). */
 export const linesOf = (
   columns: readonly Column[],
   rows: readonly (readonly string[])[],

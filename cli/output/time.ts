@@ -19,7 +19,7 @@ export function spellTime(iso: string, { time, now }: { time: TimeStyle; now: nu
   return at > now ? `in ${distance}` : `${distance} ago`
 }
 
-/** The largest fitting unit, rounded down: `3 min`, `4 d`; `now` below a second. */
+/** The largest fitting unit, rounded down: `3 min`, `4 d`. Below a second, `now`. */
 export function spellSpan(ms: number): string {
   for (const [size, unit] of STEPS) {
     if (ms >= size) return `${Math.floor(ms / size)} ${unit}`
