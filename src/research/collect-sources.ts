@@ -2,10 +2,10 @@ import type { Guard } from '../guardrails'
 import { type Call, ownerOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import { hostOf } from '../text'
+import { WebFailure } from './errors'
 import { MAX_CHARS } from './passages'
 import type { Plan } from './plan'
 import type { OwnText, Source } from './source'
-import { WebFailure } from './web/failure'
 import type { Web } from './web/service'
 
 /** An address worth reading, and what is known of it before. */

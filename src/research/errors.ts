@@ -48,3 +48,8 @@ export const notAReport = defineError(
   (type: string, status: string) =>
     `This is a job of type ${type} that is ${status}. Only the report of a completed research job can be checked.`,
 )
+
+/** What could not be searched or read, in one sentence of this server: it names no search server and no secret. */
+export class WebFailure extends Error {
+  override name = 'WebFailure'
+}

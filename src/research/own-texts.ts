@@ -4,8 +4,8 @@ import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Store } from '../kernel/store'
 import { unwrapped } from '../text'
 import type { Own } from './collect-sources'
+import { WebFailure } from './errors'
 import type { OwnText } from './source'
-import { WebFailure } from './web/failure'
 import type { Web } from './web/service'
 
 type Deps = {

@@ -17,6 +17,8 @@ const word = (body: string): string => `<w:document xmlns:w="${WORD}"><w:body>${
 const paragraph = (text: string): string => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`
 const related = (...entries: [id: string, target: string][]): string =>
   `<Relationships xmlns="${RELATIONS}">${entries.map(([id, target]) => `<Relationship Id="${id}" Target="${target}"/>`).join('')}</Relationships>`
+const open = (body: string): string =>
+  `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b">${body}</office:document-content>`
 const slide = (text: string): string =>
   `<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`
 
@@ -100,6 +102,38 @@ describe('the text of a file of Office, as programs write it', () => {
       'First\n\nSay hello\n\nSecond',
     ],
   ])('%s', (_, parts, expected) => expect(officeText(zipped(parts)).trim()).toBe(expected))
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'an OpenDocument text, with its notes, without what was deleted',
+      {
+        'content.xml': open(
+          `<office:automatic-styles><text:p>no</text:p></office:automatic-styles><office:body><office:text><text:tracked-changes><text:p>Deleted.</text:p></text:tracked-changes><text:h>The   mill</text:h><text:p>Built<text:s text:c="2"/>in <text:span>1791</text:span><text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>Or 1792.</text:p></text:note-body></text:note>.</text:p><text:list><text:list-item><text:p>One</text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>b</text:p><text:p>c</text:p></table:table-cell></table:table-row></table:table></office:text></office:body>`,
+        ),
+      },
+      'The mill\nBuilt  in 1791.\nOne\na\t\t\tb c\n\nOr 1792.',
+    ],
+    [
+      'a sheet of OpenDocument, as it is shown',
+      {
+        'content.xml': open(
+          '<table:table table:name="P"><table:table-row><table:table-cell office:value="0.125"><text:p>12,5 %</text:p></table:table-cell><table:table-cell table:number-columns-repeated="16000"/></table:table-row></table:table>',
+        ),
+      },
+      '12,5 %',
+    ],
+    [
+      'a book, its chapters in its order',
+      {
+        'META-INF/container.xml': '<container/>',
+        'OEBPS/book.opf':
+          '<package><manifest><item id="b" href="Text/two%20b.xhtml"/><item id="a" href="Text/one.xhtml"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
+        'OEBPS/Text/two b.xhtml': '<html><head><title>t</title></head><body><p>Second.</p></body></html>',
+        'OEBPS/Text/one.xhtml': '<html><body><h1>One</h1><p>First &amp; last.</p></body></html>',
+      },
+      'One\nFirst & last.\n\nSecond.',
+    ],
+  ])('%s', (_, parts, wanted) => expect(officeText(zipped(parts))).toBe(wanted))
 
   test('a large sheet takes time in proportion', () => {
     const rows = `<row>${'<c><v>1</v></c>'.repeat(10)}</row>`.repeat(5_000)

@@ -1,17 +1,70 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { xmlText } from '../../kernel/text'
 import { readChart } from './blocks-chart-data'
+import { NOTED, type Notes, plainer } from './blocks-html'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
 
-/** HTML in Markdown is text, but for a line break, and nothing is fetched: a picture stays the name of one. */
+/** HTML in Markdown is text, but for what is common in it; nothing is fetched: a picture stays the name of one. */
 const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
 
-// A cell of a table cannot hold a break of another form.
-reader.inline.ruler.before('html_inline', 'line_break', (state, silent) => {
-  const tag = /^<br ?\/?>[ \n]*/i.exec(state.src.slice(state.pos, state.pos + 40))?.[0]
-  if (!tag) return false
-  if (!silent) state.push('hardbreak', 'br', 0)
-  state.pos += tag.length
+/** Tags that change how their words look, and how. */
+const TAGS: Readonly<Record<string, Style & { script?: Script }>> = {
+  ...{ b: { bold: true }, strong: { bold: true }, i: { italic: true }, em: { italic: true }, s: { strike: true } },
+  ...{ del: { strike: true }, code: { code: true }, kbd: { code: true }, samp: { code: true }, u: {}, ins: {} },
+  ...{ mark: {}, small: {}, span: {}, a: {}, sub: { script: 'sub' }, sup: { script: 'sup' } },
+}
+/** Within so many characters a tag must end, or it is text. */
+const MAX_MARKED = 500
+
+// A line break, a comment, or words between a tag and its end.
+reader.inline.ruler.before('html_inline', 'tags', (state, silent) => {
+  const near = state.src.slice(state.pos, Math.min(state.posMax, state.pos + MAX_MARKED))
+  const [skipped, isBreak] = /^(?:<br ?\/?>[ \n]*()|<!--[\s\S]*?-->)/i.exec(near) ?? []
+  if (skipped) {
+    if (!silent && isBreak !== undefined) state.push('hardbreak', 'br', 0)
+    state.pos += skipped.length
+    return true
+  }
+  const picture = /^<img\s[^<>]+>/i.exec(near)?.[0]
+  if (picture) {
+    if (!silent) {
+      const token = state.push('image', 'img', 0)
+      token.attrs = [['src', attributeIn(picture, 'src')]]
+      token.content = attributeIn(picture, 'alt')
+    }
+    state.pos += picture.length
+    return true
+  }
+  const [begin, name = ''] = /^<([a-z]{1,6})(?:\s[^<>]{0,200})?>/i.exec(near) ?? []
+  const tag = name.toLowerCase()
+  const length = begin && TAGS[tag] ? near.toLowerCase().indexOf(`</${tag}>`) : -1
+  if (!begin || length < 0) return false
+  const [start, end] = [state.pos, state.posMax]
+  if (!silent) {
+    state.push('tag_open', tag, 1).attrs = [['href', attributeIn(begin, 'href')]]
+    state.pos += begin.length
+    state.posMax = start + length
+    state.md.inline.tokenize(state)
+    state.push('tag_close', tag, -1)
+  }
+  state.pos = start + length + tag.length + 3
+  state.posMax = end
+  return true
+})
+
+/** The value of an attribute that stands in quotes; empty without. */
+const attributeIn = (tag: string, wanted: string): string =>
+  [...tag.matchAll(/\s([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi)]
+    .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
+    .join('')
+
+// The number of a note, where the note is in the text.
+reader.inline.ruler.before('link', 'note', (state, silent) => {
+  const [whole, name = ''] = NOTED.exec(state.src.slice(state.pos, state.pos + 64)) ?? []
+  const number = (state.env as Partial<Notes>).numbers?.get(name)
+  if (!whole || !number) return false
+  if (!silent) state.push('text', '', 0).content = scripted(String(number), 'sup')
+  state.pos += whole.length
   return true
 })
 
@@ -40,7 +93,8 @@ const LINK = /^(https?:\/\/|mailto:)/i
  * Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (docs/api.md 6).
  */
 export function readMarkdown(markdown: string): Block[] {
-  return blocksOf(createCursor(reader.parse(withoutFrontMatter(markdown).text, {})))
+  const { text, ...notes } = plainer(withoutFrontMatter(markdown).text)
+  return blocksOf(createCursor(reader.parse(text, notes)))
 }
 
 const FRONT_MATTER =
@@ -176,37 +230,52 @@ function paragraphs(inline: readonly Token[]): Block[] {
   return blocks
 }
 
-type Style = Omit<Span, 'text'>
+type Script = 'sub' | 'sup'
+type Style = Omit<Span, 'text'> & { script?: Script }
 type Part = Span | { source: string; text: string }
 
 function spansOf(inline: readonly Token[]): Part[] {
   const parts: Part[] = []
   const styles: Style[] = [{}]
-  const style = () => styles.at(-1)!
+  const push = (text: string) => {
+    const { script, ...style } = styles.at(-1)!
+    parts.push({ text: script ? scripted(text, script) : text, ...style })
+  }
   for (const token of inline) {
     switch (token.type) {
       case 'text':
       case 'html_inline':
-        parts.push({ text: oneSpace(token.content), ...style() })
+        push(oneSpace(token.content))
         break
       case 'code_inline':
-        parts.push({ text: oneSpace(token.content), ...style(), code: true })
+        parts.push({ text: oneSpace(token.content), ...styles.at(-1)!, code: true })
         break
       case 'softbreak':
-        parts.push({ text: ' ', ...style() })
+        push(' ')
         break
       case 'hardbreak':
-        parts.push({ text: '\n', ...style() })
+        push('\n')
         break
       case 'image':
         parts.push({ source: attributeOf(token, 'src'), text: token.content })
         break
       default:
-        if (token.nesting === 1) styles.push({ ...style(), ...styleOf(token) })
+        if (token.nesting === 1) styles.push({ ...styles.at(-1), ...styleOf(token) })
         else if (token.nesting === -1 && styles.length > 1) styles.pop()
     }
   }
   return parts
+}
+
+const SCRIPTS: Record<Script, string> = { sup: '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ', sub: '₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙᵢ' }
+
+/** Raised or lowered signs where there are such for all of a text; else it stays as it is, behind its mark. */
+function scripted(text: string, script: Script): string {
+  const signs = [...text.replace(/[\u2212\u2013]/g, '-')].map(
+    (sign) => SCRIPTS[script]['0123456789+-=()ni'.indexOf(sign)],
+  )
+  if (signs.every((sign) => sign !== undefined)) return signs.join('')
+  return script === 'sub' ? text : /^\p{L}{1,3}$/u.test(text) ? text : `^${text}`
 }
 
 /** Several spaces are one, as browsers show Markdown. */
@@ -220,7 +289,9 @@ function styleOf(token: Token): Style {
       return { italic: true }
     case 's_open':
       return { strike: true }
+    case 'tag_open':
     case 'link_open': {
+      if (token.tag !== 'a') return TAGS[token.tag]!
       const link = attributeOf(token, 'href')
       return LINK.test(link) ? { link } : {}
     }

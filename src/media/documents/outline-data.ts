@@ -108,7 +108,7 @@ export function pairRows(line: string): Rows | null {
 
 /** Lines of `Label: value`, when all are. */
 export function labelled(part: string): Rows | null {
-  const lines = part.split('\n').map((line) => /^\s*([^:|]{1,40}):\s+(\S.*)$/.exec(line))
+  const lines = part.split('\n').map((line) => /^\s*([^:|[<]{1,40}):\s+(\S.*)$/.exec(line))
   if (lines.length < 2 || lines.some((found) => !found)) return null
   return [['', 'Value'], ...lines.map((found) => [found![1]!.trim(), found![2]!.trim()])]
 }

@@ -61,9 +61,15 @@ const holdsRows = (text: string): boolean =>
 const NO_REQUEST =
   /^(?:of|in|for|to|at|by|on|off|up|down)\b|^(?:it|this|them)\s+(?:down|up|out|off|right|simple|yourself|happen|work|count|better|last|easy|real|new)\b/i
 
-/** A line that stands above others as a heading does. */
+/**
+ * A line that stands above others as a heading does; a sentence that a colon ends leads to what follows. Letters that
+ * know no capitals say more in a line.
+ */
 export const looksLikeHeading = (line: string): boolean =>
-  !/[\n[\]|`]/.test(line) && line.length <= 70 && !/[.!?,;]$/.test(line.trim()) && /^[\p{Lu}\p{N}]/u.test(line.trim())
+  !/[\n[\]|`]/.test(line) &&
+  !/[.!?,;。！？，、；：؟،؛।]$/.test(line.trim()) &&
+  !(line.trim().endsWith(':') && line.trim().split(/\s+/).length > 5) &&
+  (/^[\p{Lu}\p{N}]/u.test(line.trim()) ? line.length <= 70 : /^\p{Lo}.{0,29}$/u.test(line.trim()))
 
 /**
  * A title for what a prompt says: its heading as it is written, else what a request names or is about. No word is cut

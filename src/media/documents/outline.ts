@@ -81,13 +81,15 @@ function bodyOf(material: string, notice: Notice): string {
   if (whole) return tableOf(whole, notice)
   const parts = partsOf(material)
   const { title } = notice
+  // Who marks headings marks all of them.
+  const isMarked = parts.filter((part) => /^#{1,6}\s/.test(part)).length > 1
   return parts
     .map((part, at) => {
       if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
       const rows =
         jsonRows(part) ?? delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
       if (rows) return tableOf(rows, notice)
-      if (at === parts.length - 1 || !looksLikeHeading(part)) return part
+      if (isMarked || at === parts.length - 1 || !looksLikeHeading(part)) return part
       // The first line of a text is its title.
       return `${at === 0 && part.startsWith(title) ? '#' : '##'} ${part.replace(/:$/, '')}`
     })

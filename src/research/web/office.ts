@@ -8,8 +8,9 @@ const MAX_UNPACKED = 64 * 1024 * 1024
 /** Programs write the names of parts in either case, with either slash, and with one before them. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 
+/** Parts of Office files, of OpenDocument files (`content.xml`), and of books: chapters and their list. */
 const PART =
-  /^(?:word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** In which order the parts of a Word document are read. */
 const OF_WORD = [
@@ -21,7 +22,7 @@ const OF_WORD = [
   /^word\/footer\d*\.xml$/,
 ]
 
-/** The text of a Word document, a presentation or a workbook. Throws for other archives and too large ones. */
+/** The text of a Word document, a presentation, a workbook, an OpenDocument file or a book (EPUB). Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
   let total = 0
   const unpacked = unzipSync(bytes, {
@@ -47,9 +48,12 @@ export function officeText(bytes: Uint8Array): string {
   const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
   const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
   const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], kind))
-  if (!sheets.length && !slides.length && !words.length) throw new Error('no document of a kind that is read here')
+  const others = [...openText(rootOf('content.xml')), ...chapters(parts, rootOf)]
+  if (![sheets, slides, words, others].some(({ length }) => length))
+    throw new Error('no document of a kind that is read here')
   const book = sheets.length ? bookOf(rootOf) : null
   const texts = [
+    ...others,
     // Headers and footers are often the same in several parts.
     ...new Set(words.map((name) => proseOf(rootOf(name)!))),
     ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => proseOf(rootOf(part)!))),
@@ -59,6 +63,58 @@ export function officeText(bytes: Uint8Array): string {
     }),
   ]
   return texts.filter(Boolean).join('\n\n')
+}
+
+/** What is not read of an OpenDocument file: how it looks, and what was deleted. */
+const UNREAD_OPEN = /^(?:automatic-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
+
+/** The text of an OpenDocument file, and its notes below it; a line for each paragraph and each row of a table. */
+function openText(root: Element | null): string[] {
+  const lines: string[] = []
+  const notes: string[] = []
+  let line = ''
+  const walk = (element: Element, isIn: boolean): void => {
+    for (const child of element.childNodes as unknown as Iterable<Element>) {
+      if (child.nodeType === 3 && isIn) line += (child.textContent ?? '').replace(/\s+/g, ' ')
+      if (child.nodeType !== 1) continue
+      const name = nameOf(child)
+      if (UNREAD_OPEN.test(name)) continue
+      if (name === 's') line += ' '.repeat(Math.min(100, Number(child.getAttribute('text:c') ?? 1)))
+      else if (name === 'tab') line += '\t'
+      else if (name === 'line-break') line += '\n'
+      else if (name === 'note' || name === 'annotation') notes.push(openText(child).join(' '))
+      else if (name === 'table-row') {
+        const cells = [...child.children].flatMap((cell) => {
+          const words = openText(cell).join(' ').replace(/\s+/g, ' ').trim()
+          const times = Number(cell.getAttribute('table:number-columns-repeated') ?? 1)
+          return Array.from({ length: Math.min(times, MAX_GAP) }, () => words)
+        })
+        lines.push(cells.join('\t').trimEnd())
+      } else if (name === 'p' || name === 'h') {
+        if (line) lines.push(line)
+        line = ''
+        walk(child, true)
+        lines.push(line)
+        line = ''
+      } else walk(child, isIn)
+    }
+  }
+  if (root) walk(root, false)
+  return [lines.filter(Boolean).join('\n'), ...notes].filter(Boolean)
+}
+
+/** The chapters of a book, in its order. */
+function chapters(parts: ReadonlyMap<string, Uint8Array>, rootOf: RootOf): string[] {
+  const list = [...parts.keys()].find((name) => name.endsWith('.opf'))
+  const root = list ? rootOf(list) : null
+  const pathOf = (href: string) => plainName(decodeURIComponent(URL.parse(href, `file:///${list}`)?.pathname ?? ''))
+  const paths = new Map(
+    allIn(root, 'item').map((item) => [item.getAttribute('id'), pathOf(item.getAttribute('href') ?? '')]),
+  )
+  return allIn(root, 'itemref').flatMap((item) => {
+    const part = parts.get(paths.get(item.getAttribute('idref')) ?? '')
+    return (part && pageText(new TextDecoder().decode(part))) || []
+  })
 }
 
 type RootOf = (name: string) => Element | null
@@ -257,12 +313,11 @@ function momentOf(days: number, format: string, beginsMs: number): string {
 }
 
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
-const MAX_DEPTH = 10
 const MAX_FIELD = 1_000
 
 /** The head of a mail and its text, or that of its page where it has no other; files in it are left out. */
 export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
-  const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: MAX_DEPTH })
+  const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
   const shown = SHOWN_FIELDS.map((name) => {
     const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
     return [name, decodeWords(value).slice(0, MAX_FIELD)] as const

@@ -35,7 +35,26 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
     maxElemsToParse: 50_000,
   }).parse()
   const publishedAt = article?.publishedTime || null
-  return { title: article?.title || ownTitle, text: article?.content || everything, publishedAt }
+  const text = article?.content || everything
+  const stated = text.length < MAX_SHELL_CHARS ? statedIn(document) : ''
+  return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
+}
+
+/** A page with less text than this may be filled by its scripts. */
+const MAX_SHELL_CHARS = 300
+
+/** What a page says of itself to programs that run no scripts: the text of its article, or what it is about. */
+function statedIn(document: Document): string {
+  const article = [...document.querySelectorAll('script[type="application/ld+json"]')]
+    .map((script) => /"articleBody"\s*:\s*("(?:[^"\\]|\\[\s\S])*")/.exec(script.textContent ?? '')?.[1])
+    .find(Boolean)
+  try {
+    if (article) return JSON.parse(article.replace(/\n/g, '\\n')) as string
+  } catch {
+    // Not written as JSON is; the page says what it is about in other places, too.
+  }
+  const about = document.querySelector('meta[name="description"], meta[property="og:description"]')
+  return about?.getAttribute('content')?.trim() ?? ''
 }
 
 /** Adds the html, head and body that HTML lets a page leave out: the library adds none, and others need them. */
@@ -48,6 +67,12 @@ function documentOf(html: string): Document {
   const body = root.querySelector('body') ?? document.createElement('body')
   for (const node of [...root.childNodes]) if (node !== head && node !== body) body.append(node)
   root.append(head, body)
+  // What a browser shows at once, though it stands in a template.
+  for (const shadow of body.querySelectorAll('template[shadowrootmode], template[shadowroot]')) {
+    const shown = document.createElement('div')
+    shown.innerHTML = shadow.innerHTML
+    shadow.replaceWith(shown)
+  }
   for (const element of body.querySelectorAll(':scope > title, :scope > meta')) head.append(element)
   return document
 }
@@ -74,6 +99,8 @@ const SILENT = new Set([
   'OBJECT',
   'BUTTON',
   'SELECT',
+  'ANNOTATION',
+  'ANNOTATION-XML',
 ])
 const BLOCKS = new Set([
   'P',
@@ -106,6 +133,14 @@ const BLOCKS = new Set([
   'H6',
   'BR',
   'HR',
+  'DETAILS',
+  'SUMMARY',
+  'ADDRESS',
+  'CAPTION',
+  'FIELDSET',
+  'LEGEND',
+  'DIALOG',
+  'MENU',
 ])
 
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
@@ -131,9 +166,9 @@ function textOf(element: unknown, prose: boolean): string {
   return remaining.join('\n').trim()
 }
 
-/** As browsers show it, where set text keeps its lines. Soft hyphens are no characters. */
+/** As browsers show it, where set text keeps its lines. Soft hyphens and places to break a word are no characters. */
 function wordsOf({ textContent, parentNode }: PageNode, prose: boolean): string {
-  const text = (textContent ?? '').replaceAll('\u00ad', '')
+  const text = (textContent ?? '').replace(/[\u00ad\u200b\u2060\ufeff]/g, '')
   return !prose && isSet(parentNode) ? text : text.replace(/\s+/g, ' ')
 }
 

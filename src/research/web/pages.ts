@@ -4,8 +4,8 @@ import { createSemaphore } from '../../kernel/semaphore'
 import { storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
 import { unwrapped } from '../../text'
+import { WebFailure } from '../errors'
 import type { DocumentInput } from './document-reader.worker.ts'
-import { WebFailure } from './failure'
 import type { PageAnswer, PageQuery } from './page-reader.worker.ts'
 
 /** Charset declared in the page itself; HTML requires it within the first 1024 bytes. */
@@ -35,7 +35,8 @@ const PAGE = /^(text\/html|application\/xhtml\+xml)$/
 
 const PLAIN = /^(text\/[\w.+-]+|application\/(json|xml|javascript|csv|(x-)?ndjson|(x-)?yaml|[\w.-]+\+(json|xml)))$/
 
-const DOCUMENT = /^application\/(?:(?:x-)?pdf|vnd\.openxmlformats-officedocument\..{1,80})$/
+const DOCUMENT =
+  /^application\/(?:(?:x-)?pdf|vnd\.o(?:penxmlformats-officedocument|asis\.opendocument)\..{1,80}|epub\+zip)$/
 
 const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
 
@@ -119,8 +120,11 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
       const answer = await fetchOnce(url, by, Math.max(1, until - performance.now()))
       const { status, headers } = answer
-      if (![301, 302, 303, 307, 308].includes(status) || !headers.location) return { ...answer, url }
-      const next = URL.parse(headers.location, url)
+      const location = [301, 302, 303, 307, 308].includes(status) ? headers.location : refreshOf(answer)
+      if (!location) return { ...answer, url }
+      const next = URL.parse(location, url)
+      // A page that loads itself again is there already.
+      if (next && status === 200 && withoutFragment(next.href) === url) return { ...answer, url }
       if (!next) throw new WebFailure('The address redirects to an invalid address.')
       url = withoutFragment(next.href)
     }
@@ -142,6 +146,21 @@ export function createPages({ outbound }: { outbound: Outbound }) {
       throw error
     }
   }
+}
+
+/** Where a page sends its readers within a few seconds by itself; what it does so only without scripts stays. */
+function refreshOf({ status, headers, body }: PublicResponse): string | undefined {
+  if (status !== 200 || !PAGE.test((headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()))
+    return undefined
+  const head = decodeText(body.subarray(0, HEAD_BYTES), headers['content-type'] ?? '')
+  const seen = head.replace(/<noscript[\s>][\s\S]*?(?:<\/noscript>|$)|<!--[\s\S]*?(?:-->|$)/gi, '')
+  for (const [tag] of seen.matchAll(/<meta\s[^<>]{1,2200}>/gi)) {
+    if (!/\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag)) continue
+    const [, place] = /\bcontent\s*=\s*["']?\s*\d(?:\.\d*)?\s*[;,]\s*url\s*=\s*(.+?)["']*\s*\/?>$/i.exec(tag) ?? []
+    const [address] = place?.replace(/^["']/, '').split(/["'\s]/) ?? []
+    if (address) return address.replaceAll('&amp;', '&')
+  }
+  return undefined
 }
 
 const withoutFragment = (url: string): string => url.split('#')[0]!

@@ -1,8 +1,8 @@
 import type { Values } from '../../kernel/config'
 import { type Outbound, trustedFetch } from '../../kernel/outbound'
 import { storable } from '../../kernel/text'
+import { WebFailure } from '../errors'
 import type { webSettings } from './config'
-import { WebFailure } from './failure'
 import { createPages } from './pages'
 
 type SearchHit = { title: string; url: string; snippet: string }

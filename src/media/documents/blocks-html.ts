@@ -1,0 +1,117 @@
+/** HTML and footnotes in Markdown, as Markdown without. */
+
+/** Most columns of a table in HTML. */
+const MAX_COLUMNS = 100
+
+/** What number each note has. */
+export type Notes = { numbers: ReadonlyMap<string, number> }
+
+/** Names a note in the text. */
+export const NOTED = /^\[\^([^\]\s]{1,60})\]/
+const NOTE = /^ {0,3}\[\^([^\]\s]{1,60})\]:(.*)$/
+/** A line of nothing but tags that only lay out what they enclose. */
+const WRAPPERS = /^[ \t]*(?:<\/?(?:div|p|center|details|section|figure|span|ul|ol)(?:\s[^<>]*)?>[ \t]*)+$/i
+/** Marks of GitHub and others above a remark. */
+const REMARK = /^([ \t]*(?:>[ \t]*)+)\[!([a-z]{2,20})\][ \t]*$/i
+
+/**
+ * Markdown whose HTML of whole lines (tables, comments, headings, wrappers) is Markdown too, with its footnotes below
+ * it. Code stays as it is.
+ */
+export function plainer(markdown: string): { text: string } & Notes {
+  const lines: string[] = []
+  const notes = new Map<string, string[]>()
+  let fence = ''
+  let note: string[] | undefined
+  const endless = new Set<string>()
+  const all = markdown.split('\n')
+  for (let at = 0; at < all.length; at++) {
+    const line = all[at]!
+    const [mark = ''] = /^[ \t>]*(?:`{3,}(?!.*`)|~{3,})/.exec(line) ?? []
+    if (mark) fence = fence ? (mark.trim().startsWith(fence) ? '' : fence) : mark.replace(/[\s>]/g, '')
+    if (fence || mark) {
+      lines.push(line)
+      continue
+    }
+    const [, name, words] = NOTE.exec(line) ?? []
+    const isMore = note && (/^(?: {2,}|\t)\S/.test(line) || (!line.trim() && /^(?: {4}|\t)/.test(all[at + 1] ?? '')))
+    if (name !== undefined) {
+      note = [words!]
+      notes.set(name, note)
+    } else if (isMore) note!.push(line.trim())
+    else {
+      note = undefined
+      const [begin] = /^ {0,3}<(?:table\b|!--)/i.exec(line) ?? []
+      const last = begin?.endsWith('-') ? /-->[ \t]*$/ : /<\/table>[ \t]*$/i
+      // What nothing ends is searched for once.
+      const end = begin && !endless.has(last.source) ? all.findIndex((one, place) => place >= at && last.test(one)) : -1
+      if (begin && end < 0) endless.add(last.source)
+      if (end < 0) lines.push(WRAPPERS.test(line) ? '' : lineOf(line))
+      else if (!begin!.endsWith('-')) lines.push('', ...htmlTable(all.slice(at, end + 1).join(' ')), '')
+      at = Math.max(at, end)
+    }
+  }
+  const names = [...new Set([...lines.join('\n').matchAll(/\[\^([^\]\s]{1,60})\]/g)].map(([, name]) => name!))]
+  const known = [...new Set([...names, ...notes.keys()])].filter((name) => notes.has(name))
+  const below = known.map((name, at) => `<sup>${at + 1}</sup> ${notes.get(name)!.join(' ').trim()}`)
+  const text = [lines.join('\n'), ...(below.length ? ['---', ...below] : [])].join('\n\n')
+  return { text, numbers: new Map(known.map((name, at) => [name, at + 1])) }
+}
+
+/** A line of HTML that Markdown has a word for. */
+const lineOf = (line: string): string =>
+  line
+    .replace(
+      REMARK,
+      (_, before: string, kind: string) => `${before}**${kind[0]!.toUpperCase()}${kind.slice(1).toLowerCase()}**\\`,
+    )
+    .replace(
+      /^[ \t]*(?:<(?:details|div|center|p)(?:\s[^<>]*)?>[ \t]*)*<(summary|h[1-6])(?:\s[^<>]*)?>(.*?)<\/\1>[ \t]*(?:<\/\w+>[ \t]*)*$/i,
+      (_, tag: string, words: string) =>
+        tag.toLowerCase() === 'summary'
+          ? `\n**${words.trim()}**\n`
+          : `\n${'#'.repeat(Number(tag[1]))} ${words.trim()}\n`,
+    )
+    .replace(/^[ \t]*<li(?:\s[^<>]*)?>(.*)$/i, (_, words: string) => `- ${words.trim().replace(/<\/li>$/i, '')}`)
+    .replace(/^[ \t]*<p(?:\s[^<>]*)?>(.*?)<\/p>[ \t]*$/i, '\n$1\n')
+    .replace(/^[ \t]*<hr ?\/?>[ \t]*$/i, '\n---\n')
+
+/** A table in HTML as one in Markdown: a cell over several columns or rows is followed by empty ones. */
+function htmlTable(html: string): string[] {
+  const rows: string[][] = []
+  let taken: number[] = []
+  for (const [, row = ''] of html.matchAll(/<tr[\s>]([\s\S]*?)(?=<tr[\s>]|<\/tr>|<\/table>)/gi)) {
+    const cells: string[] = []
+    const next: number[] = []
+    const free = () => {
+      for (; taken[cells.length]; cells.push('')) next[cells.length] = taken[cells.length]! - 1
+    }
+    for (const [, about = '', words = ''] of row.matchAll(
+      /<t[hd]((?:\s[^<>]*)?)>([\s\S]*?)(?=<t[hd][\s>]|<\/t[hd]>|$)/gi,
+    )) {
+      const spans = [...about.matchAll(/\b(col|row)span=["']?(\d{1,3})/gi)]
+      const spanOf = (way: string) => Number(spans.findLast(([, name]) => name!.toLowerCase() === way)?.[2] ?? 1)
+      free()
+      for (let column = 0; column < spanOf('col') && cells.length < MAX_COLUMNS; column++) {
+        next[cells.length] = spanOf('row') - 1
+        cells.push(
+          column
+            ? ''
+            : words
+                .replace(/<\/?(?:p|div|ul|ol|li)(?:\s[^<>]*)?>/gi, ' ')
+                .replaceAll('|', '\\|')
+                .replace(/\s+/g, ' ')
+                .trim(),
+        )
+      }
+    }
+    free()
+    taken = next
+    if (cells.length) rows.push(cells)
+  }
+  const width = Math.max(0, ...rows.map(({ length }) => length))
+  const [head, ...body] = rows.map(
+    (row) => `| ${Array.from({ length: width }, (_, at) => row[at] ?? '').join(' | ')} |`,
+  )
+  return head ? [head, `|${' --- |'.repeat(width)}`, ...body] : []
+}
