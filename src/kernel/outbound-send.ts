@@ -8,6 +8,8 @@ import {
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 
 type Limits = {
   /** Connections kept idle for one host, port and set of addresses, and in all. */
@@ -157,7 +159,35 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Pub
     chunks.push(chunk)
   }
   if (!incoming.complete) throw new OutboundFailure('reset', 'the answer stopped in the middle')
-  return { status: incoming.statusCode ?? 0, headers: headersOf(incoming), body: Buffer.concat(chunks) }
+  const headers = headersOf(incoming)
+  const packed = (headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .reverse()
+  let body: Uint8Array = Buffer.concat(chunks)
+  // Stored packed, some files are sent so to all who ask.
+  for (const name of packed.slice(0, MAX_PACKED)) body = await unpacked(body, name, maxBytes)
+  return { status: incoming.statusCode ?? 0, headers, body }
+}
+
+const MAX_PACKED = 2
+const [gzip, br] = [promisify(gunzip), promisify(brotliDecompress)]
+const UNPACK: Record<string, typeof gzip> = {
+  ...{ gzip, 'x-gzip': gzip, br },
+  ...{ deflate: promisify(inflate) as typeof gzip, zstd: promisify(zstdDecompress) as typeof gzip },
+}
+
+/** Unpacks a body; what is not packed, though its header says so, and what has another name, stays as it is. */
+async function unpacked(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
+  const unpack = UNPACK[name]
+  if (!unpack || !body.length || (unpack === gzip && body[0] !== 0x1f)) return body
+  try {
+    return await unpack(body, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
+      throw new OutboundFailure('too-large', `the answer is larger than ${maxBytes} bytes`)
+    throw new OutboundFailure('reset', 'the answer could not be unpacked', { cause: error })
+  }
 }
 
 /** Maps a network error to one that is safe to show: without IP addresses and without text from the other side. */

@@ -78,8 +78,11 @@ test('a redirect is answered, not followed', async () => {
   expect(canary).toBe(1)
 })
 
-test('compressed bytes stay compressed', async () => {
-  expect((await lab.fetchPublic(`${here}/gzip`, limits)).body[0]).toBe(0x1f)
+test('compressed bytes are unpacked, to no more than an answer may have', async () => {
+  const { body } = await lab.fetchPublic(`${here}/gzip`, limits)
+  expect(body[0]).not.toBe(0x1f)
+  const less = { ...limits, maxBytes: body.length - 1 }
+  await expect(lab.fetchPublic(`${here}/gzip`, less)).rejects.toMatchObject({ kind: 'too-large' })
 })
 
 const failures: [string, () => Promise<unknown>, OutboundFailure['kind']][] = [

@@ -30,13 +30,14 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement, prose)
+  // Before the scripts are taken out of it.
+  const stated = everything.length < MAX_SHELL_CHARS ? statedIn(document) : ''
   const article = new Readability(document as unknown as Document, {
     serializer: (node) => textOf(node as Element, prose),
     maxElemsToParse: 50_000,
   }).parse()
   const publishedAt = article?.publishedTime || null
   const text = article?.content || everything
-  const stated = text.length < MAX_SHELL_CHARS ? statedIn(document) : ''
   return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
 }
 
@@ -67,7 +68,7 @@ function documentOf(html: string): Document {
   const body = root.querySelector('body') ?? document.createElement('body')
   for (const node of [...root.childNodes]) if (node !== head && node !== body) body.append(node)
   root.append(head, body)
-  // What a browser shows at once, though it stands in a template.
+  // Browsers show the content of these templates.
   for (const shadow of body.querySelectorAll('template[shadowrootmode], template[shadowroot]')) {
     const shown = document.createElement('div')
     shown.innerHTML = shadow.innerHTML

@@ -4,12 +4,12 @@ import { type Block, plain } from '../../../src/media/documents/blocks-model'
 import { outlineOf } from '../../../src/media/documents/outline'
 
 /** What each block says, with the type of those that are no paragraph. */
-function said(blocks: readonly Block[]): string[] {
+function wordsOf(blocks: readonly Block[]): string[] {
   return blocks.flatMap((block) => {
     if (block.type === 'paragraph') return [plain(block.text)]
     if (block.type === 'heading') return [`h${block.level} ${plain(block.text)}`]
-    if (block.type === 'quote') return said(block.blocks).map((line) => `> ${line}`)
-    if (block.type === 'list') return block.items.flatMap((item) => said(item).map((line) => `- ${line}`))
+    if (block.type === 'quote') return wordsOf(block.blocks).map((line) => `> ${line}`)
+    if (block.type === 'list') return block.items.flatMap((item) => wordsOf(item).map((line) => `- ${line}`))
     if (block.type === 'table') return [block.header, ...block.rows].map((row) => row.map(plain).join('|'))
     if (block.type === 'image') return [`image ${block.source} ${block.alt}`]
     return [block.type === 'code' ? `code ${block.text}` : block.type]
@@ -25,7 +25,7 @@ describe('HTML in the Markdown of a document', () => {
     ['a tag that nothing ends', 'The <b> tag and the <div> tag', 'The <b> tag and the <div> tag'],
     ['a tag in code', 'Write `H<sub>2</sub>O`', 'Write H<sub>2</sub>O'],
     ['a link', 'See <a href="https://a.example/b">this</a>', 'See this'],
-  ])('%s', (_, markdown, words) => expect(said(readMarkdown(markdown))).toEqual([words]))
+  ])('%s', (_, markdown, words) => expect(wordsOf(readMarkdown(markdown))).toEqual([words]))
 
   test('links and marks keep their look', () => {
     const [block] = readMarkdown('<b>a</b> <a href="https://a.example/">b</a> <a href="javascript:c()">c</a>')
@@ -38,13 +38,13 @@ describe('HTML in the Markdown of a document', () => {
   test('a table is a table, and a cell over several is followed by empty ones', () => {
     const table =
       '<table>\n<tr><th colspan="2">Head</th></tr>\n<tr><td rowspan=2>Left</td><td>R1|x</td></tr>\n\n<tr><td>R2</td></tr>\n</table>'
-    expect(said(readMarkdown(table))).toEqual(['Head|', 'Left|R1|x', '|R2'])
+    expect(wordsOf(readMarkdown(table))).toEqual(['Head|', 'Left|R1|x', '|R2'])
   })
 
   test('wrappers are left out, headings and lists are such', () => {
     const text =
       '<div align="center">\n<h3>Crew</h3>\n</div>\n<p align="center"><img src="art_1" alt="logo"></p>\n\n<details><summary>More</summary>\n\nInside.\n\n</details>\n\n<ul>\n  <li>One</li>\n  <li>Two</li>\n</ul>\n\n<!-- a\n\nb -->\nEnd'
-    expect(said(readMarkdown(text))).toEqual([
+    expect(wordsOf(readMarkdown(text))).toEqual([
       'h3 Crew',
       'image art_1 logo',
       'More',
@@ -57,7 +57,7 @@ describe('HTML in the Markdown of a document', () => {
 
   test('code stays as it is', () => {
     const code = '<table>\n<tr><td>a</td></tr>\n</table>\n<!-- b -->\n[^1]: c'
-    expect(said(readMarkdown(`\`\`\`html\n${code}\n\`\`\``))).toEqual([`code ${code}`])
+    expect(wordsOf(readMarkdown(`\`\`\`html\n${code}\n\`\`\``))).toEqual([`code ${code}`])
   })
 
   test('what nothing ends is read in linear time', () => {
@@ -70,12 +70,12 @@ describe('HTML in the Markdown of a document', () => {
 test('a footnote has a number where it is named, and stands below the text', () => {
   const text = 'First[^b], second[^a], none[^c].\n\n[^a]: Note of *a*.\n[^b]: Note of b,\n    which goes on.\n\nLast.'
   const wanted = ['First¹, second², none[^c].', 'Last.', 'rule', '¹ Note of b, which goes on.', '² Note of a.']
-  expect(said(readMarkdown(text))).toEqual(wanted)
-  expect(said(readMarkdown(outlineOf(`# Title\n\n${text}`).markdown)).slice(1)).toEqual(wanted)
+  expect(wordsOf(readMarkdown(text))).toEqual(wanted)
+  expect(wordsOf(readMarkdown(outlineOf(`# Title\n\n${text}`).markdown)).slice(1)).toEqual(wanted)
 })
 
 test('a remark names its kind', () => {
-  expect(said(readMarkdown('> [!WARNING]\n> Mind the step.'))).toEqual(['> Warning\nMind the step.'])
+  expect(wordsOf(readMarkdown('> [!WARNING]\n> Mind the step.'))).toEqual(['> Warning\nMind the step.'])
 })
 
 describe('lines of a text that has no heading for them', () => {

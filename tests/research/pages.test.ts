@@ -1,0 +1,125 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { createOutbound } from '../../src/kernel/outbound'
+import { createPages } from '../../src/research/web/pages'
+
+// A process for each reader, perhaps beside much else.
+setDefaultTimeout(60_000)
+
+const HTML = { 'content-type': 'text/html' }
+const page = (body: string, head = '') =>
+  `<!doctype html><html><head><title>T</title>${head}</head><body>${body}</body></html>`
+const refresh = (content: string) => page('Wait.', `<meta http-equiv="refresh" content="${content}">`)
+const ANSWERS: Record<string, () => Response> = {
+  '/end': () => new Response(page('<p>Arrived at the mill.</p>'), { headers: HTML }),
+  '/refresh': () => new Response(refresh("0; URL='/end'"), { headers: HTML }),
+  '/refresh-plain': () => new Response(refresh('3,url=end').replaceAll('"', ''), { headers: HTML }),
+  '/refresh-slow': () => new Response(refresh('600; url=/end'), { headers: HTML }),
+  '/refresh-self': () => new Response(refresh('5; url=/refresh-self'), { headers: HTML }),
+  '/refresh-loop': () => new Response(refresh('0; url=/refresh-back'), { headers: HTML }),
+  '/refresh-back': () => new Response(refresh('0; url=/refresh-loop'), { headers: HTML }),
+  '/refresh-private': () => new Response(refresh('0; url=http://10.0.0.1/'), { headers: HTML }),
+  '/refresh-noscript': () =>
+    new Response(page('<p>Stays.</p>', '<noscript><meta http-equiv="refresh" content="0;url=/end"></noscript>'), {
+      headers: HTML,
+    }),
+  '/gzip': () =>
+    new Response(gzipSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
+  '/br': () =>
+    new Response(brotliCompressSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'br' } }),
+  '/gzip-cut': () =>
+    new Response(gzipSync(page('<p>Packed grain.</p>')).subarray(0, 60), {
+      headers: { ...HTML, 'content-encoding': 'gzip' },
+    }),
+  '/gzip-large': () =>
+    new Response(gzipSync(Buffer.alloc(40_000_000, 'a')), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
+  '/gzip-false': () => new Response(page('<p>Not packed.</p>'), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
+  '/shell': () =>
+    new Response(
+      page(
+        '<div id="root"></div><noscript>You need to enable JavaScript.</noscript>',
+        '<meta property="og:description" content="Prices of the mill."><script type="application/ld+json">{"@type":"NewsArticle","articleBody":"The mill \\"Old\\" grinds\\nrye."}</script>',
+      ),
+      { headers: HTML },
+    ),
+  '/shell-about': () =>
+    new Response(page('<div id="root"></div>', '<meta name="description" content="Prices of the mill.">'), {
+      headers: HTML,
+    }),
+  '/shadow': () =>
+    new Response(
+      page(
+        '<x-card><template shadowrootmode="open"><p>Seen in the shadow.</p></template></x-card><template><p>Unused.</p></template>',
+      ),
+      { headers: HTML },
+    ),
+  '/details': () =>
+    new Response(
+      page(
+        '<details><summary>Is it open?</summary>From noon.</details><address>Mill Lane 4</address>A<wbr>B\u200bC<fieldset><legend>Fee</legend>3 crowns</fieldset><math><mi>x</mi><annotation encoding="application/x-tex">{x}</annotation></math>',
+      ),
+      { headers: { 'content-type': 'text/html; charset=utf-8' } },
+    ),
+}
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: (request) => ANSWERS[new URL(request.url).pathname]?.() ?? new Response('', { status: 404 }),
+})
+afterAll(() => server.stop(true))
+
+const pages = createPages({ outbound: createOutbound({ allow: ['127.0.0.1/32'] }) })
+const read = (path: string) =>
+  pages.read(`${server.url.origin}${path}`, { signal: new AbortController().signal, who: 'test' })
+
+describe('a page that sends its readers elsewhere', () => {
+  test.each(['/refresh', '/refresh-plain'])('%s is followed', async (path) => {
+    const { url, text } = await read(path)
+    expect(text).toContain('Arrived at the mill.')
+    expect(url).toBe(`${server.url.origin}/end`)
+  })
+
+  test.each(['/refresh-slow', '/refresh-self'])('%s is read itself', async (path) => {
+    expect((await read(path)).text).toContain('Wait.')
+  })
+
+  test('only without scripts stays', async () => {
+    expect((await read('/refresh-noscript')).text).toContain('Stays.')
+  })
+
+  test('in a circle, or to a private address, is refused', async () => {
+    await expect(read('/refresh-loop')).rejects.toThrow('redirects more than 5 times')
+    await expect(read('/refresh-private')).rejects.toThrow('not a public address')
+  })
+})
+
+describe('a packed page', () => {
+  test.each(['/gzip', '/br'])('%s is unpacked', async (path) => {
+    expect((await read(path)).text).toContain('Packed grain.')
+  })
+
+  test('is refused in words where it is cut, or large once unpacked', async () => {
+    await expect(read('/gzip-cut')).rejects.toThrow('The address could not be read: the answer could not be unpacked.')
+    await expect(read('/gzip-large')).rejects.toThrow('larger than')
+  })
+
+  test('is read as it is where nothing packed it', async () => {
+    expect((await read('/gzip-false')).text).toContain('Not packed.')
+  })
+})
+
+describe('what a page shows', () => {
+  test('is what it says of itself where only its scripts would fill it', async () => {
+    expect((await read('/shell')).text).toBe('The mill "Old" grinds\nrye.')
+    expect((await read('/shell-about')).text).toBe('Prices of the mill.')
+  })
+
+  test('holds the shadow of an element, and no other template', async () => {
+    expect((await read('/shadow')).text).toBe('Seen in the shadow.')
+  })
+
+  test('is a line for each block, with words that may be broken whole', async () => {
+    expect((await read('/details')).text).toBe('Is it open?\nFrom noon.\n\nMill Lane 4\nABC\n\nFee\n3 crowns\nx')
+  })
+})
