@@ -12,7 +12,7 @@ import { isLicense } from '../kernel/license'
 import { microToCents } from '../kernel/money'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
-import { clean, isBlank } from '../kernel/text'
+import { clean, isBlank, slugOf } from '../kernel/text'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { quotesOf, type SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
@@ -82,12 +82,16 @@ type Compiled = Extract<Compilation, { compiled: true }>
 /** Why a canvas did not compile; nothing was changed. */
 type Unbuilt = { problems: CanvasProblem[] }
 
+/** Characters of the slug that is used until the author sets one. */
+const MAX_SLUG_CHARS = 64
+
 /** Compiles the current graph; `about` overrides the manifest members derived from the canvas. */
 function compileRow({ graph, name, description }: CanvasRow, about: Partial<About> = {}): Compilation {
+  const slug = slugOf(name, MAX_SLUG_CHARS)
   return compileCanvas(graph, {
     name: clean(name).replace(/\s+/g, ' ').trim() || 'Canvas',
     description: description ?? '',
-    slug: slugOf(name),
+    slug: slug.length < 2 ? 'canvas' : slug,
     version: '1.0.0',
     author: { name: 'Canvas author' },
     ...about,
@@ -318,17 +322,4 @@ function restoreVersion({ resources: { store }, canvases }: Deps, call: Call, id
     const restored = await canvases.change(tx, about, { graph, graph_bytes, ...UNCOMPILED }, input)
     return storeAnswer(tx, call, await canvases.present(tx, restored))
   })
-}
-
-const MAX_SLUG_CHARS = 64
-
-/** The slug used until the author sets one: the name in lower-case ASCII letters, digits and hyphens. */
-function slugOf(name: string): string {
-  const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
-  const slug = plain
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+/, '')
-    .slice(0, MAX_SLUG_CHARS)
-    .replace(/(?<!-)-+$/, '')
-  return slug.length < 2 ? 'canvas' : slug
 }

@@ -6,7 +6,7 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
-import { clean } from '../kernel/text'
+import { beginningOf, clean } from '../kernel/text'
 import { connectorChanged, connectorCreated } from './events'
 import { CHANNEL_TYPES, ChannelId, type ChannelStatus, type Channels, type ChannelType } from './schema'
 import { type ChannelRow, channels } from './table'
@@ -150,6 +150,6 @@ const isType = (word: unknown): word is ChannelType => CHANNEL_TYPES.includes(wo
 
 /** `metadata.channel_name`, else the type. */
 function nameIn({ channel_name: name }: Record<string, unknown>, type: ChannelType): string {
-  const shown = typeof name === 'string' ? clean(name).trim().slice(0, MAX_NAME) : ''
+  const shown = typeof name === 'string' ? beginningOf(clean(name).trim(), MAX_NAME) : ''
   return shown || type
 }

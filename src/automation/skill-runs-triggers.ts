@@ -8,6 +8,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { fence } from '../kernel/fence'
 import { newRequestId } from '../kernel/ids'
 import type { Store, Tx } from '../kernel/store'
+import { beginningOf } from '../kernel/text'
 import { SCHEDULE_JOB, type ScheduleDue, type SkillService, skillHookDue, type Triggered } from '../skills'
 import type { InstallationId } from '../skills/schema'
 import { MAX_DATA, MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
@@ -132,7 +133,7 @@ export function eventPrompt({ id, type, envelope }: Notice, settings: Readonly<R
   const { data, created } = JSON.parse(envelope) as { data: unknown; created: string }
   const { prompt: task, ...others } = settings
   const text = JSON.stringify(data, null, 1)
-  const shown = text.length > MAX_DATA ? `${text.slice(0, MAX_DATA)}\n… and ${text.length - MAX_DATA} more` : text
+  const shown = text.length > MAX_DATA ? `${beginningOf(text, MAX_DATA)}\n… and ${text.length - MAX_DATA} more` : text
   return [
     typeof task === 'string' && task.trim() ? task : 'This event has happened. Do your task with it.',
     ...(Object.keys(others).length ? [`Settings: ${JSON.stringify(others)}`] : []),

@@ -14,6 +14,7 @@ import { centsToMicro, microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
+import { beginningOf } from '../kernel/text'
 import type { Activation, SkillService } from '../skills'
 import type { SkillId } from '../skills/schema'
 import { type RunCause, SkillRunId } from './schema'
@@ -97,7 +98,7 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): Completio
     return keep(tx, {
       status: error === null ? 'completed' : 'failed',
       error,
-      output: content.slice(0, MAX_OUTPUT),
+      output: beginningOf(content, MAX_OUTPUT),
       cost_micro: costMicro,
       conversation_id: conversationId,
     })

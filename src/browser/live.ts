@@ -1,4 +1,5 @@
 import type { Browser, CDPSession, Page, Target } from 'puppeteer-core'
+import { beginningOf } from '../kernel/text'
 import { VIEWPORT } from './chromium'
 import { followDownloads } from './downloads'
 import type { EgressProxy } from './egress-proxy'
@@ -180,7 +181,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     ])
     const usual = /^https?:/.test(url) ? (URL.parse('/favicon.ico', url)?.href ?? null) : null
     const favicon_url = favicon && /^https?:/.test(favicon) && favicon.length <= 2_048 ? favicon : usual
-    return { id, url: url.slice(0, 2_048), title: title.slice(0, 300), favicon_url }
+    return { id, url: url.slice(0, 2_048), title: beginningOf(title, 300), favicon_url }
   }
 }
 

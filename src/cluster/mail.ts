@@ -1,4 +1,5 @@
 import type { Transporter } from 'nodemailer'
+import { beginningOf } from '../kernel/text'
 
 type Deps = { settings: { smtpUrl: string; mailFrom: string } }
 
@@ -53,10 +54,7 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
       await transport.sendMail({
         from: mailFrom,
         to: [...to],
-        subject: subject
-          .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-          .trim()
-          .slice(0, MAX_SUBJECT),
+        subject: beginningOf(subject.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim(), MAX_SUBJECT),
         text,
         messageId: `<${key}@${HOST.exec(mailFrom)?.[1] ?? 'svc.invalid'}>`,
       })

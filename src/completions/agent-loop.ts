@@ -7,7 +7,7 @@ import {
   type ToolCall,
 } from '../engines'
 import type { Clock } from '../kernel/clock'
-import { shorten } from '../kernel/text'
+import { beginningOf, shorten } from '../kernel/text'
 import type { Trace } from '../kernel/trace'
 import { centralSentences, sentencesOf } from '../text'
 import type { Tools } from '../tools'
@@ -340,7 +340,7 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
     sentencesOf(content).map((sentence) => `${SPEAKER[role]}: ${sentence}`),
   )
   for (let wanted = MAX_SENTENCES; wanted > 0; wanted = Math.floor(wanted / 2)) {
-    const text = centralSentences(sentences, wanted).join('\n').slice(0, MAX_SUMMARY_CHARS)
+    const text = beginningOf(centralSentences(sentences, wanted).join('\n'), MAX_SUMMARY_CHARS)
     const summary = `${HEADING}\n${text}`
     if (text && count([{ role: 'system', content: summary }]) <= room) return summary
   }

@@ -1,4 +1,5 @@
 import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../guardrails'
+import { beginningOf } from '../kernel/text'
 import type { Findings } from '../research'
 import type { AgentResult, ToolUse } from './agent-schema'
 import { recordRefused } from './end'
@@ -364,7 +365,7 @@ export function researchUse(run: Run, { pages, citations }: Findings): ToolUse {
     name: 'deep_research',
     status: 'success',
     description: `read ${pages} pages`,
-    arguments: { question: run.request.prompt.slice(0, 4_000), max_sources: run.researchRun?.maxSources },
+    arguments: { question: beginningOf(run.request.prompt, 4_000), max_sources: run.researchRun?.maxSources },
     result: { citations },
   }
 }

@@ -25,16 +25,40 @@ export const wordOf = (value: unknown, otherwise = ''): string => (typeof value 
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
-/** Cuts a text to `max` characters, an ellipsis included; never leaves half a surrogate pair. */
-export function shorten(text: string, max: number): string {
+/** Cuts a text to `max` UTF-16 units, an ellipsis included; never within a character as a person sees it. */
+export const shorten = (text: string, max: number): string =>
+  text.length <= max ? text : `${beginningOf(text, max - 1)}…`
+
+/** The beginning of a text, of at most `max` UTF-16 units, which ends in no part of a character as a person sees it. */
+export function beginningOf(text: string, max: number): string {
   if (text.length <= max) return text
-  const cut = text.slice(0, max - 1)
-  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
+  // A letter of ASCII is no part of one before it, and neither is what is far behind one.
+  let from = max - 1
+  while (from > 0 && max - from < 64 && text.charCodeAt(from) > 0x7f) from--
+  const near = text.slice(from, max + MAX_UNITS)
+  const last = JOINS.test(near) ? characters.segment(near).containing(max - from) : undefined
+  // One with more accents than letters have is cut.
+  if (last && from + last.index > 0 && max - from - last.index < MAX_UNITS) return text.slice(0, from + last.index)
+  const cut = text.slice(0, max)
+  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
-/** The first `count` characters (code points) of a text, unchanged. */
-export const beginningOf = (text: string, count: number): string =>
-  [...text.slice(0, 2 * count)].slice(0, count).join('')
+/** Letters that are no other letter with a mark, in ASCII. */
+const LATIN: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ħ: 'h', ŋ: 'n' },
+}
+
+/** A name in lower-case ASCII letters, digits and hyphens, of at most `max`; empty where it has none of these. */
+export const slugOf = (name: string, max: number): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\0-\x7f]/g, (letter) => LATIN[letter] ?? letter)
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, max)
+    .replace(/-$/, '')
 
 /**
  * Hides name and password of every address in a text: they are secrets wherever an address is shown (docs/operating.md

@@ -9,6 +9,7 @@ import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import type { Store } from '../kernel/store'
+import { beginningOf } from '../kernel/text'
 import type { LimitIncreases, RateLimiter } from '../limits'
 import type { Increase } from '../limits/schema'
 import type { SkillService } from '../skills'
@@ -87,7 +88,7 @@ function inputOf(payload: unknown): Input {
   return {
     key: payer?.keyId ?? null,
     request_id: requestId ?? null,
-    text: text.slice(0, BEGINNING),
+    text: beginningOf(text, BEGINNING),
     chars: text.length,
     asked: wishesOf(input ?? {}),
     hold_micro: hold?.amount ?? null,
@@ -214,7 +215,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
 
 /** What is shown of a request for a higher tier. */
 const requestedFor = (one: Increase | undefined) =>
-  one ? { id: one.id, tier: one.requested_tier, why: one.use_case.slice(0, BEGINNING), at: one.created } : null
+  one ? { id: one.id, tier: one.requested_tier, why: beginningOf(one.use_case, BEGINNING), at: one.created } : null
 
 export function auditTopic({ store, names, auditReading }: Deps, call: By) {
   return async (max: number = MAX) => {

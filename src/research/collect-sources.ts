@@ -1,6 +1,7 @@
 import type { Guard } from '../guardrails'
 import { type Call, ownerOf } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
+import { beginningOf } from '../kernel/text'
 import { hostOf } from '../text'
 import { WebFailure } from './errors'
 import { MAX_CHARS } from './passages'
@@ -202,8 +203,8 @@ const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
 const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
 
 function stored({ kind, title, url, text: whole, publishedAt }: OwnText): Source {
-  const text = whole.length > MAX_CHARS ? whole.slice(0, MAX_CHARS).toWellFormed() : whole
-  return { kind, title: title.slice(0, 300), url, text, sha256: sha256Hex(text), publishedAt }
+  const text = beginningOf(whole, MAX_CHARS)
+  return { kind, title: beginningOf(title, 300), url, text, sha256: sha256Hex(text), publishedAt }
 }
 
 /** An address without what does not change the page: fragment, tracking, the ports and slashes that say nothing. */

@@ -1,3 +1,4 @@
+import { beginningOf } from '../kernel/text'
 import { contentWords, hostOf, sentencesOf } from '../text'
 import type { Depth } from './schema'
 
@@ -47,7 +48,7 @@ export function planFor(prompt: string, depth: Depth): Plan {
   const question = text.replace(REQUEST, '').trim() || text
   const first = (sentencesOf(question)[0] ?? '').slice(0, 2 * MAX_TITLE).replace(/(?<![.\s])[.\s]+$/, '')
   const title = first || (urls[0] ? hostOf(urls[0]) || 'Report' : 'Report')
-  const cut = title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
+  const cut = title.length <= MAX_TITLE ? title : `${beginningOf(title, MAX_TITLE - 1).replace(/(?<!\s)\s+\S*$/, '')}…`
   return {
     title: cut.charAt(0).toUpperCase() + cut.slice(1),
     question,
@@ -68,7 +69,7 @@ export function withWords(
   const aspectsNow = parts.length ? parts : plan.aspects
   return {
     ...plan,
-    title: tidy(title).slice(0, MAX_TITLE) || plan.title,
+    title: beginningOf(tidy(title), MAX_TITLE) || plan.title,
     aspects: aspectsNow,
     queries: queriesFor(plan.question, aspectsNow, depth),
   }

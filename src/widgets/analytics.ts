@@ -4,6 +4,7 @@ import { type Clock, iso, utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
 import { readRange } from '../kernel/range'
 import type { Reader } from '../kernel/store'
+import { beginningOf } from '../kernel/text'
 import { median } from './hub'
 import type { Analytics, AnalyticsQuery, WidgetId } from './schema'
 import { widgetMessages, widgetSessions, widgets } from './table'
@@ -225,5 +226,5 @@ async function lastStated(reader: Reader, ids: ChatId[]): Promise<Map<ChatId, st
     .select({ id: t.session_id, content: t.content })
     .from(t)
     .innerJoin(newest, and(eq(t.session_id, newest.session), eq(t.seq, newest.newest)))
-  return new Map(found.map(({ id, content }) => [id, content.slice(0, BEGINNING)]))
+  return new Map(found.map(({ id, content }) => [id, beginningOf(content, BEGINNING)]))
 }

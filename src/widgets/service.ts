@@ -10,6 +10,7 @@ import { AppError, atField, invalidInput, notFound, quoted } from '../kernel/err
 import { KeyId } from '../kernel/ids'
 import { OutboundFailure } from '../kernel/outbound'
 import type { Tx } from '../kernel/store'
+import { beginningOf } from '../kernel/text'
 import { type Change, createResource } from '../resource'
 import type { Deps, Given } from './deps'
 import { noSuchSkill } from './errors'
@@ -168,7 +169,7 @@ export function createWidgets(given: Given) {
     return store.write(async (tx) => {
       const before = await resource.findToChange(tx, call.caller, id)
       const now = clock.now()
-      const named = { id: WidgetId.create(), name: name ?? `${before.name.slice(0, 121)} (copy)` }
+      const named = { id: WidgetId.create(), name: name ?? `${beginningOf(before.name, 121)} (copy)` }
       const copy = { ...named, identity_version: 0, created_at: now, updated_at: now }
       const row: WidgetRow = { ...before, ...copy }
       await resource.add(tx, { call, verb: 'duplicated', row }, { metadata: { from: before.id } })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { quoted } from '../../src/kernel/errors'
-import { clean, createPairKeeper, Pieces, scrub, shorten, storable } from '../../src/kernel/text'
+import { beginningOf, clean, createPairKeeper, Pieces, scrub, shorten, slugOf, storable } from '../../src/kernel/text'
 
 describe('shorten', () => {
   test.each([
@@ -17,6 +17,47 @@ describe('shorten', () => {
     expect(shorten('ab😀cd', 5)).toBe('ab😀…')
   })
 })
+
+describe('the beginning of a text', () => {
+  test.each([
+    ['a family', 'ab👨‍👩‍👧‍👦cd', 'ab'],
+    ['a tone of skin', 'abcdefg👍🏽hi', 'abcdefg'],
+    ['a flag', '🇳🇴🇩🇪🇫🇷', '🇳🇴🇩🇪'],
+    ['an accent of its own', 'abcdefghie\u0301k', 'abcdefghi'],
+    ['a line end of two characters', 'abcdefghi\r\nk', 'abcdefghi'],
+    ['a keycap', 'abcdefgh1\ufe0f\u20e3', 'abcdefgh'],
+    ['Devanagari', 'नमस्ते दुनि', 'नमस्ते दु'],
+    ['a Hangul syllable in letters', 'abcdefgh\u1112\u1161\u11ab', 'abcdefgh'],
+    ['what has no end', `abc${'\u0301'.repeat(50)}`, 'ab'],
+    ['letters that are whole', '港口港口港口港口港口港', '港口港口港口港口港口'],
+  ])('splits no character: %s', (_, text, wanted) => {
+    expect(beginningOf(text, 10)).toBe(wanted)
+  })
+
+  test('is a beginning, well-formed, and as long as it can be', () => {
+    const text = 'a👨‍👩‍👧‍👦é🇳🇴🇩🇪 नमस्ते 港口\r\n1️⃣😀'.repeat(9)
+    const marks = [...new Intl.Segmenter('und').segment(text)].map(({ index }) => index)
+    for (let max = 1; max < text.length; max++) {
+      const wanted = text.slice(
+        0,
+        marks.findLast((mark) => mark <= max),
+      )
+      expect({ max, cut: beginningOf(text, max) }).toEqual({ max, cut: wanted })
+    }
+  })
+})
+
+test.each([
+  ['Acme', 'acme'],
+  ['Ünited Äpples, Inc.', 'united-apples-inc'],
+  ['  a -- b  ', 'a-b'],
+  ['日本', ''],
+  ['<script>', 'script'],
+  ['x'.repeat(200), 'x'.repeat(48)],
+  [`${'x'.repeat(47)} y`, 'x'.repeat(47)],
+  ['Straße Łódź Ærø', 'strasse-lodz-aero'],
+  ['Đà Nẵng İzmir ışık', 'da-nang-izmir-isik'],
+])('%j has the slug %j', (name, slug) => expect(slugOf(name, 48)).toBe(slug))
 
 test.each([
   ['\u001b[31mred\u001b[0m', 'red'],

@@ -31,18 +31,6 @@ export const rolesWith = (permission: Permission): Role[] =>
 export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
   activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
 
-const MAX_SLUG = 48
-
-/** Derives a slug from a name: `Ünited Äpples, Inc.` becomes `united-apples-inc`; `org` when nothing is left. */
-export function slugify(name: string): string {
-  const plain = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
-  const slug = plain
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_SLUG)
-    .replace(/^-+|(?<!-)-+$/g, '')
-  return slug || 'org'
-}
-
 /**
  * Addresses that differ only in letter case, surrounding whitespace or the script of their host are the same account.
  * Linear time.

@@ -9,6 +9,7 @@ import { notFound } from '../../kernel/errors'
 import { OrgId, UserId } from '../../kernel/ids'
 import { mapPage, type Page, type PageQuery } from '../../kernel/page'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
+import { slugOf } from '../../kernel/text'
 import {
   accessOf,
   assertMayOwn,
@@ -30,7 +31,7 @@ import { invitationMail, invitationVerbs, memberVerbs } from './members'
 import { actingUserOf, findOwner } from './owner'
 import { presentAll } from './present'
 import { invitationRows, memberRows, orgRepository as rows } from './repository'
-import { mayDo, normalizeEmail, slugify } from './rules'
+import { mayDo, normalizeEmail } from './rules'
 import type {
   ActiveOrg,
   InvitationId,
@@ -45,6 +46,8 @@ import type {
 import { members, type OrgRow, orgs, type UserRow, users } from './table'
 
 const MAX_NAMED = 20
+/** Characters of a slug that is made from a name. */
+const MAX_SLUG = 48
 
 export type OrgService = ReturnType<typeof createOrgs>
 
@@ -153,7 +156,7 @@ async function createOrg(deps: OrgDeps, tx: Tx, call: Call<Caller>, ownerId: Use
   const row: OrgRow = {
     id: OrgId.create(),
     name: input.name,
-    slug: input.slug ?? slugify(input.name),
+    slug: input.slug ?? (slugOf(input.name, MAX_SLUG) || 'org'),
     type: input.type ?? 'team',
     plan_note: null,
     suspended_at: null,

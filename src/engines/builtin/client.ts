@@ -28,11 +28,11 @@ import { units } from './units'
 import { capital, plural, readNumber, showNumber, spell } from './words'
 
 const REQUEST =
-  /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me)\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
+  /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
 
 /** Phrases and the operators they stand for, applied in order to lower-case text. */
 const PHRASES: [RegExp, string][] = [
-  [/(?<![\d.,])([\d.,]+)\s*(?:%|percent)\s+of\s+/g, '$1/100*'],
+  [/(?<![\d.,])([\d.,]+)\s*(?:%|percent|prozent)\s+(?:of|von|de|di)\s+/g, '$1/100*'],
   [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
   [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
   [/\bhalf of\s+/g, '0.5*'],
@@ -57,7 +57,7 @@ const arithmetic: Skill = ({ prompt }) => {
   const digits = question.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
   const expression = PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
   // A number alone is not a calculation, and neither is a date such as 2026-01-02.
-  if (/^[\d.,\s]*$/.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
+  if (/^[\p{Nd}.,\s]*$/u.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
   const value = evaluate(expression)
   return value === null ? null : `${question.trim()} = ${showNumber(value)}`
 }

@@ -6,10 +6,13 @@ const DAY_MS = 86_400_000
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
 
-/** Questions about dates, in UTC: today, weekdays, days between dates, a number of days from a date, leap years. */
+/**
+ * Questions about dates, in UTC or in the zone of a city: today, weekdays, times between dates, a time from a date,
+ * leap years, the length of months.
+ */
 export const dates: Skill = ({ prompt, now }) => {
   const text = prompt.trim()
-  for (const rule of [today, leapYear, between, until, shifted, weekday]) {
+  for (const rule of [nearWeekday, monthLength, weekNumber, shifted, today, leapYear, between, until, weekday]) {
     const answer = rule(text, now)
     if (answer) return answer
   }
@@ -29,11 +32,70 @@ function spellDate(ms: number): string {
 function today(text: string, now: number): string | null {
   if (!/^(?:please\s+)?(?:what|which|tell)\b.*\b(?:today|date|day|time|year|month)\b/i.test(text) || /\d/.test(text))
     return null
+  const [, place] = /\b(?:in|at)\s+(\p{Lu}[\p{L} .'-]{1,40}?)(?:\s+(?:now|today|right now))?[?.!]*$/u.exec(text) ?? []
+  if (place) return inPlace(place, now)
+  if (
+    /\b(?:next|last|this|coming|previous|in|from|after|before|ago)\b/i.test(
+      text.replace(/\bthis (?:moment|time)\b/i, ''),
+    )
+  )
+    return null
   if (/\btime\b/i.test(text) && !/\btime\s+(?:zone|complexity)\b/i.test(text))
     return `It is ${iso(now).slice(11, 16)} UTC on ${spellDate(now)}.`
   if (!/\b(?:today|it|current|now|date)\b/i.test(text)) return null
   if (/\btomorrow\b/i.test(text)) return `Tomorrow is ${spellDate(now + DAY_MS)} (UTC).`
   return `Today is ${spellDate(now)} (UTC).`
+}
+
+/** What time it is in a city that names a time zone, such as `Tokyo`; null for any other. */
+function inPlace(place: string, now: number): string | null {
+  const name = place.toLowerCase().replace(/[\s-]+/g, '_')
+  const zone = Intl.supportedValuesOf('timeZone').find((one) => one.toLowerCase().split('/').at(-1) === name)
+  if (!zone) return null
+  const shown = new Intl.DateTimeFormat('en-GB', { timeZone: zone, dateStyle: 'full', timeStyle: 'short' })
+  const parts = Object.fromEntries(shown.formatToParts(now).map(({ type, value }) => [type, value]))
+  const day = `${parts.weekday}, ${parts.day} ${parts.month} ${parts.year}`
+  return `It is ${parts.hour}:${parts.minute} in ${place} (${zone}) on ${day}.`
+}
+
+/** `What date is next Friday?`: the nearest such day after today, or before it. */
+function nearWeekday(text: string, now: number): string | null {
+  const [, which, name] =
+    /^(?:please\s+)?(?:what|which|when|tell|how many days)\b.{0,40}?\b(?:(this|next|coming|last|previous|until|till)\s+)?(sun|mon|tues|wednes|thurs|fri|satur)day[?.!]*$/i.exec(
+      text,
+    ) ?? []
+  if (!name) return null
+  const day = WEEKDAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase()))
+  const today = WEEKDAYS.indexOf(weekdayOf(now))
+  const isPast = /last|previous/i.test(which ?? '')
+  const days = isPast ? -((today - day + 6) % 7) - 1 : ((day - today + 6) % 7) + 1
+  const date = midnight(now) + days * DAY_MS
+  if (/^how many/i.test(text)) return isPast ? null : `${plural(days, 'day')} until ${spellDate(date)}.`
+  return `The ${isPast ? 'last' : 'next'} ${WEEKDAYS[day]} ${isPast ? 'before' : 'after'} today is ${spellDate(date)} (UTC).`
+}
+
+/** `How many days are in February 2028?` */
+function monthLength(text: string, now: number): string | null {
+  const [, name, stated] =
+    /\bhow many days\b.{0,20}?\b(?:in|has|have)\s+(?:the month of\s+)?([a-z]{3,9})(?:\s+(\d{4}))?(?:\s+have)?[?.!]*$/i.exec(
+      text,
+    ) ?? []
+  const month = MONTHS.findIndex((one) => one.toLowerCase() === name?.toLowerCase())
+  if (month < 0) return null
+  const year = Number(stated ?? utcDay(now).slice(0, 4))
+  return `${MONTHS[month]} ${year} has ${new Date(Date.UTC(year, month + 1, 0)).getUTCDate()} days.`
+}
+
+/** The week as ISO 8601 counts them: the first one has the first Thursday of the year. */
+function weekNumber(text: string, now: number): string | null {
+  if (
+    !/^(?:what|which)\b.*\b(?:week number|calendar week|number of the week|week is (?:it|this))\b/i.test(text) ||
+    /\d/.test(text)
+  )
+    return null
+  const thursday = midnight(now) + (3 - ((new Date(now).getUTCDay() + 6) % 7)) * DAY_MS
+  const year = new Date(thursday).getUTCFullYear()
+  return `It is week ${Math.floor((thursday - Date.UTC(year, 0, 1)) / (7 * DAY_MS)) + 1} of ${year} (ISO 8601).`
 }
 
 function leapYear(text: string): string | null {
@@ -44,10 +106,14 @@ function leapYear(text: string): string | null {
 }
 
 function between(text: string, now: number): string | null {
-  const found = /\bdays\b.*\bbetween\s+(.+?)\s+and\s+(.+?)[?.!]*$/i.exec(text)
-  const [from, to] = [readDate(found?.[1], now), readDate(found?.[2], now)]
+  const found = /\b(day|week)s\b.*\bbetween\s+(.+?)\s+and\s+(.+?)[?.!]*$/i.exec(text)
+  const [from, to] = [readDate(found?.[2], now), readDate(found?.[3], now)]
   if (from === null || to === null) return null
   const days = Math.abs(Math.round((to - from) / DAY_MS))
+  if (/week/i.test(found![1]!)) {
+    const rest = days % 7 ? ` and ${plural(days % 7, 'day')}` : ''
+    return `There are ${plural(Math.floor(days / 7), 'week')}${rest} between ${utcDay(from)} and ${utcDay(to)}.`
+  }
   return `There are ${plural(days, 'day')} between ${utcDay(from)} and ${utcDay(to)}.`
 }
 
@@ -61,18 +127,24 @@ function until(text: string, now: number): string | null {
     : `${plural(-days, 'day')} since ${spellDate(date)}.`
 }
 
-const SPANS: Record<string, number> = { day: DAY_MS, week: 7 * DAY_MS }
-
 function shifted(text: string, now: number): string | null {
   const found =
-    /(?:add\s+)?\b([\w-]+)\s+(day|week)s?\s+(from|after|before|ago|to)\b\s*(.*?)[?.!]*$/i.exec(text) ??
-    /\bin\s+([\w-]+)\s+(day|week)s?()()[?.!]*$/i.exec(text)
+    /(?:add\s+)?\b([\w-]+)\s+(day|week|month|year)s?\s+(from|after|before|ago|to)\b\s*(.*?)[?.!]*$/i.exec(text) ??
+    /\bin\s+([\w-]+)\s+(day|week|month|year)s?()()[?.!]*$/i.exec(text)
   if (!found || !/\b(?:what|which|when|add|date|day)\b/i.test(text.slice(0, found.index + found[0].length))) return null
-  const count = readNumber(found[1]!)
+  const count = /^an?$/i.test(found[1]!) ? 1 : readNumber(found[1]!)
   const base = found[4] ? readDate(found[4], now) : midnight(now)
   if (count === null || base === null) return null
-  const back = /before|ago/i.test(found[3] ?? '')
-  return `${spellDate(base + (back ? -1 : 1) * count * SPANS[found[2]!.toLowerCase()]!)}.`
+  const by = (/before|ago/i.test(found[3] ?? '') ? -1 : 1) * count
+  const span = found[2]!.toLowerCase()
+  if (span === 'day' || span === 'week') return `${spellDate(base + by * DAY_MS * (span === 'week' ? 7 : 1))}.`
+  const date = new Date(base)
+  const day = date.getUTCDate()
+  const months = date.getUTCMonth() + by * (span === 'year' ? 12 : 1)
+  // The last day of a month that is too short.
+  const last = new Date(Date.UTC(date.getUTCFullYear(), months + 1, 0)).getUTCDate()
+  const moved = Date.UTC(date.getUTCFullYear(), months, Math.min(day, last))
+  return Number.isNaN(moved) ? null : `${spellDate(moved)}.`
 }
 
 function weekday(text: string, now: number): string | null {
@@ -84,7 +156,10 @@ function weekday(text: string, now: number): string | null {
   return date === null ? null : `${utcDay(date)} is a ${weekdayOf(date)}.`
 }
 
-/** `2026-03-01`, `1 March 2026`, `March 1, 2026`, `today`, `Christmas`; midnight UTC, or null. */
+/**
+ * `2026-03-01`, `1.3.2026`, `31/3/2026`, `1 March 2026`, `March 1, 2026`, `today`, `Christmas`; midnight UTC. Null for
+ * others, and for `1/3/2026`, which is a day of January or of March.
+ */
 export function readDate(text: string | undefined, now: number): number | null {
   if (!text) return null
   const word = text
@@ -95,8 +170,14 @@ export function readDate(text: string | undefined, now: number): number | null {
   if (word === 'tomorrow') return midnight(now) + DAY_MS
   if (word === 'yesterday') return midnight(now) - DAY_MS
   if (/^christmas$|^new year/.test(word)) return nextYearly(word.startsWith('c') ? '12-25' : '01-01', now)
-  const isoForm = /^(\d{4})-(\d{2})-(\d{2})$/.exec(word)
-  if (isoForm) return checkedDate(Number(isoForm[1]), Number(isoForm[2]), Number(isoForm[3]))
+  const [, ...isoForm] = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/.exec(word) ?? []
+  if (isoForm.length) return checkedDate(Number(isoForm[0]), Number(isoForm[2]), Number(isoForm[3]))
+  const [, first, sign, second, year] = /^(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})$/.exec(word) ?? []
+  if (year) {
+    const [one, other] = [Number(first), Number(second)]
+    if (sign === '.' || one > 12 || one === other) return checkedDate(Number(year), other, one)
+    return other > 12 ? checkedDate(Number(year), one, other) : null
+  }
   const named =
     /^(?:(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?([a-z]{3,9})|([a-z]{3,9})\s+(\d{1,2})(?:st|nd|rd|th)?),?\s+(\d{4})$/.exec(
       word,

@@ -36,7 +36,21 @@ const CONSTANTS = new Map([
 
 function tokenize(text: string): string[] | null {
   const normal = text
+    .replace(/[²³]/g, (power) => `^${power === '²' ? 2 : 3}`)
+    // Full-width signs, and digits of other scripts.
+    .normalize('NFKC')
+    // The ten digits of a script begin at a code that ends in 0 or 6.
+    .replace(/[^\P{Nd}\d]/gu, (digit) => {
+      const code = digit.codePointAt(0)!
+      return String((code % 16) - (/\p{Nd}/u.test(String.fromCodePoint(code - (code % 16))) ? 0 : 6))
+    })
     .toLowerCase()
+    .replace(/√/g, 'sqrt')
+    // As most of Europe writes it: 1.234,56 and 12,5.
+    .replace(
+      /(?<![\d.,])(\d{1,3}(?:\.\d{3}){0,6}|\d{1,18}),(\d{1,2})(?![\d.,])/g,
+      (_, whole: string, rest: string) => `${whole.replaceAll('.', '')}.${rest}`,
+    )
     .replace(/[×·]/g, '*')
     .replace(/÷/g, '/')
     .replace(/[−–]/g, '-')

@@ -1,4 +1,5 @@
 import { parse } from 'papaparse'
+import { beginningOf } from '../../kernel/text'
 import { CHART_KINDS, type Chart, type ChartKind, type Series } from './blocks-model'
 
 const MAX_LABELS = 60
@@ -36,7 +37,7 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
     const written = body.map((row) => (row[at + 1] ?? '').trim())
     // What stands with the number of a cell, as it is written behind it.
     return {
-      name: name.trim().slice(0, MAX_NAME_CHARS),
+      name: beginningOf(name.trim(), MAX_NAME_CHARS),
       values: written.map(readNumber),
       written,
       units: written.map((cell) => {
@@ -51,7 +52,7 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
   const series: Series[] = drawn.map(({ name, values, written }) => ({ name, values, written }))
   const units = new Set(drawn.flatMap(({ units, values }) => units.filter((_, at) => values[at] !== null)))
   const common = units.size === 1 ? [...units][0]! : ''
-  const labels = body.map((row) => (row[0] ?? '').trim().slice(0, MAX_NAME_CHARS))
+  const labels = body.map((row) => beginningOf((row[0] ?? '').trim(), MAX_NAME_CHARS))
   return { type: 'chart', kind, title, labels, series, unit: unit || common }
 }
 

@@ -1,3 +1,4 @@
+import { beginningOf } from '../../kernel/text'
 import { type ChartData, readChart } from './chart-data'
 import type { Color } from './model'
 import { COLOR_WORDS, colorNamed, type Mood } from './palette'
@@ -33,7 +34,7 @@ export const captionOf = (prompt: string): string => {
       '',
     )
     .trim()
-  return bare.slice(0, 120) || 'Picture'
+  return beginningOf(bare, 120) || 'Picture'
 }
 
 /** What a text names in so many words, "a", "two": what comes after, up to a word that ends it. */

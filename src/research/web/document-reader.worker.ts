@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import { extractImages, getDocumentProxy } from 'unpdf'
+import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 import { mailText, officeText, rtfText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
@@ -23,12 +24,12 @@ Reflect.deleteProperty(globalThis, 'fetch')
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
     const { title, text } = await mailText(bytes)
-    return { title, text: text.slice(0, maxChars), publishedAt: null }
+    return { title, text: beginningOf(text, maxChars), publishedAt: null }
   }
-  if (bytes[0] === 0x7b) return { title: null, text: rtfText(bytes).slice(0, maxChars), publishedAt: null }
+  if (bytes[0] === 0x7b) return { title: null, text: beginningOf(rtfText(bytes), maxChars), publishedAt: null }
   // An archive, as the files of Office are.
   if (bytes[0] === 0x50 && bytes[1] === 0x4b)
-    return { title: null, text: officeText(bytes).slice(0, maxChars), publishedAt: null }
+    return { title: null, text: beginningOf(officeText(bytes), maxChars), publishedAt: null }
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
   // A body may be a `Buffer`, which the library refuses.
   const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
@@ -49,8 +50,8 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
     const { info } = await document.getMetadata()
     const title: unknown = 'Title' in info ? info.Title : null
     const read = {
-      title: typeof title === 'string' ? title.trim().slice(0, 500) || null : null,
-      text: pages.join('\n\n').slice(0, maxChars),
+      title: typeof title === 'string' ? beginningOf(title.trim(), 500) || null : null,
+      text: beginningOf(pages.join('\n\n'), maxChars),
       publishedAt: null,
     }
     return whole && !read.text.trim() ? { ...read, pictures: await pagesAsPictures(bytes) } : read

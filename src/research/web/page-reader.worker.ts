@@ -1,5 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
+import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 
 /**
@@ -202,6 +203,6 @@ function enter(node: PageNode, stack: (PageNode | string)[]): void {
 
 answerTasks((query: PageQuery): PageAnswer => {
   const { title, text, publishedAt } = readable(query)
-  const cut = { title: title?.slice(0, MAX_TITLE_CHARS) ?? null, text: text.slice(0, query.maxChars) }
+  const cut = { title: title && beginningOf(title, MAX_TITLE_CHARS), text: beginningOf(text, query.maxChars) }
   return { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null }
 })

@@ -1,7 +1,7 @@
 import { iso } from '../../kernel/clock'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
 import { createSemaphore } from '../../kernel/semaphore'
-import { storable } from '../../kernel/text'
+import { beginningOf, storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
 import { unwrapped } from '../../text'
 import { WebFailure } from '../errors'
@@ -206,7 +206,7 @@ function createReading() {
         { html: text, maxChars: MAX_CHARS, prose: by.prose === true, isXml: mime.includes('xhtml') },
         by,
       )
-    const read = text.slice(0, MAX_CHARS)
+    const read = beginningOf(text, MAX_CHARS)
     return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
 }

@@ -1,4 +1,5 @@
 import { quoted } from '../../kernel/errors'
+import { beginningOf } from '../../kernel/text'
 import { attackChance, type InjectionFinding, meetingsIn, readable, scanForInjection, wishChance } from '../../text'
 import type { SkillManifest } from '../manifest'
 import { type Finding, warn } from './check'
@@ -129,7 +130,7 @@ function textsOf(manifest: SkillManifest): [path: string, text: string][] {
     // Quotes of a file name its path, so engines read paths too.
     ...knowledge.map((path, at): [string, string] => [`knowledge[${at}]`, path.replace(/[/_.-]+/g, ' ')]),
     ...Object.entries(knowledgeFiles).map(([path, text]): [string, string] => [
-      `knowledgeFiles["${path.slice(0, 80)}"]`,
+      `knowledgeFiles["${beginningOf(path, 80)}"]`,
       text,
     ]),
     ['readme', manifest.readme],

@@ -2,7 +2,7 @@ import { findEngine } from '../../engines'
 import { messageOf } from '../../kernel/errors'
 import { isLicense } from '../../kernel/license'
 import { checker } from '../../kernel/schema'
-import { charactersIn } from '../../kernel/text'
+import { beginningOf, charactersIn } from '../../kernel/text'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
 import { MANIFEST_LIMITS, Manifest, type SkillManifest, storedMembers, withDefaults } from '../manifest'
@@ -82,12 +82,12 @@ function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Find
     ...Object.keys(knowledgeFiles)
       .filter((path) => !knowledge.includes(path))
       .map((path) =>
-        fail('knowledgeFiles', `"knowledgeFiles" has a file that is not in "knowledge": ${path.slice(0, 80)}.`),
+        fail('knowledgeFiles', `"knowledgeFiles" has a file that is not in "knowledge": ${beginningOf(path, 80)}.`),
       ),
     ...knowledge
       .filter((path) => !Object.hasOwn(knowledgeFiles, path))
       .map((path) =>
-        warn('knowledge', `"${path.slice(0, 80)}" has no text in "knowledgeFiles", so it cannot be quoted.`),
+        warn('knowledge', `"${beginningOf(path, 80)}" has no text in "knowledgeFiles", so it cannot be quoted.`),
       ),
   ]
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../../kernel/errors'
+import { beginningOf } from '../../kernel/text'
 import { artifactOf, type CodeService, type Documents, type ImageService, type VideoService } from '../../media'
 import { FORMATS, type Format } from '../../media/documents/schema'
 import { type ImageInput, ImageInput as Input } from '../../media/schema'
@@ -69,7 +70,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
       notify?.({ artifacts: made.artifacts.map(({ id }) => id), costCents: made.usage.cost_cents })
       return {
         id: made.id,
-        content: made.content.slice(0, MAX_CODE_CHARS),
+        content: beginningOf(made.content, MAX_CODE_CHARS),
         files: made.artifacts.map(({ id, filename, language, url }) => ({ id, filename, language, url })),
         problems: made.checks.filter(({ status }) => status === 'error'),
       }

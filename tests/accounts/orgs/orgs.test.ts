@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { mayDo, normalizeEmail, teamOf } from '../../../src/accounts'
-import { slugify } from '../../../src/accounts/orgs/rules'
 import { PERMISSIONS, type Permission, type Role } from '../../../src/accounts/orgs/schema'
 import { callOf, keyCaller, operatorCaller } from '../../support/callers'
 import { openTestStore } from '../../support/store'
@@ -139,21 +138,6 @@ const MATRIX: [Role | null, Permission[]][] = [
 
 test.each(MATRIX)('the matrix of roles and permissions (docs/api.md 1.2): %s', (role, allowed) => {
   expect(PERMISSIONS.filter((permission) => mayDo(role, permission))).toEqual(allowed)
-})
-
-describe('a slug made from a name', () => {
-  const rows: [string, string][] = [
-    ['Acme', 'acme'],
-    ['Ünited Äpples, Inc.', 'united-apples-inc'],
-    ['  a -- b  ', 'a-b'],
-    ['日本', 'org'],
-    ['<script>', 'script'],
-    ['x'.repeat(200), 'x'.repeat(48)],
-    [`${'x'.repeat(47)} y`, 'x'.repeat(47)],
-  ]
-  test.each(rows)('%j is %j', (name, slug) => {
-    expect(slugify(name)).toBe(slug)
-  })
 })
 
 test('one e-mail address is one account, however it is written', () => {

@@ -1,5 +1,6 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
+import { beginningOf } from '../../../kernel/text'
 import { directionOf } from '../../fonts'
 import { readNumber, writtenWith } from '../blocks-chart-data'
 import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks-model'
@@ -218,10 +219,7 @@ function uniqueNames(wanted: readonly string[]): string[] {
         .trim() || 'Sheet'
     for (let number = 1; ; number++) {
       const end = number === 1 ? '' : ` ${number}`
-      const made = `${[...clean]
-        .slice(0, MAX_NAME - end.length)
-        .join('')
-        .slice(0, MAX_NAME - end.length)}${end}`
+      const made = beginningOf(clean, MAX_NAME - end.length) + end
       if (taken.has(made.toLowerCase())) continue
       taken.add(made.toLowerCase())
       return made
