@@ -52,7 +52,7 @@ reader.inline.ruler.before('html_inline', 'tags', (state, silent) => {
   return true
 })
 
-/** The value of an attribute that stands in quotes; empty without. */
+/** The value of a quoted attribute; empty without. */
 const attributeIn = (tag: string, wanted: string): string =>
   [...tag.matchAll(/\s([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi)]
     .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
