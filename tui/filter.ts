@@ -1,12 +1,12 @@
-/** The filter language of lists, which the dashboard and `--filter` share (docs/operating.md 3.4). */
+/** The filter language of lists. The dashboard and `--filter` share it (docs/operating.md 3.4). */
 import { nearest } from '../src/kernel/nearest'
 
-/** What a row has to be asked about, by name; a list of words for each. */
+/** The values of a row that a filter can test, by field name. */
 export type Fields<Row> = Readonly<Record<string, (row: Row) => string | number | null | undefined>>
 
 type Test = { field: string | null; negated: boolean; holds(value: string | number | null | undefined): boolean }
 export type Filter<Row> = {
-  /** Names that are no fields. */
+  /** Field names in the filter that do not exist. */
   wrong: { field: string; meant: string | null }[]
   matches(row: Row): boolean
 }
@@ -14,7 +14,10 @@ export type Filter<Row> = {
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_CHARS = 200
 
-/** Words match any column; `field:value`, `a,b`, `>=400`, `*glob*`, `!` negates, quotes hold blanks. */
+/**
+ * Parses a filter. Words match any column. Supports `field:value`, `a,b`, `>=400`, `*glob*`, `!` for negation, and
+ * quotes around blanks.
+ */
 export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> {
   const tests = wordsOf(text.slice(0, MAX_CHARS)).map(readTest)
   const unknown = tests.flatMap(({ field }) => (field !== null && !fields[field] ? [field] : []))
@@ -31,7 +34,7 @@ export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> 
   }
 }
 
-/** Why a text is no filter: a quote or a parenthesis without its other half. Null where nothing is wrong. */
+/** Why a text is not a valid filter: an unclosed quote or parenthesis. Null for a valid filter. */
 export function brokenFilter(text: string): string | null {
   const open: { char: string; at: number }[] = []
   for (const [at, char] of [...text].entries()) {
@@ -45,7 +48,7 @@ export function brokenFilter(text: string): string | null {
   return left ? `the ${left.char === '"' ? 'quote' : '"("'} at position ${left.at + 1} is not closed` : null
 }
 
-/** Split at blanks outside quotes; a quote that is not closed goes to the end. */
+/** Splits at blanks outside quotes. An unclosed quote extends to the end. */
 function wordsOf(text: string): string[] {
   const words: string[] = []
   let word = ''
@@ -96,13 +99,16 @@ function compared(sign: string, limit: number): Test['holds'] {
   }
 }
 
-/** `400`, `5m`: durations are milliseconds. */
+/** Parses `400` or `5m`. Durations are in milliseconds. */
 function amountOf(word: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(word) ?? []
   return amount === undefined ? Number.NaN : Number(amount) * (unit ? UNITS[unit]! : 1)
 }
 
-/** Each part after the other; the first at the beginning and the last at the end. Linear, because others write rows. */
+/**
+ * Matches the parts in order, the first at the start and the last at the end. Linear time, because others write the
+ * rows.
+ */
 function globbed(text: string, parts: readonly string[]): boolean {
   const [first, last] = [parts[0]!, parts.at(-1)!]
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false

@@ -1,7 +1,7 @@
-/** Every key of the dashboard in one table: input, the help screen and the hints in the last row come from it. */
+/** Every key of the dashboard in one table. Input, the help screen and the hints in the last row use it. */
 
 export type KeyName = string
-/** `first` has the keys of the table below, where a user has others. */
+/** `first` has the default keys if the user changed them. */
 export type Binding = { keys: readonly KeyName[]; does: string; about: string; first?: readonly KeyName[] }
 
 /** Keys that mean the same on every screen. */
@@ -28,7 +28,7 @@ export const GLOBAL: readonly Binding[] = [
   { keys: ['q', 'ctrl-c'], does: 'quit', about: 'quit' },
 ]
 
-/** Keys of one screen; they win over the global ones. */
+/** Keys of one screen. They win over the global ones. */
 export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   overview: [],
   jobs: [
@@ -90,11 +90,11 @@ export const SCREEN_KEYS: Readonly<Record<string, readonly Binding[]>> = {
   ],
 }
 
-/** The table as one user has it. */
+/** The key table of one user. */
 export type Keymap = { global: readonly Binding[]; screens: Readonly<Record<string, readonly Binding[]>> }
 export const KEYMAP: Keymap = { global: GLOBAL, screens: SCREEN_KEYS }
 
-/** What a key does on a screen, and the key of the table that stands for it; null for nothing. */
+/** The action of a key on a screen, and the default key for it. Null if the key has no action. */
 export function meaningOf({ global, screens }: Keymap, screen: string, key: KeyName) {
   const binding = [...(screens[screen] ?? []), ...global].find(({ keys }) => keys.includes(key))
   if (!binding) return null
@@ -102,13 +102,13 @@ export function meaningOf({ global, screens }: Keymap, screen: string, key: KeyN
   return { does, key: first[BY_PLACE.has(does) ? keys.indexOf(key) : 0]! }
 }
 
-/** Actions whose keys mean different things, so that each needs its own. */
+/** Actions whose keys differ in meaning. If a user changes them, each key needs a replacement. */
 const BY_PLACE = new Set(['screen', 'pane', 'move', 'sort', 'rate', 'review.hunk'])
 const KEY = /^(?:\S|ctrl-[abd-xy]|f5|tab|shift-tab|up|down|pageup|pagedown|home|end|enter|esc|space)$/u
 
 /**
- * The table with other keys, by what they do: `{"jobs.cancel":"x"}`. Throws an Error with a sentence on an action or a
- * unknown key, and on a key that would have two meanings.
+ * The table with changed keys, by action: `{"jobs.cancel":"x"}`. Throws an Error with a readable message for an unknown
+ * action or key, and for a key with two meanings.
  */
 export function keymapWith(changed: Readonly<Record<string, string | readonly string[]>>): Keymap {
   const wanted = new Map(Object.entries(changed).map(([does, keys]) => [does, [keys].flat()]))
@@ -147,7 +147,7 @@ const GLYPHS: Readonly<Record<string, string>> = { enter: '⏎', esc: 'Esc', f5:
 const glyphOf = (key: KeyName): string =>
   GLYPHS[key] ?? key.replace(/^ctrl-(.)$/, (_, letter) => `^${letter.toUpperCase()}`)
 
-/** The hints of a screen, `c cancel  R retry`, with the keys that this user has. */
+/** The hints of a screen, `c cancel  R retry`, with this user's keys. */
 export function hintsWith({ global, screens }: Keymap, screen: string, hints: string): string {
   const moved = [...(screens[screen] ?? []), ...global].filter(({ keys, first = keys }) => keys[0] !== first[0])
   if (!moved.length) return hints

@@ -6,8 +6,8 @@ import { type Model, SCREENS } from './state/model'
 import { shownRows } from './state/rows'
 
 /**
- * For screen readers: no screen and no boxes, one line for each change, and words in place of keys (docs/operating.md
- * 3.8).
+ * Mode for screen readers: no screen and no boxes, one line for each change, and words in place of keys
+ * (docs/operating.md 3.8).
  */
 export async function speak(store: Store, over: AbortController): Promise<void> {
   const lines = createInterface({ input: process.stdin })
@@ -38,7 +38,7 @@ function answer(store: Store, text: string, say: (text: string) => void): void {
   } else if (text === 'list') {
     for (const row of rowsOf(store.model())) say(row)
   } else if (text !== '') {
-    // What the command before has left open would take these words for keys.
+    // Closes what the previous command left open, because it would read these words as keys.
     if (['output', 'palette'].includes(store.model().mode.type)) store.dispatch({ type: 'key', key: 'esc', text: '' })
     store.dispatch({ type: 'key', key: ':', text: ':' })
     store.dispatch({ type: 'pasted', text })
@@ -62,7 +62,7 @@ function rowsOf(model: Model): string[] {
   )
 }
 
-/** What is new between two moments, one sentence each. */
+/** All changes between two states, one sentence each. */
 export function changes(before: Model, now: Model): string[] {
   const messages: string[] = []
   if (before.link.state !== now.link.state) {

@@ -18,7 +18,7 @@ import {
   wantedOf,
 } from './state/model'
 
-/** What only a running terminal can do. */
+/** Functions that only a running terminal app provides. */
 type Controls = { exit(): void; suspend(): void }
 
 type Props = { store: Store; controls(controls: Controls): void }
@@ -40,33 +40,33 @@ const NAMED = [
   ['delete', 'backspace'],
 ] as const satisfies readonly (readonly [keyof Key, string])[]
 
-/** How a dashboard begins. */
+/** Options to start a dashboard. */
 export type Start = {
   host: Host
   where: Where
   options: Options
   commands: readonly PaletteCommand[]
   keymap: Keymap
-  /** Texts that `/name` puts into a reply. */
+  /** Texts that `/name` inserts into a reply. */
   replies?: ReadonlyMap<string, string>
   canWrite: boolean
   screen: Screen
-  /** Seconds between repaints of what changed. */
+  /** Seconds between repaints of changes. */
   rate: number
-  /** A command line whose answer is shown first. */
+  /** A command line whose output is shown at the start. */
   first?: readonly string[]
   clock: Clock
 }
 
 const TICK_MS = 1_000
 const STILL_MS = 10_000
-/** How long the cursor rests on a row before its details are read. */
+/** How long the cursor rests on a row before its details are loaded. */
 const REST_MS = 400
 const MAX_FPS = 10
 const ALTERNATE_FROM_THE_TOP = '\u001b[?1049h\u001b[2J\u001b[H'
 
 /**
- * Runs the dashboard in this terminal until it is left; returns the profile to go on with, null for none. @public
+ * Runs the dashboard in this terminal until the user leaves. Returns the profile to continue with, or null. @public
  * Loaded by the command `dashboard` only.
  */
 export async function startDashboard({ host, clock, first, ...start }: Start): Promise<string | null> {
@@ -85,7 +85,7 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
     now: clock.now,
     sleep: clock.sleep,
   })
-  // The screen is there before the server is asked anything.
+  // Shows the screen before the first request to the server.
   const shownTillLeft = (start.options.screenReader ? speak(store, over) : shown()).finally(() => {
     over.abort()
     cancelLook()
@@ -97,7 +97,8 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   return next
 
   /**
-   * What is wrong with key or address ends the dashboard, and is said as by every command; later breaks are waited out.
+   * A problem with key or address ends the dashboard with the usual error of commands. Later interruptions are waited
+   * out.
    */
   async function supply(): Promise<void> {
     try {
@@ -121,7 +122,7 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   }
 
   async function shown(): Promise<void> {
-    // Ink draws from where the cursor is, and a shell leaves it anywhere.
+    // Ink draws at the cursor position, which a shell leaves anywhere.
     stdout.write(ALTERNATE_FROM_THE_TOP)
     const app = render(createElement(App, { store, controls: take }), {
       alternateScreen: true,
@@ -192,7 +193,7 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   }
 }
 
-/** The screen: one text, because everything is placed before it comes here; and the keys. */
+/** The screen as one text, because all placement happens before, and the keyboard input. */
 function App({ store, controls }: Props) {
   const frame = useSyncExternalStore(store.subscribe, store.frame)
   const { columns, rows } = useWindowSize()
@@ -206,15 +207,15 @@ function App({ store, controls }: Props) {
     for (const pressed of pressedIn(input, key)) store.dispatch({ type: 'key', ...pressed })
   })
   usePaste((text) => store.dispatch({ type: 'pasted', text }))
-  // Without JSX, whose form depends on the mode in which it is read.
+  // Without JSX, whose compiled form depends on the build mode.
   return createElement(Text, { wrap: 'truncate' }, frame)
 }
 
-/** Keys that came at once, as over a slow line, are one input; each is a key of its own. */
+/** Splits one input into keys. Over a slow line, several keys can arrive as one input. */
 function pressedIn(input: string, key: Key): { key: string; text: string }[] {
   const letters = [...input]
   const isOne = letters.length < 2 || input === F5 || key.ctrl || key.meta || NAMED.some(([flag]) => key[flag])
-  // What the key writes in a text; keys that have another meaning write nothing.
+  // `text` is what the key types. Special keys type nothing.
   if (isOne)
     return [
       {

@@ -37,7 +37,7 @@ const args = { skill: argument('slug or id of the skill') }
 
 type Filter = { installed: true | undefined; key: string | undefined; category?: string; status?: string }
 
-/** The query for either API. @throws CommandFailed 2 for operator-only filters, and for a missing filter */
+/** The query for either API. @throws CommandFailed 2 for operator-only filters, and for incomplete ones */
 async function filterOf(shell: Shell, { installed, key, status, category }: Filter): Promise<object> {
   const { isOperator, ownerFilter } = await apiOf(shell)
   const { org: owner } = shell.globals

@@ -3,24 +3,24 @@ import { clean } from '../../src/kernel/text'
 import type { StreamEvent, TopicName } from '../../src/operators/schema'
 import type { Event } from '../state/model'
 
-/** Topics that are asked for, and how many rows of each, where that is more than the server gives by itself. */
+/** Requested topics, and the rows per topic if more than the server's default. */
 type Wanted = { topics: readonly TopicName[]; most: number | null }
 
-/** As the query of a request. */
+/** The request query for these topics. */
 export const queryOf = ({ topics, most: max }: Wanted): string =>
   `topics=${topics.join(',')}${max === null ? '' : `&most=${max}`}`
 
-/** What the dashboard needs of its caller: the server, and the commands of `svc-admin`. */
+/** What the dashboard needs from its host: access to the server, and the commands of `svc-admin`. */
 export type Host = {
   /** Server-sent events of these topics. Rejects when no answer comes. */
   stream(wanted: Wanted, ended: AbortSignal): Promise<Response>
-  /** What `GET /ops/v1/PATH` answers; `ended` gives up. Throws with a sentence. */
+  /** Returns the answer of `GET /ops/v1/PATH`. `ended` aborts the request. Throws an error with a readable message. */
   read(path: string, ended?: AbortSignal): Promise<unknown>
-  /** Runs one command line against the same server; `yes` answers its confirmation. */
+  /** Runs one command line against the same server. `yes` answers its confirmation. */
   run(argv: readonly string[], yes: boolean): Promise<{ exitCode: number; out: string; err: string }>
-  /** Writes a secret to a file of this user only. Returns its path. */
+  /** Writes a secret to a file that only this user can read. Returns its path. */
   save(text: string): Promise<string>
-  /** Keeps the details of a fault. Returns where they are. */
+  /** Stores the details of a fault. Returns where they are. */
   crashed(error: unknown): string
 }
 
@@ -35,22 +35,24 @@ type Deps = {
 }
 
 const PAUSES_S = [1, 2, 4, 8, 10]
-/** The server says something at least every ten seconds. */
+/** The server sends something at least every ten seconds. */
 const SILENT_MS = 15_000
-/** A proxy that collects the stream lets nothing through, so the first event is waited for no longer. */
+/** Maximum wait for the first event. A proxy that buffers the stream never delivers one. */
 const FIRST_MS = 6_000
 const [POLL_MS, LONGEST_POLL_MS] = [2_000, 10_000]
 
 class Silent extends Error {}
 
-/** Keeps the model supplied: by the stream, by asking where a proxy holds the stream back, and again after a break. */
+/**
+ * Keeps the model up to date: by the stream, or by polling if a proxy holds the stream back. Reconnects after a break.
+ */
 export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
   let current = new AbortController()
   const stopping = new AbortController()
   let isBlocked = false
 
   return {
-    /** Begins again, with the topics that are wanted now. */
+    /** Reconnects with the current topics. */
     restart: () => current.abort(),
     stop: () => {
       stopping.abort()
@@ -66,7 +68,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
       try {
         await (isBlocked ? poll(signal) : follow(signal))
         tries = 0
-        // The server ended the stream by itself, as when it stops.
+        // The server ended the stream itself, for example because it stops.
         if (!signal.aborted) throw new Error('the server ended the stream')
       } catch (error) {
         if (signal.aborted) continue
@@ -132,7 +134,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
     }
   }
 
-  /** Asks every two seconds, less often while nothing changes. */
+  /** Polls every two seconds, less often while nothing changes. */
   async function poll(signal: AbortSignal): Promise<void> {
     let last = ''
     let pause = POLL_MS
@@ -156,7 +158,7 @@ function wordsOf(error: unknown): string {
   return (message ?? String(error)).split('\n')[0]!.slice(0, 120)
 }
 
-/** Everything that comes from outside passes here, so that no view can forget it (docs/operating.md 3.8). */
+/** All data from outside passes here, so that no view can forget to clean it (docs/operating.md 3.8). */
 export function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return clean(value.length > MAX_CHARS ? value.slice(0, MAX_CHARS) : value)
   if (Array.isArray(value)) return value.map(cleaned)

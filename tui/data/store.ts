@@ -10,7 +10,7 @@ import { takeovers } from '../screens/takeovers'
 import type { Effect, Event, Model, Picture } from '../state/model'
 import { update } from '../state/update'
 
-/** The smallest window that has room for the frame. */
+/** The smallest window that the frame fits in. */
 const MIN = { columns: 80, rows: 24 }
 
 const FRAME_ROWS = 5
@@ -21,7 +21,7 @@ const CODES: Readonly<Record<Tone, string>> = { good: '36', warn: '33', bad: '91
 /** How lines become text for the terminal. */
 type Look = { color: boolean; ascii: boolean }
 
-/** Each of our own signs and the one cell of ASCII for it, so that nothing moves; what others wrote becomes `?`. */
+/** Maps each of our own symbols to one ASCII cell, so that nothing moves. Other non-ASCII characters become `?`. */
 const ASCII: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ...['✓+', '◐~', '….', '✗x', '↻^', '●*', '○o', '▸>', '─-', '│|', '█#', '░.', '·.', '–-', '→>', '¢c', '▼v', '▲^'],
@@ -36,17 +36,17 @@ const toAscii = (text: string): string =>
 
 type Deps = {
   start: Model
-  /** Does what the model asks for. */
+  /** Executes an effect that the model requests. */
   perform(effect: Effect): void
   /** Calls once after a time. */
   after(ms: number, call: () => void): () => void
-  /** A view that failed: returns where the details are. */
+  /** Called when a view fails. Returns where the details are. */
   crashed(error: unknown): string
 }
 
 export type Store = ReturnType<typeof createStore>
 
-/** What comes from the server is collected this long, so that the screen is drawn four times a second at most. */
+/** Time to collect server events, so that the screen is drawn at most four times a second. */
 const COLLECT_MS = 250
 
 /** The state outside React: events go in, one text for the whole screen comes out. */
@@ -66,7 +66,7 @@ export function createStore({ start, perform, after, crashed }: Deps) {
     const wasPaused = model.paused
     apply(event)
     if (wasPaused && !model.paused) for (const one of held.splice(0)) apply(one)
-    // A sign of life alone is shown with the next second.
+    // A heartbeat alone is shown with the next second.
     if (event.type === 'streamed' && !event.events.length) return
     const isOwn = event.type === 'key' || event.type === 'pasted' || event.type === 'resized'
     if (isOwn) show()
@@ -93,7 +93,7 @@ export function createStore({ start, perform, after, crashed }: Deps) {
     return () => listeners.delete(listener)
   }
 
-  /** A screen that cannot be drawn says so; the others go on. */
+  /** A screen that cannot be drawn shows the fault. The other screens still work. */
   function draw(now: Model): string {
     try {
       return picture(now)
@@ -111,7 +111,10 @@ export function createStore({ start, perform, after, crashed }: Deps) {
   }
 }
 
-/** One row with its colours; without colour the choice is still inverse, which is none (docs/operating.md 3.1). */
+/**
+ * One row with its colours. The selection is inverse even without colour, because inverse is not a colour
+ * (docs/operating.md 3.1).
+ */
 export function paint(spans: Line, { color, ascii }: Look): string {
   return spans
     .map(({ text, tone, inverse }) => {
@@ -179,7 +182,7 @@ function screenBody(model: Model, width: number, height: number): Line[] {
   return listBody(LISTS[model.screen]!, model, width, height)
 }
 
-/** Old rows stay readable above a box that says what is wrong and what comes next (docs/operating.md 3.5). */
+/** Old rows stay readable above a box with the problem and the next step (docs/operating.md 3.5). */
 function offline(model: Model, body: Line[], width: number): Line[] {
   const { link, now, topics, screen, where } = model
   if (link.state !== 'offline') return body

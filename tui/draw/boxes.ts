@@ -9,7 +9,7 @@ const READ_ONLY = 'read-only: keys that change anything are disabled'
 
 const BOX = 68
 
-/** A box with a title, laid over the body; `at` is its first row. */
+/** A box with a title, drawn over the body. `at` is its first row. */
 export function boxed(
   body: readonly Line[],
   title: string,
@@ -31,7 +31,7 @@ export function boxed(
   return body.map((row, place) => all[place - at] ?? (place >= at && place < at + all.length ? [] : row))
 }
 
-/** Empty rows, for boxes that stand alone. */
+/** Empty rows, for boxes without a body behind them. */
 export const emptyBody = (height: number): Line[] => Array.from({ length: height }, () => [])
 
 export function paletteBox(model: Model, body: readonly Line[], width: number): Line[] {
@@ -106,7 +106,7 @@ export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Li
   )
 }
 
-/** The shell commands that a dialog stands for. */
+/** The shell commands that a dialog will run. */
 export function commandLines({ argv, field }: Dialog): string[] {
   return argv.map((words) => {
     const flag = field?.flag ? [`${field.flag}="${field.text || '…'}"`] : []

@@ -8,7 +8,7 @@ import { clockOf, spellAge } from './spell'
 
 const QUIET_MS = 15_000
 
-/** How well the screen is supplied, in words and a sign. */
+/** The state of the connection, in words and a symbol. */
 function linkSpan({ link, now, paused, rate }: Model): Span {
   if (link.state === 'offline') return say(`○ offline ${spellAge(now - link.since)}`, 'bad')
   if (paused) return say('– paused', 'warn')
@@ -17,7 +17,7 @@ function linkSpan({ link, now, paused, rate }: Model): Span {
   return now - link.heardAt > QUIET_MS ? say('● silent', 'warn') : say(rate > 1 ? `● live ${rate}s` : '● live', 'good')
 }
 
-/** The first row: what is looked at, where, and whether it is live. */
+/** The first row: screen, server and connection state. */
 export function headRow(model: Model, width: number): Line {
   const { where, screen, now, canWrite } = model
   const link = linkSpan(model)
@@ -36,10 +36,10 @@ export function headRow(model: Model, width: number): Line {
   return between(left, right, width)
 }
 
-/** Each keeps its distance from the screens. */
+/** Texts of different lengths, each with its own distance from the tabs. */
 const HELP = ['  : command  / filter  ? help ', '  / filter  ? help ', '  ? help ']
 
-/** The second row: the screens, with what waits for a person on each. */
+/** The second row: the screens, each with the number of items that wait for a person. */
 export function tabsRow(model: Model, width: number): Line {
   const counts = countsOf(model)
   const isOff = model.link.state === 'offline'
@@ -65,7 +65,7 @@ export function tabsRow(model: Model, width: number): Line {
   })
   if (!isWide) return line(...spans, '  ? help')
   const room = width - widthOf(spans)
-  // The open screen is never cut for the keys.
+  // The open screen's tab is never cut to make room for the keys.
   const help = HELP.find((keys) => keys.length <= room) ?? ''
   return between(spans, line(help), width)
 }
@@ -76,7 +76,7 @@ function countsOf(model: Model): Partial<Record<string, number>> {
   return { takeovers: of('visitors'), submissions: of('submissions') }
 }
 
-/** The row before the last: the newest message, and how fresh the rows are. */
+/** The second to last row: the newest message, and the age of the rows. */
 export function messageRow(model: Model, width: number): Line {
   const last = model.messages.at(-1)
   const isNew = last && model.now - last.at < 60_000
@@ -85,7 +85,7 @@ export function messageRow(model: Model, width: number): Line {
   const above = arrived ? `${arrived} new above  ` : ''
   const more = model.messages.length > 1 && model.screen === 'overview' ? `[${model.messages.length} messages]` : ''
   const right = line(`${above}${more || freshness(model)} `)
-  // What is new is read whole before how fresh the rows are.
+  // A new message is shown in full before the age of the rows.
   const isTight = model.link.state !== 'offline' && widthOf(left) + widthOf(right) > width
   return between(left, isTight ? [] : right, width)
 }
@@ -108,7 +108,7 @@ export function hintRow(model: Model): Line {
   return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, given) : given}`)
 }
 
-/** Where there is room, also the keys for the parts beside. */
+/** If there is room, also includes the keys for the panes beside the list. */
 function wideHints({ screen, columns }: Model): string | undefined {
   if (columns < 120) return undefined
   if (screen === 'overview')

@@ -1,4 +1,4 @@
-/** What a colour says; a symbol and a word always say the same (docs/operating.md 3.3). */
+/** Meaning of a colour. A symbol and a word always carry the same meaning (docs/operating.md 3.3). */
 export type Tone = 'good' | 'warn' | 'bad' | 'retry' | 'dim' | 'strong'
 export type Span = { text: string; tone?: Tone | undefined; inverse?: boolean | undefined }
 /** One row of the screen. */
@@ -19,13 +19,13 @@ export function fit(given: string, width: number, side: 'left' | 'right' = 'left
   return pad(text, width, side)
 }
 
-/** At most this many cells: a wide character that would stand half outside is left out. */
+/** At most this many cells. Omits a wide character that would be cut in half. */
 function beginning(text: string, width: number): string {
   const cut = Bun.sliceAnsi(text, 0, width)
   return Bun.stringWidth(cut) > width ? Bun.sliceAnsi(text, 0, width - 1) : cut
 }
 
-/** Clean texts may have lines and tabs of their own, and a row has neither. */
+/** Replaces line breaks and tabs, which clean texts may contain but a row may not. */
 const flat = (text: string): string => (/[\t\n]/.test(text) ? text.replaceAll(/[\t\n]/g, ' ') : text)
 
 /** A wide character that was cut in half leaves a cell empty. */
@@ -51,16 +51,16 @@ export function fitLine(spans: Line, width: number): Line {
   return left ? [...fitted, { text: ' '.repeat(left) }] : fitted
 }
 
-/** The line in this many cells, the last one blank, so that it does not run into what follows. */
+/** The line in this many cells. The last cell is blank, so that the line does not run into the next text. */
 const fitApart = (spans: Line, width: number): Line => [...fitLine(spans, Math.max(0, width - 1)), { text: ' ' }]
 
-/** Left and right ends of one row; the left one is cut where they do not both fit. */
+/** Left and right ends of one row. The left end is cut if both do not fit. */
 export function between(left: Line, right: Line, width: number): Line {
   const room = Math.max(0, width - widthOf(right))
   return [...(/^\S/.test(textOf(right)) && room ? fitApart(left, room) : fitLine(left, room)), ...right]
 }
 
-/** Texts at fixed columns: `at` is where each begins; one that is too long is cut before the next. */
+/** Texts at fixed columns. `at` is where each begins. A text that is too long is cut before the next. */
 export function placed(width: number, ...parts: (readonly [at: number, text: string | Span | Line])[]): Line {
   const spans: Span[] = []
   for (const [place, [at, what]] of parts.entries()) {
@@ -76,7 +76,7 @@ export function placed(width: number, ...parts: (readonly [at: number, text: str
 /** The same line, marked as the chosen one. */
 export const chosen = (spans: Line): Line => spans.map((span) => ({ ...span, inverse: true }))
 
-/** Breaks a text into rows of at most this many cells, between words where it can. */
+/** Breaks a text into rows of at most this many cells, between words if possible. */
 export function wrapped(text: string, width: number, max = 100): string[] {
   const rows = Bun.wrapAnsi(text, Math.max(1, width), { hard: true, trim: true }).split('\n')
   return rows.length > max ? [...rows.slice(0, max - 1), fit(`${rows[max - 1]}…`, width)] : rows
@@ -85,7 +85,7 @@ export function wrapped(text: string, width: number, max = 100): string[] {
 const LEVELS = '▁▂▃▄▅▆▇█'
 const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** A share of 0 to 1 as a bar; half-filled cells show what is between. */
+/** A share of 0 to 1 as a bar, with partial block characters for the remainder. */
 export function bar(share: number, width: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * width * 8)
   const full = Math.floor(eighths / 8)
@@ -93,7 +93,7 @@ export function bar(share: number, width: number): string {
   return `${'█'.repeat(full)}${part}`.padEnd(width, '░')
 }
 
-/** The newest values as one row of small columns; a dot is zero. */
+/** The newest values as one row of small columns. A dot is zero. */
 export function spark(values: readonly number[], width: number): string {
   const shown = values.slice(-width)
   const top = Math.max(...shown, 0)
@@ -119,7 +119,7 @@ export function chart(values: readonly number[], rows: number, width: number): s
   return [...drawn, `   0 ┼${'─'.repeat(shown.length)} now`]
 }
 
-/** A round number above the highest value, so that each row of the scale is whole. */
+/** A round number at or above the highest value, so that each step of the scale is an integer. */
 function scaleOf(max: number, rows: number): number {
   const need = Math.max(1, Math.ceil(max / rows))
   const size = 10 ** Math.floor(Math.log10(need))

@@ -5,10 +5,10 @@ import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'
 import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'
 import { clockOf, spellCount } from './spell'
 
-/** Rows of the body that are no rows of the list: the line above and the headers. */
+/** Rows of the body outside the list: the line above it and the headers. */
 const HEAD = 2
 
-/** How the body of a list is divided in a window: rows of the list, and of the drawer below or the pane beside it. */
+/** Divides the body of a list: rows for the list, and for the drawer below or the pane beside it. */
 function divided(view: ListView, width: number, height: number) {
   const isBeside = width >= 120
   const more = height > 25 ? Math.min(6, Math.floor((height - 25) / 3)) : 0
@@ -16,7 +16,7 @@ function divided(view: ListView, width: number, height: number) {
   return { isBeside, drawer, rows: Math.max(1, height - HEAD - drawer - (drawer ? 1 : 0)) }
 }
 
-/** A list with the details of its chosen row. */
+/** A list with the details of its selected row. */
 export function listBody(view: ListView, model: Model, width: number, height: number): Line[] {
   const { isBeside, drawer, rows: room } = divided(view, width, height)
   // One cell stays blank before the rule.
@@ -52,7 +52,7 @@ function beside(view: ListView, model: Model, { row, list, pane, width, height }
   ])
 }
 
-/** As many rows of the details as there is room for; Tab and the arrows reach the others. */
+/** As many rows of the details as fit. Tab and the arrows reach the others. */
 function scrolled(details: readonly Line[], model: Model, room: number): Line[] {
   const from = paneOf(model) === 'details' ? Math.min(model.scroll, Math.max(0, details.length - room)) : 0
   return details.slice(from, from + room)
@@ -104,10 +104,10 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   )
 }
 
-/** Cells that the column which grows can spare. */
+/** Cells that the growing column can give up. */
 const FEW = 4
 
-/** The columns that a list of this width shows, and how wide each is. */
+/** The columns that fit a list of this width, and the width of each. */
 function columnsIn(view: ListView, width: number): { shown: readonly Column<Row>[]; own: number[] } {
   const widthOf = (columns: readonly Column<Row>[]) => columns.reduce((sum, one) => sum + one.width, view.margin)
   const shown = widthOf(view.columns) > width + FEW ? view.columns.filter(({ spare }) => !spare) : view.columns
@@ -138,7 +138,7 @@ type Window = { at: number; room: number; width: number }
 
 function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room, width }: Window): Line[] {
   const { marked } = listOf(model)
-  // The first row that is shown, so that the chosen one stays where it was.
+  // The first row shown. Keeps the selected row at its place on the screen.
   const offset = Math.min(Math.max(0, listOf(model).offset), room - 1)
   const top = Math.max(0, Math.min(at - offset, rows.length - room))
   const { shown, own } = columnsIn(view, width)

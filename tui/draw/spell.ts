@@ -12,13 +12,13 @@ export function spellAge(ms: number): string {
   return d < 30 && h % 24 ? `${d}d ${h % 24}h` : `${d}d`
 }
 
-/** `29:10`, minutes and seconds that are left. */
+/** `29:10`: remaining minutes and seconds. */
 export function spellCountdown(ms: number): string {
   const s = Math.max(0, Math.ceil(ms / 1_000))
   return `${two(Math.floor(s / 60))}:${two(s % 60)}`
 }
 
-/** `6d 04:11`, for how long a server is up. */
+/** `6d 04:11`: uptime of a server. */
 export function spellUptime(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000))
   const days = Math.floor(minutes / 1_440)
@@ -26,7 +26,7 @@ export function spellUptime(ms: number): string {
   return days ? `${days}d ${clock}` : clock
 }
 
-/** `45ms`, `2.1s`, `2m05s`; a dash where nothing was measured. */
+/** `45ms`, `2.1s`, `2m05s`. A dash if nothing was measured. */
 export function spellMs(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–'
   if (ms < 1_000) return `${Math.round(ms)}ms`
@@ -47,7 +47,7 @@ export const spellShare = (share: number): string => `${(share * 100).toFixed(sh
 
 export const spellCount = (count: number): string => count.toLocaleString('en-US')
 
-/** `14:02:31` in the zone of this machine. */
+/** `14:02:31` in the time zone of this machine. */
 export const clockOf = (ms: number): string => new Date(ms).toTimeString().slice(0, 8)
 
 /** `14:02` today, else the day. */

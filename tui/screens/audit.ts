@@ -6,7 +6,7 @@ import { column, dialog, its, listView } from './list-view'
 
 type Event = RowOf<'audit'>
 type Chain = TopicFacts<'audit'>['chains'][number]
-/** Who changed it, where it was an operator. */
+/** The operator who made the change, if it was one. */
 const operatorOf = ({ inputSummary }: Event) =>
   inputSummary.operator as { name?: string; reason?: string | null; transport?: string } | undefined
 
@@ -21,7 +21,7 @@ function whoOf(event: Event): string {
 const aboutOf = ({ entityType, entityId }: Event): string => entityId ?? entityType
 const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(-4)}`
 
-/** Whether the event before it in its chain, where that is here, has the hash that this one names. */
+/** Checks that the previous event in the chain, if loaded, has the hash that this event names. */
 function linkOf({ scope, seq, prevHash }: Event, model: Model): Span {
   const before = rowsOf(model, 'audit').find((one) => one.scope === scope && one.seq === seq - 1)
   if (!before) return say('')

@@ -8,7 +8,7 @@ type Session = RowOf<'browser'>
 const IDLE_MS = 30_000
 const NONE = 'No browser session is open.'
 
-/** What was done last, and by whom. */
+/** The last action, and who performed it. */
 function lastLine({ steps, last_active_at }: Session, now: number, width: number): Line {
   const last = steps.at(-1)
   const age = `${spellAge(now - Date.parse(last_active_at))} ago`
@@ -22,7 +22,7 @@ const pageOf = ({ url, title }: Session): string => {
   return [host, title].filter(Boolean).join(' / ') || 'blank'
 }
 
-/** Chromium does not say which of its processes is whose, so it is that of all. */
+/** Memory of all sessions together, because Chromium does not report which process belongs to which session. */
 function memoryOf({ browser: found }: Model['topics']): string {
   const { memory_mb = null } = (found?.facts ?? {}) as { memory_mb?: number | null }
   return memory_mb === null ? '' : `     pages of all ${memory_mb} MB`
@@ -104,7 +104,7 @@ export const browser = listView<Session>({
   empty: ['No browser session is open.', 'Start one with POST /browser/sessions, or with a completion that browses.'],
   hints: '⏎ detail  v live view  s screenshot  R steps  E end session  y copy id  ? help',
   actions: {
-    // A person who may change things can take control as well.
+    // A person who may change things can take control too.
     'browser.view': ([one], { canWrite }) =>
       one ? { run: ['browser', 'open', one.id, ...(canWrite ? ['--control'] : [])], write: false } : NONE,
     'browser.picture': ([one], { now }) =>

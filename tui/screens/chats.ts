@@ -14,7 +14,9 @@ export type Message = {
 export const isMine = (model: Model, { operator_id }: Chat): boolean =>
   operator_id !== null && operator_id === model.holder
 
-/** Waiting first with the longest wait on top, then mine, others', and those with the AI (docs/operating.md 3.5). */
+/**
+ * Order: waiting chats with the longest wait on top, then mine, others', and those with the AI (docs/operating.md 3.5).
+ */
 export function chatsOf(model: Model): Chat[] {
   const all = rowsOf(model, 'takeovers')
   const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)
@@ -28,7 +30,7 @@ export function chatsOf(model: Model): Chat[] {
   ]
 }
 
-/** Since when it waits, or somebody has it; epoch ms. */
+/** Since when the chat waits or has an operator, in epoch ms. */
 export const sinceOf = ({ since, changed_at }: Chat): number => Date.parse(since ?? changed_at)
 
 export const chosenChat = (model: Model): Chat | null => {
@@ -36,24 +38,24 @@ export const chosenChat = (model: Model): Chat | null => {
   return chats.find(({ id }) => id === model.lists.takeovers.chosen) ?? chats[0] ?? null
 }
 
-/** Where the AI's last draft for a chat is kept. */
+/** Key of the AI's last draft for a chat. */
 export const suggestionOf = (chat: string): string => `drafts/${chat}`
 
-/** What was read of a chat; null before that. */
+/** What was loaded for a chat. Null before that. */
 export const readOf = ({ details }: Model, chat: Chat) =>
   (details[chatPath(chat)]?.value ?? null) as { messages?: Message[]; notes?: Note[]; visitor?: Visitor } | null
 
 export const chatPath = ({ widget_id, id }: Pick<Chat, 'widget_id' | 'id'>): string =>
   `iframes/${widget_id}/conversations/${id}`
 
-/** Reads a chat with what was said and noted in it. */
+/** Loads a chat with its messages and notes. */
 export const readChat = (chat: Pick<Chat, 'widget_id' | 'id'>) =>
   ({ type: 'read', name: chatPath(chat), path: chatPath(chat) }) as const
 
 export const pathOf = (url: string | null): string => (url && URL.canParse(url) ? new URL(url).pathname : '')
 export const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-/** What is asked before a colleague is told something, or gets the chat. */
+/** Dialogs before a note is written or a chat is handed over. */
 export const CHAT_DIALOGS: Readonly<Record<string, (chat: Chat) => Dialog>> = {
   'takeovers.note': ({ id, widget_id }) =>
     dialog(

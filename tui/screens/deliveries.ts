@@ -19,7 +19,7 @@ function sentOf({ bytes, signature, secret_version, webhook }: Delivery): string
 
 const placeOf = ({ webhook }: Delivery): string => webhook.url.replace(/^https?:\/\//, '')
 
-/** Every try of the same event at the same webhook that is among the newest, oldest first. */
+/** All loaded attempts for the same event and webhook, oldest first. */
 function triesOf({ event_id, webhook_id }: Delivery, model: Model): string {
   return rowsOf(model, 'deliveries')
     .filter((one) => one.event_id === event_id && one.webhook_id === webhook_id)
@@ -32,7 +32,7 @@ function triesOf({ event_id, webhook_id }: Delivery, model: Model): string {
     .join('   ')
 }
 
-/** Why it stopped, and what to do. */
+/** Why the delivery stopped, and what to do. */
 function why({ status, next_retry_at, attempt, webhook }: Delivery): string[] {
   if (status === 'success') return ['Delivered: the endpoint accepted it.']
   if (!webhook.enabled) {
@@ -102,7 +102,7 @@ export const deliveries = listView<Delivery>({
     'deliveries.replay': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.replay-all': (rows) => replay(rows.filter(({ status }) => status === 'failed')),
     'deliveries.create': () => ({ begin: 'webhooks create --url ' }),
-    // It holds data of the tenant, so that its reader is on the record.
+    // The body holds the tenant's data, so reading it is recorded.
     'deliveries.body': ([row]) =>
       row
         ? { run: ['deliveries', 'get', row.id, '--webhook', row.webhook_id, '--body', '-o', 'yaml'], write: false }

@@ -8,7 +8,7 @@ import type { ListView } from './list-view'
 import { logs } from './logs'
 import { submissions } from './submissions'
 
-/** The screens that are lists; the overview and the chats draw themselves. */
+/** The screens that are lists. The overview and the chats draw themselves. */
 export const LISTS: Readonly<Partial<Record<Screen, ListView>>> = {
   jobs,
   deliveries,

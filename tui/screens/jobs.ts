@@ -11,7 +11,7 @@ const STATES: Readonly<Record<Job['status'], Span>> = {
   completed: say('✓ done', 'good'),
   failed: say('✗ failed', 'bad'),
 }
-/** In the API a cancelled job has failed; here it is told apart, and is no trouble. */
+/** In the API a cancelled job counts as failed. This screen shows it separately, and not as a problem. */
 const isCancelled = ({ error }: Job): boolean => error === 'cancelled'
 const CANCELLED = say('cancelled', 'dim')
 
@@ -123,7 +123,7 @@ function logPath({ id }: Pick<Job, 'id'>): string {
 
 const logOf = (job: Job, { details }: Model): Log | null => (details[logPath(job)]?.value as Log | undefined) ?? null
 
-/** The stages of the last try, each with how long it took: `✓ searching 9s  ◐ reading 51s`. */
+/** The stages of the last attempt, each with its duration: `✓ searching 9s  ◐ reading 51s`. */
 function stepsOf(job: Job, model: Model, width: number): Span[] {
   const steps = logOf(job, model)?.steps ?? []
   const stages = steps.filter(({ what, attempt }) => what === 'stage' && attempt === job.attempts)

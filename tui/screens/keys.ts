@@ -26,7 +26,6 @@ const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
 
 const named = (name: string | null | undefined): string => (name ? `"${name}"` : 'none')
 
-// The costly modes, each with its requests a minute.
 export const keys = listView<Key>({
   margin: 4,
   order: 'newest first',

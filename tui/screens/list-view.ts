@@ -4,55 +4,57 @@ import type { Dialog, Facts, Model, Row } from '../state/model'
 
 export type Column<R> = {
   header: string
-  /** Cells with the gap to the next column. */
+  /** Width in cells, including the gap to the next column. */
   width: number
-  /** Takes what the window has to spare. */
+  /** Takes the spare width of the window. */
   grows?: boolean
   right?: boolean
-  /** Left out where the list has less room than its columns need. */
+  /** Omitted if the list is too narrow for all columns. */
   spare?: boolean
   cell(row: R, model: Model): Span
-  /** For sorting. */
+  /** Sort key. */
   value(row: R): string | number
 }
 
-/** A command that an action runs at once and whose output is shown, and one that is begun in the palette. */
+/** A command that runs at once and shows its output, or one that is started in the palette. */
 type Direct = { run: readonly string[]; write: boolean } | { begin: string }
 
-/** What an action asks before it is done, or does; a text says why it cannot be done. */
+/** The result of an action key: a dialog, a command, or a text that says why the action is impossible. */
 export type Request = Dialog | Direct | string | null
 
-/** A screen that is a list with a drawer below, or beside where there is room. */
+/** A screen that is a list with a drawer below, or beside it in a wide window. */
 export type ListView<R extends Row = Row> = {
   columns: readonly Column<R>[]
   fields: Fields<R>
-  /** Cells before the first column: the mark of the chosen row stands there. */
+  /** Cells before the first column, for the mark of the selected row. */
   margin: number
-  /** Rows above the list, instead of the line about the filter; null keeps it. */
+  /** Rows above the list, instead of the filter line. Null keeps the filter line. */
   above?(model: Model, facts: Facts): Line[]
-  /** Rows that are left out until a filter asks for their status, and what they are called. */
+  /** Rows that are hidden unless a filter names their status, and the word for them. */
   hidden?: { word: string; is(row: R): boolean }
-  /** The rows of one owner can be picked. */
+  /** True if the list can be limited to the rows of one owner. */
   byOwner?: true
-  /** What the filter's line says on its right when nothing is sorted. */
+  /** Text on the right of the filter line when nothing is sorted. */
   order: string
-  /** How many there are on the server, of which the newest are here; 0 where that is not known. */
+  /** Number of rows on the server, of which the newest are loaded. 0 if unknown. */
   total?(model: Model): number
   title(row: R): string
   drawer(row: R, model: Model, width: number): Line[]
-  /** Rows of the drawer in the smallest window, its rule included. */
+  /** Rows of the drawer in the smallest window, including its rule. */
   drawerRows: number
   empty: readonly string[]
   hints: string
-  /** By what the key does. */
+  /** Actions, by their name in the keymap. */
   actions: Readonly<Record<string, (rows: readonly R[], model: Model) => Request>>
-  /** What is read besides for the details of the chosen row: a path below `/ops/v1/`. */
+  /** Path below `/ops/v1/` of further details for the selected row. */
   reads?(row: R): string
-  /** The request that made the row, for the record. */
+  /** The request that created the row. Used to trace it. */
   requestOf?(row: R): string | null
 }
 
-/** A column that is sorted by what it shows; a dash stands for nothing. `cell` shows it in another way. */
+/**
+ * A column sorted by the value it shows. An empty value is shown as a dash. `cell` overrides how the value is shown.
+ */
 export const column = <R>(
   header: string,
   width: number,
@@ -66,11 +68,11 @@ export const column = <R>(
   value: (row) => value(row) ?? '',
 })
 
-/** Fields of a filter that are called as in the row. */
+/** Filter fields with the same names as members of the row. */
 export const its = <R extends Row>(...names: (keyof R & string)[]): Fields<R> =>
   Object.fromEntries(names.map((name) => [name, (row: R) => row[name] as string | number | null]))
 
-/** A view forgets what its rows are: the topic of its screen has them. */
+/** Drops the row type from a view. The topic of its screen determines it. */
 export const listView = <R extends Row>(view: ListView<R>): ListView => view as unknown as ListView
 
 export const dialog = (
@@ -81,7 +83,7 @@ export const dialog = (
   field: Dialog['field'] = null,
 ): Dialog => ({ title, about, argv, verb, field, focus: field ? 'field' : 'cancel' })
 
-/** The reason that the record keeps. */
+/** Input for the reason that the audit record stores. */
 export const REASON = { label: 'Reason', flag: '--reason', text: '', required: true } as const
 
 /** `a`, `a and b`, `3 jobs`. */

@@ -10,7 +10,7 @@ function statusOf({ status }: Entry): Span {
   return status >= 400 ? say(`${status} !`, 'warn') : say(String(status), 'good')
 }
 
-/** What to do, where one sentence can say it. */
+/** Advice per error code, if one sentence is enough. */
 const FIXES: Readonly<Record<string, string>> = {
   insufficient_credits: 'credits grant OWNER 10.00 --reason "…", or raise the cap of the key',
   rate_limit_exceeded: 'tiers set KEY TIER, or let the client wait for Retry-After',
@@ -28,7 +28,7 @@ function tracePath({ id }: Pick<Entry, 'id'>): string {
 
 type Step = { kind: string; name: string; ms: number; facts: Record<string, unknown> }
 
-/** The stages that the request went through, with their times: `auth 1ms  limits 0ms  reserve ✗`. */
+/** The stages of the request, with their times: `auth 1ms  limits 0ms  reserve ✗`. */
 function pipeline(entry: Entry, { details }: Model, width: number): Line[] {
   const { steps = [] } = (details[tracePath(entry)]?.value ?? {}) as { steps?: Step[] }
   const stages = steps

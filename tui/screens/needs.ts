@@ -3,10 +3,10 @@ import { chosen, type Line, line, placed, say } from '../draw/line'
 import { spellAge } from '../draw/spell'
 import type { Model, Row, Screen } from '../state/model'
 
-/** What waits for a person, one entry a kind. */
+/** Items that wait for a person, one entry per kind. */
 type Need = TopicFacts<'overview'>['needs'][number]
 
-/** Where a row leads, and what it says. */
+/** Target screen and text of each kind. */
 const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number, need: Need): string }>> = {
   visitors: { screen: 'takeovers', says: (n) => `${n} visitor${n > 1 ? 's' : ''} waiting for a human` },
   submissions: { screen: 'submissions', says: (n) => `${n} skill submission${n > 1 ? 's' : ''} pending` },
@@ -20,16 +20,16 @@ const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number, need:
 
 export const needsOf = (model: Model): Need[] => (model.topics.overview?.facts.needs ?? []) as Need[]
 
-/** The rows that may be chosen. */
+/** The rows of the overview that can be selected. */
 export const overviewRows = (model: Model): Row[] => needsOf(model).map((need) => ({ ...need, id: need.kind }))
 
-/** What waits, for who hears it: "2 visitors waiting for a human (shop-help)". */
+/** A waiting item as spoken text: "2 visitors waiting for a human (shop-help)". */
 export const spokenNeed = (need: Need): string =>
   `${NEEDS[need.kind]?.says(need.count, need) ?? need.kind}${need.about ? ` (${need.about})` : ''}`
 
 export const screenOfNeed = (kind: string): Screen => NEEDS[kind]?.screen ?? 'overview'
 
-/** What waits for a person, as rows of the overview. */
+/** Items that wait for a person, as rows of the overview. */
 export function needRows(model: Model, width: number): Line[] {
   const needs = needsOf(model)
   if (!needs.length) return [line(say('   ✓ nothing needs attention', 'good'))]

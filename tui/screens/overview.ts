@@ -29,7 +29,7 @@ const factsOf = ({ topics }: Model): Facts | null => {
   return facts?.status ? facts : null
 }
 
-/** Of a source that does not answer the rest is shown as it was. */
+/** Names sources that do not answer. Their last known values stay on the screen. */
 const failingLine = ({ failing = [] }: Facts): Line =>
   failing.length ? line(say(` ! ${failing.join(', ')}: no answer; last known values`, 'warn')) : []
 
@@ -46,7 +46,7 @@ const healthSpan = (health: string): Span =>
     ? say('✓ healthy', 'good')
     : say(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
 
-/** Nothing for a server alone. */
+/** Empty for a single node. */
 const nodesSpans = ({ count, unserved }: Facts['status']['nodes'], gap: string): (Span | string)[] =>
   unserved.length
     ? [gap, say(`! no node runs ${unserved.join(', ')}`, 'bad')]
@@ -138,7 +138,7 @@ export function overview(model: Model, width: number, height: number): Line[] {
 }
 
 function wide(model: Model, facts: Facts, width: number, height: number): Line[] {
-  // The pane on the right takes half of what a wide window has more.
+  // The right pane gets half of the extra width of a wide window.
   const side = Math.max(48, Math.floor(width / 2) - 20)
   const main = width - side - 2
   const left = mainPane(model, facts, main)
@@ -176,7 +176,7 @@ function mainPane(model: Model, facts: Facts, width: number): Line[] {
   ]
 }
 
-/** The last five minutes beside the same ones of yesterday; nothing where either had no calls. */
+/** Compares the last five minutes with the same minutes yesterday. Empty if either had no calls. */
 function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[] {
   if (!now.requests || !then.requests) return []
   const signed = (value: number, words: string) => `${value < 0 ? '-' : '+'}${words}`
@@ -207,7 +207,7 @@ function modeRows(modes: Facts['spend']['modes'], width: number): Line[] {
   )
 }
 
-/** The addresses that fail, each once, with its newest attempt. */
+/** The failing addresses, each once, with its newest attempt. */
 function failingLines(model: Model, arrived: number): Line[] {
   const failed = rowsOf(model, 'deliveries').filter(({ status }) => status === 'failed')
   const newest = [...Map.groupBy(failed, ({ webhook }) => webhook.url).values()].map(([first]) => first!).slice(0, 3)
@@ -228,7 +228,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     .slice(0, 4)
   const title = (pane: Screen, text: string) =>
     line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
-  // What the UTC day will have cost if it continues like this; after its first hour.
+  // Share of the UTC day that has passed. The forecast extrapolates from it, after the first hour of the day.
   const gone = (model.now % DAY_MS) / DAY_MS
   return [
     placed(width, [0, ' NEEDS A PERSON'], [width - 13, 'OLDEST'], [width - 6, 'OPEN']),
@@ -265,7 +265,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
   ]
 }
 
-/** How much of the caps that owners have for a day is used, as a bar and in words; empty without caps. */
+/** Used share of the owners' daily caps, as a bar and in words. Empty without caps. */
 function capOf({ cap_cents: cap, capped_cents: used }: Facts['spend'], width: number): string {
   if (!cap) return ''
   return `${bar(used / cap, width)} ${spellShare(used / cap)} of ${spellDollars(cap)} cap${width < 20 ? '' : 's'}`

@@ -20,7 +20,7 @@ const detailOf = <T>({ details }: Model, name: string): T | null => (details[nam
 
 const diffOf = (model: Model, id: string): Diff | null => detailOf<Diff>(model, diffPath(id))
 
-/** Tier security is approved only by who has opened the diff and the tools (docs/operating.md 3.5). */
+/** Tier security can be approved only after opening the diff and the tools (docs/operating.md 3.5). */
 export const isLocked = ({ review }: Model, tier: string): boolean =>
   tier === 'security' && !(review?.opened.includes('diff') && review.opened.includes('tools'))
 
@@ -116,7 +116,7 @@ export function reviewBody(model: Model, width: number, height: number): Line[] 
   const room = height - 3
   const from = Math.min(top, Math.max(0, body.length - room))
   const shown = body.slice(from, from + room)
-  // As in a pager: how much of it is above the end of the window.
+  // Like a pager, shows how much of the text lies above the end of the window.
   const isLong = body.length > room
   if (isLong) shown[room - 1] = between(shown[room - 1]!, line(` ${spellShare((from + room) / body.length)} `), width)
   return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
@@ -247,7 +247,7 @@ function diffLines(model: Model, id: string, width: number): Line[] {
   ])
 }
 
-/** What was on the left, what is on the right; a line that is the same stands on both. */
+/** Two columns: the old text left, the new text right. Unchanged lines appear in both. */
 function splitLines(diff: Diff, width: number): Line[] {
   const half = Math.floor((width - 1) / 2)
   const side = (one: DiffLine | undefined): Line => {

@@ -48,7 +48,7 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   const side = sideWidth && chat ? aboutPane(model, chat) : []
   const below = belowQueue(model, sideWidth ? null : chat, queueWidth)
   const room = Math.max(height - below.length, 6)
-  // The first line that is shown, so that the chosen one is.
+  // The first line shown, chosen so that the selected chat is visible.
   const top = Math.max(0, Math.min(queue.at - Math.floor(room / 2), queue.lines.length - room))
   const left = Array.from({ length: height }, (_, at) => queue.lines[top + at] ?? [])
   if (queue.lines.length - top <= room || room < height) left.splice(room, below.length, ...below)
@@ -196,7 +196,7 @@ function transcript(model: Model, chat: Chat, width: number): Line[] {
 
 type Notice = Pick<Message, 'role' | 'content' | 'created_at'>
 
-/** With a line for what has changed last: a person was asked for, or came. */
+/** Adds a line for the last change of state: the visitor asked for a person, or a person joined. */
 function withState(model: Model, chat: Chat, messages: readonly Message[]): readonly Notice[] {
   if (!chat.since || chat.takeover_status === 'ai') return messages
   const who = isMine(model, chat) ? 'you' : (chat.operator_name ?? 'somebody')
@@ -263,7 +263,7 @@ function aboutPane(model: Model, chat: Chat): Line[] {
   ]
 }
 
-/** Below the chats: the day in figures and, where no pane beside shows them, the notes of the open one. */
+/** Below the chats: the day's figures and, if no pane beside shows them, the notes of the open chat. */
 function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: number): Line[] {
   const {
     chats = 0,

@@ -8,7 +8,7 @@ import { notify, refiltered, type Step, stay, VIEWER, withList, writing } from '
 const MAX_CHARS = 4_000
 const MAX_FILTERS = 20
 
-/** A text after a key: typed, pasted, or shorter by one character. */
+/** A text after a key: extended by typing or pasting, or shortened. */
 function typed(draft: string, key: string, text: string, max = 400): string {
   if (key === 'backspace') return [...draft].slice(0, -1).join('')
   if (key === 'ctrl-u') return ''
@@ -18,7 +18,7 @@ function typed(draft: string, key: string, text: string, max = 400): string {
 
 const browse = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
 
-/** Keys while something other than a screen has them; Esc always leaves it. */
+/** Handles keys while a mode other than a screen has the focus. Esc always leaves the mode. */
 export function inMode(model: Model, key: string, text: string): Step {
   const { mode } = model
   switch (mode.type) {
@@ -85,7 +85,7 @@ function runPalette(model: Model, draft: string, picked: Model['commands'][numbe
   if (draft === 'q' || draft === 'quit') return stay(model, { type: 'quit' })
   if (!picked) return stay(notify(model, 'There is no such command.'))
   const isWhole = draft === picked.path || draft.startsWith(`${picked.path} `)
-  // A command that is only begun is completed first, so that nothing runs that was not read.
+  // An incomplete command name is completed first, so that nothing runs unread.
   if (!isWhole) return stay({ ...model, mode: { type: 'palette', draft: `${picked.path} `, at: 0 } })
   const run: Effect & { type: 'run' } = { type: 'run', argv: wordsOf(draft), as: 'shown', write: picked.writes }
   return picked.writes ? writing(browse(model), run) : stay(browse(model), run)
@@ -153,9 +153,9 @@ function write(model: Model, key: string, text: string): Step {
   if (key === 'enter') {
     if (!draft.trim() || (model.mode.type === 'write' && model.mode.sending)) return stay(model)
     const saved = model.replies.get(draft.trim().slice(1))
-    // A saved reply is read before it is sent.
+    // Inserts a saved reply into the draft, so that the person reads it before sending.
     if (saved && draft.trim().startsWith('/')) return stay({ ...model, drafts: { ...model.drafts, [chat.id]: saved } })
-    // The same words in the same place of the same chat are said once, however often they are sent.
+    // The same text at the same point of a chat has the same key, so repeated sending posts it once.
     const once = Bun.hash(`${chat.id} ${chat.message_count} ${draft}`).toString(36)
     const argv = ['takeovers', 'reply', '--widget', chat.widget_id, '--idempotency-key', once, '--', chat.id, draft]
     const step = writing(model, { type: 'run', argv, as: 'reply', write: true })

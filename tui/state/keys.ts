@@ -9,11 +9,11 @@ import { type Model, type Picker, type Row, SCREENS, type Screen } from './model
 import { allRows, chosenAt, chosenRow, listOf, paneOf, panesOf, pickedRows, screenOfPane, shownRows } from './rows'
 import { notify, refiltered, refusal, type Step, stay, withList, writing } from './step'
 
-/** What a key does, by the mode the program is in. */
+/** Handles a key, by the current mode. */
 export function keyed(model: Model, key: string, text: string): Step {
   if (key === 'ctrl-c') return stay(model, { type: 'quit' })
   if (key === 'ctrl-z') return stay(model, { type: 'suspend' })
-  // A person who writes to a visitor may look again.
+  // Ctrl-L also works while a reply is written: leaves the reply and runs the key's normal action.
   if (model.mode.type === 'write' && key === 'ctrl-l') return keyed({ ...model, mode: { type: 'browse' } }, key, text)
   if (model.mode.type === 'write' && WHILE_WRITING[key]) return inChat(model, WHILE_WRITING[key])
   if (model.mode.type === 'write' && key === 'ctrl-g') return stay({ ...model, mode: { type: 'help' } })
@@ -21,18 +21,18 @@ export function keyed(model: Model, key: string, text: string): Step {
   if (isReading && meaningOf(model.keymap, model.screen, key)?.does === 'screen') return global(model, 'screen', key)
   if (model.mode.type !== 'browse') return inMode(model, key, text)
   if (model.link.state === 'offline') {
-    // What a server that is away needs is looked for from here.
+    // Keys for a server that is unreachable: diagnosis, or another profile.
     if (key === 'd') return stay(model, { type: 'run', argv: ['doctor'], as: 'shown', write: false })
     if (key === 'p') return pick(model, { what: 'profile', title: 'continue with', names: model.where.profiles })
   }
   if (model.review && key === 'q') return back(model)
   const own = meaningOf(model.keymap, model.screen, key)
-  // A letter that has its meaning only in an open review has its global one in the list.
+  // Outside a review, a letter with a review meaning has its global meaning.
   const meaning = own?.does.startsWith('review.') && !model.review ? meaningOf(model.keymap, 'overview', key) : own
   return meaning ? global(model, meaning.does, meaning.key) : stay(model)
 }
 
-/** Chords that do something for the chat while a reply is written; the draft is kept. */
+/** Chords for the chat while a reply is written. The draft stays. */
 const WHILE_WRITING: Readonly<Record<string, string>> = {
   'ctrl-d': 'takeovers.draft',
   'ctrl-n': 'takeovers.note',
@@ -127,7 +127,7 @@ function move(model: Model, key: string): Step {
     return stay({ ...model, review: { ...model.review, top } })
   }
   if (paneOf(model) !== panesOf(model)[0]) {
-    // A chat is read from its end.
+    // A chat scrolls from its end.
     const scroll = Math.max(0, Math.min(1_000, model.scroll + (model.screen === 'takeovers' ? -by : by)))
     return stay({ ...model, scroll })
   }
@@ -145,7 +145,7 @@ function move(model: Model, key: string): Step {
       ...(isTop ? { arrived: 0 } : {}),
     },
   )
-  // The top of the chats is a person who waits: it is chosen by name, so that another one does not slip under the hand.
+  // The topmost chat is a waiting person. Selecting it by name keeps another chat from sliding under the cursor.
   if (model.screen !== 'takeovers') return stay(next)
   const chat = rows[at] as Parameters<typeof readChat>[0]
   return stay(withList(next, { chosen: rows[at]!.id }), readChat(chat))
@@ -172,7 +172,7 @@ function open(model: Model): Step {
     const chat = chosenChat(model)!
     return stay(withList(model, { chosen: chat.id }), readChat(chat))
   }
-  // The story of a request says more than its line.
+  // The trace of a request contains more than its log line.
   if (model.screen === 'logs') return trace(model)
   const lines = JSON.stringify(row, null, 2).split('\n')
   return stay({ ...model, mode: { type: 'output', title: LISTS[model.screen]!.title(row), lines, top: 0 } })
@@ -203,7 +203,7 @@ function back(model: Model): Step {
   return stay(marked.length ? withList(model, { marked: [] }) : model)
 }
 
-/** By the next column, first down and then up; after the last one as the server has them. */
+/** Sorts by the next column, first descending, then ascending. After the last column, restores the server's order. */
 function sort(model: Model, by: 1 | -1): Step {
   const view = LISTS[model.screen]
   if (!view) return stay(model)
@@ -221,7 +221,7 @@ function copy(model: Model): Step {
   return stay(notify(model, `copied ${row.id}`), { type: 'copy', text: row.id })
 }
 
-/** What became of the request of a row. */
+/** Shows the trace of the row's request. */
 function trace(model: Model): Step {
   const row = chosenRow(model)
   const request = row && LISTS[model.screen]?.requestOf?.(row)

@@ -3,7 +3,7 @@ import type { TopicRow } from '../../src/operators/topics-schema'
 import type { Line } from '../draw/line'
 import { KEYMAP, type Keymap } from '../keymap'
 
-/** What may happen to the model. */
+/** Events that change the model. */
 export type Event =
   | { type: 'key'; key: string; text: string }
   | { type: 'pasted'; text: string }
@@ -18,10 +18,10 @@ export type Event =
   | { type: 'said'; text: string }
   | { type: 'went'; screen: Screen }
 
-/** What becomes of a command's output. */
+/** How to handle a command's output. */
 type RunAs = 'shown' | 'told' | 'secret' | 'reply' | 'draft'
 
-/** What the program does after a change of the model. */
+/** Actions for the program after a change of the model. */
 export type Effect =
   | { type: 'quit' }
   | { type: 'suspend' }
@@ -29,7 +29,7 @@ export type Effect =
   | { type: 'copy'; text: string }
   | { type: 'bell' }
   | { type: 'read'; name: string; path: string }
-  /** As `read`, for the row on which the cursor comes to rest. */
+  /** Like `read`, for the row on which the cursor rests. */
   | { type: 'look'; path: string }
   | { type: 'run'; argv: readonly string[]; as: RunAs; write: boolean }
   | { type: 'save'; text: string }
@@ -49,24 +49,24 @@ export const SCREENS = [
 export type Screen = (typeof SCREENS)[number]
 
 export type Row = Readonly<Record<string, unknown>> & { id: string }
-/** A row of a screen, as the server makes it. */
+/** A row of a screen, in the server's format. */
 export type RowOf<Name extends Screen> = Row & TopicRow<Name>
 export const rowsOf = <Name extends Screen>({ topics }: Pick<Model, 'topics'>, name: Name) =>
   (topics[name]?.rows ?? []) as readonly RowOf<Name>[]
 export type Facts = Readonly<Record<string, unknown>>
-/** What is known of one topic. Its strings are clean: the store takes no others. */
+/** The state of one topic. Its strings are clean, because the store accepts no others. */
 export type TopicData = { rows: readonly Row[]; facts: Facts; seq: number; at: string; trouble: string | null }
 
 export type ListState = {
-  /** Null follows the first row. */
+  /** Null selects the first row. */
   chosen: string | null
-  /** Rows of the screen between the first one shown and the chosen one, so that nothing moves under the cursor. */
+  /** Rows between the first one shown and the selected one, so that nothing moves under the cursor. */
   offset: number
   marked: readonly string[]
   filter: string
-  /** Of the screen's columns; null is the server's order. */
+  /** Index of one of the screen's columns. Null keeps the server's order. */
   sort: { column: number; descending: boolean } | null
-  /** Rows that came in above since the list was left. */
+  /** New rows above the list since the user left it. */
   arrived: number
 }
 
@@ -74,27 +74,27 @@ type Link = {
   state: 'connecting' | 'live' | 'polling' | 'offline'
   /** Epoch ms. */
   since: number
-  /** When something came last. */
+  /** When the last data arrived. */
   heardAt: number
   problem: string
   tries: number
   nextTryAt: number
 }
 
-/** A question before a change; `argv` are the command lines that it stands for. */
+/** A confirmation before a change. `argv` are the command lines that it runs. */
 export type Dialog = {
   title: string
   about: readonly string[]
   argv: readonly (readonly string[])[]
   verb: string
-  /** A text that is asked for: its flag, or the place of `$` in the command line. */
+  /** An input field. Its text goes to the flag, or replaces `$` in the command line. */
   field: { label: string; flag: string | null; text: string; required: boolean } | null
   focus: 'field' | 'cancel' | 'go'
   /** The answer holds a secret that is shown once. */
   secret?: boolean
 }
 
-/** One of a few: an owner whose rows are shown, a profile to go on with. */
+/** A choice among a few names: an owner whose rows are shown, or a profile to continue with. */
 export type Picker = { what: 'owner' | 'profile'; title: string; names: readonly string[] }
 
 type Mode =
@@ -116,13 +116,13 @@ export type Where = {
   /** Name of the profile, or how the server is reached. */
   name: string
   address: string
-  /** Of this tool; a server of another line is only read. */
+  /** Version of this tool. A server of another release line is read-only. */
   version: string
   production: boolean
   operator: string
   /** Other profiles of this user. */
   profiles: readonly string[]
-  /** Flags that reach the same server, for the commands that are run. */
+  /** Flags that make the commands reach the same server. */
   flags: readonly string[]
 }
 
@@ -145,35 +145,35 @@ export type Model = {
   where: Where
   options: Options
   canWrite: boolean
-  /** Of this operator; empty before the server has said it. */
+  /** Role of this operator. Empty before the server has reported it. */
   role: string
-  /** By which the chats that this operator has taken are known. */
+  /** Identifies the chats that this operator has taken. */
   holder: string
   paused: boolean
-  /** Seconds between repaints of what changed. */
+  /** Seconds between repaints of changes. */
   rate: number
   link: Link
   topics: Readonly<Partial<Record<TopicName, TopicData>>>
   lists: Readonly<Record<Screen, ListState>>
   mode: Mode
-  /** Which part of the screen the arrows move in, and how far another one than the list is scrolled. */
+  /** The pane in which the arrows move, and the scroll position of panes other than the list. */
   pane: number
   scroll: number
-  /** Long lines of the details are broken instead of cut. */
+  /** Breaks long lines of the details instead of cutting them. */
   wrap: boolean
   commands: readonly PaletteCommand[]
   keymap: Keymap
   messages: readonly { at: number; text: string }[]
   filters: readonly string[]
-  /** What was read for one row: the chat of a session, a submission with its diff. */
+  /** What was loaded for single rows: the chat of a session, a submission with its diff. */
   details: Details
-  /** Saved replies, by the name that brings them. */
+  /** Saved replies, by name. */
   replies: ReadonlyMap<string, string>
-  /** What is written to visitors and not sent yet, by session. */
+  /** Unsent texts to visitors, by session. */
   drafts: Readonly<Record<string, string>>
-  /** An open submission, and which part of it is shown. */
+  /** An open submission, and the part of it that is shown. */
   review: { id: string; part: string; top: number; opened: readonly string[]; split: boolean } | null
-  /** Logs from before are not shown. */
+  /** Hides logs from before this time. */
   clearedAt: string | null
 }
 
@@ -211,16 +211,16 @@ export const startModel = (start: Start): Model => ({
   clearedAt: null,
 })
 
-/** Rows that a server gives of a list by itself, and those that a filter looks through. */
+/** Rows per list that a server sends by default, and the maximum for filtering. */
 const [FEW, MANY] = [200, 2_000]
 
-/** A list that is cut is asked for at its full length while a filter looks through it (docs/operating.md 3.4). */
+/** While a filter searches a truncated list, requests its full length (docs/operating.md 3.4). */
 export function wantedOf(model: Model) {
   const { filter } = model.lists[model.screen]
   const isLong = (model.topics[model.screen]?.rows.length ?? 0) >= FEW
   return { topics: topicsOf(model), most: filter && isLong ? MANY : null }
 }
 
-/** The topics that are needed: the counts of the tabs, and what the screen shows. */
+/** The topics to request: those of the tab counts, and of the open screen. */
 export const topicsOf = ({ screen }: Pick<Model, 'screen'>): TopicName[] =>
   screen === 'overview' ? ['overview', 'jobs', 'browser', 'deliveries'] : ['overview', screen]

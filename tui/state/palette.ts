@@ -1,6 +1,6 @@
 import type { PaletteCommand } from './model'
 
-/** Commands in which the letters of the draft come in this order; those that begin with it come first. */
+/** Commands that contain the letters of the draft in order. Commands that start with the draft come first. */
 export function found(commands: readonly PaletteCommand[], draft: string): PaletteCommand[] {
   const wanted = draft.trim().toLowerCase()
   if (!wanted) return [...commands]
@@ -31,7 +31,7 @@ function inOrder(text: string, letters: string): boolean {
   return true
 }
 
-/** A command line as words, for the quoting that shells have. */
+/** Splits a command line into words, with the quoting of shells. */
 export function wordsOf(text: string): string[] {
   return [...text.matchAll(/(?:[^\s"']+|"[^"]*"|'[^']*')+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),

@@ -6,11 +6,11 @@ import type { ListState, Model, Row, Screen } from './model'
 
 export const paneOf = (model: Model): string => panesOf(model)[model.pane] ?? panesOf(model)[0]!
 
-/** The screen that a pane of the overview stands for; null for the list of what needs a person. */
+/** The screen that a pane of the overview opens. Null for the list of items that need a person. */
 export const screenOfPane = (model: Model): Screen | null =>
   model.screen === 'overview' && model.pane > 0 ? (paneOf(model) as Screen) : null
 
-/** The rows of a screen in the order in which they are shown, without those that the filter hides. */
+/** The rows of a screen as shown: sorted, without filtered rows. */
 export function shownRows(model: Model, screen: Screen = model.screen): readonly Row[] {
   if (screen === 'overview') return overviewRows(model)
   if (screen === 'takeovers') return chatsOf(model)
@@ -30,7 +30,7 @@ export function shownRows(model: Model, screen: Screen = model.screen): readonly
   })
 }
 
-/** All rows of a screen, as the server told them. */
+/** All rows of a screen, in the server's order. */
 export function allRows(model: Model, screen: Screen = model.screen): readonly Row[] {
   const rows = model.topics[screen]?.rows ?? []
   const { clearedAt } = model
@@ -39,7 +39,7 @@ export function allRows(model: Model, screen: Screen = model.screen): readonly R
 
 export const listOf = (model: Model, screen: Screen = model.screen): ListState => model.lists[screen]
 
-/** The place of the chosen row; the first where none is chosen or the chosen one has gone. */
+/** Index of the selected row. The first row if none is selected or the selected one is gone. */
 export function chosenAt(model: Model, rows: readonly Row[], screen: Screen = model.screen): number {
   const { chosen } = listOf(model, screen)
   return Math.max(
@@ -53,14 +53,14 @@ export const chosenRow = (model: Model): Row | null => {
   return rows[chosenAt(model, rows)] ?? null
 }
 
-/** What is read for the details of the chosen row; null where the row itself says all. */
+/** The details to load for the selected row. Null if the row itself contains everything. */
 export function lookedAt(model: Model): { row: Row; path: string } | null {
   const reads = LISTS[model.screen]?.reads
   const row = reads ? chosenRow(model) : null
   return row && { row, path: reads!(row) }
 }
 
-/** What an action is about: the marked rows, or the chosen one. */
+/** The rows that an action applies to: the marked ones, or the selected one. */
 export function pickedRows(model: Model): readonly Row[] {
   const { marked } = listOf(model)
   const rows = shownRows(model)
@@ -69,7 +69,9 @@ export function pickedRows(model: Model): readonly Row[] {
   return row ? [row] : []
 }
 
-/** The parts of a screen that Tab goes through; the first is the list. A name that is a screen is opened by Enter. */
+/**
+ * The panes of a screen that Tab cycles through. The first is the list. Enter opens a pane that is named like a screen.
+ */
 export function panesOf({ screen, columns }: Model): readonly string[] {
   if (screen === 'overview') return columns >= 120 ? ['needs', 'jobs', 'deliveries', 'browser'] : ['needs']
   if (screen === 'takeovers') return ['queue', 'chat']

@@ -5,7 +5,7 @@ export type Step = { model: Model; effects: readonly Effect[] }
 
 const MAX_MESSAGES = 200
 export const VIEWER = 'Your operator role viewer can read but not change anything.'
-/** Of every role but `support` and `admin`: the server leaves these members empty. */
+/** For every role but `support` and `admin`. The server leaves these members empty for them. */
 export const NOT_SHOWN = 'Links and what people wrote are hidden. An operator with the role support can see them.'
 
 export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
@@ -20,11 +20,13 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
   lists: { ...model.lists, [screen]: { ...model.lists[screen], ...change } },
 })
 
-/** After a filter has changed: where it wants more or fewer rows of the server, the stream begins again. */
+/** After a filter change: reconnects the stream if the number of requested rows changes. */
 export const refiltered = (before: Model, after: Model): Step =>
   wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 
-/** Who may change things of a kind besides the admin, by the first word of the command (docs/operating.md 2.2). */
+/**
+ * The role that may change things of a kind besides admin, by the first word of the command (docs/operating.md 2.2).
+ */
 const ROLES: Readonly<Record<string, string>> = {
   takeovers: 'support',
   browser: 'support',
@@ -34,14 +36,14 @@ const ROLES: Readonly<Record<string, string>> = {
   limits: 'billing',
 }
 
-/** Why the role of this operator cannot do it; null where it can, or is not known. The server decides. */
+/** Why this operator's role cannot run the command. Null if it can, or the role is unknown. The server decides. */
 export function refusal({ role }: Model, [noun = '', verb = '']: readonly string[]): string | null {
   const wanted = ROLES[noun] ?? 'admin'
   if (role === '' || role === 'admin' || role === wanted) return null
   return `The role ${role} cannot ${verb || 'change this'}. Ask someone with the role ${wanted}.`
 }
 
-/** Does it, unless this role may not, the dashboard is read-only or the server is away. */
+/** Runs a changing command, unless the role forbids it, the dashboard is read-only or the server is unreachable. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
   const refused = refusal(model, effect.argv)
   if (refused) return stay(notify(model, refused))

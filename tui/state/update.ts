@@ -6,7 +6,7 @@ import { type Model, type Row, SCREENS, type Screen, type TopicData, topicsOf } 
 import { lookedAt } from './rows'
 import { NOT_SHOWN, notify, type Step, VIEWER } from './step'
 
-/** Most rows that are kept of a topic. */
+/** Maximum number of rows to keep per topic. */
 const MAX_ROWS = 2_000
 
 const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
@@ -14,11 +14,11 @@ const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
   topics: { ...model.topics, [topic]: data },
 })
 
-/** What was read for rows that were looked at before. */
+/** Maximum number of loaded row details to keep. */
 const MAX_DETAILS = 100
 
 /**
- * The whole program as a function: what happened, and what is to be done. Nothing here looks at a terminal or a clock.
+ * The whole program as a function: takes an event, returns the new model and effects. Reads neither terminal nor clock.
  */
 export function update(model: Model, event: Event): Step {
   const step = stepOf(model, event)
@@ -81,7 +81,7 @@ function polled(model: Model, found: Extract<Event, { type: 'polled' }>['topics'
   return { ...model, topics, link: { ...model.link, heardAt: model.now } }
 }
 
-/** Events that came together; a gap asks for a new beginning. */
+/** Applies events that arrived together. A gap in their sequence restarts the stream. */
 function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
   const before = model
   let gap = false
@@ -101,7 +101,7 @@ function hear(model: Model, { events }: Event & { type: 'streamed' }): Step {
   return { model: next, effects: [...effects, ...bell(before, next)] }
 }
 
-/** Who the server takes us for, and what that role may do. */
+/** Applies the operator's identity and role as the server reports them. */
 function greeted(model: Model, { operator, role, holder, version }: Extract<StreamEvent, { type: 'hello' }>): Model {
   const known = { ...model, where: { ...model.where, operator }, role, holder }
   const own = model.where.version
@@ -113,10 +113,10 @@ function greeted(model: Model, { operator, role, holder, version }: Extract<Stre
   return role === 'viewer' ? notify({ ...known, canWrite: false }, `${VIEWER} ${NOT_SHOWN}`) : notify(known, NOT_SHOWN)
 }
 
-/** Releases of one line understand each other: the number before the second dot. */
+/** Releases of one line are compatible. The line is the part before the second dot. */
 const lineOf = (version: string): string => version.split('.').slice(0, 2).join('.')
 
-/** The open chat is read again when its row has changed. */
+/** Loads the open chat again when its row has changed. */
 function chatNews(before: Model, next: Model): Effect[] {
   if (next.screen !== 'takeovers') return []
   const chat = chosenChat(next)
@@ -134,7 +134,7 @@ function bell(before: Model, next: Model): Effect[] {
   return next.options.bell && waiting(next) > waiting(before) ? [{ type: 'bell' }] : []
 }
 
-/** What a command said; a failure is never silent. */
+/** Shows a command's result. A failure is never silent. */
 function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ran' }): Step {
   const line = `svc-admin ${argv.join(' ')}`
   const messages = (exitCode ? [out, err] : [out || err]).map((text) => text.trim())
@@ -146,7 +146,7 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
   if (as === 'told' && exitCode === 0) {
     const chat = argv[0] === 'takeovers' ? chosenChat(model) : null
     const done = notify(browsing(model), `${argv.slice(0, 2).join(' ')}: done`)
-    // A note changes the chat, and no row of the list.
+    // A note changes the chat, but no row of the list.
     return { model: done, effects: chat ? [readChat(chat)] : [] }
   }
   const lines = [words, exitCode ? `exit ${exitCode}` : ''].join('\n').split('\n')
@@ -159,7 +159,7 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
 
 const browsing = (model: Model): Model => ({ ...model, mode: { type: 'browse' } })
 
-/** What was sent leaves the field, and what was typed since then stays. */
+/** Removes the sent text from the field, and keeps text typed since then. */
 function replied(model: Model, argv: readonly string[], problem: string | null): Model {
   const isWriting = model.mode.type === 'write'
   const mode = isWriting ? ({ type: 'write', sending: false, failed: problem } as const) : model.mode
@@ -170,7 +170,7 @@ function replied(model: Model, argv: readonly string[], problem: string | null):
   return { ...model, drafts: { ...model.drafts, [chat]: rest }, mode }
 }
 
-/** What the AI would say, in the field of the chat that it was asked for, for a person to change and send. */
+/** Puts the AI's draft into the field of the chat that requested it, for a person to edit and send. */
 function drafted(model: Model, argv: readonly string[], words: string): Model {
   const chat = argv[2] ?? ''
   const drafts = { ...model.drafts, [chat]: words }
@@ -199,7 +199,7 @@ function parsed(text: string): Record<string, unknown> {
   }
 }
 
-/** Puts one event of the stream into the model; `gap` says that something was missed and a snapshot is needed. */
+/** Applies one event of the stream to the model. `gap` is true if an event was missed and a snapshot is needed. */
 function streamed(model: Model, event: Exclude<StreamEvent, { type: 'hello' }>): { model: Model; gap: boolean } {
   const before = model.topics[event.topic]
   if (event.type === 'failed') {
