@@ -10,12 +10,12 @@ import type { Thinker } from './think'
 import { type Element, readTree } from './tree'
 
 /**
- * Does the steps of an instruction one after the other, each on the page as it is then. Throws {@link ToolFailure} at
- * the first that cannot be done, naming what was looked for.
+ * Performs the steps of an instruction in order, each on the page's current state. Throws {@link ToolFailure} at the
+ * first impossible step, naming its target.
  */
 async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
   const done: Acted[] = []
-  // A dialog is answered in the moment in which it opens, so what to answer comes before what opens it.
+  // The browser answers a dialog as soon as it opens, so the answer must be set before the step that opens it.
   for (const step of [
     ...steps.filter((step) => step.do === 'dialog'),
     ...steps.filter((step) => step.do !== 'dialog'),
@@ -112,7 +112,7 @@ async function write(doing: Doing, text: string, into: string | null, fixed: Ele
   return { ...acted(words ? 'typed into' : 'cleared', element), secret: kind === 'password' }
 }
 
-/** Fields whose keyboard entry depends on the language of the browser: their value is set. */
+/** Fields whose keyboard entry depends on the browser's language. Their value is set directly. */
 const SET_WHOLE = new Set(['date', 'datetime-local', 'time', 'month', 'week', 'color', 'range'])
 
 async function select(
@@ -128,7 +128,7 @@ async function select(
     await handle.select(chosen)
     return acted(`chose ${JSON.stringify(option)} in`, list)
   }
-  // A list that the page draws itself: it is opened first.
+  // A list drawn by the page itself must be opened first.
   if (list && handle) {
     await clickOn(handle)
     await settle(doing.live.page())
@@ -136,7 +136,7 @@ async function select(
   return press(doing, from && !list ? `${option} in ${from}` : option, 1, null)
 }
 
-/** The list of which an option has this name. */
+/** The list that contains an option with this name. */
 const listWith = (elements: readonly Element[], option: string): Element | undefined => {
   const at = elements.findIndex(({ role, name }) => role === 'option' && likeness(option, name) > 0.9)
   return at < 0 ? undefined : elements.slice(0, at).findLast(({ role }) => role === 'combobox' || role === 'listbox')
@@ -175,8 +175,8 @@ async function showTab({ live }: Doing, which: string): Promise<Acted> {
 }
 
 /**
- * Does what the built-in reader understands. What it does not understand, or finds nothing for, an engine plans, which
- * sees the page, and of variables only their names.
+ * Performs an instruction with the built-in reader. If the reader does not understand it or finds no target, an engine
+ * plans the steps. The engine sees the page, but only the names of variables.
  */
 export async function follow(
   thinker: Thinker,
@@ -185,7 +185,7 @@ export async function follow(
   { instruction, variables = {} }: Pick<ActArguments, 'instruction' | 'variables'>,
   fixed: Element | null,
 ): Promise<Acted> {
-  // `%name%` stands for a variable: its value is typed, and never read as an instruction.
+  // `%name%` stands for a variable. Its value is typed, and never read as an instruction.
   const read = readInstruction(
     instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>
       Object.hasOwn(variables, name) ? `"${String(variables[name]).replace(/["\n]/g, ' ')}"` : whole,

@@ -20,7 +20,7 @@ import type { ActionInput, ActionResult, Actor, BrowserTool } from './schema'
 import { thinkerFor } from './think'
 import { DECLARED } from './tools'
 
-/** A download that was taken; its bytes are in the draft, unless `problem` says why they are not kept. */
+/** A completed download. Its bytes are in the draft, unless `problem` says why they are not kept. */
 type Taken = { filename: string; url: string; size: number; draft: Draft | null; problem: string | null }
 
 const WAIT_MS = 20_000
@@ -34,14 +34,14 @@ const typeOf = (filename: string): string => {
   return /^(text|application|image)\//.test(type) && type !== 'application/octet-stream' ? type : 'text/plain'
 }
 
-/** Tools after which files may have come. */
+/** Tools that can trigger downloads. */
 const TAKES: ReadonlySet<BrowserTool> = new Set(['browser_navigate', 'browser_act'])
 
 type Ran = { performed: Performed; downloads: Taken[]; costMicro: number; ok: boolean; message: string | null }
 
 /**
  * Runs a tool of a session: in turn, recorded, and followed by a fresh live view (docs/api.md 16.3, 16.4). Throws 400
- * for arguments that the tool does not take, 404 `session_not_found` when the session ended meanwhile.
+ * for arguments that the tool does not accept, 404 `session_not_found` when the session ended meanwhile.
  */
 export async function runAction(
   deps: Deps,
@@ -164,14 +164,14 @@ function keepPicture(
   return files.add(tx, owner, performed.draft!, about)
 }
 
-/** Tells viewers what is done now. Not with which words: those may be secret. */
+/** Shows viewers the running tool, but not its arguments, which may be secret. */
 function stepping(session: OpenSession, tool: BrowserTool | null): void {
   session.step = tool
   session.worked = true
   for (const tell of session.listeners) tell()
 }
 
-/** What the record says of an action. What is typed into a password field is in neither instruction nor result. */
+/** The input and result to record. Text typed into a password field appears in neither. */
 function notify(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
   const input = tool === 'browser_navigate' ? String(args.url) : String(args.instruction ?? '')
   if (secret) return { input: '[typed into a password field]', result: 'done' }
@@ -186,10 +186,7 @@ function messageOf(error: unknown, signal: AbortSignal): string {
   return 'This was not possible on the page, which may have navigated away. Look again with browser_observe.'
 }
 
-/**
- * What pages handed over since the last call (docs/api.md 16.4). One that is on its way is waited for, though not for
- * long.
- */
+/** Downloads since the last call (docs/api.md 16.4). Waits for running downloads, but not long. */
 async function takeDownloads(
   deps: Deps,
   { live }: OpenSession,
@@ -215,7 +212,7 @@ async function receive(
   if (problem !== null) return { ...about, draft: null, problem }
   try {
     const file = Bun.file(path)
-    // A text under a name that tells nothing is a text all the same; its bytes decide.
+    // A text whose file name has no known type is still a text. Its bytes decide.
     const claimed = file.size ? typeOf(filename) : 'text/plain'
     return { ...about, draft: await files.receive(file.stream(), claimed), problem }
   } catch (error) {
@@ -225,7 +222,7 @@ async function receive(
   }
 }
 
-/** Gives them to the owner of the session. One for which there is no room is named, and not kept. */
+/** Stores the downloads for the session's owner. A download without room is reported, but not kept. */
 async function keepDownloads(
   { files }: Deps,
   tx: Tx,

@@ -7,7 +7,7 @@ import { liveViewUnavailable } from './errors'
 import type { ActionInput, Actor, BrowserSessionId } from './schema'
 import { browserCalls, type SessionRow } from './table'
 
-/** What another process is asked to do with a session whose browser it has. */
+/** A request to the process that runs a session's browser. */
 export type Request =
   | {
       what: 'action'
@@ -22,7 +22,7 @@ export type Request =
 type Answered = { value: unknown } | { error: { kind: ErrorKind; code: string; message: string } }
 
 const LOOK_MS = 250
-/** A process that lives takes a call sooner. */
+/** A live process takes a call sooner than this. */
 const TAKEN_MS = 6_000
 /** The longest tool after the longest wait for a person. */
 const MAX_MS = 200_000
@@ -30,15 +30,18 @@ const STORED_MS = 600_000
 const MAX = 20
 
 /*
- * Calls of sessions that another process has: a row asks it and another member of that answers. What they hold is
- * sealed, because people type passwords. The wire only wakes; without it both sides look for themselves.
+ * Calls to sessions of another process. A row holds the request, and later the answer. Both are encrypted, because
+ * people type passwords. The wire only wakes the other side. Without it both sides poll.
  */
 
 type Calling = Pick<Deps, 'store' | 'clock' | 'node' | 'masterKey' | 'live'>
-/** Does it here. Throws what it throws. */
+/** Executes a request in this process. Throws like the executed function. */
 export type Serve = (id: BrowserSessionId, request: Request, signal: AbortSignal) => Promise<unknown>
 
-/** What the process of a session answers. Throws what it threw, and 404 `live_view_unavailable` when it is away. */
+/**
+ * The answer of the process that runs the session. Throws its error, and 404 `live_view_unavailable` when that process
+ * does not answer.
+ */
 export async function askNode(deps: Calling, row: SessionRow, request: Request, signal: AbortSignal): Promise<unknown> {
   const { store, clock, masterKey, live } = deps
   const id = randomHex(12)
@@ -70,12 +73,12 @@ export async function askNode(deps: Calling, row: SessionRow, request: Request, 
     }
   } finally {
     stop()
-    // One that was not taken is never done after this.
+    // Once its row is deleted, a call that was not taken can no longer run.
     await store.write((tx) => tx.delete(tx.of(browserCalls)).where(eq(tx.of(browserCalls).id, id)))
   }
 }
 
-/** Answers what this process is asked and has not begun. Returns how many calls it began. */
+/** Starts the calls that wait for this process. Returns how many it started. */
 export async function answerAll(deps: Calling, serve: Serve): Promise<number> {
   const { store, node } = deps
   const t = store.read.of(browserCalls)
@@ -107,7 +110,7 @@ async function answer({ store, clock, masterKey, live }: Calling, serve: Serve, 
       .update(t)
       .set({ answer: sealed })
       .where(and(eq(t.id, id), isNull(t.answer)))
-    // Those whose process died before it could remove them.
+    // Also removes calls whose process died before it could remove them.
     await tx.delete(t).where(lt(t.at, clock.now() - STORED_MS))
     tx.afterCommit(() => live.tell('browser.answer', id))
   })

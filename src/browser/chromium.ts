@@ -5,7 +5,7 @@ import type { browserSettings } from './config'
 
 type Settings = Values<typeof browserSettings>
 
-/** Where systems keep a Chromium. The shell comes first: it starts sooner and takes less memory. */
+/** Where systems install Chromium. The headless shell comes first, because it starts sooner and takes less memory. */
 const PATHS = [
   '/usr/lib/chromium/chromium-headless-shell',
   '/usr/lib64/chromium-browser/headless_shell',
@@ -33,7 +33,7 @@ const FLAGS = [
   '--mute-audio',
   '--deny-permission-prompts',
   '--disable-notifications',
-  // Nothing leaves but by the proxy of its session: no names looked up here, no datagrams, no QUIC.
+  // All traffic must use the session's proxy: no local name lookups, no datagrams, no QUIC.
   '--disable-quic',
   '--dns-prefetch-disable',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -41,12 +41,12 @@ const FLAGS = [
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost',
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
-  // The memory of one page's scripts, in MB.
+  // Memory limit for the scripts of one page, in MB.
   '--js-flags=--max-old-space-size=384',
   '--renderer-process-limit=24',
 ]
 
-/** Path of the Chromium that sessions use; null when there is none. */
+/** Path of the Chromium that sessions use. Null when there is none. */
 export function findChromium({ browserPath }: Pick<Settings, 'browserPath'>): string | null {
   if (browserPath === 'off') return null
   return (browserPath ? [browserPath] : PATHS).find(isExecutable) ?? null
@@ -61,21 +61,21 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Whether Chromium keeps its own sandbox around pages: it refuses that to root. */
+/** True if Chromium sandboxes its pages. It refuses to do so for root. */
 export const isSandboxed = ({ browserSandbox }: Pick<Settings, 'browserSandbox'>): boolean =>
   browserSandbox === 1 && process.getuid?.() !== 0
 
-/** Whether sessions can be started at all. */
+/** True if sessions can be started at all. */
 export const isConfigured = (settings: Settings): boolean =>
   Boolean(settings.browserWsEndpoint) || findChromium(settings) !== null
 
 /**
- * Starts Chromium, or connects to one that runs elsewhere. It is driven by a pipe: no port is open that a page could
- * reach (docs/attacks.md N5), and it ends with this process, even when that is killed (docs/promises.md I34).
+ * Starts Chromium, or connects to a remote one. A pipe controls it, so no port is open that a page could reach
+ * (docs/attacks.md N5). It ends with this process, even when that is killed (docs/promises.md I34).
  */
 export async function startChromium(settings: Settings): Promise<Browser> {
   const { browserWsEndpoint } = settings
-  // Loaded when it is needed: most servers never start a browser.
+  // Loaded on demand, because most servers never start a browser.
   const { default: puppeteer } = await import('puppeteer-core')
   const common = { acceptInsecureCerts: false, defaultViewport: VIEWPORT, protocolTimeout: 30_000 }
   if (browserWsEndpoint) return puppeteer.connect({ browserWSEndpoint: browserWsEndpoint, ...common })
@@ -86,7 +86,7 @@ export async function startChromium(settings: Settings): Promise<Browser> {
     headless: /headless[-_]shell/.test(path) ? 'shell' : true,
     pipe: true,
     args: [...FLAGS, ...(isSandboxed(settings) ? [] : ['--no-sandbox'])],
-    // The process ends its sessions in order before it stops.
+    // This process ends its sessions in order before it stops.
     handleSIGINT: false,
     handleSIGTERM: false,
     handleSIGHUP: false,
@@ -94,5 +94,5 @@ export async function startChromium(settings: Settings): Promise<Browser> {
   })
 }
 
-/** Of every page, in CSS pixels. */
+/** Size of every page, in CSS pixels. */
 export const VIEWPORT = { width: 1280, height: 800 }

@@ -5,14 +5,14 @@ import type { Given } from './deps'
 import type { Host, OpenSession } from './host'
 import type { BrowserSessionId } from './schema'
 
-/** What the takeovers of sessions are called. */
+/** Kind of these takeovers in the takeover module. */
 export const CONTROL_KIND = 'browser_session'
-/** A person who does nothing for so long has let go. */
+/** A person who is inactive for this long loses control. */
 const SILENCE_MS = 60_000
 const LOOK_MS = 250
 const MAX_WAIT_MS = 120_000
 
-/** Who has the wheel of a session: the agent, or one person, and the agent waits meanwhile (docs/api.md 16.3). */
+/** Tracks who controls a session: the agent, or one person while the agent waits (docs/api.md 16.3). */
 export function createControl({
   store,
   clock,
@@ -41,12 +41,12 @@ export function createControl({
 
   return {
     /**
-     * Asks the viewers for help, and waits until one of them took control and gave it back. Throws
-     * {@link ToolFailure} when nobody comes before `signal` aborts.
+     * Asks the viewers for help, and waits until one of them has taken and returned control. Throws {@link ToolFailure}
+     * when nobody comes before `signal` aborts.
      */
     async ask(session: OpenSession, why: string, signal: AbortSignal): Promise<void> {
       const by = { call: callOf(session.user), reason: why.slice(0, 500) || null }
-      // It grows each time that somebody takes the wheel, however short they have it.
+      // The fence grows each time someone takes control, however briefly.
       const { fence: fencingToken } = await ofSessions.read(store.read, session.id)
       let came = false
       want(session, why || 'The agent needs a person.')
@@ -69,7 +69,7 @@ export function createControl({
       }
     },
 
-    /** Gives it to this viewer. Throws 409 while another one has it. */
+    /** Gives control to this viewer. Throws 409 while another viewer has it. */
     take: (session: OpenSession, viewer: string, user: UserId) =>
       store.write((tx) =>
         ofSessions.take(tx, subjectOf(session), { call: callOf(user), holder: { id: viewer, name: 'A viewer' } }),
@@ -77,7 +77,7 @@ export function createControl({
     release: (session: OpenSession, user: UserId) =>
       store.write((tx) => ofSessions.release(tx, subjectOf(session), { call: callOf(user) })),
 
-    /** Waits until the agent has it again. Throws {@link ToolFailure} after two minutes. */
+    /** Waits until the agent has control again. Throws {@link ToolFailure} after two minutes. */
     async wait(session: OpenSession, signal: AbortSignal): Promise<void> {
       const until = clock.monotonic() + MAX_WAIT_MS
       while ((await ofSessions.read(store.read, session.id)).status === 'human') {
@@ -91,7 +91,7 @@ export function createControl({
 
 export type Control = ReturnType<typeof createControl>
 
-/** A viewer calls for the person that the session belongs to: the link is theirs to give. */
+/** A viewer acts as the user who owns the session, because that user shared the link. */
 function callOf(userId: UserId) {
   const caller: SessionCaller = { type: 'session', userId, sessionId: null, orgId: null, activeOrgId: null }
   return {

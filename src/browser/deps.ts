@@ -18,7 +18,7 @@ import type { Control } from './control'
 import type { Host } from './host'
 import type { EmbedTokens } from './present'
 
-/** What other modules give to this one. */
+/** Dependencies from other modules. */
 export type Given = {
   store: Store
   clock: Clock
@@ -41,5 +41,5 @@ export type Given = {
   settings: Values<typeof browserSettings>
 }
 
-/** What the functions of this module take first. */
+/** First parameter of this module's functions. */
 export type Deps = Given & { host: Host; control: Control; tokens: EmbedTokens }

@@ -3,22 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CDPSession, Protocol } from 'puppeteer-core'
 
-/** A file that a page handed over. */
+/** A file that a page downloaded. */
 export type Download = {
   id: string
-  /** As its server or its page calls it. */
+  /** File name from its server or page. */
   filename: string
   url: string
   bytes: number
   state: 'coming' | 'came' | 'stopped'
-  /** Why it was stopped; null unless it was. */
+  /** Why the download was stopped. Null unless it was. */
   problem: string | null
-  /** Where its bytes are until the session ends. */
+  /** Path of its bytes until the session ends. */
   path: string
 }
 
 const MAX_MB = 100
-/** Of one session: so many wait to be kept at once, and so many bytes. */
+/** Limits per session: downloads that wait to be taken, and their total bytes. */
 const MAX_WAITING = 10
 const MAX_STRANGE = 100
 const MAX_BYTES = MAX_MB * 1024 ** 2
@@ -27,15 +27,15 @@ type Deps = {
   /** The debugger session of the browser, and the context whose downloads these are. */
   control: CDPSession
   contextId: string | undefined
-  /** Whether the browser runs elsewhere, so that its files cannot be read here. */
+  /** True if the browser runs on another machine, so that its files cannot be read here. */
   isElsewhere: boolean
-  /** Whether a frame is of this session. */
+  /** True if a frame belongs to this session. */
   isOwn(frameId: string): boolean
 }
 
 /**
- * Follows the downloads of a session: they go to a folder of their own, within bounds, until the user of the session
- * takes them. What nobody takes is removed with the session.
+ * Follows the downloads of a session. They go to a separate folder, within limits, until the session's user takes them.
+ * Remaining files are removed with the session.
  */
 export async function followDownloads({ control, contextId, isElsewhere, isOwn }: Deps) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-downloads-'))
@@ -45,7 +45,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     for (const wake of waiting) wake()
   }
 
-  /** Of frames that are not known, such as a tab that closed because it was only a download. */
+  /** Downloads of unknown frames, for example of a tab that closed because it was only a download. */
   const strange = new Map<string, Protocol.Browser.DownloadWillBeginEvent>()
 
   const onBegin = (event: Protocol.Browser.DownloadWillBeginEvent) => {
@@ -63,7 +63,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
   const onProgress = (now: Protocol.Browser.DownloadProgressEvent) => {
     const unknown = strange.get(now.guid)
     if (unknown && now.filePath?.startsWith(folder)) begin(unknown)
-    // Whichever session it is of has that context, and the others are refused.
+    // Only the session whose context owns the download can cancel it. The calls of other sessions fail.
     else if (unknown && now.receivedBytes > MAX_BYTES) cancel(now.guid)
     if (unknown && (found.has(now.guid) || now.state !== 'inProgress')) strange.delete(now.guid)
     const one = found.get(now.guid)
@@ -99,13 +99,16 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     void control.send('Browser.cancelDownload', about).catch(() => undefined)
   }
 
-  /** Waits until a download is there; false after `ms` without one. */
+  /** Waits until a download exists. Returns false after `ms` without one. */
   async function began(ms: number): Promise<boolean> {
     await until(() => found.size > 0, AbortSignal.timeout(ms))
     return found.size > 0
   }
 
-  /** What came or was stopped since the last call, once nothing is coming, or `signal` says to wait no longer. */
+  /**
+   * Takes the finished and stopped downloads since the last call. Waits until none is running, or until `signal`
+   * aborts.
+   */
   async function take(signal: AbortSignal): Promise<Download[]> {
     const isQuiet = () => [...found.values()].every(({ state }) => state !== 'coming')
     await until(isQuiet, signal)
@@ -123,7 +126,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     }
   }
 
-  /** Removes the bytes of a download that was taken. */
+  /** Removes the bytes of a taken download. */
   function drop({ path }: Download): Promise<void> {
     return rm(path, { force: true })
   }

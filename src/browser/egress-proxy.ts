@@ -1,21 +1,21 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type { Outbound } from '../kernel/outbound'
 
-/** The head of a proxy request: where it wants to go, and what is sent there. */
+/** The parsed head of a proxy request: its destination, and the head to send there. */
 type ProxyHead = {
   tunnel: boolean
   /** `host:port`. */
   authority: string
-  /** The head for the server itself; empty for a tunnel. */
+  /** The head for the server itself. Empty for a tunnel. */
   head: string
 }
 
-/** Headers between a client and its proxy, and those that keep a connection for a next request, to another host. */
+/** Hop-by-hop headers, including those that keep a connection open for a next request, possibly to another host. */
 const HOP = /^(proxy-[a-z-]+|connection|keep-alive|te|trailer)\s*:/i
 
 const REFUSED = 'This address cannot be opened here: it is not a public http or https address.'
 
-/** The answer to a request that may not leave. */
+/** The answer to a blocked request. */
 const refused = (why = REFUSED): string =>
   [
     'HTTP/1.1 403 Forbidden',
@@ -28,11 +28,11 @@ const refused = (why = REFUSED): string =>
 
 type Deps = { outbound: Pick<Outbound, 'dialPublic' | 'assertPublicUrl'>; listen: string; upstream: string }
 
-/** The proxy of one session: the only way out of its pages. */
+/** The proxy of one session, the only way out for its pages. */
 export type EgressProxy = {
-  /** For `--proxy-server`. */
+  /** Value for `--proxy-server`. */
   url: string
-  /** Bytes that have gone through, both ways. */
+  /** Number of transferred bytes, both directions. */
   bytes(): number
   close(): void
 }
@@ -41,10 +41,9 @@ const MAX_HEAD = 64 * 1024
 const MAX_SOCKETS = 256
 
 /**
- * Opens the proxy of a session. A browser that knows no other way out sends it every request: documents, scripts,
- * redirects, WebSockets, downloads. Each connection is dialled through the outbound door, which looks at the address
- * that the name has at that moment (docs/promises.md I24, catalogue N). `through` sends them on by the operator's own
- * proxy.
+ * Opens the proxy of a session. The browser knows no other way out, so it sends every request here: documents, scripts,
+ * redirects, WebSockets, downloads. Each connection goes through `outbound`, which checks the address that the name has
+ * at that moment (docs/promises.md I24, catalogue N). `through` routes them through the operator's own proxy.
  */
 export async function openEgressProxy(deps: Deps, through: boolean): Promise<EgressProxy> {
   const open = new Set<Socket>()
@@ -87,7 +86,7 @@ export async function openEgressProxy(deps: Deps, through: boolean): Promise<Egr
       if (rest.length) server.write(rest)
       join(client, server, wanted.tunnel)
     } catch (error) {
-      // The answer when the other side cannot be reached.
+      // Answers that the other side cannot be reached.
       client.end(
         (error as { code?: string }).code === 'url_blocked'
           ? refused()
@@ -103,7 +102,7 @@ function track(open: Set<Socket>, socket: Socket): void {
   socket.on('error', () => socket.destroy())
 }
 
-/** Passes bytes both ways; of a plain answer the head is changed, so that the next request gets its own connection. */
+/** Pipes bytes both ways. Changes the head of a plain HTTP answer, so that the next request gets its own connection. */
 function join(client: Socket, server: Socket, tunnel: boolean): void {
   client.pipe(server)
   client.on('close', () => server.destroy())
@@ -136,12 +135,12 @@ function readHead(socket: Socket): Promise<{ text: string; rest: Buffer }> {
   const onClose = () => reject(new Error('closed'))
   socket.on('data', onData)
   socket.on('close', onClose)
-  // After an earlier head it is paused.
+  // After an earlier head the socket is paused.
   socket.resume()
   return promise
 }
 
-/** A tunnel through the operator's proxy, after the same look at the address. */
+/** A tunnel through the operator's proxy, after the same check of the address. */
 async function dialThrough({ outbound, upstream }: Deps, authority: string): Promise<Socket> {
   await outbound.assertPublicUrl(`https://${authority}/`)
   const { hostname, port, username, password } = new URL(upstream)
@@ -159,7 +158,7 @@ async function dialThrough({ outbound, upstream }: Deps, authority: string): Pro
   return socket
 }
 
-/** Reads the head that a browser sends to its proxy; null for what no browser sends. */
+/** Parses the head that a browser sends to its proxy. Null for a head that no browser sends. */
 function readProxyHead(text: string): ProxyHead | null {
   const [first = '', ...lines] = text.split('\r\n')
   const [method, target, version] = first.split(' ')
@@ -177,7 +176,7 @@ function readProxyHead(text: string): ProxyHead | null {
   return { tunnel: false, authority: `${url.hostname}:${url.port || 80}`, head: `${head.join('\r\n')}\r\n\r\n` }
 }
 
-/** The head of an answer, after which the browser uses the connection no more. An upgrade stays as it is. */
+/** The head of an answer, changed so that the browser does not reuse the connection. An upgrade stays unchanged. */
 function closing(head: string): string {
   const [status = '', ...lines] = head.split('\r\n')
   if (/^HTTP\/1\.[01] 101/.test(status)) return `${head}\r\n\r\n`

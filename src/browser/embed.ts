@@ -14,7 +14,7 @@ import { addressOf, hasAccess, liveOf, recordingOf } from './sessions'
 import type { SessionRow } from './table'
 import { createShow, type Show } from './viewers'
 
-/** The socket of a viewer, as the framework gives it. */
+/** The socket of a viewer, as the framework provides it. */
 type Socket = {
   sendText(text: string): unknown
   sendBinary(bytes: Uint8Array): unknown
@@ -25,8 +25,8 @@ const UNREACHED = 'the live view cannot be reached'
 const MAX_WAITING = 50
 
 /**
- * A viewer of a session that another process has: what it says goes there, and what comes back is handed on as it is.
- * Each frame waits for the viewer's word, so that none pile up here either.
+ * Forwards a viewer to the process that runs the session. Passes messages on unchanged in both directions. Each frame
+ * waits for the viewer's acknowledgement, so frames do not pile up here.
  */
 function forward(address: string, id: string, token: string, socket: Socket) {
   const url = URL.parse(`/embed/browser/${id}/stream`, address)!
@@ -36,7 +36,7 @@ function forward(address: string, id: string, token: string, socket: Socket) {
   let isOver = false
   there.binaryType = 'arraybuffer'
   there.onopen = () => {
-    // The other one passes it on no further.
+    // Tells the other process not to forward again.
     there.send(JSON.stringify({ type: 'hello', token, forwarded: true }))
     for (const text of waiting.splice(0)) there.send(text)
   }
@@ -45,7 +45,7 @@ function forward(address: string, id: string, token: string, socket: Socket) {
   there.onclose = ({ code, reason }) => {
     if (isOver) return
     isOver = true
-    // Codes below 1007 are no words of a server.
+    // The other server never closes with a code below 1007. Such a code means a lost connection.
     socket.close(code < 1007 ? 1013 : code, code < 1007 ? UNREACHED : reason)
   }
   return {
@@ -65,16 +65,16 @@ export type Guest = { row: SessionRow; rights: Rights; until: number }
 
 const HELLO_MS = 5_000
 const MAX_A_SECOND = 300
-/** Refused links are recorded so often at most, or a flood of them would fill the chain of an owner. */
+/** Minimum time between two records of rejected links. Otherwise a flood of them would fill an owner's audit chain. */
 const REFUSED_MS = 60_000
 
-/** Pages and streams of live views, for everyone who has a link (docs/api.md 16.3, docs/promises.md I35). */
+/** Pages and streams of live views, for everyone with a link (docs/api.md 16.3, docs/promises.md I35). */
 export function createEmbed(deps: Deps) {
   const { store, clock, audit, host, tokens, control: wheel } = deps
   const shows = new Map<OpenSession, Show>()
   return { admit, live, connect, recording }
 
-  /** Who comes with this token. Throws 401 `invalid_token`, also for a session that is over. */
+  /** The guest with this token. Throws 401 `invalid_token`, also for a session that has ended. */
   async function admit(id: string, token: string): Promise<Guest> {
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, null, id) : undefined
     const read = row && tokens.read(token, { session: row.id, user: row.user_id }, clock.now())
@@ -82,7 +82,7 @@ export function createEmbed(deps: Deps) {
     return { row, ...read }
   }
 
-  /** Records in its owner's chain that somebody came with a link that is not valid, and throws 401. */
+  /** Records the use of an invalid link in the owner's audit chain, and throws 401. */
   async function refuse(row: SessionRow | undefined): Promise<never> {
     const now = clock.now()
     if (row && (row.refused_at ?? 0) <= now - REFUSED_MS) {
@@ -101,7 +101,7 @@ export function createEmbed(deps: Deps) {
     throw invalidEmbedToken()
   }
 
-  /** The recording of a session, also of one that is over, for everyone who has the link of its player. */
+  /** The recording of a session, also of an ended one, for everyone with the link of its player. */
   async function recording(id: string, token: string): Promise<Recording> {
     const row = BrowserSessionId.is(id) ? await rows.find(store.read, null, id) : undefined
     const bound = row && { session: row.id, user: playerOf(row, await hasAccess(deps, row)) }
@@ -113,7 +113,7 @@ export function createEmbed(deps: Deps) {
     return liveOf(deps, (await admit(id, token)).row, fresh)
   }
 
-  /** One viewer from its first message to its end. The first message carries the token, so that no log has it. */
+  /** One viewer, from the first message to the end. The first message carries the token, so that no log contains it. */
   function connect(id: string, socket: Socket) {
     const viewer = randomBase62(12)
     let session: OpenSession | null = null
@@ -155,7 +155,7 @@ export function createEmbed(deps: Deps) {
       )
     }
 
-    /** Another process may have it; one that was sent here by another is sent nowhere else. */
+    /** Another process may run the session. A viewer that was forwarded here is not forwarded again. */
     async function elsewhere(row: SessionRow, token: string, isForwarded: boolean): Promise<void> {
       const address = isForwarded ? null : await addressOf(deps, row)
       if (closed) return
@@ -197,12 +197,12 @@ export function createEmbed(deps: Deps) {
         if (error instanceof AppError && error.kind === 'conflict') {
           return void socket.sendText(JSON.stringify({ type: 'busy', message: 'Someone else has control.' }))
         }
-        // A page that went away under the hand is no fault.
+        // The page may close during an input. This is not an error.
       }
     }
 
     return {
-      /** Messages are done one after the other, as they come; that a frame was drawn waits for none. */
+      /** Processes messages in order. Only acknowledgements of frames do not wait. */
       message(value: unknown): Promise<void> {
         const now = Math.floor(clock.monotonic() / 1_000)
         if (now !== second) [second, count] = [now, 0]

@@ -15,40 +15,40 @@ type SessionEnded = {
   cost_cents: number
 }
 
-/** Contract 14.2. */
+/** docs/api.md 14.2. */
 const sessionEnded = defineEvent<SessionEnded>('browser.session_ended')
 
-/** Contract 16.2, in micro-cents. */
+/** Prices of docs/api.md 16.2, in micro-cents. */
 const MICRO = 1_000_000
 const PER_MINUTE = 1.5
 const PROXY_PER_MB = 1
 const MB = 1024 * 1024
-/** Credit is held for so many minutes at a time. */
+/** Credit is reserved for this many minutes at a time. */
 export const HELD_MINUTES = 5
 
 /**
- * What a session costs, in micro-cents: 1.5 cents a minute, by the second, and a cent a MB that went through a proxy,
- * rounded up to the cent.
+ * Cost of a session, in micro-cents: 1.5 cents a minute, by the second, plus one cent per MB through a proxy, rounded
+ * up to the cent.
  */
 export function costOf(durationMs: number, proxyBytes: number): number {
   const seconds = Math.max(0, Math.ceil(durationMs / 1_000))
   const cents = (seconds * PER_MINUTE) / 60 + (proxyBytes / MB) * PROXY_PER_MB
-  // A sum such as 3.0000000000000004 is three cents.
+  // Removes floating-point noise: 3.0000000000000004 counts as three cents.
   return Math.ceil(cents - 1e-9) * MICRO
 }
 
 type Times = { started_at: number; expires_at: number; last_active_at: number; keep_alive: boolean }
 
-/** How long a session may be idle. */
+/** Maximum idle time of a session. */
 export const idleMsOf = ({ settings }: Pick<Deps, 'settings'>): number => settings.browserSessionIdleSeconds * 1_000
 
-/** Why a session must end now; null while it may go on. */
+/** Why a session must end now. Null while it may continue. */
 export function dueReason(session: Times, now: number, idleMs: number): EndReason | null {
   if (now >= session.expires_at) return 'cap'
   return !session.keep_alive && now >= session.last_active_at + idleMs ? 'idle' : null
 }
 
-/** When a session is over: a cap or idle time that passed while nobody looked counts, and nothing after it. */
+/** The time at which a session ended. A cap or idle limit that passed unnoticed counts, and no time after it. */
 function endOf(session: Times & { seen_at: number }, reason: EndReason, now: number, idleMs: number): number {
   if (reason === 'cap') return Math.min(now, session.expires_at)
   if (reason === 'idle') return Math.min(now, session.last_active_at + idleMs, session.expires_at)
@@ -56,7 +56,7 @@ function endOf(session: Times & { seen_at: number }, reason: EndReason, now: num
   return Math.min(now, session.expires_at)
 }
 
-/** What the answer to its end says of a session. */
+/** A session as shown in the answer to its end. */
 export const endedView = (row: SessionRow): SessionEnd => ({
   session_id: row.id,
   duration_seconds: Math.ceil(((row.ended_at ?? row.started_at) - row.started_at) / 1_000),
@@ -65,8 +65,8 @@ export const endedView = (row: SessionRow): SessionEnd => ({
 })
 
 /**
- * Ends a session in a transaction, once: its time is charged, and its end recorded and told. Returns its row as it is
- * then; undefined when it had ended already. `call` is the one that ended it, null for the server itself.
+ * Ends a session in a transaction, once: charges its time, records its end and emits the event. Returns the ended row,
+ * or undefined if it had already ended. `call` is the call that ended it, null for the server itself.
  */
 export async function endSession(
   deps: Pick<Deps, 'clock' | 'audit' | 'events' | 'billing' | 'usage' | 'settings'>,

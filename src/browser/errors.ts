@@ -14,7 +14,7 @@ export const proxiesUnconfigured = defineError(
     '"proxies" is true, but this server has no proxy. Send false, or ask its operator to set SVC_BROWSER_UPSTREAM_PROXY.',
 )
 
-/** One answer for sessions that do not exist, have ended, and are another key's (docs/api.md 16). */
+/** One answer for sessions that do not exist, have ended, or belong to another key (docs/api.md 16). */
 export const sessionNotFound = defineError(
   'missing',
   'session_not_found',

@@ -6,23 +6,23 @@ type Settings = Values<typeof browserSettings>
 
 export { findChromium, isSandboxed }
 
-/** Letters that people read on pages, by what shows them. */
+/** Sample letters, by script. */
 const SAMPLES = { latin: 'Ag', greek: 'Ωλ', cyrillic: 'Жд', arabic: 'مر', cjk: '中文', emoji: '😀' } as const
 type Letters = keyof typeof SAMPLES
 
 export type Examined = {
   /** `HeadlessChrome/153.0…` */
   version: string
-  /** Milliseconds until it ran, and from an empty tab to its first frame. */
+  /** Milliseconds until the browser ran, and from an empty tab to its first frame. */
   startMs: number
   frameMs: number
-  /** Letters that no font of this machine has; it shows boxes for them. */
+  /** Scripts that no font of this machine covers. The browser shows boxes for them. */
   missing: Letters[]
 }
 
 const FRAME_MS = 10_000
 
-/** Starts the browser that sessions would have, draws a page in it and ends it again. Throws what went wrong. */
+/** Starts the browser that sessions would use, draws a page in it and ends it. Throws the problem. */
 export async function examineBrowser(settings: Settings, now: () => number): Promise<Examined> {
   const began = now()
   const browser = await startChromium(settings)
@@ -46,7 +46,7 @@ export async function examineBrowser(settings: Settings, now: () => number): Pro
   }
 }
 
-/** Runs in the page: the samples whose letters look as one that no font can have. */
+/** Runs in the page. Returns the samples that look like a character that no font can have. */
 function withoutFont(samples: [string, string][]): string[] {
   const canvas = document.createElement('canvas')
   const pen = canvas.getContext('2d')!

@@ -12,7 +12,7 @@ const words = (text: string): string[] => plain(text).split(' ').filter(Boolean)
 
 const singular = (word: string): string => word.replace(/(?:ies)$/, 'y').replace(/(?<!s)s$/, '')
 
-/** Words that stand for the same in the pages of the world. */
+/** Groups of words that mean the same on web pages. */
 const ALIKE: readonly (readonly string[])[] = [
   ['name', 'title', 'heading', 'product', 'label', 'headline'],
   ['price', 'cost', 'amount', 'total'],
@@ -36,7 +36,7 @@ const EMAIL = /[\w.+-]{1,64}@[\w-]{1,100}(?:\.[\w-]{1,60}){1,4}/
 const DATE =
   /\b(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2},? \d{4}|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4})\b/i
 
-/** What a value of this name looks like wherever it stands. */
+/** The look of a value with this name, wherever it appears. */
 const LOOKS: Record<string, RegExp> = {
   price: MONEY,
   cost: MONEY,
@@ -61,14 +61,14 @@ const typeOf = (schema: JsonSchema): string => {
   return typeof type === 'string' ? type : schema.properties ? 'object' : schema.items ? 'array' : 'string'
 }
 
-/** What the built-in reader found, and whether it is sure that this is what was asked for. */
+/** The extracted data, and whether the built-in reader is sure that it matches the request. */
 export type Extracted = { data: unknown; sure: boolean }
 
 type Named = { name: string; schema: JsonSchema }
 
 /**
- * Fills a JSON Schema from what a page shows, by the names of its members: lists from groups that repeat and from
- * tables, single values from labels. Without a schema the instruction says what is wanted: `every price`, `the title`.
+ * Fills a JSON Schema from a page's content, by the names of its members: lists from repeated groups and from tables,
+ * single values from labels. Without a schema, the instruction names the data: `every price`, `the title`.
  */
 export function extract(content: PageContent, instruction: string, schema: JsonSchema | undefined): Extracted {
   if (schema) {
@@ -119,7 +119,7 @@ function ofTable({ headers, rows }: PageContent['tables'][number], members: Memb
 function ofParts(parts: readonly Part[], members: Members): Item {
   const left = [...parts]
   const item: Item = {}
-  // What is told by its looks is taken first, so that a name does not take the price.
+  // Members recognizable by their look come first, so that a name does not take the price.
   const order = [...members].sort(([a], [b]) => Number(looksOf(b) !== null) - Number(looksOf(a) !== null))
   for (const [key, schema] of order) {
     const part = partFor(left, key)
@@ -148,7 +148,7 @@ function partFor(parts: readonly Part[], key: string): Part | undefined {
   )
 }
 
-/** Of `Price: $5` the price is `$5`. */
+/** Of `Price: $5` takes only `$5`. */
 function taken(text: string, key: string): string {
   const looks = looksOf(key)?.exec(text)
   if (looks) return looks[0]
@@ -174,7 +174,7 @@ function single(content: PageContent, name: string, schema: JsonSchema): string 
   return typeOf(schema) === 'boolean' ? String(content.text.toLowerCase().includes(plain(key))) : null
 }
 
-/** Every value of a name: of a column, of each item of a list, or wherever something looks like it. */
+/** All values for a name: of a table column, of each list item, or wherever a text has the right look. */
 function valuesOf(content: PageContent, name: string): string[] {
   const key = request(name)
   for (const { headers, rows } of content.tables) {
@@ -197,7 +197,7 @@ const ASK =
 
 const MAX_ELEMENT_REQUESTS = 1_000
 
-/** `extract every price on this page` asks for `price`. */
+/** Turns `extract every price on this page` into `price`. */
 function request(instruction: string): string {
   return instruction
     .slice(0, MAX_ELEMENT_REQUESTS)
@@ -229,7 +229,7 @@ function extractNamed(content: PageContent, instruction: string): Extracted {
 
 const isAny = (item: Item): boolean => Object.values(item).some((value) => value !== null && value !== '')
 
-/** How many members of all items are there: a group with more of what is wanted is the one that is meant. */
+/** Score of a group by the number of filled members. The group with most of the requested data wins. */
 const fullness = (rows: readonly Item[]): number => {
   const full = rows.map((row) => Object.values(row).filter((value) => value !== null && value !== '').length)
   const max = Math.max(0, ...rows.map((row) => Object.keys(row).length))
@@ -244,14 +244,14 @@ function isFull(data: unknown): boolean {
   return data !== ''
 }
 
-/** Whether a label or the words of an element mean a member of this name. */
+/** True if a label or the words of an element mean a member of this name. */
 function names(label: string, key: string): boolean {
   const message = new Set(words(label).map(singular))
   const wanted = words(key)
   return wanted.length > 0 && wanted.every((word) => [...kin(word)].some((alike) => message.has(singular(alike))))
 }
 
-/** A text as the schema wants it; null for one that cannot be. */
+/** Converts a text to the schema's type. Null if that is impossible. */
 function cast(text: string | null, schema: JsonSchema): unknown {
   if (text === null) return null
   const type = typeOf(schema)

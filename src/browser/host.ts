@@ -13,47 +13,47 @@ import { createRefs, type Refs } from './tree'
 
 const KB_OF_MB = 1_024
 
-/** A session whose browser this process has. */
+/** A session whose browser runs in this process. */
 export type OpenSession = {
   id: BrowserSessionId
   owner: OwnerScope
-  /** The person that it belongs to. */
+  /** The user who owns the session. */
   user: UserId
   recorded: boolean
   live: LiveBrowser
   refs: Refs
-  /** Epoch ms of the last action, or of the last hand on the page. */
+  /** Time of the last action or viewer input, in epoch ms. */
   lastActive: number
-  /** The version that viewers have; grows with each fresh target. */
+  /** Version of the live view for viewers. Grows with each new target. */
   version: number
-  /** Told when the page in front, its address or its title changes. */
+  /** Called when the front page, its address or its title changes. */
   listeners: Set<() => void>
-  /** Told once, when the session ends. */
+  /** Called once, when the session ends. */
   enders: Set<(reason: EndReason) => void>
-  /** Actions run one after the other. */
+  /** Chain of actions, because they run one after the other. */
   turn: Promise<unknown>
-  /** The viewer that has the wheel; null while the agent has it. */
+  /** The viewer in control. Null while the agent is. */
   holder: string | null
-  /** What a person is asked to do; null while nobody is. */
+  /** What a person is asked to do. Null if nothing is asked. */
   wanted: string | null
-  /** The tool that runs; null between two. */
+  /** The running tool. Null between two tools. */
   step: BrowserTool | null
-  /** Whether a tool has run at all. */
+  /** True once any tool has run. */
   worked: boolean
-  /** Whether its page was lost and has no other one yet. */
+  /** True while its page is lost and not yet replaced. */
   away: boolean
-  /** Pictures that were kept of it. */
+  /** Number of recorded pictures. */
   frames: number
   /** Number of viewers. */
   viewers: number
-  /** What `/live` last answered, and when, by the monotonic clock. */
+  /** The last answer of `/live` and its time, by the monotonic clock. */
   shown: { at: number; view: LiveView } | null
 }
 
 type Losing = Pick<Given, 'settings' | 'outbound' | 'log'> & {
-  /** Its sessions are gone because the browser ended. */
+  /** Called with the lost sessions when the browser ended. */
   onLost(ids: BrowserSessionId[]): void
-  /** A page of it was lost and has another one now. */
+  /** Called when a lost page has been replaced. */
   onReplaced(id: BrowserSessionId): Promise<unknown>
 }
 
@@ -68,7 +68,7 @@ type Opening = {
 
 export type Host = ReturnType<typeof createHost>
 
-/** The browser of this process and the sessions in it. It starts with the first session, and again when it died. */
+/** The browser of this process and its sessions. It starts with the first session, and again after it died. */
 export function createHost({ settings, outbound, log, onLost, onReplaced }: Losing) {
   const open = new Map<BrowserSessionId, OpenSession>()
   let browser: Promise<Browser> | null = null
@@ -77,12 +77,12 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
 
   return {
     open,
-    /** How many sessions are being started. */
+    /** Number of sessions that are starting. */
     starting: 0,
     start,
     openSession,
     find: (id: BrowserSessionId): OpenSession | undefined => open.get(id),
-    /** Closes the browser of a session and tells its viewers; does nothing for one that is not here. */
+    /** Closes the browser of a session and notifies its viewers. Does nothing for a session of another process. */
     async end(id: BrowserSessionId, reason: EndReason): Promise<void> {
       const session = open.get(id)
       if (!session) return
@@ -98,10 +98,10 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
       megabytes = found.megabytes
       return found.ended
     },
-    /** What the pages of all sessions here took when that was last looked at, in MB; null where it is not known. */
+    /** Memory of all pages here at the last check, in MB. Null if unknown. */
     megabytes: () => megabytes,
     bytesOf: (id: BrowserSessionId): number => open.get(id)?.live.proxy.bytes() ?? 0,
-    /** Process id of the Chromium that was started here; null when there is none. */
+    /** Process id of the Chromium that this process started. Null when there is none. */
     pid: async (): Promise<number | null> => (await browser?.catch(() => null))?.process()?.pid ?? null,
     async close(): Promise<void> {
       closed = true
@@ -112,7 +112,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
     },
   }
 
-  /** The running browser; starts it when there is none. Throws 503. */
+  /** The running browser. Starts it if necessary. Throws 503. */
   function start(): Promise<Browser> {
     browser ??= startChromium(settings).then(
       (started) => {
@@ -148,7 +148,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
     for (const tell of session.listeners) tell()
   }
 
-  /** A context of its own for a session. Throws 503. */
+  /** Opens a separate context for a session. Throws 503. */
   async function openSession({ id, owner, user, recorded, through, now }: Opening): Promise<OpenSession> {
     const running = await start()
     const listen = settings.browserProxyHost
@@ -164,7 +164,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
         isElsewhere: Boolean(settings.browserWsEndpoint),
         onChange,
         onLost: () => setAway(id, true),
-        // Viewers have the new version before they are told that the page is back.
+        // Viewers get the new version before the message that the page is back.
         onReplaced: () =>
           void onReplaced(id)
             .catch((error: unknown) => log.warn(errorFields(error), 'a live view was not renewed'))
@@ -201,7 +201,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
   }
 }
 
-/** Runs an action of a session after those before it. */
+/** Runs an action of a session after the earlier ones. */
 export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promise<T> {
   const next = session.turn.then(action, action)
   session.turn = next.catch(() => undefined)
@@ -209,9 +209,9 @@ export function inTurn<T>(session: OpenSession, action: () => Promise<T>): Promi
 }
 
 /**
- * Ends each process of pages that takes more memory than it may (docs/api.md 16, docs/attacks.md N8). Chromium never
- * shares one between sessions; the session opens the page again, once. Which process is whose Chromium does not tell.
- * Returns how many it ended, and what all took in MB: null for a browser that runs elsewhere.
+ * Ends each page process above the memory limit (docs/api.md 16, docs/attacks.md N8). Chromium never shares such a
+ * process between sessions, but does not tell which process belongs to which. The session opens the page again, once.
+ * Returns the number of ended processes and the total memory in MB, which is null for a remote browser.
  */
 async function endGreedyPages(browser: Browser, maxMb: number, log: Log) {
   if (!browser.process()?.pid || process.platform !== 'linux') return { ended: 0, megabytes: null }
@@ -226,13 +226,13 @@ async function endGreedyPages(browser: Browser, maxMb: number, log: Log) {
       process.kill(id, 'SIGKILL')
       ended += 1
     } catch {
-      // It ended by itself meanwhile.
+      // The process ended by itself meanwhile.
     }
   }
   return { ended, megabytes: Math.round(megabytes) }
 }
 
-/** What a process has in memory besides files, in MB; 0 for one that is gone. */
+/** Memory of a process without mapped files, in MB. 0 if the process is gone. */
 function ownMegabytes(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

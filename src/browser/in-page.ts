@@ -1,6 +1,4 @@
-/*
- * Functions that run in pages: each stands alone, because only its text is sent there.
- */
+/* Functions that run in pages. Each is self-contained, because only its source text is sent there. */
 
 /** The kind of a field: the type of an input, `select`, or `text` for anything else. */
 export const kindOfField = (node: unknown): string => {
@@ -8,7 +6,7 @@ export const kindOfField = (node: unknown): string => {
   return field.tagName === 'SELECT' ? 'select' : field.tagName === 'INPUT' ? field.type : 'text'
 }
 
-/** The same of the field that has the keyboard, also in a shadow root. */
+/** The kind of the focused field, also inside a shadow root. */
 export const kindOfFocused = (): string => {
   let field = document.activeElement
   while (field?.shadowRoot?.activeElement) field = field.shadowRoot.activeElement
@@ -19,14 +17,14 @@ export const kindOfFocused = (): string => {
       : 'text'
 }
 
-/** A click without a place: drawings have no method for it. */
+/** A click without a position. SVG elements have no `click` method. */
 export const clickItself = (node: unknown): void => {
   const pressed = node as HTMLElement
   if (pressed.click) pressed.click()
   else pressed.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, composed: true }))
 }
 
-/** Sets the value of a field, and tells the page. */
+/** Sets the value of a field and fires its events. */
 export const setValue = (node: unknown, value: string): void => {
   const field = node as HTMLInputElement
   field.value = value
@@ -34,7 +32,7 @@ export const setValue = (node: unknown, value: string): void => {
   field.dispatchEvent(new Event('change', { bubbles: true }))
 }
 
-/** Selects what is in a field, so that typing takes its place. */
+/** Selects the content of a field, so that typing replaces it. */
 export const selectAll = (node: unknown): void => {
   const field = node as HTMLInputElement
   if (typeof field.select === 'function') {
@@ -47,7 +45,7 @@ export const selectAll = (node: unknown): void => {
   getSelection()?.addRange(range)
 }
 
-/** The value of the option of a `<select>` that is called so; null where there is none. Runs in the page. */
+/** The value of the option with this name in a `<select>`. Null if there is none. */
 export const chooseOption = (node: unknown, option: string): string | null => {
   const field = node as HTMLSelectElement
   if (field.tagName !== 'SELECT') return null
@@ -61,7 +59,7 @@ export const chooseOption = (node: unknown, option: string): string | null => {
   return found ? found.value : null
 }
 
-/** What is at a place of the page, as people call it; null where nothing has a name. */
+/** The named element at a position of the page. Null if nothing there has a name. */
 export const whatIsAt = (x: number, y: number): { role: string; name: string } | null => {
   let at = document.elementFromPoint(x, y)
   while (at?.shadowRoot?.elementFromPoint(x, y) && at.shadowRoot.elementFromPoint(x, y) !== at) {
@@ -85,7 +83,7 @@ export const whatIsAt = (x: number, y: number): { role: string; name: string } |
   return name || role ? { role: role ?? node.tagName.toLowerCase(), name } : null
 }
 
-/** What a page shows, as data: its groups that repeat, its tables, its labelled values. */
+/** The visible content of a page as data: repeated groups, tables, labelled values. */
 export type PageContent = {
   title: string
   url: string
@@ -95,16 +93,16 @@ export type PageContent = {
   tables: { headers: string[]; rows: string[][] }[]
   /** Values with their labels: `Price` and `$5`. */
   pairs: [string, string][]
-  /** Groups of the same shape; each item's parts carry the words by which their page knows them. */
+  /** Groups of the same shape. Each item's parts carry the class and attribute words of the page. */
   lists: Part[][][]
 }
 
-/** A piece of an item: its text, the class and attribute words of its element, and where it leads. */
+/** A piece of an item: its text, the class and attribute words of its element, and its link target. */
 export type Part = { text: string; hints: string; tag: string; href: string | null }
 
 /**
- * Reads a document. It runs in the page, so it stands alone; what it returns is untrusted, and only ever data. Shadow
- * roots that are open are read, too.
+ * Reads a document, including open shadow roots. Runs in the page, so it is self-contained. Its result is untrusted and
+ * used only as data.
  */
 export function collectContent(): PageContent {
   const clean = (text: string | null | undefined, max = 500) => (text ?? '').replace(/\s+/g, ' ').trim().slice(0, max)

@@ -4,17 +4,17 @@ import { VIEWPORT } from './chromium'
 import { followDownloads } from './downloads'
 import type { EgressProxy } from './egress-proxy'
 
-/** Contract 16: a page may open tabs, up to so many; more are closed at once. */
+/** Maximum number of tabs (docs/api.md 16). More are closed at once. */
 const MAX_TABS = 10
 
 type Options = {
   browser: Browser
   proxy: EgressProxy
-  /** Whether the browser runs on another machine. */
+  /** True if the browser runs on another machine. */
   isElsewhere: boolean
-  /** Called when the page in front, its address or its title may have changed. */
+  /** Called when the front page, its address or its title may have changed. */
   onChange(): void
-  /** Called when a page was lost, and when another one has its place. */
+  /** Called when a page was lost, and when another one has replaced it. */
   onLost(): void
   onReplaced(): void
 }
@@ -25,16 +25,18 @@ export type LiveBrowser = Awaited<ReturnType<typeof openLive>>
 /** A dialog that a page opened, and how it was answered. */
 export type AnsweredDialog = { type: string; message: string; accepted: boolean }
 
-/** What a page may not have: names leave by none of them. One that is already fixed throws, and the others still go. */
+/**
+ * Removes APIs that would leak names around the proxy. A property that is already fixed throws, and the loop continues.
+ */
 const NO_PEERS = `for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel','RTCIceTransport','WebTransport'])
   try { Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false }) } catch {}`
 
-/** Schemes that a tab may show; anything else closes it. */
+/** Schemes that a tab may show. Any other scheme closes the tab. */
 const SHOWN = /^(https?:|about:(blank|srcdoc)|blob:|data:|chrome-error:)/
 
 /**
- * The browser of one session: a context with its own cookies, storage, cache and way out, whose tabs are followed. The
- * newest tab is in front, as a person would see it.
+ * The browser of one session: a context with its own cookies, storage, cache and proxy. Tracks its tabs. The newest tab
+ * is in front, as a person would see it.
  */
 export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, onReplaced }: Options) {
   const context = await browser.createBrowserContext({
@@ -58,7 +60,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
 
   context.on('targetcreated', (target: Target) => void adopt(target).catch(() => undefined))
   context.on('targetdestroyed', () => settleFront())
-  // No camera, microphone, place, notifications, clipboard: all permissions of every origin are refused.
+  // Denies all permissions to every origin: camera, microphone, location, notifications, clipboard.
   const control = await controlOf(browser)
   await control.send('Browser.grantPermissions', {
     permissions: [],
@@ -71,13 +73,13 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     context,
     proxy,
     downloads,
-    /** The tab in front. */
+    /** The front tab. */
     page: (): Page => {
       settleFront()
       if (!front) throw new Error('the session has no page')
       return front
     },
-    /** Resolves when there is a tab in front: one that closed itself as the last may not have its follower yet. */
+    /** Resolves when there is a front tab. If the last tab closed itself, its replacement may still be opening. */
     async ready(): Promise<void> {
       settleFront()
       if (!front) await opening
@@ -88,19 +90,19 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     facts,
     /** The dialogs since the last call. */
     takeDialogs: (): AnsweredDialog[] => dialogs.splice(0),
-    /** Whether the next `confirm` and `prompt` are accepted. */
+    /** Sets whether the next `confirm` and `prompt` are accepted. */
     answerDialogs(accepted: boolean): void {
       acceptNext = accepted
     },
     async close(): Promise<void> {
-      // A page that died may never answer.
+      // A page that crashed may never answer.
       await within(context.close(), undefined, 5_000)
       await release()
     },
     release,
   }
 
-  /** Gives back what is of this process, where the browser is gone. */
+  /** Releases the resources of this process when the browser is gone. */
   async function release(): Promise<void> {
     proxy.close()
     await downloads.close()
@@ -131,7 +133,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     onChange()
   }
 
-  /** A tab that closed gives its place to the newest of the others; the last one leaves an empty one. */
+  /** A closed tab is replaced by the newest remaining tab. After the last one, an empty tab opens. */
   function settleFront(): void {
     for (const page of tabs.keys()) if (page.isClosed()) tabs.delete(page)
     if (front && !front.isClosed()) return
@@ -139,7 +141,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     front = [...tabs.keys()].at(-1) ?? null
     if (front) void front.bringToFront().catch(() => undefined)
     else if (before && !context.closed) opening = openEmpty().catch(() => undefined)
-    // A listener asks for the page in front, and so comes back here.
+    // A listener reads the front page, which calls this function again.
     if (front !== before) onChange()
   }
 
@@ -147,7 +149,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     await adopt((await context.newPage()).target())
   }
 
-  /** A page whose process died is opened again in another tab; one that dies again leaves an empty one. */
+  /** Reopens a crashed page in another tab. If it crashes again, opens an empty tab. */
   async function replace(page: Page): Promise<void> {
     if (!tabs.has(page) || context.closed) return
     onLost()
@@ -157,7 +159,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     const fresh = await context.newPage()
     await adopt(fresh.target())
     tabs.delete(page)
-    // What has crashed may never say that it is closed.
+    // A crashed page may never confirm that it is closed.
     void page.close().catch(() => undefined)
     if (again) await within(fresh.goto(url, { waitUntil: 'domcontentloaded', timeout: 10_000 }), null, 10_000)
     onReplaced()
@@ -185,7 +187,7 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
   }
 }
 
-/** What a page that hangs does not answer in a second is taken to be `otherwise`. */
+/** The answer of a page, or `otherwise` if the page does not answer within `ms`. */
 export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): Promise<T> {
   const { promise: late, resolve } = Promise.withResolvers<T>()
   const timer = setTimeout(() => resolve(otherwise), ms)
@@ -196,7 +198,7 @@ export async function within<T>(answer: Promise<T>, otherwise: T, ms = 1_000): P
   }
 }
 
-/** One per browser, kept while it runs: detaching one of several makes puppeteer forget the browser itself. */
+/** One per browser, kept while it runs, because detaching one of several makes puppeteer forget the browser itself. */
 const controls = new WeakMap<Browser, Promise<CDPSession>>()
 
 /** The one debugger session of a browser itself. */

@@ -6,12 +6,12 @@ import { type LiveBrowser, within } from './live'
 
 const NAVIGATION_MS = 20_000
 const START_MS = 5_000
-/** How soon after a navigation a download of its address is known. */
+/** Time after a navigation within which a download of its address starts. */
 const DOWNLOAD_MS = 1_000
 
 /**
- * An address that a session may open: public, http or https, and checked again by each connection. What follows `#`
- * stays in the browser. Throws 400 `url_blocked`, which names `field`.
+ * Validates an address that a session may open: public, http or https. Each connection checks it again. The part after
+ * `#` stays in the browser. Throws 400 `url_blocked`, which names `field`.
  */
 export async function readAddress(
   outbound: Pick<Outbound, 'assertPublicUrl'>,
@@ -27,12 +27,12 @@ export async function readAddress(
   return text
 }
 
-/** How far a navigation is waited for: `started` returns as soon as the page begins to come, at most 5 s. */
+/** How long a navigation waits. `started` returns when the page begins to arrive, after 5 s at most. */
 type Until = 'started' | 'load' | 'domcontentloaded'
 
 /**
- * Opens an address in the tab in front. Returns the HTTP status of what came, null where there is none, as for another
- * place of the same page. Throws {@link ToolFailure} when nothing comes; a download is something.
+ * Opens an address in the front tab. Returns the HTTP status, or null if there is none, for example for an anchor on
+ * the same page. Throws {@link ToolFailure} if neither a page nor a download arrives.
  */
 export async function goTo(live: LiveBrowser, url: string, until: Until): Promise<number | null> {
   const page = live.page()
@@ -63,7 +63,7 @@ async function open(live: LiveBrowser, page: Page, url: string, until: Until): P
     }
   } catch (error) {
     if (error instanceof ToolFailure) throw error
-    // A page that loads for ever is a page all the same.
+    // A page that never finishes loading is still usable.
     if ((error as Error).name === 'TimeoutError' && page.url() !== 'about:blank') return
     if (/ABORTED/.test(String(error)) && (await live.downloads.began(DOWNLOAD_MS))) return
     throw new ToolFailure(

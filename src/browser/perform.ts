@@ -16,12 +16,12 @@ import { type Element, readTree } from './tree'
 
 export type Arguments = Record<string, unknown>
 
-/** What a tool did: what its caller gets, what it acted on, and a picture that becomes a file. */
+/** Result of a tool: the value for the caller, the element it acted on, and a picture to store as a file. */
 export type Performed = {
   result: unknown
   target: Acted['target']
   draft?: Draft
-  /** It typed into a password field, so that nothing of it is kept. */
+  /** True if it typed into a password field, so that nothing of it is recorded. */
   secret?: boolean
 }
 
@@ -30,7 +30,7 @@ type Performing = Pick<Deps, 'outbound' | 'files' | 'control'> & { thinker: Thin
 const MAX_ELEMENTS = 200
 const MAX_PICTURE_HEIGHT = 8_000
 
-/** Runs one tool on a session. Throws {@link ToolFailure} with a sentence for the caller. */
+/** Runs one tool on a session. Throws {@link ToolFailure} with a message for the caller. */
 export async function perform(
   deps: Performing,
   session: OpenSession,
@@ -82,7 +82,7 @@ async function act(
   return { result, target: acted.target, secret: acted.secret }
 }
 
-/** An element by the reference that `browser_observe` gave, or by a CSS selector. */
+/** An element by its `browser_observe` reference, or by a CSS selector. */
 async function bySelector({ live, refs }: OpenSession, selector: string): Promise<Element> {
   const page = live.page()
   const elements = await readTree(page, refs)
@@ -123,7 +123,7 @@ async function observe({ live, refs }: OpenSession, { instruction }: { instructi
   return { result, target: null }
 }
 
-/** The elements that an instruction is about, best first; all of them when it names none. */
+/** The elements that match an instruction, best first. All elements if the instruction names none. */
 function rank(elements: readonly Element[], instruction: string): readonly Element[] {
   const roles = ROLE_WORDS.find(([word]) => word.test(instruction))?.[1]
   const ofRole = roles ? elements.filter(({ role }) => roles.includes(role)) : elements
@@ -160,7 +160,7 @@ async function extractFrom(
   return { result: { data: found.data }, target: null }
 }
 
-/** The page in front and its frames, as one. */
+/** The content of the front page and its frames, merged. */
 async function readContent({ live }: OpenSession): Promise<PageContent> {
   const page = live.page()
   await settle(page)

@@ -4,18 +4,18 @@ import type { Deps } from './deps'
 import type { BrowserSessionId, OverseenSession, SessionHandle, SessionSnapshot } from './schema'
 import type { SessionRow } from './table'
 
-/** What a link lets its bearer do: look, or also take the wheel. */
+/** What a link allows: viewing only, or also taking control. */
 export type Rights = 'view' | 'control'
 
-/** Contract 16.3. */
+/** Lifetime of links (docs/api.md 16.3). */
 export const EMBED_MS = 3_600_000
 const SHAPE = /^(\d{10})\.(view|control)\.([0-9a-f]{64})$/
 
 type Bound = { session: BrowserSessionId; user: string }
 
 /**
- * Whom the link of a player is signed for: it opens no live view, and a live view's link no player. One from before the
- * session's key was revoked is another's afterwards, so it dies with the key.
+ * Subject of a player link's signature. It differs from a live view's, so neither link opens the other. It also changes
+ * when the session's key is revoked, so older player links stop working.
  */
 export const playerOf = ({ user_id }: { user_id: string }, hasAccess: boolean): string =>
   `player ${user_id}${hasAccess ? '' : ' without access'}`
@@ -26,13 +26,13 @@ export function createEmbedTokens({ masterKey, secret }: { masterKey: Uint8Array
   const signatureOf = ({ session, user }: Bound, expires: string, rights: Rights) =>
     hmacHex(key, `browser-embed ${session} ${user} ${expires} ${rights}`)
   return {
-    /** A token until `until`, in epoch milliseconds. */
+    /** A token that expires at `until`, in epoch milliseconds. */
     sign(bound: Bound, until: number, rights: Rights): string {
       const expires = String(Math.floor(until / 1_000))
       return `${expires}.${rights}.${signatureOf(bound, expires, rights)}`
     },
 
-    /** What the token allows, and until when in epoch milliseconds; null when it is not of this session. */
+    /** The rights and expiry of the token, in epoch milliseconds. Null if it does not belong to this session. */
     read(token: string, bound: Bound, now: number): { rights: Rights; until: number } | null {
       const [, expires, rights, signature] = SHAPE.exec(token) ?? []
       if (!expires || !timingSafeEqual(signature!, signatureOf(bound, expires, rights as Rights))) return null
@@ -46,7 +46,7 @@ export type EmbedTokens = ReturnType<typeof createEmbedTokens>
 
 type Linking = Pick<Deps, 'clock' | 'tokens' | 'origin'>
 
-/** A link to the live view of a session until `until`, in epoch milliseconds. */
+/** A link to the live view of a session that expires at `until`, in epoch milliseconds. */
 export const linkUntil = (
   { tokens, origin }: Linking,
   { id, user_id: user }: SessionRow,
@@ -54,17 +54,17 @@ export const linkUntil = (
   rights: Rights,
 ) => `${origin()}/embed/browser/${id}?token=${tokens.sign({ session: id, user }, until, rights)}`
 
-/** The link of the page that plays what was done, also after the end of the session. */
+/** The link of the page that plays the recording. It also works after the end of the session. */
 export function playerUrl({ clock, tokens, origin }: Linking, row: SessionRow, hasAccess: boolean): string {
   const token = tokens.sign({ session: row.id, user: playerOf(row, hasAccess) }, clock.now() + EMBED_MS, 'view')
   return `${origin()}/embed/browser/${row.id}/recording?token=${token}`
 }
 
-/** The link to look at a session; null when it is over. */
+/** The link to view a session. Null after the session has ended. */
 export const viewUrl = (deps: Linking, row: SessionRow): string | null =>
   row.state === 'active' ? linkUntil(deps, row, deps.clock.now() + EMBED_MS, 'view') : null
 
-/** A session as callers see it; each time with fresh links, which work for an hour. */
+/** A session as callers see it, each time with fresh links that work for an hour. */
 export function presentHandle(deps: Linking, row: SessionRow): SessionHandle {
   const until = deps.clock.now() + EMBED_MS
   return {
@@ -92,7 +92,7 @@ export const presentSession = (deps: Linking, row: SessionRow): SessionSnapshot 
   ended_reason: row.reason,
 })
 
-/** As operators see it: its links are null, because they ask for one, which is recorded. */
+/** A session as operators see it. Its links are null, because operators must request one, which is recorded. */
 export const presentOverseen = (deps: Linking & Pick<Deps, 'host'>, row: SessionRow): OverseenSession => ({
   ...presentSession(deps, row),
   live_view_url: null,

@@ -4,7 +4,7 @@ import { clickItself } from './in-page'
 import { type LiveBrowser, within } from './live'
 import { type Element, type Refs, readTree } from './tree'
 
-/** What a step needs of its target. */
+/** What a step does with its target. */
 type Kind = 'press' | 'write' | 'options' | 'tick' | 'any'
 
 const ROLES: Record<Kind, ReadonlySet<string> | null> = {
@@ -41,7 +41,7 @@ const ROLES: Record<Kind, ReadonlySet<string> | null> = {
   any: null,
 }
 
-/** Roles that a press is meant for, where others have the same name. */
+/** Preferred roles for a press when several elements have the same name. */
 const LIKELY = new Set(['button', 'link', 'tab', 'menuitem', 'checkbox', 'radio', 'switch'])
 
 const NOUNS =
@@ -88,12 +88,12 @@ const wordsOf = (text: string): string[] =>
     .filter((word) => word && !SMALL.has(word))
 const SMALL = new Set(['the', 'a', 'an', 'to', 'of', 'on', 'in', 'my', 'your', 'this', 'that'])
 
-/** Least score at which a target counts as found. */
+/** Lowest score at which a target counts as found. */
 const ENOUGH = 0.62
 
 /**
- * The element that a phrase names, of those that this kind of step can be done with; null when none is named well
- * enough. Among equals the first is taken, or the one that the phrase counts to (`the second Add to cart`).
+ * The element that a phrase names, among those that fit this kind of step. Null if no name matches well enough. Of
+ * equal matches takes the first, or the one with the given number (`the second Add to cart`).
  */
 function findElement(elements: readonly Element[], phrase: string, kind: Kind): Found | null {
   const whole = findBy(elements, phrase, null, kind)
@@ -117,7 +117,7 @@ function findBy(elements: readonly Element[], phrase: string, place: string | nu
   const top = Math.max(0, ...scored.map(({ score }) => score))
   const best = scored.filter(({ score }) => score >= top - 1e-9)
   if (nth !== null) {
-    // The noun alone is a name, too: `the second checkbox`.
+    // A noun alone can also be the name: `the second checkbox`.
     const all = plain(short)
       ? scored.filter(({ score }) => score >= Math.min(top, 0.95) - 1e-9)
       : elements.filter(({ role }) => (wanted ?? roles)?.has(role)).map((element) => ({ element, score: 0.9 }))
@@ -132,7 +132,7 @@ function scoreOf(element: Element, phrases: readonly string[], { wanted, place, 
   const named = Math.max(...phrases.map((phrase) => likeness(phrase, element.name)))
   if (named === 0) return 0
   let score = named
-  // The noun may be of the name: `Close tab`.
+  // The noun may be part of the name: `Close tab`.
   const isWhole = likeness(phrases[0]!, element.name) >= 0.98
   if (wanted) score += wanted.has(element.role) ? 0.02 : isWhole ? 0 : -0.1
   if (kind === 'press' && LIKELY.has(element.role)) score += 0.01
@@ -147,7 +147,7 @@ function has(words: string, place: string): boolean {
   return wanted.length > 0 && wanted.every((word) => inside.has(word))
 }
 
-/** From 0 to 1: how well a phrase names something of this name. */
+/** How well a phrase matches a name, from 0 to 1. */
 export function likeness(phrase: string, name: string): number {
   const [a, b] = [plain(phrase), plain(name)]
   if (!a || !b) return 0
@@ -161,7 +161,7 @@ export function likeness(phrase: string, name: string): number {
   if (!shared) return 0
   const covered = shared / left.length
   const stated = shared / Math.max(right.length, 1)
-  // A phrase whose words are all in the name names it; so does a name whose words are all in the phrase.
+  // A phrase matches if all its words are in the name, or all words of the name are in the phrase.
   if (covered === 1) return 0.8 + 0.15 * stated
   if (stated === 1) return 0.62 + 0.25 * covered
   return 0.6 * covered * (0.5 + 0.5 * stated)
@@ -169,7 +169,7 @@ export function likeness(phrase: string, name: string): number {
 
 const stem = (word: string): string => word.replace(/(?:ing|ed|es|s)$/, '')
 
-/** What was acted on, as people call it. */
+/** The element that was acted on, in readable form. */
 type Target = { role: string; name: string }
 export type Acted = { action: string; target: Target | null; secret?: boolean }
 
@@ -177,16 +177,16 @@ export type Doing = {
   live: LiveBrowser
   refs: Refs
   signal: AbortSignal
-  /** Counts the steps that were done. */
+  /** Number of steps done. */
   done: number
-  /** Asks the viewers to take control, and waits until they gave it back. */
+  /** Asks the viewers to take control, and waits until they have returned it. */
   askPerson(why: string): Promise<void>
 }
 
 const SETTLE_MS = 1_500
 const QUIET_MS = 60
 
-/** A click where the element is; one that something covers, or that has no box, is clicked by its own method. */
+/** Clicks at the element's position. An element that is covered or has no box is clicked by its own method. */
 export async function clickOn(handle: ElementHandle, times = 1): Promise<void> {
   try {
     await handle.click({ count: times })
@@ -203,7 +203,7 @@ const WHAT: Record<Kind, string> = {
   any: 'visible',
 }
 
-/** The element that a phrase names now. A page may still be drawing itself: it is looked at again for a while. */
+/** The element that a phrase names now. Retries for a while, because the page may still be rendering. */
 export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Element | null) {
   for (let attempt = 0; ; attempt++) {
     const element = fixed ?? find(await readTree(doing.live.page(), doing.refs), phrase, kind)
@@ -215,7 +215,7 @@ export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Ele
   }
 }
 
-/** What a phrase names: an element by the reference that `browser_observe` gave it, else by what it is called. */
+/** The element for a phrase: by its `browser_observe` reference, else by its name. */
 export const find = (elements: readonly Element[], phrase: string, kind: Kind): Element | undefined =>
   (/^e\d+$/.test(phrase) ? elements.find(({ ref }) => ref === phrase) : undefined) ??
   findElement(elements, phrase, kind)?.element
@@ -225,7 +225,7 @@ export const acted = (verb: string, { role, name }: Element): Acted => ({
   target: { role, name },
 })
 
-/** Waits until a page has finished what an action began: its navigation, or the requests it sends; not for long. */
+/** Waits briefly until a page has finished the effects of an action: its navigation, or its requests. */
 export async function settle(page: Page, max = SETTLE_MS): Promise<void> {
   if (page.isClosed()) return
   await within(

@@ -12,16 +12,16 @@ import type { RemoteInputMessage } from './remote-input'
 import type { BrowserSessionId } from './schema'
 import { type ActionRow, browserActions } from './table'
 
-/** Contract 28.3. */
+/** Limits of docs/api.md 28.3. */
 const MAX_FRAMES = 500
 const MAX_FRAME_BYTES = 60 * 1024
 const MAX_INPUT = 1_000
 const FRAME = { maxWidth: 960 }
 
-/** What is kept of an action, besides its moment. */
+/** The recorded data of an action, besides its time. */
 export type Deed = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & { input: string; result: string; url: string }
 
-/** A small picture of the page in front, of 60 KB at most; null for a session that keeps none (docs/api.md 28.3). */
+/** A small picture of the front page, of at most 60 KB. Null for a session that is not recorded (docs/api.md 28.3). */
 export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSession): Promise<Draft | null> {
   if (!session.recorded || session.frames >= MAX_FRAMES) return null
   const bytes = await within(smallPicture(session), null, 3_000)
@@ -30,7 +30,7 @@ export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSes
   return files.receive(bytes, 'image/jpeg')
 }
 
-/** Adds an action to the record of a session, in the transaction that it commits with (docs/api.md 28.3). */
+/** Adds an action to the recording of a session, in the caller's transaction (docs/api.md 28.3). */
 export async function keepAction(
   { files }: Pick<Deps, 'files'>,
   tx: Tx,
@@ -47,14 +47,14 @@ export async function keepAction(
   await tx.insert(tx.of(browserActions)).values(row as never)
 }
 
-/** What was done in a session, oldest first. */
+/** The actions of a session, oldest first. */
 export function actionsOf(reader: Reader, owner: string, id: BrowserSessionId, limit = 2_000): Promise<ActionRow[]> {
   const t = reader.of(browserActions)
   const own = and(eq(t.session_id, id), sql`${t.owner} = ${owner}`)
   return reader.select().from(t).where(own).orderBy(asc(t.id)).limit(limit) as Promise<ActionRow[]>
 }
 
-/** Coarser until it is small enough. */
+/** Reduces quality and size until the picture is small enough. */
 async function smallPicture({ live }: OpenSession): Promise<Uint8Array | null> {
   const page = live.page()
   const { width = 1280, height = 800 } = page.viewport() ?? {}
@@ -70,15 +70,15 @@ async function smallPicture({ live }: OpenSession): Promise<Uint8Array | null> {
   return null
 }
 
-/** Typing is one action until this long a silence. */
+/** Typing counts as one action until a pause of this length. */
 const PAUSE_MS = 1_500
 const MAX_TYPED = 1_000
 const LATE_MS = 500
 const SECRET = '[typed into a password field]'
 
 /**
- * What one viewer does with the page, for the recording: clicks with their target, and typing in one piece (docs/api.md
- * 28.3). `before` is called before a message is done, `after` when it was, and `end` when the viewer lets go.
+ * Records one viewer's input: clicks with their target, and typing as one piece (docs/api.md 28.3). Call `before`
+ * before a message is executed, `after` afterwards, and `end` when the viewer returns control.
  */
 export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' | 'log'>, session: OpenSession) {
   const { store, clock, files, log } = deps
@@ -96,7 +96,7 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
       const found = await within(session.live.page().evaluate(whatIsAt, message.x, message.y), null, LATE_MS)
       target = found && { role: found.role.slice(0, 40), name: found.name.slice(0, 200) }
     }
-    // A field takes the place of another without a click where a key moves on: it is asked at each piece.
+    // The focus can move between fields by keyboard, without a click. So the field kind is checked for each piece.
     if (message.type === 'text' || isDown(message)) {
       secret ||= (await within(session.live.page().evaluate(kindOfFocused), 'password', LATE_MS)) === 'password'
     }
@@ -133,7 +133,7 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
     ;[typed, secret] = ['', false]
   }
 
-  /** After those before it, and not in the way of the hand. */
+  /** Writes after the earlier entries, without delaying the viewer's input. */
   function keep(tool: string, input: string, on: Deed['target']): void {
     const at = clock.now()
     keeping = keeping
@@ -157,11 +157,11 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
 
 export type RemoteInputRecord = ReturnType<typeof recordRemoteInput>
 
-/** A key that does something; a modifier alone does not. */
+/** True for a key press with an effect. A modifier alone has none. */
 const isDown = (message: RemoteInputMessage): message is Extract<RemoteInputMessage, { type: 'key' }> =>
   message.type === 'key' && message.kind === 'down' && !/^(?:Shift|Control|Alt|Meta)$/.test(message.key)
 
-/** What is kept of a message that is one action by itself; null for messages that are not. */
+/** The recorded input of a message that is a complete action. Null for other messages. */
 function inputOf(message: RemoteInputMessage): string | null {
   if (message.type === 'press') return message.ref
   if (message.type === 'tab') return message.id

@@ -9,7 +9,7 @@ import { readTree } from './tree'
 const number = t.Number({ minimum: -20_000, maximum: 20_000 })
 const point = { x: number, y: number }
 
-/** All that a viewer may send; anything else closes its connection (catalogue N). */
+/** All messages that a viewer may send. Any other message closes its connection (catalogue N). */
 const MESSAGES = t.Union([
   t.Object({ type: t.Literal('ack') }),
   t.Object({
@@ -34,16 +34,16 @@ const message = checker(MESSAGES)
 
 export type RemoteInputMessage = Static<typeof MESSAGES>
 
-/** A message of a viewer; null for anything that no live view sends. */
+/** Parses a viewer's message. Null for anything that no live view sends. */
 export const readMessage = (value: unknown): RemoteInputMessage | null => (message.is(value) ? value : null)
 
-/** What is done with the hand, and not only looked at. */
+/** Messages that act on the page and therefore need control. */
 const OF_REMOTE_INPUT = new Set(['mouse', 'wheel', 'key', 'text', 'back', 'forward', 'reload', 'tab', 'press', 'fill'])
 export const needsControl = ({ type }: RemoteInputMessage): boolean => OF_REMOTE_INPUT.has(type)
 
 const WAIT = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
 
-/** Does with the page what a person does in the live view. True when a field was filled that holds a secret. */
+/** Applies a viewer's input to the page. Returns true when it filled a field that holds a secret. */
 export async function useRemoteInput(session: OpenSession, message: RemoteInputMessage): Promise<boolean> {
   if (message.type === 'fill') return fill(session, message)
   await move(session, message)
@@ -103,7 +103,7 @@ async function fill(
   return kind === 'password'
 }
 
-/** The element that a viewer of the text view means, where it is still on the page. */
+/** The element that a viewer of the text view selected, if it is still on the page. */
 async function handleOf({ live, refs }: OpenSession, wanted: string) {
   const element = (await readTree(live.page(), refs)).find(({ ref }) => ref === wanted)
   return (await element?.handle()) ?? null

@@ -6,18 +6,18 @@ import type { Reader, Tx } from '../kernel/store'
 import type { BrowserSessionId } from './schema'
 import { browserSessions, type SessionRow } from './table'
 
-/** Whose sessions are read: those of one holder of one owner. */
+/** Identifies the sessions of one holder of one owner. */
 export type Holder = { owner: OwnerScope; holder: string }
 
 type Change = Partial<SessionRow>
 
-/** Rows of browser sessions. What callers ask for names owner and holder; the rest is the server's own. */
+/** Rows of browser sessions. Queries for callers name owner and holder. The others are for the server itself. */
 export const sessionRepository = {
   async insert(tx: Tx, row: SessionRow): Promise<void> {
     await tx.insert(tx.of(browserSessions)).values(row)
   },
 
-  /** Of a holder; null for anyone's, where an operator asks or a link was signed for the session. */
+  /** A session of this holder. With null of any holder: for operators, and for links signed for the session. */
   async find(reader: Reader, of: Holder | null, id: BrowserSessionId): Promise<SessionRow | undefined> {
     const t = reader.of(browserSessions)
     const own = of ? and(eq(t.owner, of.owner), eq(t.holder, of.holder)) : undefined
@@ -52,7 +52,7 @@ export const sessionRepository = {
     return reader.select().from(t).where(own) as Promise<SessionRow[]>
   },
 
-  /** Open sessions whose process has ended, and those past their end that nobody ended. */
+  /** Open sessions whose process has ended, and those past their end that no one ended. */
   lost(reader: Reader, { node, now, limit }: { node: string; now: number; limit: number }): Promise<SessionRow[]> {
     const t = reader.of(browserSessions)
     const foreign = ne(t.node, node)
@@ -64,7 +64,7 @@ export const sessionRepository = {
       .limit(limit) as Promise<SessionRow[]>
   },
 
-  /** Ends a session. False when it had already ended. */
+  /** Ends a session. Returns false if it had already ended. */
   async end(tx: Tx, id: BrowserSessionId, ending: Change): Promise<boolean> {
     const t = tx.of(browserSessions)
     const open = and(eq(t.id, id), eq(t.state, 'active'))
@@ -72,21 +72,21 @@ export const sessionRepository = {
     return (await tx.update(t).set(ended).where(open).returning({ id: t.id })).length === 1
   },
 
-  /** Changes an open session; false when it has ended. */
+  /** Changes an open session. Returns false if it has ended. */
   async change(tx: Tx, id: BrowserSessionId, change: Change): Promise<boolean> {
     const t = tx.of(browserSessions)
     const open = and(eq(t.id, id), eq(t.state, 'active'))
     return (await tx.update(t).set(change).where(open).returning({ id: t.id })).length === 1
   },
 
-  /** Locks an open session until the transaction ends; undefined when it has ended. */
+  /** Locks an open session until the transaction ends. Undefined if it has ended. */
   async lock(tx: Tx, id: BrowserSessionId): Promise<SessionRow | undefined> {
     const t = tx.of(browserSessions)
     const open = and(eq(t.id, id), eq(t.state, 'active'))
     return (await tx.update(t).set({ id }).where(open).returning())[0]
   },
 
-  /** A new version of the live view, greater than all before; null when the session has ended. */
+  /** Increments the version of the live view. Null if the session has ended. */
   async nextVersion(tx: Tx, id: BrowserSessionId, seen: Change): Promise<number | null> {
     const t = tx.of(browserSessions)
     const open = and(eq(t.id, id), eq(t.state, 'active'))
@@ -95,7 +95,7 @@ export const sessionRepository = {
     return row?.version ?? null
   },
 
-  /** Notes that a link was refused; false when one was within `everyMs`. */
+  /** Notes a rejected link. Returns false if another was noted within `everyMs`. */
   async refused(tx: Tx, id: BrowserSessionId, now: number, everyMs: number): Promise<boolean> {
     const t = tx.of(browserSessions)
     const due = and(eq(t.id, id), or(isNull(t.refused_at), lte(t.refused_at, now - everyMs)))
@@ -111,7 +111,7 @@ export const sessionRepository = {
       .where(and(inArray(t.id, [...ids]), eq(t.state, 'active')))
   },
 
-  /** The sessions of everyone, for operators. */
+  /** The open sessions of everyone, for operators. */
   everyones(reader: Reader): Promise<SessionRow[]> {
     const t = reader.of(browserSessions)
     return reader.select().from(t).where(eq(t.state, 'active')).orderBy(asc(t.started_at)) as Promise<SessionRow[]>

@@ -74,7 +74,10 @@ export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, gu
 
 type Viewer = ReturnType<BrowserService['embed']['connect']>
 
-/** Apart because `open` is a hook of the socket here, and an option of the guard elsewhere. The token comes first. */
+/**
+ * A separate instance, because `open` is a socket hook here and an option of the guard elsewhere. The token comes in
+ * the first message.
+ */
 const streamRoutes = (embed: BrowserService['embed']) =>
   new Elysia().ws('/:id/stream', {
     detail: { security: [], hide: true },

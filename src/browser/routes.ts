@@ -9,12 +9,12 @@ import { startSession } from './start'
 
 const PATH = '/browser/sessions'
 const ONE = `${PATH}/:id` as const
-/** The page that is open, and links to look at it. */
+/** Members about the open page, and links to view it. */
 const PAGE = ['live_view_url', 'embed_url', 'current_url', 'current_title', 'favicon_url']
 
 const isFresh = ({ force }: { force?: string }): boolean => force === '1' || force === 'true'
 
-/** `/browser` (docs/api.md 16.1); for operators the sessions of everyone (docs/operating.md 2.15). */
+/** `/browser` (docs/api.md 16.1). Operators see the sessions of everyone (docs/operating.md 2.15). */
 const verbsOf = ({ deps }: BrowserService) => [
   tenantVerb(
     {
@@ -79,7 +79,7 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     (call, { id, body }) => sessions.createLink(deps, call, id, body),
   ),
-  // It shows what people saw and typed.
+  // Needs the right `content`, because it shows what people saw and typed.
   verb(
     {
       method: 'get',

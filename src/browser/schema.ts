@@ -6,7 +6,7 @@ export type BrowserSessionId = Static<typeof BrowserSessionId.schema>
 
 export type SessionState = 'active' | 'ended'
 /**
- * Why a session ended: by call, cap, idle time or credit, with the access of its key or person, or because its browser
+ * Why a session ended: by call, cap, idle time or credit, because its key or user lost access, or because its browser
  * or its server went away.
  */
 const END_REASONS = ['call', 'cap', 'idle', 'credits', 'access', 'browser', 'lost', 'shutdown'] as const
@@ -114,7 +114,7 @@ export const ActionResult = t.Object(
 )
 export type ActionResult = Static<typeof ActionResult>
 
-/** `force=1` asks for a fresh live view. */
+/** `force=1` requests a fresh live view. */
 export const ForceQuery = t.Object({ force: t.Optional(t.String({ maxLength: 8 })) })
 
 const ACTORS = ['agent', 'person', 'api'] as const
@@ -132,7 +132,7 @@ const RecordedAction = t.Object({
   frame_url: nullable(t.String()),
 })
 
-/** What was done in a session (docs/api.md 28.3). */
+/** The recorded actions of a session (docs/api.md 28.3). */
 export const Recording = t.Object(
   {
     session_id: BrowserSessionId.schema,
@@ -145,7 +145,7 @@ export const Recording = t.Object(
 )
 export type Recording = Static<typeof Recording>
 
-/** A session as operators see it. Its links are null: they ask for one, and that is recorded. */
+/** A session as operators see it. Its links are null, because operators must request one, which is recorded. */
 export const OverseenSession = t.Object({
   ...SessionSnapshot.properties,
   owner: t.String(),

@@ -17,7 +17,7 @@ import { createWatch } from './watch-loop'
 
 export type BrowserService = ReturnType<typeof createBrowser>
 
-/** Browser sessions: a real browser that an agent works and a person watches (docs/api.md 16). */
+/** Browser sessions: a real browser that an agent uses and a person watches (docs/api.md 16). */
 export function createBrowser(given: Given) {
   const { settings, masterKey, live, node } = given
   const host = createHost({
@@ -43,14 +43,14 @@ export function createBrowser(given: Given) {
   }
 }
 
-/** The browser tools as runs get them (docs/api.md 16.4). Of what a stealth run does nothing is kept. */
+/** The browser tools for agent runs (docs/api.md 16.4). Stealth runs record nothing. */
 function createAgentTools(deps: Deps) {
   const unavailable = () => (isConfigured(deps.settings) ? null : 'This server has no browser.')
   return {
-    /** The tools as they are listed. */
+    /** The tools for listings. */
     listedTools: (): Tool[] => toolsOf(null, unavailable),
 
-    /** Bound to a session of the run's caller. Throws 404 `session_not_found`. */
+    /** The tools for an existing session of the run's caller. Throws 404 `session_not_found`. */
     async toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
       const row = await findSession(deps, call, id)
       if (row.state === 'ended') throw sessionNotFound()
@@ -59,7 +59,7 @@ function createAgentTools(deps: Deps) {
     },
 
     /**
-     * Those of a run without a session: the first that is called begins one, for the run's caller and at its cost, and
+     * The tools for a run without a session. The first tool call starts one, for the run's caller and at its cost.
      * `end` ends it with the run.
      */
     toolsOfRun(call: Call, stealth: boolean): { tools: Tool[]; end(): void } {
@@ -73,7 +73,7 @@ function createAgentTools(deps: Deps) {
         begun
           ?.then((id) => stopSession(deps, { ...call, once: undefined }, id))
           .catch((error: unknown) => {
-            // One that never began is over.
+            // If starting the session failed, there is nothing to end.
             if (!(error instanceof AppError)) deps.log.warn(errorFields(error), 'the session of a run was not ended')
           })
       }

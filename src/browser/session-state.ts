@@ -7,10 +7,10 @@ import { CONTROL_KIND } from './control'
 import { sessionRepository as rows } from './repository'
 import { browserActions, browserSessions } from './table'
 
-/** Actions that are shown of each session. */
+/** Number of actions shown per session. */
 const STEPS = 40
 
-/** The open sessions of everyone, oldest first, with what was done in them; for operators. */
+/** The open sessions of everyone, oldest first, with their actions. For operators. */
 export async function openSessions(reader: Reader) {
   const [open, waiting] = await Promise.all([rows.everyones(reader), waitingOf(reader, CONTROL_KIND)])
   const t = reader.of(browserActions)
@@ -51,7 +51,7 @@ export async function openSessions(reader: Reader) {
   }))
 }
 
-/** How long sessions that began since a moment were open, in ms, and what they cost in cents. */
+/** Total open time in ms, and cost in cents, of sessions that started since a given time. */
 export async function sessionSums(reader: Reader, since: number, now: number) {
   const t = reader.of(browserSessions)
   const [sum] = await reader

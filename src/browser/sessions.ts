@@ -28,12 +28,12 @@ import {
 import { holderOf } from './start'
 import type { SessionRow } from './table'
 
-/** How long `/live` answers the same without `force` (docs/api.md 16.1). */
+/** How long `/live` returns its cached answer without `force` (docs/api.md 16.1). */
 const SHOWN_MS = 60_000
-/** How long the tabs of a session of another process may take. */
+/** Timeout for requests about a session of another process. */
 const ELSEWHERE_MS = 15_000
 
-/** The session, of its holder; operators reach everyone's. Throws 404 `session_not_found`. */
+/** The session, if it belongs to the caller. Operators reach everyone's. Throws 404 `session_not_found`. */
 export async function findSession(
   { store }: Pick<Deps, 'store'>,
   { caller }: Pick<Call<Caller>, 'caller'>,
@@ -45,7 +45,7 @@ export async function findSession(
   return row
 }
 
-/** Open ones. Operators get those of everyone, or of one owner, oldest first. Throws 404 for an unknown owner. */
+/** Open sessions. Operators get those of everyone, or of one owner, oldest first. Throws 404 for an unknown owner. */
 export async function listSessions(
   deps: Deps,
   { caller }: Call<Caller>,
@@ -62,13 +62,13 @@ export async function listSessions(
   return { sessions: found.map((row) => presentOverseen(deps, row)) }
 }
 
-/** `fresh` resolves the live view again. */
+/** A session. `fresh` resolves the live view again. */
 export async function getSession(deps: Deps, call: Call, id: string, fresh: boolean): Promise<SessionSnapshot> {
   const row = await findSession(deps, call, id)
   return presentSession(deps, fresh && row.state === 'active' ? await refreshed(deps, row) : row)
 }
 
-/** For operators: a link to look, or to take the wheel, for an hour at most, which is recorded. */
+/** For operators: creates a link to view or control a session, for an hour at most. Its creation is recorded. */
 export async function createLink(
   deps: Deps,
   call: Call<Caller>,
@@ -87,7 +87,7 @@ export async function createLink(
   return { session_id: row.id, url: linkUntil(deps, row, until, rights), rights, expires_at: iso(until) }
 }
 
-/** The tabs of a session and the link to look at them. Throws 404 `session_not_found`, `live_view_unavailable`. */
+/** The tabs of a session and the link to view them. Throws 404 `session_not_found`, `live_view_unavailable`. */
 export async function liveOf(deps: Deps, found: SessionRow, fresh: boolean): Promise<LiveView> {
   const { clock, host } = deps
   if (found.state === 'ended') throw sessionNotFound()
@@ -98,7 +98,7 @@ export async function liveOf(deps: Deps, found: SessionRow, fresh: boolean): Pro
   const session = host.find(found.id)
   if (!session) throw liveViewUnavailable()
   const { shown } = session
-  // What was answered in the last minute, as long as the version is the same.
+  // Reuses the answer of the last minute while the version is unchanged.
   const isNew = shown?.view.live_view_version === found.view_version && clock.monotonic() - shown.at < SHOWN_MS
   if (!fresh && isNew) return { ...shown.view }
   const row = fresh ? await refreshed(deps, found) : found
@@ -109,7 +109,7 @@ export async function liveOf(deps: Deps, found: SessionRow, fresh: boolean): Pro
   return { ...view }
 }
 
-/** The next version of the live view: no two refreshes have the same (docs/promises.md I35). */
+/** Increments the version of the live view. No two refreshes get the same one (docs/promises.md I35). */
 async function refreshed({ store, host }: Deps, row: SessionRow): Promise<SessionRow> {
   const session = host.find(row.id)
   let seen: Partial<SessionRow> = {}
@@ -126,13 +126,15 @@ async function refreshed({ store, host }: Deps, row: SessionRow): Promise<Sessio
   return { ...row, ...seen, view_version: version }
 }
 
-/** A page of the session was lost and has another one now. */
+/** Refreshes the live view after a lost page was replaced. */
 export async function renew(deps: Deps, id: BrowserSessionId): Promise<void> {
   const row = await rows.find(deps.store.read, null, id)
   if (row?.state === 'active') await refreshed(deps, row)
 }
 
-/** What was done in a session, with fresh links to its pictures (docs/api.md 28.3). Pictures that are gone are null. */
+/**
+ * The actions of a session, with fresh links to its pictures (docs/api.md 28.3). Links to deleted pictures are null.
+ */
 export async function recordingOf(deps: Deps, row: SessionRow): Promise<Recording> {
   const { store, files } = deps
   const actions = (await actionsOf(store.read, row.owner, row.id)).map(
@@ -152,13 +154,16 @@ export async function recordingOf(deps: Deps, row: SessionRow): Promise<Recordin
   }
 }
 
-/** Whether who began a session may still use this server. One of no key is the person's own, in any organization. */
+/**
+ * True if the session's creator may still use this server. A session without a key belongs to the user, in any
+ * organization.
+ */
 export const hasAccess = async (
   { unattended }: Pick<Deps, 'unattended'>,
   { user_id, key_id: api_key_id }: SessionRow,
 ): Promise<boolean> => (await unattended({ user_id, api_key_id, active_org_id: null })) !== null
 
-/** Ends a session; one that is over answers as its end did. */
+/** Ends a session. For an ended session, returns the same answer again. */
 export async function stopSession(deps: Deps, call: Call<Caller>, id: string): Promise<SessionEnd> {
   const { store, host } = deps
   const row = await findSession(deps, call, id)
@@ -184,7 +189,7 @@ export async function actIn(
   return caller.type === 'operator' ? answer : deps.store.write((tx) => storeAnswer(tx, call as Call, answer))
 }
 
-/** Whether another process of this database has its browser, as far as its row says. */
+/** True if, by its row, another process of this database runs the session's browser. */
 const isElsewhere = ({ store, node, host }: Deps, row: SessionRow): boolean =>
   store.dialect === 'postgres' && row.state === 'active' && row.node !== node && !host.find(row.id)
 
@@ -195,7 +200,7 @@ function opened({ host }: Deps, row: SessionRow): OpenSession {
   return session
 }
 
-/** Does what another process asks for. */
+/** Executes a request of another process. */
 export async function serve(deps: Deps, id: BrowserSessionId, request: Request, signal: AbortSignal): Promise<unknown> {
   if (request.what === 'action') {
     const call = { ...request.call, signal }
@@ -207,14 +212,14 @@ export async function serve(deps: Deps, id: BrowserSessionId, request: Request, 
   return liveOf(deps, row, request.fresh)
 }
 
-/** Where the process that has its browser is reached; null when it is this one, or answers nobody. */
+/** Address of the process that runs the browser. Null if it is this process, or does not answer. */
 export async function addressOf(deps: Deps, row: SessionRow): Promise<string | null> {
   if (!isElsewhere(deps, row)) return null
   const answer = await askNode(deps, row, { what: 'address' }, AbortSignal.timeout(ELSEWHERE_MS)).catch(() => null)
   return (answer as { address: string } | null)?.address ?? null
 }
 
-/** The browser died: its sessions are over, and charged until now. */
+/** Ends the sessions of a browser that died. They are charged until now. */
 export async function loseSessions(deps: Deps, ids: readonly BrowserSessionId[]): Promise<void> {
   for (const id of ids) {
     await deps.store

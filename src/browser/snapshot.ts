@@ -1,6 +1,6 @@
 import type { Protocol } from 'puppeteer-core'
 
-/** Roles that something can be done with. */
+/** Roles of interactive elements. */
 export const ACTIVE: ReadonlySet<string> = new Set([
   'button',
   'link',
@@ -28,7 +28,7 @@ export const ACTIVE: ReadonlySet<string> = new Set([
 
 type Document = Protocol.DOMSnapshot.DocumentSnapshot
 
-/** What the caller knows of a node: its role where something can be done with it already, and whether it is a modal. */
+/** Facts from the caller about a node: its role if it is already known as interactive, and whether it is a modal. */
 type Facts = {
   active(node: number): string | null
   isModal(node: number): boolean
@@ -45,17 +45,17 @@ type Found = {
 }
 
 const MAX_NAME = 200
-/** A handler above more texts than this is one of the page, not one of things to press. */
+/** A handler above more texts than this belongs to the whole page, not to single elements. */
 const MAX_TEXTS = 40
 const NEVER = new Set(['HTML', 'BODY', 'IFRAME', 'OPTION', 'OPTGROUP', 'SCRIPT', 'STYLE'])
 const LISTS = new Set(['UL', 'OL', 'DL', 'MENU', 'TABLE', 'TBODY'])
-/** They hold things to press, and are not pressed themselves. */
+/** Roles of containers whose items are pressed, not the containers themselves. */
 const HOLDERS = new Set(['listbox', 'combobox', 'menu', 'tree'])
 
 /**
- * The nodes of a document that a person can see and press: they hear clicks, have the pointer as cursor, or say by
- * their role or as editable text that they are for it. Without what is hidden, disabled, inert or behind a modal
- * dialog, and without what `active` has.
+ * The nodes of a document that a person can see and press: they have click handlers, a pointer cursor, an interactive
+ * role or editable text. Omits hidden, disabled and inert nodes, nodes behind a modal dialog, and those that `active`
+ * already has.
  */
 export function readSnapshot(strings: readonly string[], { nodes, layout }: Document, facts: Facts): Found[] {
   const parents = nodes.parentIndex ?? []
@@ -71,7 +71,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     return new Map(pairs.flatMap((name, at) => (at % 2 ? [] : [[word(name), word(pairs[at + 1])] as const])))
   }
 
-  // Nodes come in the order of the document, each after its parent.
+  // Nodes come in document order, each after its parent.
   const last = Array.from({ length: count }, (_, node) => node)
   for (let node = count - 1; node > 0; node--) {
     const parent = parents[node]!
@@ -81,7 +81,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
   const isBehind = isModal.includes(true)
   const state = new Array<{ off: boolean; pointer: boolean; inFront: boolean }>(count)
   const owners = new Array<number>(count)
-  /** The nearest ancestor that hears clicks for what is in it. */
+  /** The nearest ancestor that handles clicks for each node. */
   const hearers = new Array<number>(count)
   const candidates = new Set<number>()
   const starts = new Set<number>()
@@ -130,7 +130,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
   divide()
   return [...candidates].flatMap(describe)
 
-  /** The field that a label is for; null when it has none. */
+  /** The field of a label. Null when it has none. */
   function controlOf(label: number): number | null {
     const id = attributes(label).get('for')
     for (let node = id ? 0 : label + 1; node <= (id ? count - 1 : last[label]!); node++) {
@@ -139,7 +139,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     return null
   }
 
-  /** A list or a group that hears the clicks of what is in it: its texts are what a person presses. */
+  /** Splits lists and groups that handle clicks for their content. The texts inside are what a person presses. */
   function divide(): void {
     const texts = new Map<number, Set<number>>()
     const taken = new Set<number>()
@@ -162,13 +162,13 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     }
   }
 
-  /** The text that a text node shows; empty when it shows none. */
+  /** The visible text of a text node. Empty if it shows none. */
   function textOf(node: number): string {
     const box = boxes.get(node)
     return box === undefined || word(layout.styles[box]![1]) !== 'visible' ? '' : word(nodes.nodeValue?.[node]).trim()
   }
 
-  /** The words that are in a node, without those of other things to press in it. */
+  /** The words in a node, without those of other interactive elements inside it. */
   function wordsIn(node: number): string {
     const words: string[] = []
     for (let at = node; at <= last[node]!; at++) {
@@ -197,9 +197,9 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
     if (!name) return []
     const holder = holderOf(node)
     const plain = !clickable.has(node) && !ACTIVE.has(of.get('role') ?? '') && !editable
-    // What is in a button, and looks like it, is the button.
+    // A node that only repeats the text of its button is not a separate target.
     if (holder !== null && (plain || allWordsIn(holder) === inside)) return []
-    // A handler above a long text is not about the text.
+    // A handler above a long text does not concern that text.
     if (name.length > MAX_NAME && !starts.has(node) && !editable && !of.has('role')) return []
     const control = tags[node] === 'LABEL' ? controlOf(node) : null
     const type = control === null ? '' : (attributes(control).get('type') ?? '').toLowerCase()
@@ -227,7 +227,7 @@ export function readSnapshot(strings: readonly string[], { nodes, layout }: Docu
       .replace(/\s+/g, ' ')
   }
 
-  /** The button, link or similar element around a node; null where there is none. */
+  /** The button, link or similar element around a node. Null where there is none. */
   function holderOf(node: number): number | null {
     for (let at = parents[node]!; at >= 0; at = parents[at]!) {
       const role = facts.active(at)

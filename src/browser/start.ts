@@ -13,11 +13,11 @@ import { sessionRepository as rows } from './repository'
 import { BrowserSessionId, type NewSession, type SessionHandle } from './schema'
 import type { SessionRow } from './table'
 
-/** Whose sessions a caller's are, among those of its owner: its key's, or its own. */
+/** The holder of a caller's sessions within its owner: its key, or else its user. */
 export const holderOf = (caller: TenantCaller): string => keyIdOf(caller) ?? `user:${caller.userId}`
 
 /**
- * Starts a session: ready and, with `url`, on its way there (docs/api.md 16.1). Throws 400 `url_blocked`, 402, 429
+ * Starts a session. With `url`, also starts loading the page (docs/api.md 16.1). Throws 400 `url_blocked`, 402, 429
  * `browser_session_limit`, 501 `browser_unconfigured`, 503.
  */
 export async function startSession(deps: Deps, call: Call, input: NewSession): Promise<SessionHandle> {
@@ -35,7 +35,7 @@ export async function startSession(deps: Deps, call: Call, input: NewSession): P
   host.starting += 1
   const row = rowOf(deps, call, input, region)
   try {
-    // Holds the first minutes, and takes one of the places that a person has, before any browser is asked.
+    // Reserves credit for the first minutes and one of the user's slots before starting a browser.
     await store.write((tx) => insert(deps, tx, call, row))
     return await open(deps, call, row, url)
   } finally {
@@ -46,7 +46,7 @@ export async function startSession(deps: Deps, call: Call, input: NewSession): P
 async function insert({ billing, settings }: Deps, tx: Tx, call: Call, row: SessionRow): Promise<void> {
   const payer = payerOf(call.caller)
   const amount = costOf(HELD_MINUTES * 60_000, 0)
-  // The wallet is locked from here on, so that two requests at once count one after the other.
+  // From here on the wallet is locked, so that two concurrent requests count each other.
   row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
   const max = settings.browserSessionsPerUser
   if ((await rows.countOfUser(tx, row.user_id)) >= max) throw sessionLimit.with({ retryAfterS: 30 }, max)
@@ -70,7 +70,7 @@ async function open(deps: Deps, call: Call, row: SessionRow, url: string | null)
     })
   } catch (error) {
     await host.end(id, 'browser')
-    // Nothing was given, so nothing is charged.
+    // The caller got nothing, so nothing is charged.
     await store.write(async (tx) => {
       if (row.hold) await billing.release(tx, row.hold)
       await rows.end(tx, id, { reason: 'browser', ended_at: row.started_at, hold: null })

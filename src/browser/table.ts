@@ -6,14 +6,14 @@ import type { KeyId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { Actor, BrowserSessionId, EndReason, SessionState } from './schema'
 
-/** Browser sessions. Each lives in the process that began it; its row outlives both. */
+/** Browser sessions. Each lives in the process that started it. Its row outlives both. */
 export const browserSessions = defineTable((k) =>
   k.table(
     'browser_sessions',
     {
       id: k.text('id').$type<BrowserSessionId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** Who it belongs to among those of its owner: a key, or a person in a dashboard session. */
+      /** The holder within the owner: a key, or a person in a dashboard session. */
       holder: k.text('holder').notNull(),
       user_id: k.text('user_id').$type<UserId>().notNull(),
       key_id: k.text('key_id').$type<KeyId>(),
@@ -29,19 +29,19 @@ export const browserSessions = defineTable((k) =>
       started_at: k.ms('started_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
       last_active_at: k.ms('last_active_at').notNull(),
-      /** When its process last said that it lives: a session that is lost is charged until then. */
+      /** Last sign of life of its process. A lost session is charged until then. */
       seen_at: k.ms('seen_at').notNull(),
       ended_at: k.ms('ended_at'),
       view_version: k.int('view_version').notNull(),
       url: k.text('url'),
       title: k.text('title'),
       favicon_url: k.text('favicon_url'),
-      /** Number of viewers, as its process said last. */
+      /** Number of viewers, as last reported by its process. */
       viewers: k.int('viewers').notNull(),
       proxy_bytes: k.int('proxy_bytes').notNull(),
       hold: k.json<Hold>('hold'),
       caps: k.json<Caps>('caps').notNull(),
-      /** When a link that is not valid was last recorded. */
+      /** When an invalid link was last recorded. */
       refused_at: k.ms('refused_at'),
       cost_micro: k.int('cost_micro').notNull(),
     },
@@ -54,7 +54,7 @@ export const browserSessions = defineTable((k) =>
 )
 export type SessionRow = Row<typeof browserSessions>
 
-/** What was done in a session, in order (docs/api.md 28.3). */
+/** The actions of a session, in order (docs/api.md 28.3). */
 export const browserActions = defineTable((k) =>
   k.table(
     'browser_actions',
@@ -77,7 +77,7 @@ export const browserActions = defineTable((k) =>
 )
 export type ActionRow = Row<typeof browserActions>
 
-/** Calls of sessions that another process has. Answered ones are removed by the process that asked. */
+/** Calls to sessions of another process. The calling process removes them after the answer. */
 export const browserCalls = defineTable((k) =>
   k.table(
     'browser_calls',
@@ -85,11 +85,11 @@ export const browserCalls = defineTable((k) =>
       id: k.text('id').primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       session_id: k.text('session_id').$type<BrowserSessionId>().notNull(),
-      /** The process that is asked. */
+      /** The process that must answer. */
       node: k.text('node').notNull(),
       at: k.ms('at').notNull(),
       taken: k.bool('taken').notNull(),
-      /** Sealed JSON, as is the answer. */
+      /** Encrypted JSON, like the answer. */
       order: k.text('order').notNull(),
       answer: k.text('answer'),
     },

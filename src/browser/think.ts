@@ -34,7 +34,7 @@ const EXTRACT = `You read data from a web page. Answer with one JSON object and 
 Take only what the page says, in its words; null where it does not say it. Never guess.
 ${ALWAYS}`
 
-/** What an engine is sent to plan the steps of an instruction. */
+/** Prompt for an engine to plan the steps of an instruction. */
 const stepMessages = (instruction: string, page: PageFacts, elements: readonly Element[]): Message[] => [
   { role: 'system', content: STEPS },
   {
@@ -58,7 +58,7 @@ const lineOf = ({ ref, role, name, value, around, checked }: Element): string =>
     .filter(Boolean)
     .join(' ')
 
-/** What an engine is sent to read data from a page. */
+/** Prompt for an engine to extract data from a page. */
 const extractMessages = (instruction: string, content: PageContent, schema: JsonSchema | undefined): Message[] => [
   { role: 'system', content: EXTRACT },
   {
@@ -79,7 +79,7 @@ const extractMessages = (instruction: string, content: PageContent, schema: Json
   },
 ]
 
-/** A text of the page, without what would command its reader. */
+/** A text of the page. Replaced if it contains a prompt injection. */
 const shown = (text: string): string => (scanForInjection(text).length ? LEFT_OUT : text)
 
 const Ref = t.String({ pattern: '^e[0-9]{1,6}$' })
@@ -105,7 +105,7 @@ type Planned = { steps: Step[] } | { cannot: string }
 
 const UNREADABLE: Planned = { cannot: 'the engine gave no steps that fit the page.' }
 
-/** What an engine makes of an instruction that the built-in reader does not understand; null without an engine. */
+/** Lets an engine handle instructions that the built-in reader does not understand. Null without an engine. */
 export type Thinker = {
   steps(session: OpenSession, instruction: string, signal: AbortSignal): Promise<{ steps: Step[] } | null>
   extract(
@@ -116,7 +116,7 @@ export type Thinker = {
   ): Promise<{ data: unknown } | null>
 }
 
-/** Without an engine, what the built-in reader does not understand is not done. */
+/** Without an engine, only the built-in reader works. */
 const noThinker: Thinker = { steps: async () => null, extract: async () => null }
 
 const MODE = 'think'
@@ -124,9 +124,9 @@ const MAX_TOKENS = 2_000
 const MAX_ELEMENTS = 150
 
 /**
- * What a configured engine adds, for the caller who pays for it as for any call of one: rate, credit, policy, record.
- * An operator pays nothing, and gets none. What the engine says is checked: it can only do, to elements of the page in
- * front, what a step can do, and name no address.
+ * Uses a configured engine. The caller is charged like for any call: rate, credit, policy, record. Operators are not
+ * charged and get no engine. The engine's output is checked: it can only perform known steps on elements of the front
+ * page, and cannot name an address.
  */
 export function thinkerFor(
   { engines, charging }: Pick<Deps, 'engines' | 'charging'>,
@@ -167,7 +167,7 @@ export function thinkerFor(
     signal: AbortSignal,
   ): Promise<string> {
     const promptTokens = engines.countPrompt(messagesFor(instruction))
-    // The action stores the answer to the request; this is only a part of it.
+    // The action stores the answer to the request. This call is only a part of it.
     const alone: Call = { ...(call as Call), once: undefined, signal }
     const { said: message, costMicro } = await charging.run(alone, {
       kind: 'browser_step',
@@ -206,7 +206,7 @@ export function thinkerFor(
   }
 }
 
-/** What an engine planned, where all of it is a step and every reference one that it was shown. */
+/** Parses an engine's plan. All items must be valid steps, and each reference must be in `refs`. */
 export function readPlan(text: string, refs: ReadonlySet<string>): Planned {
   const { steps, cannot } = (readJson(text) ?? {}) as { steps?: unknown; cannot?: unknown }
   if (typeof cannot === 'string' && cannot) return { cannot: cannot.slice(0, 300) }
@@ -238,7 +238,7 @@ function toStep(step: PlannedStep): Step {
   }
 }
 
-/** The JSON object of an answer, which may have words or a fence around it; null when there is none. */
+/** The JSON object of an answer, ignoring text or a fence around it. Null when there is none. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))

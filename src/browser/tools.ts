@@ -99,7 +99,7 @@ export const DECLARED: Record<BrowserTool, Declared> = {
 
 export type RunTool = (call: Call, tool: BrowserTool, args: Record<string, unknown>) => Promise<ActionResult>
 
-/** The tools of a session for a run; without a session they say what is missing. */
+/** The tools of a session for a run. Without a session they return what is missing. */
 export const toolsOf = (run: RunTool | null, unavailable: () => string | null): Tool[] =>
   (Object.entries(DECLARED) as [BrowserTool, Declared][]).map(([name, declared]) => ({
     name,

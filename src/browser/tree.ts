@@ -2,26 +2,26 @@ import type { CDPSession, ElementHandle, Frame, Page, SerializedAXNode } from 'p
 import { within } from './live'
 import { ACTIVE, readSnapshot } from './snapshot'
 
-/** Something that a person can press or write in, and that the accessibility tree does not say so of. */
+/** Something that a person can press or write in, but that the accessibility tree does not mark as such. */
 type Pressable = {
   key: string
   role: string
   name: string
   value: string
   checked: boolean | null
-  /** Its place in the document, and that of the last node inside it. */
+  /** Its position in the document, and that of the last node inside it. */
   at: number
   last: number
   handle(): Promise<ElementHandle | null>
 }
 
-/** What the accessibility tree knows already, by key: what something can be done with, and open modal dialogs. */
+/** What the accessibility tree already knows, by key: interactive elements and open modal dialogs. */
 type Known = {
   active: ReadonlyMap<string, string>
   modals: ReadonlySet<string>
 }
 
-/** What puppeteer has and does not declare. */
+/** Members that puppeteer has but does not declare. */
 type Inside = Frame & {
   _id: string
   _loaderId: string
@@ -29,7 +29,7 @@ type Inside = Frame & {
   mainRealm(): { adoptBackendNode(id: number): Promise<ElementHandle> }
 }
 
-/** Of the node of a document: the same for both trees. */
+/** Key of a document's node, the same in both trees. */
 const keyOf = (loaderId: string | undefined, backendNodeId: number | undefined): string =>
   `${loaderId}:${backendNodeId}`
 
@@ -44,14 +44,14 @@ type Nested = {
   }
 }
 
-/** One thing on a page that a person could name: what it is, what it is called, and what stands around it. */
+/** An element that a person could name: its role, its name, and the text around it. */
 export type Element = {
   /** Stays the same as long as the element is on the page. */
   ref: string
   role: string
   name: string
   value: string
-  /** Words of the group it is in, nearest first: the row, the card, the section. */
+  /** Words of the groups around it, nearest first: the row, the card, the section. */
   around: readonly string[]
   disabled: boolean
   checked: boolean | null
@@ -67,7 +67,7 @@ const MAX = 3_000
 const MAX_NAME = 200
 const LATE_MS = 8_000
 
-/** Refs of the elements of a session's pages, by the ids that the browser gives to its nodes. */
+/** Refs of the elements of a session's pages, by the browser's node ids. */
 export function createRefs() {
   const refs = new Map<string, string>()
   return (key: string): string => {
@@ -82,8 +82,8 @@ export function createRefs() {
 export type Refs = ReturnType<typeof createRefs>
 
 /**
- * The elements of a page in the order of its document, from the accessibility tree: names as a screen reader says them,
- * through frames and shadow roots, without what is hidden. What a person can press beside those is among them.
+ * The elements of a page in document order, from the accessibility tree: names as a screen reader says them, through
+ * frames and shadow roots, without hidden elements. Also includes other elements that a person can press.
  */
 export async function readTree(page: Page, refs: Refs): Promise<Element[]> {
   const root = await within(page.accessibility.snapshot({ includeIframes: true, interestingOnly: true }), null, LATE_MS)
@@ -105,7 +105,7 @@ export async function readTree(page: Page, refs: Refs): Promise<Element[]> {
   return withNeighbours(await withPressable(page, found, { active, modals }, refs))
 }
 
-/** The elements with what can be pressed and is none of them, each at its place in the document. */
+/** Merges pressable elements that the tree lacks, each at its position in the document. */
 async function withPressable(page: Page, found: readonly Keyed[], known: Known, refs: Refs): Promise<Element[]> {
   const { pressable, places } = await readPressable(page, known)
   const instead = new Set(pressable.map(({ key }) => key))
@@ -119,7 +119,7 @@ async function withPressable(page: Page, found: readonly Keyed[], known: Known, 
   return [...placed, ...added].sort((a, b) => a.at - b.at).map(({ element }) => element)
 }
 
-/** What can be pressed, with the groups of what it shows. */
+/** Converts a pressable to an element, with the groups around its text. */
 function toPressable(one: Pressable, placed: readonly { at: number; element: Element }[], refs: Refs): Element {
   const { key, role, name, value, checked, handle } = one
   const shown = placed.find(({ at }) => at >= one.at && at <= one.last) ?? placed.findLast(({ at }) => at < one.at)
@@ -167,8 +167,8 @@ function wordsOf(node: Node, max = 400): string {
 }
 
 /**
- * The tree leaves out plain boxes, so a card is often only a heading, texts and a button in a row. The words since the
- * last heading or the last button of the same name stand around a button.
+ * The tree omits plain boxes, so a card is often only a heading, texts and a button in sequence. A button's `around`
+ * therefore gets the words since the last heading or the last button of the same name.
  */
 function withNeighbours(elements: readonly Element[]): Element[] {
   let since: string[] = []
@@ -184,8 +184,8 @@ function withNeighbours(elements: readonly Element[]): Element[] {
 }
 
 /**
- * What can be pressed on a page by the browser's own word: its handlers of clicks, also those that scripts added, and
- * its cursor; through frames and shadow roots. `places` has the place of each node in the document by its key.
+ * The pressable elements of a page as the browser reports them: click handlers, also those added by scripts, and the
+ * cursor, through frames and shadow roots. `places` maps each node's key to its position in the document.
  */
 async function readPressable(page: Page, known: Known) {
   const frames = page.frames() as Inside[]
@@ -224,7 +224,7 @@ async function readPressable(page: Page, known: Known) {
   return { pressable, places }
 }
 
-/** The documents with a number for each of their nodes: what a frame shows comes right after its element. */
+/** Numbers the nodes of all documents. The content of a frame comes right after its element. */
 function inOrder<D extends Nested>(documents: readonly D[], next: () => number) {
   const found = new Map<D, number[]>()
   const walk = (document: D | undefined): void => {

@@ -3,7 +3,7 @@ import type { OpenSession } from './host'
 import { within } from './live'
 import { readTree } from './tree'
 
-/** One person who looks: how parts of the view are sent to them. */
+/** One viewer, and how to send it parts of the view. */
 export type Viewer = {
   id: string
   mayControl: boolean
@@ -19,8 +19,8 @@ const TEXT_MS = 2_000
 const RETRY_MS = 250
 
 /**
- * The live view of one session: the screencast of the tab in front, sent to each viewer at its own pace. A viewer has
- * at most one frame on its way; a slow viewer gets the newest one next, and never a queue (docs/api.md 16.3).
+ * The live view of one session: the screencast of the front tab, sent to each viewer at its own pace. A viewer has at
+ * most one frame in flight. A slow viewer next gets the newest frame, never a queue (docs/api.md 16.3).
  */
 export function createShow(session: OpenSession, onEmpty: () => void) {
   const viewers = new Map<string, Watched>()
@@ -43,7 +43,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
 
   return { join, leave, acked, tell, textOf, count: () => viewers.size }
 
-  /** False when as many look as may. */
+  /** Returns false when the maximum number of viewers is reached. */
   function join(viewer: Viewer): boolean {
     if (viewers.size >= MAX_VIEWERS) return false
     viewers.set(viewer.id, { ...viewer, waiting: false, shown: 0 })
@@ -64,7 +64,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     onEmpty()
   }
 
-  /** A viewer has drawn its frame, and gets the newest one if there is a newer. */
+  /** A viewer has drawn its frame. Sends the newest frame if there is a newer one. */
   function acked(id: string): void {
     const viewer = viewers.get(id)
     if (!viewer) return
@@ -79,9 +79,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     viewer.sendFrame(latest)
   }
 
-  /**
-   * The screencast follows the tab in front. One that is about to be lost has none yet, or no more: it is tried again.
-   */
+  /** Moves the screencast to the front tab. Retries, because a tab that is about to be lost may have no screencast. */
   function follow(): void {
     moving = moving.then(move).catch(() => {
       cast = null
@@ -97,7 +95,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     if (!viewers.size || session.live.context.closed) return
     const page = session.live.page()
     if (cast?.page === page) return
-    // A page that died may never answer.
+    // A page that crashed may never answer.
     void cast?.cdp.detach().catch(() => undefined)
     const cdp = await page.createCDPSession()
     cast = { page, cdp }
@@ -118,7 +116,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     await cdp.send('Page.startScreencast', { format: 'jpeg', ...SIZE, everyNthFrame: 1 })
   }
 
-  /** A title changes without a navigation: what is redrawn is told again, twice a second at most. */
+  /** A title can change without a navigation. So a redraw sends the facts again, at most twice a second. */
   function tellSoon(): void {
     if (telling) return
     telling = setTimeout(() => {
@@ -127,7 +125,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     }, 500)
   }
 
-  /** Where the session is: address, title, tabs and version. */
+  /** Sends the state of the session: address, title, tabs and version. */
   async function tell(): Promise<void> {
     if (!viewers.size || session.live.context.closed) return
     await within(session.live.ready(), undefined)
@@ -149,7 +147,7 @@ export function createShow(session: OpenSession, onEmpty: () => void) {
     }
   }
 
-  /** The page as words, for people who cannot see it: what screen readers would say. */
+  /** The page as text for people who cannot see it, with the names that screen readers would say. */
   async function textOf(): Promise<object> {
     const elements = await within(readTree(session.live.page(), session.refs), [], TEXT_MS)
     const nodes = elements

@@ -9,21 +9,23 @@ import { hasAccess } from './sessions'
 import type { SessionRow } from './table'
 
 const TICK_MS = 1_000
-/** While no session is here that another process may ask for: a sleeping server wakes less. */
+/**
+ * Interval while this process has no session that another could request. A longer interval lets an idle server sleep.
+ */
 const NONE_MS = 5_000
 const LONGEST_NAP_MS = 5_000
 const SEEN_MS = 5_000
-/** A session must end within seconds of its holder's access, as answers do. */
+/** A session must end within seconds after its holder loses access, like answers. */
 const ACCESS_MS = 2_000
 const BATCH = 50
 
 const placeOf = ({ owner, holder }: SessionRow): string => `${owner} ${holder}`
 
 /**
- * Looks after the sessions of this process, and after those that nobody has any more (docs/promises.md I34,
- * docs/attacks.md N16, N17): cap, idle time, credit and the end of their holder's access end them. A session whose
- * process died is charged until that was last seen. `answerCalls` looks for what other processes ask, in case that the
- * wire did not say so. Returns how many ended.
+ * Ends sessions of this process, and those whose process died (docs/promises.md I34, docs/attacks.md N16, N17), when a
+ * cap, idle time, credit or access runs out. Charges a session of a dead process until that process was last seen.
+ * `answerCalls` polls for calls of other processes, in case the wire lost a message. Returns the number of ended
+ * sessions.
  */
 export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
   const { store, clock, node, billing, host } = deps
@@ -37,7 +39,10 @@ export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
     await host.end(row.id, reason)
   }
 
-  /** Holds the next minutes before those that are held are used up. False when the credit does not cover them. */
+  /**
+   * Reserves credit for the next minutes before the current reservation is used up. Returns false when the credit does
+   * not suffice.
+   */
   async function covered(row: SessionRow, now: number): Promise<boolean> {
     if (!row.hold) return true
     const bytes = row.proxies ? host.bytesOf(row.id) : 0
@@ -56,7 +61,7 @@ export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
     }
   }
 
-  /** Of the holders of these sessions, those that may no longer use this server, whichever process was told so. */
+  /** The holders of these sessions that may no longer use this server, whichever process made the change. */
   async function stopped(own: readonly SessionRow[], now: number): Promise<Set<string>> {
     const found = new Set<string>()
     if (now - lastLooked < ACCESS_MS) return found
@@ -92,7 +97,7 @@ export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
       ended += 1
     }
     const open = new Set(own.map(({ id }) => id))
-    // Ended by another process: its row is over, and its browser still here.
+    // Another process ended the session's row, but its browser still runs here.
     for (const [id] of host.open) {
       const row = open.has(id) ? undefined : await rows.find(store.read, null, id)
       if (row?.state === 'ended') await host.end(id, row.reason ?? 'call')
