@@ -27,10 +27,10 @@ export type Ended = {
   row: OutboxRow
   httpStatus: number | null
   verdict: Verdict
-  /** When the attempt ended, and how long it took. */
+  /** End of the attempt, and its duration. */
   at: number
   durationMs: number
-  /** Null where nothing was sent. */
+  /** Null if nothing was sent. */
   sent: Pick<DeliveryRow, 'bytes' | 'signature' | 'secret_version'> | null
 }
 
@@ -64,19 +64,19 @@ export type DeliverDeps = {
 
 type Payload = { id: WebhookId; owner: OwnerScope }
 
-/** Connections to one receiver at once, and to those of one owner as runs times this (docs/promises.md I18). */
+/** Maximum connections to one receiver. An owner has at most this number per parallel run (docs/promises.md I18). */
 const AT_ONCE = 4
 const RUNS = { steady: { concurrency: 64, concurrencyPerKey: 8 }, slow: { concurrency: 32, concurrencyPerKey: 4 } }
-/** How long one run takes on new deliveries before others get their turn. */
+/** How long one run starts new deliveries before other runs get their turn. */
 const TURN_MS = 500
 const TIME_LIMIT_MS = 120_000
 const BATCH = 64
 const LONGEST_DELAY_MS = 30_000
 
 /**
- * Delivers events. A webhook with something to deliver has one job, in one of two lanes: receivers that keep failing
- * have a lane and connections of their own, so that they delay nobody else (docs/promises.md I18). Its run sends what
- * is due, and comes back when the next one is.
+ * Delivers events. A webhook with waiting deliveries has one job, in one of two lanes. Receivers that keep failing have
+ * their own lane and connections, so that they delay nobody else (docs/promises.md I18). A run sends the due deliveries
+ * and returns when the next one is due.
  */
 export function createDeliveries(deps: DeliverDeps) {
   const { store, clock, jobs, secrets, send } = deps
@@ -85,7 +85,7 @@ export function createDeliveries(deps: DeliverDeps) {
   for (const lane of Object.values(lanes)) jobs.register(lane)
   return { wake, settle }
 
-  /** Sees to it that what is due for this webhook is sent. */
+  /** Ensures that this webhook's due deliveries are sent. */
   async function wake(tx: Tx, hook: Pick<WebhookRow, 'id' | 'owner' | 'lane'>, runAt?: number): Promise<void> {
     const { id, owner } = hook
     const payload: Payload = { id, owner }
@@ -128,7 +128,7 @@ export function createDeliveries(deps: DeliverDeps) {
     const next = await outbox.soonest(store.read, id)
     if (next === null) return {}
     const wanted = laneFor(hook)
-    // An ordered webhook waits for its oldest delivery, whatever else is due.
+    // An ordered webhook waits for its oldest delivery, even if others are due.
     if (wanted === lane)
       return { again: { at: hook.ordered ? ((await outbox.first(store.read, hook.id))?.due_at ?? next) : next } }
     return {
@@ -139,7 +139,7 @@ export function createDeliveries(deps: DeliverDeps) {
     }
   }
 
-  /** Drops what waits for a webhook that is disabled, and the log too of one that is no more. */
+  /** Drops the waiting deliveries of a disabled webhook, and of a deleted one also its log. */
   async function clearAll(id: WebhookId, isDeleted: boolean): Promise<Outcome<null>> {
     for (const rows of isDeleted ? [outbox, log] : [outbox])
       await inBatches((limit, from) => store.write((tx) => rows.clear(tx, id, limit, from)))
@@ -147,8 +147,8 @@ export function createDeliveries(deps: DeliverDeps) {
   }
 
   /**
-   * Sends what is due, several at once; results are written while others are under way, the more of them in one unit
-   * the longer the last took. Returns the webhook as it is afterwards, null when it was deleted meanwhile.
+   * Sends due deliveries, several at once. Writes results while others run. A slower write makes the next batch larger.
+   * Returns the webhook afterwards, null if it was deleted meanwhile.
    */
   async function sendDue(job: Running<Payload>, found: WebhookRow): Promise<WebhookRow | null> {
     let hook: WebhookRow | null = found
@@ -158,13 +158,16 @@ export function createDeliveries(deps: DeliverDeps) {
     const open = new Map<number, Promise<void>>()
     let ended: Ended[] = []
     let writing: Promise<void> | null = null
-    /** Begun and not yet written: still due in the store. */
+    /** Deliveries that were started but not yet written, so the store still lists them as due. */
     const held = new Set<number>()
     let waiting: OutboxRow[] = []
     let envelopes = new Map<EventId, string>()
-    /** Nothing more was due at the last look; a write may have made something due. */
+    /** True if the last lookup found nothing due. A write resets it, because it may make deliveries due. */
     let isDry = false
-    /** What failed is written before more is begun: it may end the webhook, or its turn. */
+    /**
+     * Number of unwritten failures. They are written before more deliveries start, because they may end the webhook or
+     * its turn.
+     */
     let failed = 0
     const mayBegin = (): boolean =>
       hook?.enabled === true &&
@@ -232,7 +235,7 @@ export function createDeliveries(deps: DeliverDeps) {
 
   async function attempt(hook: WebhookRow, row: OutboxRow, body: string | undefined): Promise<Ended> {
     const [startedAt, began] = [clock.now(), clock.monotonic()]
-    // An event older than events are kept has no text any more.
+    // The event is older than the retention period, so its text is gone.
     if (body === undefined) {
       const verdict = { ok: false, message: 'event expired', next: null, gone: false }
       return { row, httpStatus: null, verdict, at: startedAt, durationMs: 0, sent: null }
@@ -245,8 +248,8 @@ export function createDeliveries(deps: DeliverDeps) {
 }
 
 /**
- * Writes what attempts came to: the log, what waits for another attempt, and the state of the webhook, which ends after
- * a 410 or days of failures. Returns the webhook as it is now; null when it was deleted meanwhile.
+ * Writes the results of attempts: the log, the next attempts and the webhook's state. A 410 or days of failures disable
+ * the webhook. Returns the webhook as it is now, null if it was deleted meanwhile.
  */
 export function createSettle({ audit, events }: Deps) {
   return async function settle(tx: Tx, id: WebhookId, ended: readonly Ended[]): Promise<WebhookRow | null> {
@@ -275,7 +278,7 @@ export function createSettle({ audit, events }: Deps) {
     return now
   }
 
-  /** On the record, and to the owner by the other webhooks. */
+  /** Records that the webhook was disabled, and notifies the owner through their other webhooks. */
   async function tellDisabled(tx: Tx, hook: WebhookRow, reason: 'auto' | 'gone'): Promise<void> {
     const { id, owner, url, failure_count, last_delivered_at } = hook
     await subscribe(tx, { owner, subscriber: 'webhook', target: id }, [])
@@ -313,21 +316,21 @@ export type SendDeps = {
   clock: Clock
   /** Milliseconds before each attempt. */
   schedule: readonly number[]
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   random(): number
 }
 type Input = { url: string; message: Omit<Signed, 'timestampS'>; attempt: number }
 
-/** `signature` is shortened to its ends. */
+/** `signature` contains only the two ends of the signature. */
 export type Sent = { httpStatus: number | null; verdict: Verdict; signature: string }
 
 const TIMEOUT_MS = 15_000
-/** As much of an answer is read as lets the receiver end it in order; nobody looks at it. */
+/** Reads part of the answer only so that the receiver can finish it. The content is ignored. */
 const MAX_ANSWER_BYTES = 64 * 1024
 
 export type Send = ReturnType<typeof createSend>
 
-/** Makes one attempt, signed again, and judges what it came to (docs/api.md 14.3). */
+/** Makes one attempt with a fresh signature, and judges its result (docs/api.md 14.3). */
 export function createSend({ outbound, clock, schedule, random }: SendDeps) {
   return async ({ url, message, attempt }: Input): Promise<Sent> => {
     const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })
@@ -340,7 +343,7 @@ export function createSend({ outbound, clock, schedule, random }: SendDeps) {
 
 type Message = { body: string; signed: Record<string, string> }
 
-/** The same bytes each time, never redirected. */
+/** Sends the same bytes each time and follows no redirects. */
 async function post(outbound: Outbound, url: string, { body, signed }: Message): Promise<Answer> {
   try {
     const { status, headers } = await outbound.fetchPublic(url, {
@@ -352,7 +355,7 @@ async function post(outbound: Outbound, url: string, { body, signed }: Message):
       },
       body,
       statusOnly: true,
-      // A receiver may get a delivery twice anyway.
+      // Repeating is safe, because receivers may get a delivery twice anyway.
       repeatable: true,
       maxBytes: MAX_ANSWER_BYTES,
       timeoutMs: TIMEOUT_MS,

@@ -19,7 +19,10 @@ export const notListening = defineError(
   () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
 )
 
-/** What people try first: there is a way that needs no public address (docs/operating.md 6.3). */
+/**
+ * For a private address, which people often try first. Names a way that needs no public address (docs/operating.md
+ * 6.3).
+ */
 export const addressOfOwn = defineError(
   'invalid',
   'url_blocked',
@@ -39,7 +42,7 @@ export const isGone = defineError(
   () => 'The event of this delivery is no longer stored, so it cannot be sent again.',
 )
 
-/** Catalogue docs/attacks.md J35. */
+/** docs/attacks.md J35. */
 export const tooManyTests = (max: number, retryAfterS: number) =>
   new AppError(
     'throttled',

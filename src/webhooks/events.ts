@@ -1,6 +1,6 @@
 import { defineEvent } from '../events'
 
-/** The server has disabled a webhook: told to the owner by the others (docs/api.md 14.3). */
+/** The server disabled a webhook. The owner's other webhooks receive this event (docs/api.md 14.3). */
 export const webhookDisabled = defineEvent<{
   webhook_id: string
   url: string

@@ -1,4 +1,4 @@
-/** Webhooks: addresses that receive events, signed, until they have answered (docs/api.md 14). */
+/** Webhooks: addresses that receive signed events until they have confirmed them (docs/api.md 14). */
 
 export type { Send } from './deliver'
 export { deliverySums, newestDeliveries } from './repository'

@@ -17,7 +17,7 @@ export const presentDelivery = (row: DeliveryRow): Delivery => ({
   created_at: iso(row.created_at),
 })
 
-/** An attempt with what was sent. */
+/** An attempt with the request that was sent. */
 export const presentRead = (hook: WebhookRow, row: DeliveryRow, body: string | null): DeliveryRead => ({
   ...presentDelivery(row),
   url: hook.url,

@@ -60,14 +60,14 @@ const soonest = query<{ id: WebhookId }>()((db, p) => {
   return db.select({ at: t.due_at }).from(t).where(eq(t.webhook_id, p.id)).orderBy(asc(t.due_at), asc(t.seq)).limit(1)
 })
 
-/** Rows of one statement. */
+/** Maximum number of rows per statement. */
 const MANY = 1_000
 
-/** Deliveries that wait (docs/promises.md I17). Only the job that holds a webhook sends and removes its rows. */
+/** Waiting deliveries (docs/promises.md I17). Only the job that holds a webhook sends and removes its rows. */
 export const outboxRepository = {
   insert: async (tx: Tx, row: Omit<OutboxRow, 'seq'>): Promise<void> => void (await insert(tx, row)),
 
-  /** Adds those whose events do not wait yet. Returns how many. */
+  /** Adds deliveries whose events do not wait yet. Returns how many. */
   async insertMany(tx: Tx, rows: readonly Omit<OutboxRow, 'seq'>[]): Promise<number> {
     const t = tx.of(webhookOutbox)
     let added = 0
@@ -81,29 +81,29 @@ export const outboxRepository = {
     return added
   },
 
-  /** Has a waiting delivery of this event made now. False when none waits. */
+  /** Makes a waiting delivery of this event due now. Returns false when none waits. */
   async hasten(tx: Tx, id: WebhookId, eventId: EventId, now: number): Promise<boolean> {
     const t = tx.of(webhookOutbox)
     const one = and(eq(t.webhook_id, id), eq(t.event_id, eventId))
     return (await tx.update(t).set({ due_at: now }).where(one).returning({ seq: t.seq })).length === 1
   },
 
-  /** Those that are due, the longest first. */
+  /** The due deliveries, longest overdue first. */
   due: async (db: Reader, id: WebhookId, now: number, limit: number): Promise<OutboxRow[]> =>
     (await due(db, { id, now, limit })) as OutboxRow[],
 
-  /** The oldest, due or not: of an ordered webhook nothing else may go. */
+  /** The oldest delivery, due or not. An ordered webhook may send no other. */
   first: async (db: Reader, id: WebhookId): Promise<OutboxRow | undefined> =>
     ((await first(db, { id })) as OutboxRow[])[0],
 
-  /** Those of these events that wait. */
+  /** The waiting deliveries of these events. */
   async some(db: Reader, id: WebhookId, eventIds: readonly EventId[]): Promise<OutboxRow[]> {
     const t = db.of(webhookOutbox)
     const wanted = and(eq(t.webhook_id, id), inArray(t.event_id, [...eventIds]))
     return eventIds.length ? ((await db.select().from(t).where(wanted).orderBy(asc(t.seq))) as OutboxRow[]) : []
   },
 
-  /** When the next one is due; null when none waits. */
+  /** When the next delivery is due. Null when none waits. */
   soonest: async (db: Reader, id: WebhookId): Promise<number | null> => (await soonest(db, { id }))[0]?.at ?? null,
 
   async putOff(tx: Tx, seq: number, attempt: number, dueAt: number): Promise<void> {
@@ -121,7 +121,7 @@ export const outboxRepository = {
     await tx.delete(t).where(inArray(t.seq, [...seqs]))
   },
 
-  /** Drops some of what waits for a webhook. Returns how many. */
+  /** Drops up to `limit` waiting deliveries of a webhook. Returns how many. */
   async clear(tx: Tx, id: WebhookId, limit: number): Promise<number | number[]> {
     const t = tx.of(webhookOutbox)
     const some = tx.select({ seq: t.seq }).from(t).where(eq(t.webhook_id, id)).limit(limit)
@@ -176,18 +176,18 @@ const logged = command<DeliveryRow>()((tx, p) =>
 
 const newestFirst = pagesBy(webhookDeliveries, 'created_at')
 
-/** What deliveries change of a webhook each time. */
+/** Columns of a webhook that change with every delivery. */
 export type Counts = Pick<
   WebhookRow,
   'failure_count' | 'failing_since' | 'successes' | 'failures' | 'last_delivered_at'
 >
 
-/** Webhooks as the deliveries need them; callers' reads and writes go through the resource. */
+/** Webhooks for the delivery code. Callers read and write them through the resource. */
 export const webhookRepository = {
   byId: async (db: Reader, id: WebhookId): Promise<WebhookRow | undefined> =>
     ((await byId(db, { id })) as WebhookRow[])[0],
 
-  /** The enabled ones of these. */
+  /** The enabled webhooks among these ids. */
   async enabled(db: Reader, owner: OwnerScope, ids: readonly WebhookId[]): Promise<WebhookRow[]> {
     const t = db.of(webhooks)
     const wanted = and(eq(t.owner, owner), inArray(t.id, [...ids]), eq(t.enabled, true))
@@ -200,7 +200,7 @@ export const webhookRepository = {
     return (await counted.where(and(eq(t.owner, owner), eq(t.enabled, true))))[0]!.total
   },
 
-  /** Those without an address that nobody has listened to since a moment. */
+  /** Webhooks without an address that no one has listened to since `before`. */
   async forsaken(db: Reader, before: number, limit: number): Promise<WebhookRow[]> {
     const t = db.of(webhooks)
     return (await db.select().from(t).where(lt(t.listens_until, before)).limit(limit)) as WebhookRow[]
@@ -225,9 +225,9 @@ export const webhookRepository = {
     { failure_count, failing_since, successes, failures, last_delivered_at }: Counts,
   ) => void (await counted(tx, { id, failure_count, failing_since, successes, failures, last_delivered_at })),
 
-  /** The row, locked until the unit commits; nothing once it was deleted. */
+  /** The row, locked until the transaction commits. Undefined if it was deleted. */
   async lock(tx: Tx, id: WebhookId): Promise<WebhookRow | undefined> {
-    // Its units run one after another.
+    // SQLite runs its transactions one after another, so it needs no lock.
     if (tx.dialect === 'sqlite') return webhookRepository.byId(tx, id)
     const t = tx.of(webhooks)
     const locked = tx
@@ -248,10 +248,10 @@ const between = (t: typeof webhookDeliveries.sqlite, { from, to }: Partial<Range
   to == null ? undefined : lt(t.created_at, to),
 ]
 
-/** The log of attempts; rows are added and never changed. */
+/** The log of attempts. Rows are added and never changed. */
 export const deliveryRepository = {
   async insert(tx: Tx, rows: readonly DeliveryRow[]): Promise<void> {
-    // A statement that is ready costs less than one made for all of them, where none is a round trip.
+    // On SQLite, several prepared statements cost less than one built for all rows, because there are no round trips.
     if (tx.dialect === 'sqlite') for (const row of rows) await logged(tx, row)
     else if (rows.length) await tx.insert(tx.of(webhookDeliveries)).values([...rows])
   },
@@ -272,7 +272,7 @@ export const deliveryRepository = {
     return newestFirst(db, wanted, eq(t.webhook_id, webhookId), ...filters)
   },
 
-  /** The last attempts of events that were given up, oldest first. */
+  /** The last attempts of abandoned events, oldest first. */
   async givenUp(db: Reader, webhookId: WebhookId, range: Range, limit: number) {
     const t = db.of(webhookDeliveries)
     const later = aliasedTable(t, 'later')
@@ -294,7 +294,7 @@ export const deliveryRepository = {
     return (await db.select().from(t).where(one).limit(1))[0] as DeliveryRow | undefined
   },
 
-  /** Deletes some of the log of a webhook, from a moment on. Returns when it was written. */
+  /** Deletes up to `limit` log rows of a webhook, from a given time on. Returns their times. */
   clear: (tx: Tx, id: WebhookId, limit: number, from: number): Promise<number[]> => {
     const where = (t: typeof webhookDeliveries.sqlite) => eq(t.webhook_id, id)
     const log = { table: webhookDeliveries, key: 'id', at: 'created_at', where } as const
@@ -302,7 +302,7 @@ export const deliveryRepository = {
   },
 }
 
-/** The newest attempts to deliver of everyone, newest first, with the webhook of each; for operators. */
+/** The newest delivery attempts of all owners, newest first, each with its webhook. For operators. */
 export async function newestDeliveries(reader: Reader, limit: number) {
   const [attempt, hook] = [reader.of(webhookDeliveries), reader.of(webhooks)]
   const found = await reader
@@ -328,7 +328,7 @@ export async function newestDeliveries(reader: Reader, limit: number) {
   }))
 }
 
-/** What became of everyone's deliveries since a moment, and which webhooks were switched off. */
+/** Results of all owners' deliveries since a given time, and the webhooks disabled since then. */
 export async function deliverySums(reader: Reader, since: number) {
   const [attempt, line, hook] = [reader.of(webhookDeliveries), reader.of(webhookOutbox), reader.of(webhooks)]
   const number = sql<number>`count(*)`.mapWith(Number)
@@ -348,7 +348,7 @@ export async function deliverySums(reader: Reader, since: number) {
     .where(and(eq(hook.enabled, false), isNotNull(hook.disabled_reason)))
     .orderBy(hook.updated_at)
     .limit(100)
-  // The logs that have been cleared count too: it is what all webhooks have done.
+  // Includes cleared logs, because it counts all deliveries ever.
   const [every] = await reader
     .select({ total: sql<number>`coalesce(sum(${hook.successes} + ${hook.failures}), 0)`.mapWith(Number) })
     .from(hook)

@@ -8,8 +8,8 @@ import { webhooks } from './table'
 const BATCH = 500
 
 /**
- * Encrypts the signing secrets of everyone with another master key; with none it only counts what `from` opens. A
- * secret that it does not open stays as it is.
+ * Encrypts the signing secrets of all owners with another master key. Without one, only counts the secrets that `from`
+ * decrypts. Secrets that `from` does not decrypt stay unchanged.
  */
 export async function resealWebhooks(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {
   const t = db.of(webhooks)

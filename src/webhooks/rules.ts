@@ -3,45 +3,47 @@ import { isRefusedPort } from '../kernel/outbound'
 import type { WebhookId } from './schema'
 import type { Lane, WebhookRow } from './table'
 
-/** What a secret is bound to. */
+/** Encryption context that binds a secret to its webhook. */
 export const contextOf = (id: WebhookId): string => `webhook ${id}`
 
 export type Secrets = ReturnType<typeof createSecrets>
 
-/** What an attempt came to; `status` null when no answer came. */
+/** Result of an attempt. `status` is null when no answer came. */
 export type Answer = { status: number | null; retryAfter: string | null; failure: Failure | null }
-/** Why no answer came. A refused address that is a number stays refused; a name may lead elsewhere later. */
+/**
+ * Why no answer came. A forbidden IP address stays forbidden (`never_allowed`). A name may resolve differently later.
+ */
 export type Failure = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'not_allowed' | 'never_allowed'
-/** `next` in epoch milliseconds; null for no further attempt. */
+/** `next` in epoch milliseconds. Null for no further attempt. */
 export type Verdict = { ok: boolean; message: string | null; next: number | null; gone: boolean }
 
-/** The address of a webhook that has none: its deliveries wait for a listener. */
+/** The address of a webhook without one. Its deliveries wait for a listener. */
 export const LISTEN = 'listen:'
 
-/** Whether an address is one of the reader's own machine, as programs in development have: not with a refused port. */
+/** True if an address is on the reader's own machine, as programs in development have, and its port is not refused. */
 export const isOwnMachine = (url: string): boolean =>
   !isRefusedPort(Number(URL.parse(url)?.port)) &&
   /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?(\/[\w./%~-]{0,40})?$/i.test(url)
 
-/** How long such a webhook is there after it was asked for deliveries. */
+/** How long a webhook without an address lives after the last request for deliveries. */
 export const LISTEN_MS = 60_000
 
 const LONGEST_RETRY_AFTER_MS = 12 * 3_600_000
 const JITTER = 0.1
 const AUTO_DISABLE = { failures: 20, afterMs: 120 * 3_600_000 }
-/** With so many failures in a row, deliveries go one by one and apart from those to others (docs/promises.md I18). */
+/** After this many failures in a row, deliveries are sent one by one and in a separate lane (docs/promises.md I18). */
 const SLOW_FROM = 3
 
-/** Whether deliveries to it go with those to receivers that answer, or apart from them. */
+/** The lane of a webhook: with receivers that answer, or apart from them. */
 export const laneFor = ({ failure_count }: Pick<WebhookRow, 'failure_count'>): Lane =>
   failure_count >= SLOW_FROM ? 'slow' : 'steady'
 
-/** The seconds before each attempt, in milliseconds. */
+/** Parses the seconds before each attempt. Returns milliseconds. */
 export const readSchedule = (text: string): number[] => text.split(',').map((seconds) => Number(seconds) * 1_000)
 
 /**
- * Judges one attempt (docs/api.md 14.3): any 2xx is success; no answer, 3xx, 408, 425, 429 and 5xx are tried again on
- * schedule, `Retry-After` counts up to 12 hours; 410 ends the webhook; other 4xx are final. `random` is 0 to 1.
+ * Judges one attempt (docs/api.md 14.3). Any 2xx is success. No answer, 3xx, 408, 425, 429 and 5xx are retried on
+ * schedule, and `Retry-After` counts up to 12 hours. 410 disables the webhook. Other 4xx are final. `random` is 0 to 1.
  */
 export function judge(
   { status, retryAfter, failure }: Answer,
@@ -64,7 +66,7 @@ export function judge(
   return { ok: false, message, next: Math.round(now + Math.max(planned, requestedMs(retryAfter, now))), gone: false }
 }
 
-/** What `Retry-After` asks for; 0 for none, a past date, and anything that is neither seconds nor a date. */
+/** The wait that `Retry-After` requests, in milliseconds. 0 without it, for a past date, and for an invalid value. */
 function requestedMs(header: string | null, now: number): number {
   if (header === null) return 0
   const text = header.trim()
@@ -74,7 +76,7 @@ function requestedMs(header: string | null, now: number): number {
 
 type Streak = Pick<WebhookRow, 'failure_count' | 'failing_since'>
 
-/** The run of failures after more results, in order: a success ends it. */
+/** The streak of failures after more results, in order. A success ends it. */
 export function streakAfter(before: Streak, results: readonly { ok: boolean; at: number }[]): Streak {
   let streak = before
   for (const { ok, at } of results) {
@@ -85,7 +87,10 @@ export function streakAfter(before: Streak, results: readonly { ok: boolean; at:
   return streak
 }
 
-/** Whether it has failed so long and so often that it is disabled. A quiet one is not, after two failures. */
+/**
+ * True if the webhook failed so long and so often that it must be disabled. Time alone does not suffice for one with
+ * few deliveries.
+ */
 export const hasFailedTooLong = ({ failure_count, failing_since }: Streak, now: number): boolean =>
   failing_since !== null && failure_count >= AUTO_DISABLE.failures && now - failing_since >= AUTO_DISABLE.afterMs
 
@@ -94,7 +99,7 @@ export function createSecrets(masterKey: Uint8Array) {
   return {
     seal: (id: WebhookId, secret: string): string => seal(masterKey, contextOf(id), secret),
 
-    /** The secret that signs, and during a rotation with grace the one before it. */
+    /** The signing secret. During a rotation with grace, also the previous one. */
     of(
       { id, secret, previous_secret, previous_until }: WebhookRow,
       now: number,

@@ -101,7 +101,7 @@ export const Rotation = t.Optional(
 export type Rotation = Static<typeof Rotation>
 export const Rotated = t.Object({ id: WebhookId.schema, ...secretMembers })
 export type Rotated = Static<typeof Rotated>
-/** What a test sends; without it, `completion.created` (docs/api.md 14.1). */
+/** Content of a test. Default: `completion.created` (docs/api.md 14.1). */
 export const TestInput = t.Optional(
   t.Object({
     event_type: t.Optional(
@@ -115,7 +115,7 @@ export const TestInput = t.Optional(
 )
 export type TestInput = Static<typeof TestInput>
 
-/** Asks for deliveries of a webhook that has no address. */
+/** Requests the deliveries of a webhook that has no address. */
 export const Taking = t.Optional(
   t.Object({
     done: t.Optional(
@@ -183,7 +183,7 @@ export const DeliveryQuery = t.Object({
 })
 export type DeliveryQuery = Static<typeof DeliveryQuery>
 
-/** One attempt with what was sent. */
+/** One attempt with the request that was sent. */
 export const DeliveryRead = t.Object(
   {
     ...Delivery.properties,

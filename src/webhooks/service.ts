@@ -46,7 +46,7 @@ type ListenDeps = {
   findToChange(tx: Tx, caller: Caller, id: string): Promise<WebhookRow>
 }
 
-/** How many deliveries one answer holds: each has 256 KB at most, and mostly 64. */
+/** Maximum deliveries per answer. Each has 256 KB at most, and mostly up to 64 KB. */
 const MAX = 16
 
 const LOOK_EVERY_MS = 200
@@ -68,7 +68,7 @@ const RETRIES = { max: 10_000, everyMs: 100 }
 const TESTS = { max: 10, everyMs: 60_000 }
 const TIDY = { everyMs: 600_000, batch: 500, dayMs: 86_400_000 }
 
-/** Webhooks: who receives which events, and what became of the deliveries (docs/api.md 14). */
+/** Webhooks: which address receives which events, and the results of the deliveries (docs/api.md 14). */
 export function createWebhooks({ resources, fanOut, masterKey, settings, ...modules }: Deps) {
   const { store, clock, orgs } = resources
   const { outbound } = modules
@@ -112,7 +112,9 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     }
   }
 
-  /** Subscribes, and looks after what waits. The most enabled ones are counted with their owner locked. */
+  /**
+   * Updates the subscriptions and the waiting deliveries after a change. Locks the owner to count the enabled webhooks.
+   */
   async function changed(tx: Tx, { verb, row, before }: Change<typeof webhook>): Promise<void> {
     if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return
     const { id, owner, enabled } = row
@@ -127,7 +129,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     if (verb === 'deleted' || hasAddressNow || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
   }
 
-  /** Part of the commit of an event: what is to be delivered is stored with it (docs/promises.md I17). */
+  /** Runs in the commit of an event and stores its deliveries with it (docs/promises.md I17). */
   async function receive(tx: Tx, event: BusEventRow, targets: readonly string[]): Promise<void> {
     for (const hook of await rows.enabled(tx, event.owner, targets as WebhookId[])) {
       if (hook.listens_until === null || hook.listens_until > clock.now()) await line(tx, hook, event)
@@ -147,8 +149,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
   }
 
   /**
-   * Sends `completion.created` with test data, or what is ordered, whatever is subscribed. Throws 409 when disabled,
-   * 413 for large data, 429 for too many.
+   * Sends `completion.created` with test data, or the requested event, regardless of subscriptions. Throws 409 when
+   * disabled, 413 for large data, 429 for too many.
    */
   function test(call: Call<Caller>, id: string, input: NonNullable<TestInput> = {}): Promise<TestSent> {
     const { event_type: type = 'completion.created', data: wanted } = input
@@ -172,7 +174,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** Attempts, newest first, fifty a page unless asked otherwise. */
+  /** Attempts, newest first. Default: fifty per page. */
   async function listDeliveries({ caller }: Call<Caller>, id: string, query: DeliveryQuery = {}): Promise<Deliveries> {
     const row = await webhooks.find(store.read, caller, id)
     const { from, to, limit = SHOWN, ...wanted } = query
@@ -180,7 +182,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     return { deliveries: page.items.map(presentDelivery), ...pageFields(page) }
   }
 
-  /** One attempt with what was sent. Who read it is on the record, since bodies are the owner's. Throws 404. */
+  /** One attempt with the request that was sent. Records the reader, because bodies belong to the owner. Throws 404. */
   function readDelivery(call: Call<Caller>, id: string, deliveryId: string): Promise<DeliveryRead> {
     return store.write(async (tx) => {
       const row = await webhooks.find(tx, call.caller, id)
@@ -194,7 +196,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** Sends an event again: the stored bytes to the address as it is now. Throws 404, 409. */
+  /** Sends an event again: the stored bytes to the current address. Throws 404, 409. */
   function retry(call: Call<Caller>, id: string, deliveryId: string): Promise<Retried> {
     return changing(call, id, async (tx, row) => {
       const found = DeliveryId.is(deliveryId) ? await log.find(tx, row.id, deliveryId) : undefined
@@ -211,7 +213,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** Sends again what was given up in a time, spread so that the receiver is not flooded. Throws 400, 404, 409. */
+  /** Sends abandoned events of a period again, spread so that the receiver is not flooded. Throws 400, 404, 409. */
   function retryFailed(call: Call<Caller>, id: string, input: RetryFailed): Promise<{ queued: number }> {
     const range = readRange(input)
     return changing(call, id, async (tx, row) => {
@@ -232,7 +234,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** A new secret; without grace the old one signs nothing from now on. */
+  /** Creates a new secret. Without grace, the old one stops signing at once. */
   function rotate(
     call: Call<Caller>,
     id: string,
@@ -256,7 +258,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     return presentStats(row, await outbox.count(store.read, row.id))
   }
 
-  /** A change in one unit, with the webhook locked and the answer stored. Throws 404, 403. */
+  /** Runs a change in one transaction, with the webhook locked, and stores the answer. Throws 404, 403. */
   function changing<T>(call: Call<Caller>, id: string, change: (tx: Tx, row: WebhookRow) => Promise<T>): Promise<T> {
     return store.write(async (tx) => {
       const row = await webhooks.findToChange(tx, call.caller, id)
@@ -264,7 +266,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     })
   }
 
-  /** Its job drops what waits for it, and its log. */
+  /** Removes the webhook. Its job then drops its waiting deliveries and its log. */
   async function forsake(tx: Tx, row: WebhookRow): Promise<void> {
     const now = await rows.lock(tx, row.id)
     if (!now || now.listens_until === null || now.listens_until > clock.now()) return
@@ -273,7 +275,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     await deliveries.wake(tx, row)
   }
 
-  /** Deletes what is older than the log is kept, and webhooks that nobody listens to any more. */
+  /** Job that deletes log rows beyond the retention period, and webhooks that no one listens to any more. */
   function tidying(): JobKind<null> {
     return recurring('webhooks.tidy', TIDY.everyMs, async () => {
       for (const row of await rows.forsaken(store.read, clock.now(), TIDY.batch))
@@ -287,13 +289,13 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
 const NO_PREVIOUS = { previous_secret: null, previous_until: null }
 
 /**
- * A webhook without an address: a listener takes its deliveries over its own connection. It
- * ends some time after the last one asked.
+ * Webhooks without an address. A listener takes their deliveries over its own connection. Such a webhook ends some time
+ * after the last request.
  */
 function createListening({ store, clock, secrets, settle, findToChange }: ListenDeps) {
   return { take }
 
-  /** Stores what became of those before, and waits for more. Throws 404, 409 when the webhook has an address. */
+  /** Stores the results of earlier deliveries, and waits for more. Throws 404, 409 when the webhook has an address. */
   async function take(call: Call<Caller>, id: string, { done = [], wait_seconds = 0 }: NonNullable<Taking> = {}) {
     const hook = await store.write(async (tx) => {
       const row = await findToChange(tx, call.caller, id)
@@ -312,7 +314,7 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
     }
   }
 
-  /** What is not waiting any more was told before. */
+  /** Ignores deliveries that no longer wait, because their result was reported before. */
   async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<Ended[]> {
     const notice = new Map(done.map((one) => [one.event_id as EventId, one]))
     const now = clock.now()

@@ -4,7 +4,7 @@ import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
 import type { DeliveryId, WebhookId } from './schema'
 
-/** Receivers that keep failing have a lane of their own (docs/promises.md I18). */
+/** Receivers that keep failing have their own lane (docs/promises.md I18). */
 export type Lane = 'steady' | 'slow'
 
 export const webhooks = defineTable((k) =>
@@ -15,26 +15,29 @@ export const webhooks = defineTable((k) =>
       url: k.text('url').notNull(),
       event_types: k.json<string[]>('event_types').notNull(),
       description: k.text('description'),
-      /** Sealed; so is the one before it, which signs too until `previous_until`. */
+      /** Encrypted, like the previous secret, which also signs until `previous_until`. */
       secret: k.text('secret').notNull(),
       previous_secret: k.text('previous_secret'),
       previous_until: k.ms('previous_until'),
-      /** From 1; each rotation makes the next. */
+      /** Starts at 1. Each rotation adds one. */
       secret_version: k.int('secret_version').notNull(),
       enabled: k.bool('enabled').notNull(),
       ordered: k.bool('ordered').notNull(),
-      /** Where its job is. Changed only by that job, with nothing under way: so nothing is sent from both. */
+      /** Lane of its job. Only that job changes it, while no delivery runs, so that both lanes never send at once. */
       lane: k.text('lane').$type<Lane>().notNull(),
       disabled_reason: k.text('disabled_reason').$type<'auto' | 'gone'>(),
       last_delivered_at: k.ms('last_delivered_at'),
       failure_count: k.int('failure_count').notNull(),
-      /** The first of these failures. */
+      /** Time of the first failure of the current streak. */
       failing_since: k.ms('failing_since'),
       successes: k.int('successes').notNull(),
       failures: k.int('failures').notNull(),
-      /** When a webhook without an address ends, unless somebody continues to listen; null for others. */
+      /** When a webhook without an address ends unless a listener extends it. Null for others. */
       listens_until: k.ms('listens_until'),
-      /** Tests since a moment, so that nobody has this server call an address without end (docs/attacks.md J35). */
+      /**
+       * Number of tests since `tests_since`. Limits how often a user can make this server call an address
+       * (docs/attacks.md J35).
+       */
       tests: k.int('tests').notNull(),
       tests_since: k.ms('tests_since').notNull(),
     },
@@ -42,7 +45,7 @@ export const webhooks = defineTable((k) =>
   ),
 )
 
-/** Deliveries that wait for their first or next attempt. One job for each webhook looks after its rows. */
+/** Deliveries that wait for their first or next attempt. Each webhook has one job for its rows. */
 export const webhookOutbox = defineTable((k) =>
   k.table(
     'webhook_outbox',
@@ -80,9 +83,9 @@ export const webhookDeliveries = defineTable((k) =>
       attempt: k.int('attempt').notNull(),
       next_retry_at: k.ms('next_retry_at'),
       duration_ms: k.int('duration_ms').notNull(),
-      /** Of the body; null where nothing was sent. So are the two below. */
+      /** Size of the body. Null if nothing was sent, like the next two columns. */
       bytes: k.int('bytes'),
-      /** Ends of the signature, by which operators compare it with what a receiver saw. */
+      /** Both ends of the signature. Operators compare them with those a receiver saw. */
       signature: k.text('signature'),
       secret_version: k.int('secret_version'),
       created_at: k.ms('created_at').notNull(),

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 const MAX_ORIGINS = 20
 
-/** What visitors did with a widget in a period; the last 30 days unless told (docs/api.md 15.1). */
+/** Visitors' activity in a widget during a period. Default: the last 30 days (docs/api.md 15.1). */
 export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: AnalyticsQuery): Promise<Analytics> {
   const request = readRange(query)
   const to = request.to ?? clock.now() + 1
@@ -63,7 +63,7 @@ async function totalsOf(db: Reader, within: SQL) {
   }
 }
 
-/** The length of a day as a literal: with a parameter, Postgres would not take the expression for the grouped one. */
+/** The length of a day is a literal, because with a parameter Postgres would not recognize the grouped expression. */
 async function daysOf(db: Reader, within: SQL): Promise<Analytics['by_day']> {
   const t = db.of(widgetSessions)
   const day = sql<number>`${t.created_at} / 86400000`.mapWith(Number)
@@ -93,7 +93,7 @@ async function originsOf(db: Reader, within: SQL): Promise<Analytics['top_origin
   return rows.map(({ origin, sessions }) => ({ origin: origin ?? '', sessions }))
 }
 
-/** Chats with the AI that are listed; of the others all are. */
+/** Maximum number of listed chats with the AI. All other chats are listed. */
 const MAX = 60
 const BEGINNING = 160
 const MAX_WAITS = 1_000
@@ -102,7 +102,7 @@ const counted = (is: SQL) => sql<number>`coalesce(sum(case when ${is} then 1 els
 const [MAX_WIDGETS, MAX_WORDS] = [12, 8]
 
 /**
- * The open chats of all widgets: those with or for a person first, each with what its visitor said last; for operators.
+ * The open chats of all widgets: those with or for a person first, each with the visitor's last message. For operators.
  */
 export async function openChats(reader: Reader) {
   const [chat, widget] = [reader.of(widgetSessions), reader.of(widgets)]
@@ -160,7 +160,7 @@ export async function openChats(reader: Reader) {
   }
 }
 
-/** What became of the chats that something happened in since a moment; for operators. */
+/** Outcomes of the chats with activity since a given time. For operators. */
 export async function chatSums(reader: Reader, since: number) {
   const t = reader.of(widgetSessions)
   const [sums] = await reader
@@ -180,7 +180,7 @@ export async function chatSums(reader: Reader, since: number) {
   return { ...sums!, wait_ms: median(waits.map(({ waited }) => waited!)) }
 }
 
-/** By which words visitors ask for a person, of the newest widgets that look for them; for operators. */
+/** Words by which visitors ask for a person, from the newest widgets that detect them. For operators. */
 export async function wordsOfWidgets(reader: Reader) {
   const t = reader.of(widgets)
   const found = await reader
@@ -197,7 +197,7 @@ export async function wordsOfWidgets(reader: Reader) {
 
 type ChatId = (typeof widgetSessions.sqlite.$inferSelect)['id']
 
-/** How many chats the visitors of these have had in the same widget, with these; by widget and visitor. */
+/** Number of chats that these visitors have had in the same widget, including these, by widget and visitor. */
 async function visitsOf(reader: Reader, chats: readonly Visit[]): Promise<Map<string, number>> {
   if (!chats.length) return new Map()
   const t = reader.of(widgetSessions)

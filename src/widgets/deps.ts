@@ -22,7 +22,7 @@ import type { Waiting } from './operators'
 import type { WidgetRow } from './table'
 import type { Recent } from './transcript'
 
-/** What other modules give to this one. */
+/** Dependencies from other modules. */
 export type Given = {
   resources: ResourceDeps
   clock: Clock
@@ -32,7 +32,7 @@ export type Given = {
   takeovers: Takeovers
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   webhooks: { send: Send }
-  /** What signs calls to addresses of this owner. */
+  /** The secret that signs calls to addresses of this owner. */
   secretOf(owner: OwnerScope): string
   files: Pick<Files, 'receive' | 'add' | 'discard' | 'find'>
   engines: Pick<EngineService, 'knowsMode'>
@@ -40,30 +40,30 @@ export type Given = {
   conversations: Pick<ConversationService, 'start' | 'append'>
   limiter: Pick<RateLimiter, 'admitRequest'>
   skills: Pick<SkillService, 'onlyNamed' | 'runnable'>
-  /** The caller that a widget's answers run as; null where its key no longer works. */
+  /** The caller that a widget's answers run as. Null if its key no longer works. */
   keyOf(id: KeyId): Promise<KeyCaller | null>
   outbound: Pick<Outbound, 'fetchPublic' | 'readUrl' | 'assertPublicUrl'>
   orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'>
   masterKey: Uint8Array
   origin(): string
   settings: Values<typeof widgetSettings>
-  /** The TXT records of a name; by default those of this system's resolver. */
+  /** The TXT records of a name. Default: from this system's resolver. */
   txtOf?: (name: string) => Promise<string[][]>
   /** Aborts when the server stops. */
   stopping: AbortSignal
   onError(name: string, error: unknown): void
 }
 
-/** What the functions of this module take first. */
+/** First parameter of this module's functions. */
 export type Deps = Given & {
   store: Store
-  /** Who has which chat. */
+  /** Tracks who answers in each chat. */
   chats: ReturnType<Takeovers['of']>
   recent: Recent
-  /** What people say, by owner; there while a commit is under way. */
+  /** Queued replies of people, by owner. An entry exists while a commit runs. */
   replies: Map<OwnerScope, Waiting[]>
-  /** When it was last told that the visitor of a chat writes, by the monotonic clock. */
+  /** When listeners were last notified that a visitor is typing, by the monotonic clock. */
   typingShownAt: LRUCache<string, number>
-  /** Throws 404 for a widget that is not the caller's. */
+  /** Throws 404 for a widget that does not belong to the caller. */
   findWidget(reader: Reader, caller: Caller, id: string): Promise<WidgetRow>
 }

@@ -48,7 +48,7 @@ export const brandingNeedsTier = defineError(
   (tier: string) => `"appearance.hideBranding" needs a key of tier starter or higher, but this key is ${tier}.`,
 )
 export const isClosed = conflict(() => 'This chat is closed. Start a new one to write again.')
-/** 429 with the seconds after which it can be tried again. */
+/** 429 with the seconds until the next attempt may succeed. */
 export const tooFast = (seconds: number, what: string): AppError =>
   new AppError('throttled', 'rate_limit_exceeded', `${what} Try again in ${seconds} seconds.`, { retryAfterS: seconds })
 export const cannotKeep = defineError(
@@ -56,7 +56,7 @@ export const cannotKeep = defineError(
   'service_unavailable',
   () => 'Pictures cannot be stored right now. Send the message without them.',
 )
-/** The visitor is not told why: it concerns the owner. */
+/** The reason stays hidden from the visitor, because it concerns the owner. */
 export const cannotAnswer = defineError(
   'unavailable',
   'service_unavailable',

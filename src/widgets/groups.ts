@@ -8,7 +8,7 @@ import type { Behavior, Groups } from './schema'
 import type { WidgetRow } from './table'
 import { readOrigins } from './visitor-auth'
 
-/** What a new widget has where its order says nothing (docs/api.md 15). */
+/** Defaults of a new widget (docs/api.md 15). */
 export const DEFAULTS: Groups = {
   appearance: {
     primaryColor: '#2563eb',
@@ -41,13 +41,13 @@ export const DEFAULTS: Groups = {
 
 type Persona = Behavior['persona']
 
-/** The persona of a stored widget. Those made before it was that of a completion have its words alone, or none. */
+/** The persona of a stored widget. Older widgets store only its text, or an empty string. */
 export function personaOf(stored: Persona | string): Persona {
   if (typeof stored !== 'string' || stored === 'svc' || stored === 'none') return stored as Persona
   return stored ? { system_prompt: stored } : 'svc'
 }
 
-/** At-rules that only arrange what is there. Fonts, imports and pages of others are not among them. */
+/** At-rules that only arrange existing content. Fonts, imports and pages of others are excluded. */
 const AT_RULES = new Set(['media', 'supports', 'keyframes', '-webkit-keyframes', 'container', 'layer'])
 
 const PROPERTIES = new Set(['behavior', '-moz-binding'])
@@ -57,7 +57,7 @@ const LOADS = /url\(|image-set\(|image\(|src\(|expression\(|javascript:|@import|
 const loads = (text: string): boolean => LOADS.test(unescaped(text))
 
 type Sent = { [G in keyof Groups]?: Partial<Groups[G]> | undefined }
-/** Modes in which strangers would have the owner's server work for long, or unseen. */
+/** Modes in which strangers could make the owner's server work long, or unseen. */
 const NOT_FOR_VISITORS = /^(video$|research$|stealth)/
 
 export const isForVisitors = (mode: string): boolean => !NOT_FOR_VISITORS.test(mode)
@@ -65,8 +65,8 @@ export const isForVisitors = (mode: string): boolean => !NOT_FOR_VISITORS.test(m
 type Rules = { knowsMode(mode: string): boolean; hasBotCheck: boolean; tier: Tier }
 
 /**
- * The groups that were sent, each merged with what was there, member by member (docs/api.md 15.1). Throws 400, and 403
- * for a plan that lacks the white label.
+ * Merges the sent groups with the previous ones, member by member (docs/api.md 15.1). Throws 400, and 403 for a plan
+ * without the white label.
  */
 export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): Partial<Groups> {
   const merged = <G extends keyof Groups>(group: G): Groups[G] | undefined =>
@@ -101,7 +101,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
   return Object.fromEntries(Object.entries(read).filter(([, group]) => group !== undefined))
 }
 
-/** Shown to visitors as a link or a picture: https, or http on this machine. */
+/** Validates a link or picture address that visitors see: https, or http on this machine. */
 function assertLink(path: string, link: string | undefined): void {
   if (!link) return
   const url = URL.parse(link)
@@ -111,8 +111,8 @@ function assertLink(path: string, link: string | undefined): void {
 }
 
 /**
- * An owner's CSS without what could load something, run something or leave its style element (docs/api.md 15.1). Throws
- * 400 for what is no CSS.
+ * An owner's CSS without parts that could load something, run something or leave the style element (docs/api.md 15.1).
+ * Throws 400 for invalid CSS.
  */
 export function sanitiseCss(css: string, path = 'appearance.customCss'): string {
   if (css.trim() === '') return ''
@@ -129,7 +129,7 @@ export function sanitiseCss(css: string, path = 'appearance.customCss'): string 
     if (PROPERTIES.has(name) || loads(declaration.value) || loads(name)) declaration.remove()
   })
   const left = root.toString().trim()
-  // What is left must read the same for the browser, which ends a style element at the first "</".
+  // A browser ends a style element at the first "</", so the rest must not contain it.
   return left.includes('</') || /<!--/.test(left) ? '' : left
 }
 
@@ -142,7 +142,7 @@ function parsed(css: string, path: string) {
   }
 }
 
-/** Whether what is typed could change how the page looks, and so be told from outside. */
+/** True if the selector depends on typed text. Styles could then leak that text to another server. */
 function probes(selector: string): boolean {
   const plain = unescaped(selector)
   return plain.includes('[value') || (plain.includes(':has(') && /input|textarea|select/.test(plain))
@@ -159,7 +159,7 @@ function withoutComments(text: string): string {
   return bare + text.slice(done)
 }
 
-/** As browsers read it: without comments, escapes and case. */
+/** The text as browsers interpret it: without comments, escapes and case. */
 function unescaped(text: string): string {
   const plain = withoutComments(text).replace(
     /\\(?:([0-9a-fA-F]{1,6})[ \t\n\r\f]?|([^\n]))/g,

@@ -8,7 +8,7 @@ import type { ChatEvent, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow } from './table'
 import { CHAT } from './transcript'
 
-/** The one in the middle; null without any. */
+/** The median. Null without values. */
 export function median(values: readonly number[]): number | null {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null
 }
@@ -19,35 +19,38 @@ type Write = (notice: ChatEvent) => void | Promise<void>
 type Watcher = { seen: number; look(words?: boolean): void }
 
 const LOOK_EVERY_MS = 2_000
-/** How many streams one chat may have in this process: tabs of one visitor, and those that have left unnoticed. */
+/** Maximum streams per chat in this process: several tabs of one visitor, and lost connections not noticed yet. */
 const MAX_OF_CHAT = 20
 const RETRY_S = 10
-/** While nobody listens the loop sleeps; the first who does wakes it. */
+/** Pause of the loop while nobody listens. The first listener wakes it. */
 const NOBODY_MS = 60_000
-/** Reaches further back than one look, for commits that took their time and clocks that differ. */
+/** Looks back further than one interval, because of slow commits and differing clocks. */
 const BACK_MS = 15_000
-/** Without a listener for so long the visitor has left. */
+/** A visitor without a listener for this long has left. */
 const [LEFT_MS, MAX_LEAVING] = [5_000, 500]
-/** The usual wait is the one in the middle of the last ones. */
+/** Number of latest waits from which the median gives the usual wait. */
 const WAITS = 20
 
-/** Who listens to which chat in this process. What live notices miss is found by looking at what has changed. */
+/** The listeners of chats in this process. A loop looks for changes, in case live notices are lost. */
 export function createHub({ store, clock, live, recent, onError }: Deps) {
   const watched = new Map<string, Set<Watcher>>()
-  /** Chats that nobody here listens to any more, and since when. */
+  /** Chats that lost their last listener here, and when. */
   const leaving = new Map<WidgetSessionId, number>()
   let loop: Loop | null = null
   return { follow, assertMayFollow, start, open: () => watched.size }
 
-  /** Throws 429 where a chat has the most streams here: its token must not hold as many connections as it likes. */
+  /**
+   * Throws 429 when a chat has the maximum number of streams here. Otherwise its token could hold any number of
+   * connections.
+   */
   function assertMayFollow({ id }: Pick<SessionRow, 'id'>): void {
     if ((watched.get(id)?.size ?? 0) >= MAX_OF_CHAT)
       throw tooFast(RETRY_S, `This chat is already open in ${MAX_OF_CHAT} places.`)
   }
 
   /**
-   * Writes what happens in a chat until it is closed or the signal aborts: first who answers, then the messages after
-   * number `after`, then all that comes. Throws when the reader has left.
+   * Writes a chat's events until it closes or the signal aborts: first who answers, then the messages after number
+   * `after`, then everything new. Throws when the reader has left.
    */
   function follow(session: SessionRow, after: number | null, write: Write, signal: AbortSignal): Promise<void> {
     const over = Promise.withResolvers<void>()
@@ -55,9 +58,9 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     let state = ''
     let looking = false
     let again = false
-    /** Only messages were heard of, so the chat itself need not be read. */
+    /** True if only messages were announced, so that the chat itself need not be read. */
     let onlyWords = false
-    /** Number of the last message that was heard of. */
+    /** Number of the last announced message. */
     let last = notice
     let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
@@ -80,7 +83,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       over.resolve()
     }
 
-    /** The visitor is here, whatever another process, or this one a moment ago, took for leaving. */
+    /** Marks the visitor as present, even if this or another process just marked them as left. */
     function comeBack(): void {
       const write = store.write(async (tx) => {
         await rows.change(tx, session.id, { left_at: null, changed_at: clock.now() })
@@ -99,7 +102,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       }
     }
 
-    /** Not to a reader who is behind: for that one only what is stored waits. */
+    /** Skips readers that are behind, so that only stored events queue up for them. */
     function tellTyping(role: string): void {
       if (isBehind) return
       isBehind = true
@@ -162,7 +165,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       await write({ event: 'message', id: message.seq, data: presentMessage(message) })
     }
 
-    /** A database that is away is looked at again; a reader that is away ends it. */
+    /** Retries after a database failure. If the reader is gone, ends the stream. */
     function missed(error: unknown): void {
       if (signal.aborted || (error as Error).name === 'ReaderLeft') over.resolve()
       else {
@@ -181,7 +184,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     loop?.wake()
   }
 
-  /** Those who have not come back for a while: a page that is reloaded is back in a moment. */
+  /** Marks visitors as left who have not come back for a while. A reloaded page is back at once. */
   async function tellLeft(): Promise<void> {
     const now = clock.now()
     const gone = [...leaving].filter(([, at]) => now - at >= LEFT_MS).map(([id]) => id)
@@ -195,7 +198,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     })
   }
 
-  /** One look for all listeners of this process. */
+  /** One loop for all listeners of this process. */
   function start(): Loop {
     loop = startLoop({
       name: 'widget.events',

@@ -11,24 +11,24 @@ import { enterChat, type VisitorRequest } from './visitor-auth'
 
 type Message = Pick<NonNullable<IdentityInput>, 'name' | 'email' | 'external_id' | 'hash'>
 
-/** What one line of the signed text may not have, as it would begin another. */
+/** Line breaks, which a line of the signed text may not contain. */
 const MORE_LINES = /[\r\n\u2028\u2029]/
 
-/** The secret that the owner's own server signs with; null before one was made. Derived, so nothing is stored. */
+/** The secret with which the owner's own server signs. Null before one was created. Derived, so nothing is stored. */
 export const identitySecretOf = (masterKey: Uint8Array, { id, identity_version: version }: WidgetRow): string | null =>
   version === 0 ? null : `svc_wi_${hmacHex(masterKey, `widget-identity ${id} ${version}`)}`
 
 /**
- * The signature of who a visitor is: `<until>.<hex>`, where `until` is in Unix seconds and the hex is HMAC-SHA256 over
- * four lines: `until`, external id, e-mail, name; those that are left out are empty. One algorithm, so none is named.
+ * The signature of a visitor's identity: `<until>.<hex>`. `until` is in Unix seconds. The hex is HMAC-SHA256 over four
+ * lines: `until`, external id, e-mail, name; missing ones are empty. There is only one algorithm, so none is named.
  */
 function signIdentity(secret: string, until: number, { external_id = '', email = '', name = '' }: Message): string {
   return `${until}.${hmacHex(new TextEncoder().encode(secret), [until, external_id, email, name].join('\n'))}`
 }
 
 /**
- * Who a visitor is, as the page says it, or signed by the owner's server (docs/attacks.md M4, M5); null for nobody.
- * Throws 400 for what has line breaks, and 401 for a signature that does not hold.
+ * The identity of a visitor, as claimed by the page or signed by the owner's server (docs/attacks.md M4, M5). Null
+ * without one. Throws 400 for line breaks, and 401 for an invalid signature.
  */
 function readIdentity(deps: Deps, widget: WidgetRow, message: Message): VisitorIdentity | null {
   for (const name of ['name', 'email', 'external_id'] as const)
@@ -53,8 +53,8 @@ function assertSigned({ clock, masterKey }: Deps, widget: WidgetRow, message: Me
 }
 
 /**
- * Keeps who the visitor is and what their page says about the visit; what is left out of an order with a context alone
- * stays. Throws 401 for a signature that does not hold, and 409 where the chat is of another proven person.
+ * Stores the visitor's identity and the page's context. A request with only a context keeps the identity. Throws 401
+ * for an invalid signature, and 409 when the chat belongs to another proven person.
  */
 export async function identifyVisitor(
   deps: Deps,
@@ -86,7 +86,7 @@ const storableValues = (context: VisitContext): VisitContext =>
     ]),
   )
 
-/** Whether two who are both proven are two: then the chat of the one is not the other's. */
+/** True if both identities are verified and differ. Then one may not take over the chat of the other. */
 function isAnother(before: VisitorIdentity | null, now: VisitorIdentity | null): boolean {
   if (!before?.verified || !now?.verified) return false
   return before.external_id !== now.external_id || (before.external_id === null && before.email !== now.email)

@@ -1,4 +1,4 @@
-/** Widgets: chats on other people's pages, answered by the AI and, when it matters, by a person (docs/api.md 15). */
+/** Widgets: chats on other people's pages, answered by the AI and, if needed, by a person (docs/api.md 15). */
 
 export { chatSums, openChats, wordsOfWidgets } from './analytics'
 export { listChats, listTakeovers, readChat } from './operators'

@@ -49,7 +49,7 @@ export type Waiting = Reply & { resolve(message: StoredReply): void; reject(erro
 const MAX_TOGETHER = 64
 const MAX_SEARCHED = 100
 
-/** Which chat of which widget, as the path says. */
+/** Identifies a chat and its widget, from the path. */
 type Which = { id: string; sessionId: string }
 
 export async function listChats(
@@ -62,17 +62,17 @@ export async function listChats(
   return shown(await rows.list(store.read, widget.id, query))
 }
 
-/** Of all widgets: for operators of the server. */
+/** Chats of all widgets. For operators of the server. */
 export async function listAllChats({ store }: Deps, query: WidgetSessionQuery) {
   return shown(await rows.list(store.read, null, query))
 }
 
-/** How long one request searches texts. */
+/** Maximum time for a text search within one request. */
 const SEARCH_MS = 150
 
 /**
- * The conversations of all widgets that the caller sees, last activity first. With `q` a page can be short, or empty,
- * and have a cursor: texts are searched for a fraction of a second.
+ * The conversations of all widgets that the caller sees, last activity first. With `q`, a page can be short or even
+ * empty and still have a cursor, because text search is limited to a fraction of a second.
  */
 export async function listTakeovers(
   { store, clock, chats }: Deps,
@@ -123,7 +123,10 @@ export async function readChat(
   return { ...presentSession(session), messages, notes: written.map(presentNote) }
 }
 
-/** Takes it over: the AI is silent from this commit on (docs/promises.md I36). Throws 409 where another one has it. */
+/**
+ * Takes a chat over. From this commit on, the AI does not answer (docs/promises.md I36). Throws 409 when another person
+ * has the chat.
+ */
 export function takeChat(
   deps: Deps,
   call: Call<Caller>,
@@ -135,7 +138,7 @@ export function takeChat(
     assertOpen(session)
     const holder = await holderOf(deps, tx, call.caller, operator_name)
     const { holder: before } = await chats.read(tx, session.id)
-    // Without a name they go on under the one that they have here.
+    // Without a new name, the person keeps the name they already have here.
     if (operator_name === undefined && before?.id === holder.id) holder.name = before.name
     const taken = await chats.take(tx, subjectOf(session), { call, holder, force })
     const now = (await rows.lock(tx, session.id))!
@@ -145,7 +148,10 @@ export function takeChat(
   })
 }
 
-/** Gives it to another person who may answer here. Throws 404 for nobody, and 409 unless the caller has it. */
+/**
+ * Hands a chat to another person who may answer here. Throws 404 for an unknown person, and 409 unless the caller has
+ * the chat.
+ */
 export function handOver(
   deps: Deps,
   call: Call<Caller>,
@@ -163,7 +169,7 @@ export function handOver(
   })
 }
 
-/** For the people who answer; visitors never see it. Throws 409 where the chat has the most. */
+/** Writes a note for colleagues. Visitors never see it. Throws 409 when the chat has the maximum number of notes. */
 export function writeNote(deps: Deps, call: Call<Caller>, which: Which, { content }: NewNote): Promise<Noted> {
   const words = readWords(content, 'content')
   return changing(deps, call, which, async (tx, session) => ({ note: await addNote(deps, tx, call, session, words) }))
@@ -195,7 +201,9 @@ async function addNote(
   return presentNote(row)
 }
 
-/** What the AI would say, for the person who answers: nothing is sent, and the widget's key pays. Throws 409, 402. */
+/**
+ * Drafts an answer by the AI for the person who answers. Sends nothing, and charges the widget's key. Throws 409, 402.
+ */
 export async function draftReply(deps: Deps, call: Call<Caller>, which: Which): Promise<Drafted> {
   const { store, findWidget } = deps
   const session = await find(deps, store.read, call.caller, which)
@@ -203,7 +211,7 @@ export async function draftReply(deps: Deps, call: Call<Caller>, which: Which): 
   return draftAnswer(deps, call, await findWidget(store.read, call.caller, which.id), session)
 }
 
-/** Throws 409 unless this person has it. */
+/** Sends a message to the visitor. Throws 409 unless this person has the chat. */
 export async function sayToVisitor(
   deps: Deps,
   call: Call<Caller>,
@@ -216,7 +224,7 @@ export async function sayToVisitor(
   return sayInTurn(deps, { call, session, content: words })
 }
 
-/** Shown to the visitor while it lasts; nothing is stored. Throws 409 unless this person has it. */
+/** Shows the visitor that the person is typing. Stores nothing. Throws 409 unless this person has the chat. */
 export async function showTyping(deps: Deps, call: Call<Caller>, which: Which): Promise<Typed> {
   const { store, chats, live } = deps
   const session = await find(deps, store.read, call.caller, which)
@@ -225,7 +233,7 @@ export async function showTyping(deps: Deps, call: Call<Caller>, which: Which): 
   return { typing: true }
 }
 
-/** Back to the AI, from any state and by anyone who may see it (docs/attacks.md M8). */
+/** Returns a chat to the AI, from any state, by anyone who may see it (docs/attacks.md M8). */
 export function releaseChat(deps: Deps, call: Call<Caller>, which: Which): Promise<TakeoverState> {
   const { chats } = deps
   return changing(deps, call, which, async (tx, session) => {
@@ -247,7 +255,7 @@ export function closeChat(deps: Deps, call: Call<Caller>, which: Which): Promise
   })
 }
 
-/** Who has it is locked first and then the chat, in every unit that needs both. */
+/** Runs a change of a chat. Every transaction that needs both locks first the takeover and then the chat. */
 function changing<T>(
   deps: Deps,
   call: Call<Caller>,
@@ -306,9 +314,9 @@ function readWords(text: string, path: string): string {
 }
 
 /**
- * What people say in chats. The record of an owner is one chain, so commits of its people come one after the other:
- * what comes while one is under way goes with the next, together. Nothing is answered before it is committed. Throws
- * 404, and 409 unless the chat is open and the caller's.
+ * Writes messages of people. The audit record of an owner is one chain, so its commits run one after the other.
+ * Messages that arrive during a commit are written together in the next one. Answers only after the commit. Throws 404,
+ * and 409 unless the chat is open and belongs to the caller.
  */
 function sayInTurn(deps: Deps, reply: Reply): Promise<StoredReply> {
   const { owner } = reply.session
@@ -328,7 +336,7 @@ async function drain(deps: Deps, owner: SessionRow['owner'], queue: Waiting[]): 
   deps.replies.delete(owner)
 }
 
-/** One that is refused takes no other with it: then each is tried alone. */
+/** If a batch fails, tries each message alone, so that one rejected message does not affect the others. */
 async function commit(deps: Deps, owner: SessionRow['owner'], batch: Waiting[]): Promise<void> {
   const { store } = deps
   try {
@@ -342,8 +350,8 @@ async function commit(deps: Deps, owner: SessionRow['owner'], batch: Waiting[]):
 }
 
 /**
- * Chats are locked in one order by every process: first who has them, then themselves, and the head of the record last
- * and shortest.
+ * Every process locks in the same order: first the takeovers, then the chats, and last the head of the audit record,
+ * for the shortest time.
  */
 async function writeAll(
   deps: Deps,
@@ -370,8 +378,8 @@ async function writeAll(
 }
 
 /**
- * Somebody who may answer in this owner's chats, by e-mail address or id: of its team, or the one person whose it is.
- * Throws 404 for a person who is not one of them, or has no account that works.
+ * A person who may answer in this owner's chats, by e-mail address or id: a team member, or the owner themselves.
+ * Throws 404 for anyone else, and for disabled accounts.
  */
 async function personOf({ orgs }: Deps, reader: Reader, owner: OwnerScope, ref: string): Promise<Holder> {
   const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)

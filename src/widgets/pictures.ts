@@ -11,7 +11,7 @@ import { presentMessage } from './repository'
 import type { WidgetMessage } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 
-/** What every browser draws and no browser runs, and how it is redrawn. */
+/** Image formats that every browser displays and none executes, with their output format. */
 const DRAWN = { png: 'png', jpeg: 'jpeg', webp: 'webp' } as const
 const QUALITY = 90
 const GIF = Buffer.from('GIF8')
@@ -19,7 +19,7 @@ const GIF = Buffer.from('GIF8')
 type Image = Extract<Attachment, { data: string }>
 export type Stored = { draft: Draft; image: Image }
 
-/** Throws 400 unless the widget takes pictures, and these are some. */
+/** Throws 400 unless the widget accepts pictures and all attachments are pictures. */
 export function readPictures({ behavior }: WidgetRow, attachments: readonly Attachment[]): Image[] {
   if (attachments.length && !behavior.enableFileUpload)
     throw invalidInput('attachments', 'This widget does not accept attachments. Leave "attachments" out.')
@@ -32,7 +32,7 @@ export function readPictures({ behavior }: WidgetRow, attachments: readonly Atta
   })
 }
 
-/** Keeps the pixels; they belong to nobody yet. Throws 400 for what its bytes say is no picture. */
+/** Stores the pixels as drafts without an owner. Throws 400 if the bytes are not a picture. */
 export async function receivePictures(deps: Deps, images: readonly Image[]): Promise<Stored[]> {
   const { files } = deps
   const stored: Stored[] = []
@@ -47,7 +47,10 @@ export async function receivePictures(deps: Deps, images: readonly Image[]): Pro
   return stored
 }
 
-/** Throws 503 where the owner keeps as much as they may: how much that is concerns no visitor (docs/attacks.md O14). */
+/**
+ * Adds the drafts to the owner's files. Throws 503 if the owner's storage is full, without details for the visitor
+ * (docs/attacks.md O14).
+ */
 export async function keepPictures(
   { files }: Deps,
   tx: Tx,
@@ -66,7 +69,7 @@ export async function keepPictures(
   return made
 }
 
-/** Messages with links that work now, since those of files end; one of a file that is gone has none. */
+/** Messages with fresh links to their files, because links expire. A deleted file has no link. */
 export function shownMessages(
   { files, store }: Deps,
   { owner }: Pick<SessionRow, 'owner'>,
@@ -81,13 +84,16 @@ export function shownMessages(
   )
 }
 
-/** The message was not stored, so its pictures go. */
+/** Discards the pictures of a message that was not stored. */
 export async function discardPictures({ files }: Deps, stored: readonly Stored[], error: unknown): Promise<never> {
   await Promise.all(stored.map(({ draft }) => files.discard(draft).catch(() => undefined)))
   throw error
 }
 
-/** Only pixels: neither the engine nor the owner learns where a visitor took a photograph. A GIF keeps its moves. */
+/**
+ * Keeps only the pixels, so neither the engine nor the owner learns where a visitor took a photograph. A GIF stays
+ * animated.
+ */
 async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | null> {
   if (bytes.subarray(0, GIF.length).equals(GIF)) return { bytes, type: 'image/gif' }
   const drawn = await redrawn(bytes, { as: (format) => DRAWN[format as keyof typeof DRAWN] ?? 'png', quality: QUALITY })

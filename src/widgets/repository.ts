@@ -54,22 +54,22 @@ export const presentSession = (row: SessionRow): WidgetSession => ({
   visitor_left_at: isoOrNull(row.left_at),
 })
 
-/** What visitors read instead of the name of somebody who has told none. */
+/** Name that visitors see for a person without a public name. */
 const SOMEBODY = 'Support'
 
 const ADDRESS = '@'
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
-/** Something besides spaces, invisible characters and what stands for those that were taken out. */
+/** Matches a visible character: not a space, an invisible character or a placeholder for a removed one. */
 const SHOWS = /[^\s·\p{Cf}]/u
 
 const ID_CHARS = 16
 
-/** How many notes a chat may have. */
+/** Maximum number of notes per chat. */
 export const MAX_NOTES = 200
 
-/** Rows of what people write about a chat for each other. The visitor's routes never read them. */
+/** Rows of notes that people write about a chat for each other. The visitor's routes never read them. */
 export const noteRepository = {
   async list(db: Reader, session: WidgetSessionId): Promise<NoteRow[]> {
     const t = db.of(widgetNotes)
@@ -120,7 +120,7 @@ const messagesAfter = query<{ session: string; after: number }>()((db, p) => {
 const insertMessage = command<MessageRow>()((tx, p) =>
   tx.insert(tx.of(widgetMessages)).values(allOf(tx.of(widgetMessages), p)),
 )
-/** The first answer by a person says how long the visitor waited, as in `desk.write`. */
+/** Counts a person's reply. The first reply sets the visitor's waiting time, as in `desk.write`. */
 const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {
   const t = tx.of(widgetSessions)
   const waited = sql`case when ${t.first_asked_at} > ${p.now} then 0 else ${p.now} - ${t.first_asked_at} end`
@@ -140,7 +140,7 @@ type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_st
 
 /** Rows of visitors' chats. Each query names a widget whose owner or origin was checked, or one of its chats. */
 export const sessionRepository = {
-  /** A widget by its public id, of any owner: for its visitors. */
+  /** A widget of any owner by its public id, for its visitors. */
   widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
 
   async changeWidget(tx: Tx, id: WidgetId, columns: Partial<WidgetRow>): Promise<void> {
@@ -159,7 +159,7 @@ export const sessionRepository = {
       .where(inArray(t.id, [...ids]))
   },
 
-  /** Keeps it from changing until the unit has committed. */
+  /** Locks a chat until the transaction has committed. */
   async lock(tx: Tx, id: WidgetSessionId): Promise<SessionRow | undefined> {
     const t = tx.of(widgetSessions)
     return (
@@ -180,7 +180,7 @@ export const sessionRepository = {
     return (await tx.update(t).set(columns).where(eq(t.id, id)).returning())[0]!
   },
 
-  /** Of these chats, those that a person is in or asked to: their visitors have left. */
+  /** Marks the visitors of these chats as left, if a person has or was asked to join the chat. */
   async left(tx: Tx, ids: readonly WidgetSessionId[], now: number): Promise<Pick<SessionRow, 'id' | 'config_id'>[]> {
     const t = tx.of(widgetSessions)
     const are = and(inArray(t.id, [...ids]), eq(t.status, 'open'), ne(t.takeover_status, 'ai'), isNull(t.left_at))
@@ -191,7 +191,7 @@ export const sessionRepository = {
       .returning({ id: t.id, config_id: t.config_id })
   },
 
-  /** How long the newest visitors of a widget who got a person had waited, in ms. */
+  /** Waiting times of the newest visitors of a widget who got a person, in ms. */
   async waits(db: Reader, config: WidgetId, max: number): Promise<number[]> {
     const t = db.of(widgetSessions)
     const found = await db
@@ -205,7 +205,7 @@ export const sessionRepository = {
 
   insertMessage: (tx: Tx, row: MessageRow) => insertMessage(tx, row),
 
-  /** Locks an open chat and counts one more message, by a person; undefined where it is closed or gone. */
+  /** Locks an open chat and counts one more message by a person. Undefined if the chat is closed or gone. */
   countReply: async (tx: Tx, id: WidgetSessionId, now: number): Promise<SessionRow | undefined> =>
     (await countReply(tx, { id, now }))[0],
 
@@ -223,13 +223,13 @@ export const sessionRepository = {
     return (await found.where(and(eq(t.session_id, session), eq(t.id, id as MessageRow['id']))).limit(1))[0]
   },
 
-  /** The last so many, newest first. */
+  /** The last `max` messages, newest first. */
   async last(db: Reader, session: WidgetSessionId, max: number): Promise<MessageRow[]> {
     const t = db.of(widgetMessages)
     return db.select().from(t).where(eq(t.session_id, session)).orderBy(desc(t.seq)).limit(max)
   },
 
-  /** How many messages an address has sent to a widget since a moment, and when the first of them came. */
+  /** Number of messages from an address to a widget since a given time, and the time of the first. */
   async sentSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<{ sent: number; first: number }> {
     const t = db.of(widgetMessages)
     const found = db.select({ sent: count(), first: sql<number>`coalesce(min(${t.created_at}), 0)` }).from(t)
@@ -244,7 +244,7 @@ export const sessionRepository = {
     return Number(row?.begun ?? 0)
   },
 
-  /** Last activity first. A null widget: of all, for operators. */
+  /** Chats, last activity first. A null widget selects all widgets, for operators. */
   list(
     db: Reader,
     config: WidgetId | null,
@@ -259,7 +259,7 @@ export const sessionRepository = {
     return lastFirst(db, wanted, ...conditions)
   },
 
-  /** Of these widgets, last activity first. `holder` is whose chats `mine` are. */
+  /** Chats of these widgets, last activity first. `holder` is the person whose chats are `mine`. */
   ofWidgets(
     db: Reader,
     configs: readonly WidgetId[],
@@ -275,7 +275,7 @@ export const sessionRepository = {
     )
   },
 
-  /** Those of these chats with a message that has these words. */
+  /** The chats with a message that contains these words. */
   async withWords(db: Reader, chats: readonly SessionRow[], words: string): Promise<Set<WidgetSessionId>> {
     const t = db.of(widgetMessages)
     if (!chats.length) return new Set()
@@ -295,13 +295,13 @@ export const sessionRepository = {
     return new Set(found.map(({ id }) => id))
   },
 
-  /** Chats of which there is something new since a moment; for those who may have missed being told. */
+  /** Chats that changed since a given time, for listeners that may have missed a notice. */
   async changedSince(db: Reader, since: number): Promise<{ id: WidgetSessionId; changed_at: number }[]> {
     const t = db.of(widgetSessions)
     return db.select({ id: t.id, changed_at: t.changed_at }).from(t).where(gte(t.changed_at, since))
   },
 
-  /** Open ones whose time is over. */
+  /** Open chats that have expired. */
   async expired(db: Reader, now: number, max: number): Promise<SessionRow[]> {
     const t = db.of(widgetSessions)
     return db
@@ -320,9 +320,8 @@ export const sessionRepository = {
 }
 
 /**
- * How visitors and other operators read who has a chat: the first name that is one, on one line and without what acts
- * on a terminal or turns a line around. E-mail addresses, ids and accounts of machines are none, so they never reach a
- * visitor's page.
+ * The public name of a person in a chat: the first valid name, on one line, without terminal control or bidirectional
+ * characters. E-mail addresses, ids and machine accounts are not valid, so they never reach a visitor's page.
  */
 export function publicName(...names: readonly (string | null | undefined)[]): string {
   const notices = names.map((name) =>
@@ -333,7 +332,7 @@ export function publicName(...names: readonly (string | null | undefined)[]): st
   return notices.find((name) => SHOWS.test(name) && !name.includes(ADDRESS) && !UUID.test(name)) ?? SOMEBODY
 }
 
-/** Who holds a chat. Owners read it, so of the server's own operators it says no more than that they are different. */
+/** Id of the person who has a chat. Owners can read it, so for the server's own operators it is only a hash. */
 export function holderIdOf(caller: Caller): string {
   if (caller.type !== 'operator') return caller.userId
   return `operator:${sha256Hex(caller.name).slice(0, ID_CHARS)}`

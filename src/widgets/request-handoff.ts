@@ -15,7 +15,7 @@ import { assertMaySay } from './visitor-auth'
 
 export type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Stored[] }
 
-/** A message that is stored, and what the visitor is told instead of an answer. */
+/** A stored message, and the notice for the visitor that replaces an answer. */
 type Heard = { message: MessageRow; session: SessionRow; fence: number; notify: MessageRow | null }
 
 type Request = { widget: WidgetRow; session: SessionRow; reason: string | null; message: MessageRow | null }
@@ -29,12 +29,12 @@ type Call = {
   attempt: number
 }
 
-/** The job that tells the owner's own server. */
+/** The job that notifies the owner's own server. */
 export const callJob = (deps: Deps) =>
   defineJob<Call, null>({
     name: CALL.name,
     run: (job) => callOwner(deps, job),
-    // Attempts end by the schedule of webhooks; these are for processes that die.
+    // Attempts end by the schedule of webhooks. These retries are for processes that die.
     retry: { attempts: 20, delayMs: (attempt) => Math.min(2 ** attempt, 30) * 1_000 },
     timeLimitMs: 60_000,
     concurrency: 16,
@@ -45,7 +45,7 @@ export const callJob = (deps: Deps) =>
 const CALL = { name: 'widgets.call' }
 
 /**
- * A visitor asks for a person: the chat waits for one, and the owner's own server is told if it has an address
+ * A visitor asks for a person. The chat then waits for one, and the owner's own server is notified if it has an address
  * (docs/api.md 15.1).
  */
 export async function requestPerson(
@@ -72,7 +72,7 @@ async function callOwner(deps: Deps, { payload }: Running<Call>): Promise<Outcom
   const [session] = await rows.byIds(store.read, [payload.session])
   const { action, url } = widget?.intents ?? {}
   if (!widget || !session || action !== 'webhook' || !url) return {}
-  // Nobody needs to be fetched any more.
+  // A person has already answered, or the request ended.
   if (attempt > 1 && session.takeover_status !== 'requested') return {}
   const body = await bodyOf(deps, payload, session)
   const message = { id: event, body, secret: secretOf(widget.owner) }
@@ -92,7 +92,7 @@ async function callOwner(deps: Deps, { payload }: Running<Call>): Promise<Outcom
   }
 }
 
-/** The event as webhooks have it (docs/api.md 14.2), with what the visitor said; the same in each attempt. */
+/** The event in the format of webhooks (docs/api.md 14.2), with the visitor's message. The same in each attempt. */
 async function bodyOf(
   { store }: Deps,
   { event, created, message, reason }: Call,
@@ -111,7 +111,7 @@ async function bodyOf(
   return JSON.stringify({ id: event, type: humanRequested.type, created, data })
 }
 
-/** What a visitor says comes in: in one unit it is counted, stored, and read for whether it asks for a person. */
+/** Receives a visitor's message in one transaction: counts it, stores it, and checks whether it asks for a person. */
 export async function receiveMessage(
   deps: Deps,
   tx: Tx,
@@ -138,7 +138,7 @@ export async function receiveMessage(
   return { ...(await fetchPerson(deps, tx, widget, written)), message: written.message, fence: fencingToken }
 }
 
-/** What the owner wants done where a visitor asks for a person. */
+/** Applies the owner's settings when a visitor asks for a person. */
 async function fetchPerson(
   deps: Deps,
   tx: Tx,
@@ -183,7 +183,7 @@ const PHRASES = [
 
 const isWordChar = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
 
-/** Whether a message asks for a person: it has one of the phrases as whole words. Linear in its length. */
+/** True if a message contains one of the phrases as whole words. Linear in its length. */
 function asksForPerson(text: string, { enabled, keywords }: Intents): boolean {
   if (!enabled) return false
   const message = text.toLowerCase().replace(/\s+/g, ' ')

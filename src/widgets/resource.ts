@@ -6,7 +6,7 @@ import { DEFAULTS, personaOf } from './groups'
 import * as words from './schema'
 import { type WidgetRow, widgets } from './table'
 
-/** Chat widgets (docs/api.md 15.1). The service adds the snippet, which has this server's address. */
+/** Chat widgets (docs/api.md 15.1). The service adds the snippet, which contains this server's address. */
 export const widget = defineResource({
   name: 'iframe',
   title: { one: 'widget', many: 'widgets' },

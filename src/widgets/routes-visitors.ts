@@ -19,10 +19,10 @@ type Context = { exchange: Exchange; request: Request; route: string; params: { 
 
 const OfWidget = checkedPath(t.Object({ id: t.String() }))
 const OfChat = checkedPath(t.Object({ id: t.String(), sessionId: t.String() }))
-/** With pictures. */
+/** Maximum body size, including pictures. */
 const MESSAGE_BYTES = 4 * 1024 * 1024
 
-/** Who knocks: read from the headers that browsers set, and from the token of the chat. */
+/** The visitor's request: from headers that browsers set, and the token of the chat. */
 function visitorRequestOf({ exchange, request, route, params }: Context): VisitorRequest {
   const { headers, method, signal } = request
   return {
@@ -43,7 +43,8 @@ function visitorRequestOf({ exchange, request, route, params }: Context): Visito
 }
 
 /**
- * What visitors' pages call (docs/api.md 15.3): no account's credential, but the widget's origin and the chat's token.
+ * Routes for visitors' pages (docs/api.md 15.3). They need no account credential, only the widget's origin and the
+ * chat's token.
  */
 export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) =>
   new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })

@@ -11,11 +11,11 @@ import type { WidgetService } from './service'
 const PATH = '/iframes/:id'
 const CHATS = `${PATH}/conversations` as const
 const CHAT = `${CHATS}/:sessionId` as const
-/** Who a visitor says they are, where they are, and what they want. */
+/** Members with the visitor's identity, location and request. */
 const VISITOR = ['identity', 'context', 'page_url', 'user_agent', 'origin', 'reason']
 const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ id, sessionId: ids.sessionId ?? '' })
 
-/** What owners do with their widgets (docs/api.md 15.1). */
+/** Routes for owners and their widgets (docs/api.md 15.1). */
 const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
   [
     ...resourceVerbs(widgets),
@@ -80,7 +80,7 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
     ),
   ] as const
 
-/** What people do in visitors' chats (docs/api.md 15.2). */
+/** Routes for people who answer visitors' chats (docs/api.md 15.2). */
 const chatVerbs = ({ deps }: WidgetService) =>
   [
     verb(

@@ -22,7 +22,7 @@ export const WidgetNote = t.Object(
 )
 export type WidgetNote = Static<typeof WidgetNote>
 
-/** Who a visitor is; `verified` only where the owner's own server has signed it (docs/attacks.md M4). */
+/** Identity of a visitor. `verified` only if the owner's own server has signed it (docs/attacks.md M4). */
 export const VisitorIdentity = t.Object(
   {
     name: nullable(t.String()),
@@ -54,7 +54,7 @@ export type WidgetMessage = Static<typeof WidgetMessage>
 
 const notify = <E extends string, D extends TSchema>(event: E, data: D) => t.Object({ event: t.Literal(event), data })
 
-/** What a visitor's page is told, one event each (docs/api.md 15.3). */
+/** The events for a visitor's page (docs/api.md 15.3). */
 export const ChatEvent = t.Union(
   [
     t.Object({
@@ -116,7 +116,7 @@ export const WidgetSessionQuery = t.Object({
 export type WidgetSessionQuery = Static<typeof WidgetSessionQuery>
 
 const TAKEOVER_STATES = ['waiting', 'mine', 'all', 'closed'] as const
-/** Which conversations of all widgets are listed. */
+/** Filters for the conversations of all widgets. */
 export const TakeoverQuery = t.Object({
   state: oneOf(TAKEOVER_STATES, { default: 'all', description: '`all` are the open ones' }),
   config_id: t.Optional(WidgetId.schema),

@@ -153,7 +153,7 @@ export const Analytics = t.Object({
 })
 export type Analytics = Static<typeof Analytics>
 
-/** What visitors' pages learn of a widget before there is a session. */
+/** The public facts of a widget, before there is a session. */
 export const PublicWidget = t.Object(
   {
     id: WidgetId.schema,

@@ -43,22 +43,22 @@ const MAX_BYTES = 4_096
 
 const TIMEOUT_MS = 5_000
 
-/** Called for a change; with the id of a chat when nothing but its visitor's writing is new. */
+/** Called for a change. The argument is the chat's id if only its visitor is typing, else null. */
 type Changed = (writing: string | null) => void
 
-/** Typing is told over and over; without a word for so long it has ended. */
+/** Typing notices repeat. After this long without one, the visitor has stopped. */
 const WRITES_MS = 5_000
 
 const MAX_WRITING = 2_000
 
 export type WidgetService = ReturnType<typeof createWidgets>
 
-/** Chats of which it is known that their visitor writes. */
+/** Maximum number of chats to remember as typing. */
 const MAX_TYPING = 2_000
 
 const TIDY = { everyMs: 60_000, batch: 500 }
 
-/** Chat widgets: what owners set up, what visitors do, and how people take over (docs/api.md 15). */
+/** Chat widgets: owners configure them, visitors use them, and people take chats over (docs/api.md 15). */
 export function createWidgets(given: Given) {
   const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = given
   const { store } = resources
@@ -80,7 +80,7 @@ export function createWidgets(given: Given) {
   }
   jobs.register(callJob(deps))
   jobs.register(recurring('widgets.tidy', TIDY.everyMs, tidy))
-  /** With the snippet, which has this server's address. */
+  /** Adds the snippet, which contains this server's address. */
   const widgets = {
     ...resource,
     list: async (...requests: Parameters<typeof resource.list>) => {
@@ -127,12 +127,12 @@ export function createWidgets(given: Given) {
       tier: key?.tier ?? 'free',
     })
     if (groups.intents?.action === 'webhook' && groups.intents.url) {
-      // As for the addresses of webhooks: 400 `url_blocked`.
+      // Like for webhook addresses: throws 400 `url_blocked`.
       await given.outbound.assertPublicUrl(groups.intents.url).catch((error) => {
         throw atField(error, 'intents.url')
       })
     }
-    // 404 for a skill that the widget's answers could not use. One that it had before may be gone by now.
+    // Throws 404 for a skill that the widget's answers could not use. Skills it already had may be gone by now.
     for (const slug of sent.behavior?.skills ?? [])
       if (!(before?.behavior.skills ?? []).includes(slug) && !(await given.skills.runnable(key ?? caller, slug)))
         throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
@@ -140,7 +140,7 @@ export function createWidgets(given: Given) {
     return { name, status, ...paying, ...groups }
   }
 
-  /** The key that pays. Throws 404 for one that the caller does not have; null where it no longer works. */
+  /** The key that pays. Throws 404 for a key that the caller does not have. Null if it no longer works. */
   async function keyFor(caller: Caller, sent: string | undefined, before: WidgetRow | null) {
     if (sent === undefined) return before && keyOf(before.api_key_id)
     const key = KeyId.is(sent) ? await keyOf(sent) : null
@@ -148,14 +148,14 @@ export function createWidgets(given: Given) {
     return key
   }
 
-  /** An organization's key may link only its organization's; people also their own. */
+  /** An organization's key may link only keys of that organization. People may also link their own. */
   function hasKey(caller: Caller, owner: OwnerScope): boolean {
     if (caller.type === 'operator' || owner === ownerOf(caller)) return true
     return caller.orgId === null && owner === `org:${caller.activeOrgId}`
   }
 
   async function changed(tx: Tx, { verb, row, before }: Change<typeof widget>): Promise<void> {
-    // An operator names an owner, whose key it must be; a team's widget may use the key of the person who made it.
+    // The key must belong to the named owner. A team's widget may also use the key of its creator.
     if (![row.owner, `user:${row.user_id}`].includes(row.key_owner) && row.key_owner !== before?.key_owner)
       throw atField(notFound('API key'), 'api_key_id')
     if (verb !== 'deleted') return
@@ -164,7 +164,7 @@ export function createWidgets(given: Given) {
     for (const id of gone) tellChat(deps, tx, { id, config_id: row.id }, { what: 'closed' })
   }
 
-  /** A copy for the same owner, paid by the same key. Throws 403, 409 where the owner has the most. */
+  /** Copies a widget for the same owner and paying key. Throws 403, 409 when the owner has the maximum number. */
   async function duplicate(call: Call<Caller>, id: string, { name }: NonNullable<Duplicate> = {}): Promise<Widget> {
     return store.write(async (tx) => {
       const before = await resource.findToChange(tx, call.caller, id)
@@ -183,7 +183,7 @@ export function createWidgets(given: Given) {
     return { token, preview_url: `${origin()}/embed/widget/${row.id}?preview=${token}`, expires_at: iso(until) }
   }
 
-  /** Makes the secret with which the owner's server signs who visitors are; the one before ends at once. */
+  /** Creates the secret with which the owner's server signs visitors' identities. The previous one ends at once. */
   async function identitySecret(call: Call<Caller>, id: string): Promise<IdentitySecret> {
     return store.write(async (tx) => {
       const before = await resource.findToChange(tx, call.caller, id)
@@ -203,7 +203,7 @@ export function createWidgets(given: Given) {
     return { ...view, embed_snippet: snippetOf(view.id) }
   }
 
-  /** Closes chats whose time is over. */
+  /** Closes expired chats. */
   async function tidy(): Promise<number> {
     const due = await rows.expired(store.read, clock.now(), TIDY.batch)
     for (const { id, owner, config_id } of due) {
@@ -218,7 +218,7 @@ export function createWidgets(given: Given) {
   }
 }
 
-/** Tells of changes in any chat of a widget, in this process: one listener for all who watch. */
+/** Reports changes in any chat of a widget, within this process. Uses one listener for all watchers. */
 export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   const watchers = new Map<string, Set<Changed>>()
   const writing = new LRUCache<string, number>({ max: MAX_WRITING })
@@ -237,8 +237,8 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   return { watch, writes }
 
   /**
-   * Calls `changed` whenever there is something new in a chat of these widgets, until the returned function is called.
-   * It may miss something: look by yourself now and then.
+   * Calls `changed` for every change in a chat of these widgets, until the returned function is called. Notices can get
+   * lost, so callers must also poll.
    */
   function watch(widgetIds: readonly string[], changed: Changed): () => void {
     for (const id of widgetIds) watchers.set(id, (watchers.get(id) ?? new Set()).add(changed))
@@ -251,7 +251,7 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
     }
   }
 
-  /** Whether the visitor of this chat writes something now. */
+  /** True while the visitor of this chat is typing. */
   function writes(sessionId: string): boolean {
     const at = writing.get(sessionId)
     return at !== undefined && clock.monotonic() - at < WRITES_MS
@@ -259,7 +259,8 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
 }
 
 /**
- * Whether a widget's owner controls a domain: a TXT record or a file says the value of this widget (docs/api.md 15.1).
+ * Checks whether a widget's owner controls a domain: a TXT record or a file must contain the value of this widget
+ * (docs/api.md 15.1).
  */
 export function createDomains({
   clock,
@@ -283,7 +284,7 @@ export function createDomains({
     return found.some((parts) => parts.join('').trim() === value)
   }
 
-  /** Through the outbound door: the name may lead anywhere. */
+  /** Uses `outbound`, because the name may lead anywhere. */
   async function serves(url: string, value: string): Promise<boolean> {
     try {
       const { status, body } = await outbound.fetchPublic(url, { maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS })
@@ -298,7 +299,7 @@ export function createDomains({
 
 function readDomain(sent: string): string {
   const name = sent.trim().replace(/\.$/, '')
-  // Names with letters beyond ASCII are asked for as the domain name system has them.
+  // The domain name system requires names beyond ASCII in their encoded form.
   const domain = /[\s/:?#@\\]/.test(name) ? '' : (URL.parse(`https://${name}`)?.hostname ?? '')
   if (HOST.test(domain)) return domain
   throw invalidInput('domain', `"domain" is "${quoted(sent)}"; send a host name such as shop.example.`)

@@ -14,14 +14,14 @@ export const widgets = defineTable((k) =>
       ...ownedColumns<WidgetId>(k),
       status: k.text('status').$type<'active' | 'disabled'>().notNull(),
       api_key_id: k.text('api_key_id').$type<KeyId>().notNull(),
-      /** Who pays for its answers. */
+      /** Who pays for the widget's answers. */
       key_owner: k.text('key_owner').$type<OwnerScope>().notNull(),
-      /** Complete, with the defaults of when it was made. */
+      /** Complete groups, including the defaults from the time of creation. */
       appearance: k.json<Appearance>('appearance').notNull(),
       behavior: k.json<Behavior>('behavior').notNull(),
       security: k.json<Security>('security').notNull(),
       intents: k.json<Intents>('intents').notNull(),
-      /** Which secret signs who visitors are; 0: none was made. */
+      /** Version of the secret that signs visitors' identities. 0 if none was created. */
       identity_version: k.int('identity_version').notNull(),
     },
     (t) => ownedIndexes(k, 'widgets', t),
@@ -37,17 +37,17 @@ export const widgetSessions = defineTable((k) =>
       config_id: k.text('config_id').$type<WidgetId>().notNull(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       token_hash: k.text('token_hash').notNull(),
-      /** The origin that the token is bound to; null for the widget's own page, which is served from here. */
+      /** The origin that the token is bound to. Null for the widget's own page, which this server serves. */
       token_origin: k.text('token_origin'),
       status: k.text('status').$type<'open' | 'closed'>().notNull(),
-      /** As in the takeover of this session, with which it is changed; here so that lists can ask for it. */
+      /** Copy of the takeover's state, always changed together with it. Stored here so that lists can filter by it. */
       takeover_status: k.text('takeover_status').$type<'ai' | 'requested' | 'human'>().notNull(),
       operator_id: k.text('operator_id'),
       operator_name: k.text('operator_name'),
       reason: k.text('reason'),
       takeovers: k.int('takeovers').notNull(),
       visitor_id: k.text('visitor_id').notNull(),
-      /** Keyed hash; the address itself is not stored. */
+      /** Keyed hash. The address itself is not stored. */
       ip_hash: k.text('ip_hash').notNull(),
       user_agent: k.text('user_agent'),
       origin: k.text('origin'),
@@ -56,22 +56,22 @@ export const widgetSessions = defineTable((k) =>
       context: k.json<VisitContext>('context'),
       /** Number of the last message. */
       message_count: k.int('message_count').notNull(),
-      /** Messages by the visitor. */
+      /** Number of messages by the visitor. */
       asked: k.int('asked').notNull(),
       first_asked_at: k.ms('first_asked_at'),
       first_response_ms: k.int('first_response_ms'),
       cost_micro: k.int('cost_micro').notNull(),
       conversation_id: k.text('conversation_id'),
-      /** From asking for a person to having one. */
+      /** Time from the request for a person to their arrival, in ms. */
       waited_ms: k.int('waited_ms'),
-      /** When the visitor's page closed its stream while a person was wanted or there; null while it is open. */
+      /** When the visitor's page closed its stream while a person was requested or present. Null while it is open. */
       left_at: k.ms('left_at'),
       rating: k.int('rating'),
       comment: k.text('comment'),
       created_at: k.ms('created_at').notNull(),
-      /** When it was made, or of its last message. */
+      /** Time of the last message, or of creation. */
       last_message_at: k.ms('last_message_at').notNull(),
-      /** Of the last thing that its listeners are told. */
+      /** Time of the last change that listeners are notified of. */
       changed_at: k.ms('changed_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
     },
@@ -95,14 +95,14 @@ export const widgetMessages = defineTable((k) =>
       id: k.text('id').$type<MessageId>().primaryKey(),
       session_id: k.text('session_id').$type<WidgetSessionId>().notNull(),
       config_id: k.text('config_id').$type<WidgetId>().notNull(),
-      /** From 1 in each session. */
+      /** Counts from 1 in each session. */
       seq: k.int('seq').notNull(),
       role: k.text('role').$type<'user' | 'assistant' | 'operator' | 'system'>().notNull(),
       content: k.text('content').notNull(),
       artifacts: k.json<Record<string, unknown>[]>('artifacts').notNull(),
-      /** Of a visitor's message: where it came from, for limits. */
+      /** Address hash of a visitor's message, for limits. */
       ip_hash: k.text('ip_hash'),
-      /** A visitor's message whose answer failed: the same words sent again are the same message. */
+      /** True for a visitor's message whose answer failed. The same text sent again then counts as the same message. */
       failed: k.bool('failed').notNull(),
       created_at: k.ms('created_at').notNull(),
     },
@@ -114,7 +114,10 @@ export const widgetMessages = defineTable((k) =>
 )
 export type MessageRow = Row<typeof widgetMessages>
 
-/** What people write about a chat for each other. In its own table, so that nothing sent to visitors can have it. */
+/**
+ * Notes that people write about a chat for each other. A separate table ensures that no visitor's route can return
+ * them.
+ */
 export const widgetNotes = defineTable((k) =>
   k.table(
     'widget_notes',

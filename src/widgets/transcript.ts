@@ -24,7 +24,7 @@ type Turn = {
   widget: WidgetRow
   session: SessionRow
   message: MessageRow
-  /** Of the takeover when the message came: an answer under an older one is never shown. */
+  /** Fence of the takeover when the message arrived. An answer under an older fence is never shown. */
   fence: number
   caller: KeyCaller
   images: readonly Image[]
@@ -38,18 +38,18 @@ type Show = (progress: Progress) => void | Promise<void>
 
 type Alongside = NonNullable<CompletionRequest['alongside']>
 
-/** Messages that an answer sees: 20 turns (docs/api.md 22.6). */
+/** Number of messages that an answer sees: 20 turns (docs/api.md 22.6). */
 const HISTORY = 40
 
-/** The most that one answer to a visitor may cost. */
+/** Maximum cost of one answer to a visitor. */
 const MAX_MICRO = centsToMicro(100)
 
-/** A person has taken over, or the chat has ended, while the AI was answering. */
+/** A person took over, or the chat ended, while the AI was answering. */
 class Superseded extends Error {
   override name = 'Superseded'
 }
 
-/** Data of the three (docs/api.md 14.2). */
+/** Data of three events (docs/api.md 14.2). */
 type SessionState = {
   config_id: string
   session_id: string
@@ -66,15 +66,15 @@ const MAX = 500
 export type Recent = ReturnType<typeof createRecent>
 
 /**
- * Messages that this process has just committed, so that listeners here need not read them again. A message never
- * changes in what listeners are told, and one that is not here is read from the store.
+ * Cache of messages that this process just committed, so that local listeners need not read them again. The parts of a
+ * message that listeners see never change. Other messages are read from the store.
  */
 export function createRecent() {
   const messages = new LRUCache<string, MessageRow>({ max: MAX })
   const keyOf = (session: WidgetSessionId, seq: number) => `${session} ${seq}`
   return {
     keep: (message: MessageRow): void => void messages.set(keyOf(message.session_id, message.seq), message),
-    /** The one message after a number; undefined where it is not known here. */
+    /** The message after a number. Undefined if not cached. */
     after: (session: WidgetSessionId, seq: number) => messages.get(keyOf(session, seq + 1)),
   }
 }
@@ -83,13 +83,13 @@ type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, '
 
 type Place = Pick<SessionRow, 'id' | 'config_id'>
 
-/** The topic of a chat's news to its listeners: `begun`, `message`, `takeover`, `typing`, `closed`, `left`, `back`. */
+/** The topic of a chat's notices to listeners: `begun`, `message`, `takeover`, `typing`, `closed`, `left`, `back`. */
 export const CHAT = 'widget.session'
 export const CHAT_KIND = 'widget_session'
-/** Chats as a kind of takeover; an operator may be silent for half an hour (docs/api.md 15.2). */
+/** Chats as a kind of takeover. An operator may be silent for half an hour (docs/api.md 15.2). */
 export const CHATS = { name: CHAT_KIND, title: 'conversation', silenceMs: 30 * 60_000 }
 
-/** Writes a message at the end of a chat, and tells who listens. The chat must be locked by this unit. */
+/** Appends a message to a chat, and notifies listeners. This transaction must have locked the chat. */
 export async function writeMessage(
   deps: Deps,
   tx: Tx,
@@ -112,8 +112,9 @@ export async function writeMessage(
 }
 
 /**
- * As `writeMessage`, for the person who has the chat, which this unit has touched for them. Few statements, sent
- * together where they can be: people type into many chats at once. Throws 404, and 409 unless it is open.
+ * Like `writeMessage`, for the person who has the chat, after this transaction touched the takeover for them. Uses few
+ * statements, sent together if possible, because people type into many chats at once. Throws 404, and 409 unless the
+ * chat is open.
  */
 export async function writeReply(deps: Deps, tx: Tx, { id }: SessionRow, content: string): Promise<MessageRow> {
   const { clock } = deps
@@ -127,7 +128,7 @@ export async function writeReply(deps: Deps, tx: Tx, { id }: SessionRow, content
   return message
 }
 
-/** Changes a chat in a way that its listeners are to see. */
+/** Changes a chat in a way that its listeners see. */
 export async function markChat(
   { clock }: Deps,
   tx: Tx,
@@ -150,7 +151,7 @@ export function tellChat(
   })
 }
 
-/** Part of each change of who answers: the chat's own columns, the record, the event, and who is told. */
+/** Part of each change of who answers: updates the chat's own columns, the record, the event, and the listeners. */
 export async function takeoverChanged(
   deps: Deps,
   tx: Tx,
@@ -183,12 +184,12 @@ export async function takeoverChanged(
     await audit.recordUnattended(tx, { scope: subject.owner, requestId: newRequestId() }, { action, ...about, input })
 }
 
-/** A chat as what is taken over. */
+/** A chat as the subject of a takeover. */
 export const subjectOf = ({ id, owner }: Pick<SessionRow, 'id' | 'owner'>) => ({ id, owner })
 
 /**
- * As `Promise.all`, but also waits where one fails: nothing may go on in a unit that has ended. Throws what failed
- * first; what fails after it says only that the unit is over.
+ * Like `Promise.all`, but also waits for all promises after a failure, because nothing may continue in an ended
+ * transaction. Throws the first error. Later errors only report that the transaction has ended.
  */
 export async function together<const Work extends readonly Promise<unknown>[]>(work: Work) {
   const all = Promise.all(work)
@@ -215,8 +216,8 @@ const NAMES = {
 }
 
 /**
- * The stored answer, or null when a person took over before it was done: then it is stopped, charged to nobody and not
- * shown (docs/promises.md I36). `show` makes it a stream. Throws what completions throw; the message is then marked as
+ * Returns the stored answer. Null when a person took over first: then the answer is stopped, charged to nobody and not
+ * shown (docs/promises.md I36). `show` makes it a stream. Throws what completions throw, and then marks the message as
  * not answered.
  */
 export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Promise<MessageRow | null> {
@@ -239,7 +240,7 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
       ...rest,
     })
     const more = { cost_micro: session.cost_micro + run.costMicro, conversation_id: stored }
-    // A visitor is shown no empty answer.
+    // Visitors never see an empty answer.
     if (broken !== undefined && content === '') {
       await markChat(deps, tx, session.id, more)
       return
@@ -258,7 +259,7 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
   } catch (error) {
     if (error instanceof Superseded || stop.signal.aborted) return null
     await store.write((tx) => rows.changeMessage(tx, turn.message.id, { failed: true }))
-    // What concerns the widget's owner and not its visitors: credit, the key, its rights.
+    // These errors concern the widget's owner and not its visitors: credit, the key, its rights.
     throw error instanceof AppError && ['unpaid', 'forbidden', 'unauthenticated'].includes(error.kind)
       ? cannotAnswer.with({ retryAfterS: 30, cause: error })
       : error
@@ -267,7 +268,10 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
   }
 }
 
-/** What the AI would say now, to a person of the widget. The chat keeps nothing of it. Throws 409, and as `answer`. */
+/**
+ * Drafts the AI's next answer for a person of the widget. The chat stores nothing of it. Throws 409, and like
+ * `answerTurn`.
+ */
 export async function draftAnswer(
   deps: Deps,
   by: Call<Caller>,
@@ -294,7 +298,7 @@ export async function draftAnswer(
   return drafted!
 }
 
-/** Throws unless the AI still has it, as when the message came. Locks it until the answer is stored. */
+/** Throws unless the AI still has the chat under the same fence. Locks the chat until the answer is stored. */
 async function stillOurs({ chats }: Deps, tx: Tx, { session, fence: fencingToken }: Turn): Promise<SessionRow> {
   const now = await chats.lock(tx, subjectOf(session))
   if (now.status === 'human' || now.fence !== fencingToken) throw new Superseded()
@@ -303,7 +307,7 @@ async function stillOurs({ chats }: Deps, tx: Tx, { session, fence: fencingToken
   return row
 }
 
-/** The owner reads the AI's turns among their conversations, too. */
+/** Adds the AI's turns to the owner's conversations too. */
 async function keepTurn(
   { conversations }: Deps,
   tx: Tx,
@@ -342,7 +346,7 @@ async function requestOf(
     after: [],
     images: images.map((attachment, at) => ({ attachment, path: `attachments[${at}].data`, turn: null })),
     temperature: undefined,
-    // Strangers reach no memories, tools and jobs of the owner, and no skills that the widget does not name.
+    // Strangers get none of the owner's memories, tools and jobs, and only the skills that the widget names.
     sealed: true,
     forVisitors: true,
     active: await skills.onlyNamed(call, { slugs: behavior.skills, prompt: message.content }),

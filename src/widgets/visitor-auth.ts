@@ -21,7 +21,7 @@ const MAX_BYTES = 16 * 1024
 
 const TIMEOUT_MS = 5_000
 
-/** What a browser says of the page that calls; it cannot be forged by pages, only by programs. */
+/** What a browser reports about the calling page. Pages cannot forge it, only programs can. */
 type Page = {
   origin: string | null
   /** The request's own host, as in the Host header. */
@@ -30,7 +30,7 @@ type Page = {
   fetchSite: string | null
 }
 
-/** The frame's own page: it is served from here, and who may frame it is said by its policy. */
+/** True for the frame's own page, which this server serves. Its policy controls who may frame it. */
 function isOwnPage({ origin, host, fetchSite }: Page, own: string): boolean {
   if (origin === null) return fetchSite === 'same-origin'
   if (origin === own) return true
@@ -38,15 +38,15 @@ function isOwnPage({ origin, host, fetchSite }: Page, own: string): boolean {
 }
 
 /**
- * The value of `frame-ancestors` for the page of a widget, from the origins that may show it (docs/api.md 15.3): none
- * where none is listed (docs/attacks.md M1). A preview is framed by this server only.
+ * The value of `frame-ancestors` for a widget's page, from the origins that may show it (docs/api.md 15.3). Without
+ * any, no page may frame it (docs/attacks.md M1). Only this server may frame a preview.
  */
 export function frameAncestors(allowed: readonly string[], preview = false): string {
   if (preview) return "'self'"
   return allowed.length ? allowed.join(' ') : "'none'"
 }
 
-/** Origins as browsers send them. Throws 400 naming the invalid one. */
+/** Origins in the form that browsers send. Throws 400 naming the invalid one. */
 export function readOrigins(values: readonly string[]): string[] {
   return [...new Set(values.map((value, at) => readOrigin(value, `security.allowedOrigins[${at}]`)))]
 }
@@ -61,7 +61,7 @@ function readOrigin(value: string, path: string): string {
   )
 }
 
-/** The origin of the page that the visitor is on; null for what is no web address. */
+/** The origin of the visitor's page. Null if it is not a web address. */
 export function originOfPage(url: string | null | undefined): string | null {
   const parsed = url ? URL.parse(url) : null
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.origin : null
@@ -72,13 +72,13 @@ const PREVIEW = 'svc_wp_'
 const SECRET_CHARS = 43
 const PREVIEW_MS = 15 * 60_000
 
-/** A visitor's token and what is stored of it. */
+/** A visitor's token, and the hash to store. */
 export function newSessionToken(): { token: string; hash: string } {
   const token = `${SESSION}${randomBase62(SECRET_CHARS)}`
   return { token, hash: sha256Hex(token) }
 }
 
-/** The bearer token of a header; null for anything else, such as a key of an account. */
+/** The bearer token of a header. Null for anything else, such as an account's key. */
 export function bearerOf(header: string | null): string | null {
   const match = header?.match(/^Bearer (svc_wt_[0-9A-Za-z]{43})$/)
   return match ? match[1]! : null
@@ -87,13 +87,13 @@ export function bearerOf(header: string | null): string | null {
 const previewSignature = (masterKey: Uint8Array, id: string, until: number): string =>
   hmacHex(masterKey, `widget-preview ${id} ${until}`).slice(0, 48)
 
-/** A token that shows a widget to everyone who has it, for 15 minutes: signed, and stored nowhere. */
+/** A token that shows a widget to everyone who has it, for 15 minutes. Signed, and stored nowhere. */
 export function makePreview({ masterKey, clock }: Deps, id: string): { token: string; until: number } {
   const until = clock.now() + PREVIEW_MS
   return { token: `${PREVIEW}${until.toString(36)}_${previewSignature(masterKey, id, until)}`, until }
 }
 
-/** Whether it is a preview of this widget, and its time is not over. */
+/** True for an unexpired preview token of this widget. */
 function fitsPreview({ masterKey, clock }: Deps, token: string, id: string): boolean {
   const [, time = '', signature = ''] = token.match(/^svc_wp_([0-9a-z]{1,12})_([0-9a-f]{48})$/) ?? []
   const until = Number.parseInt(time, 36)
@@ -101,30 +101,30 @@ function fitsPreview({ masterKey, clock }: Deps, token: string, id: string): boo
   return isValid && timingSafeEqual(signature, previewSignature(masterKey, id, until))
 }
 
-/** Who an address is, for limits, without storing it. */
+/** Identifies an address for limits without storing it. */
 export const addressHash = (masterKey: Uint8Array, widgetId: string, ip: string): string =>
   hmacHex(masterKey, `widget-address ${widgetId} ${ip}`).slice(0, 32)
 
-/** A visitor's request, as far as it says who asks. */
+/** The parts of a visitor's request that identify the sender. */
 export type VisitorRequest = {
   id: string
   page: Page
   ip: string
   userAgent: string | null
-  /** The widget token; null for none, and for other credentials. */
+  /** The widget token. Null without one, and for other credentials. */
   token: string | null
-  /** A reading request may come without an Origin, as browsers leave it out within one origin. */
+  /** True for a read, which may lack an Origin header, because browsers omit it within one origin. */
   reads: boolean
   requestId: string
   route: string
   signal: AbortSignal
-  /** The token is good: this is no stranger's connection any more. */
+  /** Called when the token is valid, so that the connection no longer counts as a stranger's. */
   known(): void
-  /** Lets this origin's pages read the answer. */
+  /** Allows this origin's pages to read the answer. */
   readable(origin: string): void
 }
 
-/** Throws 404 for a widget that is not there or disabled. */
+/** Throws 404 for a missing or disabled widget. */
 async function active({ store }: Deps, id: string): Promise<WidgetRow> {
   const row = WidgetId.is(id) ? await rows.widget(store.read, id) : undefined
   if (row?.status !== 'active') throw notFound('widget')
@@ -136,7 +136,7 @@ async function allowedOf({ keyOf }: Deps, { security, api_key_id }: WidgetRow): 
   return (await keyOf(api_key_id))?.allowedOrigins ?? []
 }
 
-/** Before there is a chat. Throws 404, 403 `origin_not_allowed`, and 401 for a preview that is over. */
+/** Checks access before there is a chat. Throws 404, 403 `origin_not_allowed`, and 401 for an expired preview. */
 export async function enterWidget(
   deps: Deps,
   visitorRequest: VisitorRequest,
@@ -148,14 +148,18 @@ export async function enterWidget(
   const { origin: from } = visitorRequest.page
   if (preview !== undefined) {
     if (!fitsPreview(deps, preview, widget.id)) throw badPreview()
-    // Exact match of the whole origin (docs/attacks.md M2). `null` and none are no page, and no list allows none.
+    // Compares the whole origin exactly (docs/attacks.md M2). `null` or no origin is not a page. An empty list allows
+    // no page.
   } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(deps, widget)).includes(from)))
     throw originRefused(from)
   if (from) visitorRequest.readable(from)
   return { widget, isOwn }
 }
 
-/** With a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one it was given to. */
+/**
+ * Checks access with a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one that got the
+ * token.
+ */
 export async function enterChat(
   deps: Deps,
   visitorRequest: VisitorRequest,
@@ -184,7 +188,7 @@ function isBoundTo({ origin }: Deps, { page, reads }: VisitorRequest, { token_or
   return bound === null ? isOwnPage(page, origin()) : page.origin === bound
 }
 
-/** Who may frame the page of a widget, for its `frame-ancestors`. Throws as `enter`. */
+/** The pages that may frame a widget's page, for its `frame-ancestors`. Throws like `enterWidget`. */
 export async function frameOf(
   deps: Deps,
   id: string,
@@ -214,7 +218,7 @@ export function assertFits({ behavior }: WidgetRow, content: string): void {
     throw invalidInput('content', `"content" has ${charactersIn(content)} characters; this widget allows ${max}.`)
 }
 
-/** Throws 429. The chat is locked by this unit. */
+/** Throws 429. This transaction has locked the chat. */
 export async function assertMaySay(
   { settings, clock }: Deps,
   tx: Tx,
@@ -238,7 +242,7 @@ export async function assertMaySay(
     throw tooFast(STRICT.windowMs / 1_000, 'You sent the same message several times in a row.')
 }
 
-/** Whether it would be the third of the same words in a row by the visitor. */
+/** True if the visitor would repeat the same text for the third time in a row. */
 async function repeats(tx: Tx, { id }: SessionRow, content: string): Promise<boolean> {
   const messages = (await rows.last(tx, id, 2 * STRICT.alike)).filter(({ role }) => role === 'user')
   const before = messages.slice(0, STRICT.alike - 1)
@@ -246,8 +250,8 @@ async function repeats(tx: Tx, { id }: SessionRow, content: string): Promise<boo
 }
 
 /**
- * Asks whether a visitor passed the bot check. The protocol is Turnstile's, which others speak too. Throws 403
- * `bot_check_failed`; without an answer nobody is let in.
+ * Verifies that a visitor passed the bot check, by Turnstile's protocol, which other services also support. Throws 403
+ * `bot_check_failed`, also if the service does not answer.
  */
 export async function assertHuman({ outbound, settings }: Deps, token: string | undefined, ip: string): Promise<void> {
   if (!token) throw botRefused('no turnstile_token was sent')

@@ -35,10 +35,10 @@ import {
   type VisitorRequest,
 } from './visitor-auth'
 
-/** A visitor's writing is told at most this often. */
+/** Minimum time between two typing notices of a visitor. */
 const EVERY_MS = 2_000
 
-/** What a streamed answer consists of: the parts of the completion, and the stored reply before its end. */
+/** The items of a streamed answer: the parts of the completion, and the stored reply before its end. */
 export type Shown = Progress | { type: 'reply'; replied: Replied }
 type Show = (shown: Shown) => void | Promise<void>
 export type Answering = { now: Replied } | { stream(show: Show): Promise<void> }
@@ -55,7 +55,7 @@ export async function presentPublic(
   { id, name, appearance, behavior, security, api_key_id }: WidgetRow,
 ) {
   const { welcomeMessage, placeholder, maxPromptLength, enableFileUpload, enableVoice, suggestedPrompts } = behavior
-  // A key that has come down to free shows the mark again.
+  // If the key falls back to the free tier, the branding is shown again.
   const hideBranding = appearance.hideBranding && (await keyOf(api_key_id))?.tier !== 'free'
   return {
     id,
@@ -71,7 +71,7 @@ export async function presentPublic(
   }
 }
 
-/** Begins a chat. Throws 403 for the page or the bot check, 429. */
+/** Starts a chat. Throws 403 for the page or the bot check, 429. */
 export async function beginChat(
   deps: Deps,
   visitorRequest: VisitorRequest,
@@ -156,8 +156,8 @@ export async function readOwnChat(
 }
 
 /**
- * Stores what a visitor says, and has the AI answer unless a person has the chat. Throws 400, 409 when closed, 429;
- * what the completion throws comes after the message was stored.
+ * Stores a visitor's message and lets the AI answer, unless a person has the chat. Throws 400, 409 when closed, 429.
+ * Errors of the completion come after the message was stored.
  */
 export async function sayToWidget(
   deps: Deps,
@@ -205,7 +205,7 @@ export async function sayToWidget(
     async stream(show) {
       let end: Progress | null = null
       const reply = await answerTurn(deps, turn, async (progress) => {
-        // The answer is finished and kept for a visitor who has left: they may come back.
+        // If the visitor has left, the answer is still completed and stored, because they may come back.
         if (progress.type === 'ended') end = progress
         else await Promise.resolve(show(progress)).catch(unlessLeft)
       })
@@ -250,7 +250,9 @@ function unlessLeft(error: unknown): void {
   if (!(error instanceof ReaderLeft)) throw error
 }
 
-/** Tells the people who answer that a visitor writes. Nothing is stored, and nobody is told while the AI answers. */
+/**
+ * Notifies the people who answer that a visitor is typing. Stores nothing, and notifies nobody while the AI answers.
+ */
 export async function typeInChat(deps: Deps, visitorRequest: VisitorRequest, sessionId: string): Promise<Typed> {
   const { clock, live, typingShownAt } = deps
   const { session } = await enterChat(deps, visitorRequest, sessionId)
