@@ -2,22 +2,22 @@ import type { Clock } from '../kernel/clock'
 import { trustedFetch } from '../kernel/outbound'
 import type { Driver } from './engine'
 
-/** The address at which an upstream has its API, where its own is not the one; null where none is found. */
+/** Finds the address of an upstream's API if the configured one is wrong. Null if none is found. */
 export type Fit = (signal: AbortSignal) => Promise<string | null>
 
-/** A server that lists no models anywhere is not searched again for so long. */
+/** How long not to search again after a search found nothing. */
 const AGAIN_MS = 600_000
 
 type Deps = {
-  /** How the upstream is asked at another address. */
+  /** Makes a driver of the upstream for another address. */
   at(baseUrl: string): Pick<Driver, 'probe'>
   headers: Record<string, string>
   clock: Clock
 }
 
 /**
- * Looks for the address that would work, for an upstream that lists no models at `base`: the same without a route at
- * its end, or with `/v1`. It asks for models only, which costs nothing, and the same server only. Never throws.
+ * Looks for a working address of an upstream that lists no models at `base`: the address without a route at its end, or
+ * with `/v1`. Requests only the list of models, which is free, and only from the same server. Never throws.
  */
 export function createFit(base: string, { at, headers, clock }: Deps): Fit {
   let foundNone = Number.NEGATIVE_INFINITY
@@ -28,7 +28,7 @@ export function createFit(base: string, { at, headers, clock }: Deps): Fit {
         .probe(signal)
         .catch(() => [])
       if (listed.length) {
-        // Without user and password.
+        // Leaves out user and password.
         const { origin, pathname } = URL.parse(address)!
         return origin + trimmed(pathname)
       }
@@ -39,10 +39,10 @@ export function createFit(base: string, { at, headers, clock }: Deps): Fit {
   }
 }
 
-/** What a route of calls answers to a GET, where it is there. A page that answers everything says 200. */
+/** Status codes of an existing POST route for a GET. A server that answers every path would send 200. */
 const NO_GET = new Set([400, 401, 403, 405, 415, 422])
 
-/** Whether the route of chats is where it is asked for, though no models are listed beside it. */
+/** Whether the chat route exists, although no models are listed next to it. */
 async function answersChats(base: string, headers: Record<string, string>, signal: AbortSignal): Promise<boolean> {
   try {
     const response = await trustedFetch(`${trimmed(base)}/chat/completions`, { headers, signal })
@@ -53,10 +53,10 @@ async function answersChats(base: string, headers: Record<string, string>, signa
   }
 }
 
-/** What people copy with an address: the route of a call. */
+/** A route that people copy together with the address. */
 const ROUTE = /\/(?:chat\/completions|completions|responses|messages|embeddings|models|images\/generations)$/
 
-/** Addresses that may be meant by one that does not fit, likeliest first. */
+/** Addresses that a wrong one may stand for, likeliest first. */
 export function candidatesOf(base: string): string[] {
   const url = URL.parse(base)
   if (!url) return []

@@ -27,28 +27,28 @@ import {
 import { createRefusedParameters } from './parameters'
 import { type Abilities, ableTo, missingIn, needsOf, type Target, type Targets } from './targets'
 
-/** A target to try, and the engine it answers for; `fallback` when that is not the engine asked. */
+/** A target to try, and the engine it answers for. `fallback`: this is not the requested engine. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reached<T> = Candidate & { value: T; pass: Permit }
 
 /**
- * One upstream call, for operators. `ms` is up to the first byte of a stream, or to the whole answer; 0 where none was
- * made.
+ * One upstream call, for operators. `ms` is the time to the first byte of a stream, or to the whole answer; 0 if no
+ * call was made.
  */
 type Attempt = {
   requestId: string | undefined
   mode: string
   target: string
   ms: number
-  /** What went wrong, in the upstream's words where it may be known; null when it answered. */
+  /** The error, in the upstream's words if they may be shown; null when it answered. */
   error: string | null
 }
 
-/** What came of a target: `passed over` was not called, because its breaker was open. */
+/** Outcome of a target. `passed over`: not called, because its breaker was open. */
 type Outcome = 'answered' | 'passed over' | FailureKind
 
-/** Called after every upstream call with its engine and its outcome, and for each target that was passed over. */
+/** Called after every upstream call, and for each target that was passed over. */
 export type Observe = (engineId: string, outcome: Outcome, attempt: Attempt) => void
 
 type AttemptDeps = {
@@ -62,7 +62,7 @@ type AttemptDeps = {
 type Input<T> = {
   mode: string
   candidates: readonly Candidate[]
-  /** On whose behalf; absent for calls that no owner made. */
+  /** Owner and request of the call; absent for the server's own calls. */
   origin: Origin | undefined
   /** Our own count of the tokens of the request. */
   countTokens(): number
@@ -74,15 +74,15 @@ type Input<T> = {
 const MAX_RETRIES = 2
 const RETRY_FLOOR_MS = 250
 const RETRY_CEILING_MS = 2_000
-/** Longest `Retry-After` that is waited for; beyond it the next target is tried (docs/design.md 5). */
+/** The longest `Retry-After` to wait for. If it is longer, the next target is tried (docs/design.md 5). */
 const MAX_THROTTLE_WAIT_S = 5
 
 const RETRY_AFTER_S = 5
-/** A request that runs out of time says something about an engine only when it waited this long for that engine. */
+/** A request that times out counts as an engine failure only if it waited this long for the engine. */
 const SLOW_MS = 60_000
 const MAX_RETRY_AFTER_S = 60
 
-/** Characters of an upstream's words that are remembered. */
+/** Characters of an upstream's error text to keep. */
 const MAX_WORDS = 500
 
 /** Failures that say nothing about the health of the upstream. */
@@ -93,11 +93,11 @@ type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 /** An upstream may repeat the key that it was called with (docs/promises.md I25). */
 const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
 
-/** Whose request a call serves: one owner's failures are not to concern the others (docs/api.md 22.3). */
+/** The owner and request behind a call. One owner's failures must not affect other owners (docs/api.md 22.3). */
 export type Origin = {
   owner: string
   requestId: string
-  /** `stealth`: nothing of it may be recorded (docs/api.md 2.1); `last`: it waits for a slot behind everybody. */
+  /** `stealth`: do not record any content (docs/api.md 2.1). `last`: queue for a slot behind all other calls. */
   stealth?: boolean
   last?: true | undefined
 }
@@ -111,15 +111,15 @@ export const originOf = ({ caller, requestId, batch: last }: Call): Origin => ({
 /** A request to a service engine: the upstream's model name is filled in per target. */
 export type RunRequest = Omit<EngineRequest, 'model'> & { origin?: Origin | undefined }
 
-/** A picture of a service engine: the upstream's model name is filled in per target. */
+/** A request for a picture from a service engine: the upstream's model name is filled in per target. */
 export type PictureRequest = Omit<ImageRequest, 'model'> & { origin?: Origin | undefined }
 
 export type RunOptions = {
-  /** Called once when a fallback engine answered instead of the one asked (audit, counters). */
+  /** Called once when a fallback engine answered instead of the requested one (audit, counters). */
   onFallback?(from: string, to: string): void
 }
 
-/** Which engine answered; known at the first byte. */
+/** The engine that answered. Known at the first byte. */
 export type Source = {
   /** The service engine id, never an upstream's. */
   engineId: string
@@ -147,24 +147,24 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   return {
     image,
 
-    /** What is tried for an engine, in this order; null for one that answers no text and makes no picture. */
+    /** Targets to try for an engine, in this order. Null for engines of sound and video. */
     plan: (engineId: string): readonly Candidate[] | null => plans.get(engineId) ?? null,
 
-    /** What the targets can that are tried for an engine, those of its fallback engine last. */
+    /** Abilities of the targets to try for an engine, those of its fallback engine last. */
     abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
 
-    /** The whole answer in one exchange. Throws 503 `engine_unavailable`, 400 for what the engine cannot take. */
+    /** Gets the whole answer at once. Throws 503 `engine_unavailable`, 400 if the engine refuses the request. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
       const reached = await reach(inputFor(engineId, request, whole), deps)
       reached.pass.succeeded()
       return Object.assign(meterAnswer(reached.value, request), sourceOf(reached, engineId, options))
     },
 
-    /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
+    /** Streams the answer to `take` in parts. Throws what `answer` and `take` throw. */
     async run(engineId: string, request: RunRequest, take: TakePart, options: RunOptions = {}): Promise<Source> {
       const reached = await reach(inputFor(engineId, request, begun), deps)
       failpoint('engine_first_byte')
-      // The first byte closes a half-open breaker: as the only probe, a long stream would block all other calls.
+      // Closes a half-open breaker now, because this call is its only probe and a long stream would block all others.
       reached.pass.heard()
       const source = sourceOf(reached, engineId, options)
       const meter = createMeter(request, deps.clock, take, reached.pass.succeeded)
@@ -183,7 +183,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     },
   }
 
-  /** One picture. Throws 503 `engine_unavailable`, 400 for what the engine refuses to make. */
+  /** Makes one picture. Throws 503 `engine_unavailable`, 400 if the engine refuses to make it. */
   async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
     const { signal, origin, prompt, editsOnly = false } = request
     const mode = 'image'
@@ -225,7 +225,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     }
   }
 
-  /** Tells the breaker of a stream that broke off, and turns an upstream's failure into an error for the tenant. */
+  /** Reports a broken stream to the breaker, and turns the upstream's failure into an error for the tenant. */
   function brokenOff(
     error: unknown,
     { target, engineId, pass: permit }: Reached<unknown>,
@@ -240,8 +240,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 }
 
 /**
- * Targets in the order in which they are tried: the engine's own, then the other ones of its fallback engine. The
- * built-in engine never answers in place of a failed upstream.
+ * Targets in the order in which to try them: the engine's own, then those of its fallback engine. The built-in engine
+ * never replaces a failed upstream.
  */
 function planFor({ id, fallback }: EngineEntry, targets: Targets): Candidate[] {
   const own = targets.get(id) ?? []
@@ -262,7 +262,7 @@ function sourceOf({ engineId, target, fallback }: Candidate, question: string, o
 /** A request with the upstream's own name for the model. */
 type Own = RunRequest & { model: string }
 
-/** One call of a target, which has its slot at the upstream until it ends. */
+/** Calls a target. The call holds its slot at the upstream until it ends. */
 function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void> {
   if (!slots) return driver.ask(request, sink)
   return slots.hold(request.origin, request.signal, () => driver.ask(request, sink))
@@ -274,7 +274,9 @@ function whole(target: Target, request: Own): Promise<EngineAnswer> {
   return call(target, request, sink).then(() => sink.answer)
 }
 
-/** A stream at its first part, which gives all parts and waits for its end. Throws what the driver throws before. */
+/**
+ * Starts a stream and waits for its first part. The result delivers all parts. Throws what the driver throws before.
+ */
 function begun(target: Target, request: Own) {
   const { promise, resolve, reject } = Promise.withResolvers<(take: Sink['take']) => Promise<void>>()
   const going = Promise.withResolvers<void>()
@@ -296,10 +298,10 @@ function begun(target: Target, request: Own) {
 }
 
 /**
- * Tries the targets until one answers; nothing is sent again after a first byte of a body. Refused connections and
- * server errors are retried, twice in all; a throttled target is waited for once; then the next target is tried. Throws
- * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when none answered, and
- * the caller's own reason when the caller left.
+ * Tries the targets until one answers. Never resends a request after the first byte of a body. Retries refused
+ * connections and server errors twice in all, waits once for a throttled target, and then tries the next target. Throws
+ * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when no target answered,
+ * and the signal's reason when the caller left.
  */
 export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reached<T>> {
   const { candidates, mode, origin, signal } = input
@@ -345,20 +347,20 @@ export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }:
   throw noneAnswered(input, last)
 }
 
-/** The failure of a target, of which its breaker is told. Throws what is none: the caller left, or the time was up. */
+/** Reports a target's failure to its breaker. Rethrows other errors: the caller left, or the request timed out. */
 function failureOf(error: unknown, permit: Permit, ms: number, signal: AbortSignal): EngineFailure {
   if (error instanceof EngineFailure && !signal.aborted) {
     if (BLAMELESS.has(error.kind)) permit.abandoned()
     else permit.failed()
     return error
   }
-  // Whether the request ran out of time, unlike one whose caller left.
+  // Only a timeout counts against the target, not a caller that left.
   if (signal.aborted && (signal.reason as Error)?.name === 'TimeoutError' && ms >= SLOW_MS) permit.failed()
   else permit.abandoned()
   throw error
 }
 
-/** Milliseconds until the same target is tried again; null when it is not. */
+/** Milliseconds to wait before retrying the same target; null to try the next one. */
 function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, jitter: () => number): number | null {
   if (failure.kind === 'throttled') {
     const seconds = failure.retryAfterS
@@ -391,7 +393,7 @@ function whyShut({ origin }: Input<unknown>, { target }: Candidate): string {
   return `it kept failing; it gets no calls for another ${Math.ceil(leftMs / 1_000)} s`
 }
 
-/** With the time until a breaker lets the next call through, when all are open. */
+/** The error for the caller. If all breakers are open, it has the time until the first one admits a call. */
 function noneAnswered({ mode, candidates, origin }: Input<unknown>, last: EngineFailure | null): AppError {
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
   const requested = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS

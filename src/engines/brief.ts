@@ -9,19 +9,19 @@ type Deps = { engines: Pick<EngineService, 'answer' | 'hasModel' | 'isFree'>; cl
 type Brief = {
   messages: readonly Message[]
   maxOutputTokens: number
-  /** The caller waits for it, so it is given up after this time. */
+  /** Time limit in milliseconds, because a caller waits for the answer. */
   withinMs: number
   signal: AbortSignal
   origin?: Origin | undefined
 }
 
-/** The engine for the server's own questions: the first connected one of those for short questions; else null. */
+/** The engine for the server's own short questions: the first connected one of `auto` and `fast`, else null. */
 export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel' | 'isFree'>): string | null =>
   (hasModel() && ['auto', 'fast'].map((mode) => engineOfMode(mode)!.id).find((id) => !isFree(id))) || null
 
 /**
- * Asks engine `id` for a short JSON answer that the server itself needs; nobody is charged. Null when it failed or took
- * too long: the engines have logged why, and the caller's request continues without it.
+ * Asks engine `id` for a short JSON answer that the server itself needs. Nobody is charged. Returns null if it failed
+ * or took too long. The failure is logged, and the caller's request continues without the answer.
  * @throws the signal's reason when the caller has left
  */
 export async function askBriefly(

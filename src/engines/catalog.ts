@@ -11,7 +11,7 @@ export type EngineEntry = {
   description: string
   /** The engine that answers when this one fails (docs/api.md 22.3). */
   fallback: string | null
-  /** What it produces; a text engine without an upstream is answered by the built-in driver. */
+  /** What it produces. Without an upstream, the built-in driver answers for text engines. */
   kind: 'text' | 'image' | 'video'
 }
 
@@ -87,7 +87,7 @@ const image = (id: string, label: string, description: string): EngineEntry => (
   kind: 'image',
 })
 
-/** What `image_model` may name besides the engine of the mode; not listed (docs/api.md 5.1). */
+/** More engines that `image_model` may name. `/models` does not list them (docs/api.md 5.1). */
 export const IMAGE_ENGINES: readonly EngineEntry[] = [
   image('svc-1-photo', 'Svc Photo', 'Pictures that look photographed.'),
   image('svc-1-rapid', 'Svc Rapid', 'Quick pictures.'),
@@ -117,29 +117,29 @@ const IMAGE_BY_ID = new Map([...ENGINES, ...IMAGE_ENGINES].filter(({ kind }) => 
 /** The engine that makes pictures under this id; null for any other word. */
 export const findImageEngine = (id: string): EngineEntry | null => IMAGE_BY_ID.get(id) ?? null
 
-/** The engine a mode goes to by default; null for a word that is no mode. */
+/** The default engine of a mode; null for an unknown mode. */
 export const engineOfMode = (mode: string): EngineEntry | null =>
   BY_MODE.get(mode) ?? findEngine(STEALTH.get(mode) ?? '')
 
-/** Engines of sound and of vectors. No mode of a completion goes to them, and `/models` lists those of vectors (31). */
+/** Engines of sound and of vectors. No completion uses them. `/models` lists only those of vectors (docs/api.md 31). */
 export const AUDIO_ENGINES = [
   { id: 'svc-1-voice', label: 'Svc Voice', engine: 'svc-voice', mode: 'tts', kind: 'speech' },
   { id: 'svc-1-transcribe', label: 'Svc Transcribe', engine: 'svc-voice', mode: 'stt', kind: 'transcription' },
   { id: 'svc-1-embed', label: 'Svc Embed', engine: 'svc-embed', mode: 'embedding', kind: 'embedding' },
 ] as const
 
-/** The engine that targets are mapped to under this mode or id; null for any other word. */
+/** The engine that a mode or id names in the settings; null for any other word. */
 export const mappedEngine = (word: string): { id: string } | null =>
   engineOfMode(word) ?? findEngine(word) ?? AUDIO_ENGINES.find(({ id, mode }) => id === word || mode === word) ?? null
 
-/** Makes vectors by rules, without an upstream (docs/api.md 31). */
+/** The engine that makes vectors by rules, without an upstream (docs/api.md 31). */
 export const LOCAL_EMBEDDING = 'svc-1-embed-local'
-/** Numbers of a vector that is made by rules. */
+/** Length of its vectors. */
 export const LOCAL_LENGTH = 512
 
 export type AudioEngine = (typeof AUDIO_ENGINES)[number]['id']
 
-/** What the vectors of `svc-1-embed` are: clients store them, and those of another model or length do not compare. */
+/** Model and length of the vectors of `svc-1-embed`. Clients store vectors, and different models cannot be compared. */
 export type VectorSpace = { model: string; length: number }
 
 type Described = { id: string; label: string; engine: string }
@@ -148,7 +148,7 @@ const LOCAL: Described = { id: LOCAL_EMBEDDING, label: 'Svc Embed Local', engine
 
 const OF_SOUND = new Map<string, Described>([...AUDIO_ENGINES, LOCAL].map((entry) => [entry.id, entry]))
 
-/** Any engine, listed or not, as events and answers name it; null for any other word. */
+/** Finds any engine, listed or not, for events and answers; null for any other word. */
 export const describedEngine = (id: string): Described | null =>
   findEngine(id) ?? findImageEngine(id) ?? OF_SOUND.get(id) ?? null
 
@@ -159,15 +159,15 @@ export const Alias = t.Object(
   },
   { additionalProperties: false },
 )
-/** Engines by another name that clients use for them; a name may end in `*`. */
+/** Other names for engines, which clients may send. A name may end in `*`. */
 export type Aliases = Readonly<Record<string, Static<typeof Alias>>>
 
 export const MAX_ALIASES = 200
 
-/** Names that an alias may have: of a wildcard only the end is one. */
+/** Pattern of alias names. A wildcard may only be at the end. */
 export const ALIAS_NAME = '^[^*\\s][^*\\s]{0,126}\\*?$'
 
-/** What is wrong with aliases; `known`: the engines that they may name. */
+/** Problems of aliases, one sentence each. `engines`: the engines that they may name. */
 export function aliasProblems(aliases: Aliases, engines: readonly string[]): string[] {
   const all = Object.entries(aliases)
   const known = new Set([...engines, LOCAL_EMBEDDING])
@@ -180,7 +180,7 @@ export function aliasProblems(aliases: Aliases, engines: readonly string[]): str
   ]
 }
 
-/** The engine that an alias stands for: an exact name goes first, then the longest beginning. Null for none. */
+/** The engine of an alias: an exact name wins, then the longest prefix. Null if none matches. */
 export function aliasIn(aliases: Aliases, word: string): string | null {
   if (Object.hasOwn(aliases, word)) return aliases[word]!.engine
   const [longest] = Object.keys(aliases)

@@ -18,21 +18,21 @@ import {
   type VectorSpace,
 } from './catalog'
 
-/** Engine settings that were made while servers ran. They come before those of the file and of the environment. */
+/** Engine settings that were made at runtime. They override those of the file and the environment. */
 export type StoredEngines = {
   upstreams: Record<string, UpstreamConfig>
-  /** Targets by engine id, best first. `only`: those of the file and of the environment do not follow. */
+  /** Targets by engine id, best first. `only`: ignore targets of the file and the environment. */
   models: Record<string, { targets: string[]; only: boolean }>
   prices: PriceTable
-  /** Absent in what was stored before there were any. */
+  /** Absent in settings stored by older releases. */
   aliases?: Aliases
-  /** Absent until `svc-1-embed` answered, and once an operator accepted that its vectors change. */
+  /** Absent until `svc-1-embed` answers, and after an operator accepted that its vectors change. */
   vectors?: VectorSpace
 }
 
 export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices: {} }
 
-/** Stands for every text engine that is not named. */
+/** Means every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'
 
 const Address = t.String({
@@ -58,7 +58,7 @@ const modelOf = (name: string, model: string) =>
     about: `The model name sent to ${name}_BASE_URL.`,
   })
 
-/** Settings that connect one upstream without the long form. */
+/** Settings that connect one upstream each, without `svc.server.json`. */
 const shortSettings = {
   engineBaseUrl: setting({
     env: 'SVC_ENGINE_BASE_URL',
@@ -133,7 +133,7 @@ const shortSettings = {
 type ShortSettings = Values<typeof shortSettings>
 
 type ShortForm = {
-  /** Of the upstream that the settings define. */
+  /** Name of the upstream that the settings define. */
   name: string
   engineId: typeof EVERY_TEXT_ENGINE | AudioEngine | 'svc-1-motion'
   model: string
@@ -154,14 +154,14 @@ const textUpstream = (settings: ShortSettings): UpstreamConfig => ({
 
 export const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
-/** Of the message itself: nobody may set them. */
+/** Headers of the HTTP message itself, which an operator may not set. */
 const OUR_HEADERS = ['host', 'connection', 'content-type', 'content-length', 'transfer-encoding', 'upgrade', 'te']
 
 const limit = (minimum: number, maximum: number, description: string) =>
   t.Optional(t.Integer({ minimum, maximum, description }))
 const ability = (description: string) => t.Optional(t.Boolean({ description }))
 
-/** What an operator may set of an upstream, whatever its kind (docs/api.md 28.4). */
+/** Settings of an upstream of any kind (docs/api.md 28.4). */
 export const UPSTREAM_SETTINGS = {
   contextWindow: limit(1_000, 100_000_000, 'Maximum tokens of prompt and answer together; default 128000'),
   maxOutputTokens: limit(1, 1_000_000, 'Maximum tokens of an answer; default 4096'),
@@ -189,7 +189,7 @@ export const UPSTREAM_SETTINGS = {
   imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
   translates: ability('Whether it has /audio/translations, which puts recordings into English; default: no'),
   off: ability('Whether it is disabled: its settings stay, but it gets no calls'),
-  /** Micro-cents, for engines that ask it first; SVC_PRICES wins, and what is left out keeps the engine's price. */
+  /** Micro-cents, for engines that try it first. SVC_PRICES wins. A missing member keeps the engine's price. */
   prices: t.Optional(Price),
 }
 
@@ -256,13 +256,13 @@ export type EngineSettings = Values<typeof engineSettings>
 type TargetRef = { upstream: string; model: string }
 export type EngineConfig = {
   upstreams: ReadonlyMap<string, UpstreamConfig>
-  /** Targets by engine id, best first; an engine that is not here has none. */
+  /** Targets by engine id, best first. An engine without an entry has none. */
   targets: ReadonlyMap<string, readonly TargetRef[]>
-  /** Targets of upstreams that are switched off, by engine id or `*`: nothing is asked of them. */
+  /** Targets of disabled upstreams, by engine id or `*`. They are never called. */
   off: ReadonlyMap<string, readonly TargetRef[]>
   builtin: boolean
   aliases: Aliases
-  /** What the first answer fixed; null before it. */
+  /** Fixed by the first answer; null before. */
   vectors: VectorSpace | null
 }
 
@@ -273,8 +273,8 @@ export function fingerprintOf({ upstreams, targets, builtin }: Omit<EngineConfig
 }
 
 /**
- * Combines what is kept in the database, the long form and the short settings; the targets of each come in this order.
- * Kept targets of an upstream that is gone are passed over.
+ * Combines the stored settings, `svc.server.json` and the short settings. Targets come in this order. Stored targets of
+ * a removed upstream are ignored.
  * @throws ConfigError with every problem at once
  */
 export function readEngineConfig(settings: EngineSettings, stored: StoredEngines = NOTHING_STORED): EngineConfig {
@@ -319,7 +319,7 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
   const aliases = { ...settings.modelAliases, ...stored.aliases }
   problems.push(...aliasProblems(aliases, connectable()))
   if (problems.length) throw new ConfigError(problems)
-  // What is switched off is as if it was not named, and what is left with nothing as if it never was.
+  // A disabled upstream counts as not named. An engine that only named disabled ones counts as not named, too.
   const isOff = ({ upstream }: Pick<TargetRef, 'upstream'>) => upstreams.get(upstream)?.off === true
   const off = new Map<string, TargetRef[]>()
   for (const [engineId, refs] of named) {
@@ -339,16 +339,16 @@ export function readEngineConfig(settings: EngineSettings, stored: StoredEngines
   return { upstreams, targets: spread(named), off, builtin, aliases, vectors }
 }
 
-/** The prices that upstreams set, for the engines that ask them first. */
+/** Prices set by upstreams, for the engines that try them first. */
 export function upstreamPrices({ upstreams, targets }: Pick<EngineConfig, 'upstreams' | 'targets'>): PriceTable {
   const prices = [...targets].map(([id, refs]) => [id, upstreams.get(refs[0]!.upstream)?.prices] as const)
   return Object.fromEntries(prices.filter(([, price]) => price)) as PriceTable
 }
 
-/** Kinds of upstreams that speak, transcribe and make videos. */
+/** Kinds of upstreams that offer speech, transcription and videos. */
 const WITH_MEDIA: ReadonlySet<string> = new Set(['compat', 'openai'])
 
-/** Engines that get the targets only that are named for them. */
+/** Engines that get only their own targets, not those of `*`. */
 const namedAlone = (): string[] => [
   ...ENGINES.filter(({ kind }) => kind !== 'text').map(({ id }) => id),
   ...[...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id }) => id),
@@ -359,7 +359,7 @@ const connectable = (): string[] => [
   ...namedAlone(),
 ]
 
-/** Kinds of listed engine that an upstream can be asked for. */
+/** Kinds of listed engines that an upstream can serve. */
 const ASKABLE: ReadonlySet<string> = new Set(['text', 'image', 'video'])
 
 const withoutTwins = (refs: readonly TargetRef[]): TargetRef[] => [
@@ -372,7 +372,7 @@ function readTarget(word: string): TargetRef {
   return { upstream: word.slice(0, colon), model: word.slice(colon + 1) }
 }
 
-/** Gives the targets of `*` to every text engine that is not named; `auto`, if not named, gets those of `fast`. */
+/** Gives the targets of `*` to every text engine without its own. `auto` without its own gets those of `fast`. */
 function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly TargetRef[]> {
   const targets = new Map<string, readonly TargetRef[]>()
   for (const id of connectable()) {
@@ -385,7 +385,7 @@ function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly T
   return targets
 }
 
-/** The upstreams that the short settings define, and the engines they answer for. */
+/** The upstreams that the short settings define, and their engines. */
 function shortForms(settings: ShortSettings): ShortForm[] {
   const { engineModel, ttsBaseUrl, ttsApiKey, ttsModel, sttBaseUrl, sttApiKey, sttModel } = settings
   const { videoBaseUrl, videoApiKey, videoModel, embedBaseUrl, embedApiKey, embedModel } = settings

@@ -3,7 +3,7 @@
 import type { Refusal } from './failures'
 import type { GivenFile } from './schema'
 
-/** Whether a model changes a picture that is sent to it, where no setting says so. */
+/** Whether a model can edit pictures. Used if no setting says so. */
 export const changesPictures = (model: string): boolean => /^(?:gpt-image|chatgpt-image)/.test(model)
 
 const asSentence = (text: string): string => {
@@ -11,12 +11,12 @@ const asSentence = (text: string): string => {
   return /[.!?…。！？]["'”’»)]?$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-/** Sizes that servers of this format know, by model: one square, one wide, one tall (docs/api.md 28.1). */
+/** Picture sizes that servers of this format accept: one square, one wide, one tall (docs/api.md 28.1). */
 const SIZES = { square: '1024x1024', wide: '1536x1024', tall: '1024x1536' }
 
 const DALL_E_3 = { square: '1024x1024', wide: '1792x1024', tall: '1024x1792' }
 
-/** What is asked of a driver of videos. An upstream makes them slowly, under an id of its own. */
+/** Types of video drivers. An upstream makes a video slowly, under its own id. */
 
 export type VideoRequest = {
   /** The upstream's own name for the model. */
@@ -27,31 +27,33 @@ export type VideoRequest = {
   /** Pixels. */
   width: number
   height: number
-  /** The same for every try of one order, for upstreams that look at it. */
+  /** Idempotency key: the same for every try of one order. */
   key: string
   signal: AbortSignal
 }
 
-/** How far an upstream is with a video. */
+/** Progress of a video at an upstream. */
 export type VideoState =
   | { status: 'working'; percent: number }
-  /** Seconds and pixels as the upstream stated them; null where it did not. */
+  /** Seconds and pixels as the upstream stated them, or null. */
   | { status: 'made'; seconds: number | null; width: number | null; height: number | null }
   /** `code` and `words` are the upstream's own, for operators. */
   | { status: 'failed'; refused: boolean; code: string; words: string }
 
 export type VideoDriver = {
-  /** Orders a video, returns its id. Throws {@link EngineFailure}; `inDoubt` means that it may be made all the same. */
+  /**
+   * Orders a video and returns its id. Throws {@link EngineFailure}. The upstream may have accepted it despite that.
+   */
   order(request: VideoRequest): Promise<string>
   /** Throws {@link EngineFailure}. */
   look(id: string, signal: AbortSignal): Promise<VideoState>
-  /** The bytes of a video that was made, or of a still of it. Throws {@link EngineFailure}. */
+  /** The bytes of a finished video, or of a still image of it. Throws {@link EngineFailure}. */
   content(id: string, what: 'video' | 'thumbnail', signal: AbortSignal): AsyncGenerator<Uint8Array>
-  /** Tells the upstream that nobody wants it any more. Throws {@link EngineFailure}. */
+  /** Cancels or deletes a video at the upstream. Throws {@link EngineFailure}. */
   drop(id: string, signal: AbortSignal): Promise<void>
 }
 
-/** What is asked of a driver of speech, and what a transcription is. */
+/** Types of speech and transcription. */
 
 export type SpeechRequest = {
   /** The upstream's own name for the model. */
@@ -59,15 +61,15 @@ export type SpeechRequest = {
   text: string
   /** The upstream's own name for the voice. */
   voice: string
-  /** 0.25 to 4; 1 is the voice's own. */
+  /** 0.25 to 4; 1 is normal. */
   speed: number
   format: SpeechFormat
-  /** How it is to sound, in words. */
+  /** Describes how the voice should sound. */
   instructions?: string | undefined
   signal: AbortSignal
 }
 
-/** How speech is written, with the media type of each; `pcm` is 24,000 samples a second of 16 bits, one channel. */
+/** Formats of speech and their media types. `pcm` is 24,000 samples a second of 16 bits, one channel. */
 export const SPEECH_FORMATS = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
@@ -80,18 +82,18 @@ export type SpeechFormat = keyof typeof SPEECH_FORMATS
 
 export type TranscriptionRequest = {
   model: string
-  /** Path of the recording, and what its bytes are. */
+  /** Path of the recording. */
   path: string
   filename: string
   mimeType: string
-  /** ISO 639-1; absent, the upstream finds out. */
+  /** ISO 639-1. If absent, the upstream detects the language. */
   language?: string | undefined
-  /** What was said before, or words that occur. */
+  /** The preceding text, or words that occur in the recording. */
   prompt?: string | undefined
   temperature?: number | undefined
-  /** Whether to say when each word was said. */
+  /** Whether to return the time of each word. */
   words?: boolean | undefined
-  /** The words in English, of an upstream that translates. */
+  /** Whether to translate into English, if the upstream can. */
   english?: boolean | undefined
   signal: AbortSignal
 }
@@ -99,7 +101,7 @@ export type TranscriptionRequest = {
 export type EmbeddingRequest = {
   model: string
   inputs: readonly string[]
-  /** Numbers of each vector; null leaves it to the model. */
+  /** Length of each vector; null leaves it to the model. */
   dimensions: number | null
   signal: AbortSignal
 }
@@ -115,42 +117,42 @@ export type Transcription = {
   /** As the upstream stated it: unchecked. */
   language: string | null
   segments: Segment[]
-  /** Where they were asked for and the upstream gives them. */
+  /** Empty unless requested and supported by the upstream. */
   words: Word[]
 }
 
 /** A word of a recording, in seconds from its beginning. */
 export type Word = { word: string; start: number; end: number }
 
-/** `detail`: how closely the client wants it looked at, for engines that ask. */
+/** `detail`: the resolution that the client asks for, if the engine supports it. */
 export type ImagePart = { type: 'image'; mimeType: string; base64: string; detail?: ImageDetail }
 export type ImageDetail = 'low' | 'high' | 'original'
 export type Part = { type: 'text'; text: string } | ImagePart
 
 /**
- * A function call an engine asks for; `arguments` is JSON text, as engines write it. `extra` is what the upstream wants
- * back with the call on the next turn, such as the signature of a thought; only its own driver reads it.
+ * A function call by an engine. `arguments` is JSON text. `extra` holds data that the upstream needs back with the call
+ * on the next turn, such as a thought signature. Only its own driver reads it.
  */
 export type ToolCall = { id: string; name: string; arguments: string; extra?: Record<string, unknown> }
 
-/** `reasoning` is what the engine thought before it answered. `images` of a result are for engines that see. */
+/** `reasoning` is the engine's thinking before its answer. `images` of a result are for engines with vision. */
 export type Message =
   | { role: 'system' | 'user' | 'assistant'; content: string | Part[]; toolCalls?: ToolCall[]; reasoning?: string }
   | { role: 'tool'; toolCallId: string; toolName: string; content: string; images?: ImagePart[] }
 
 export type JsonSchema = Record<string, unknown>
 
-/** `strict` is absent where the client did not say. */
+/** `strict` is absent if the client did not set it. */
 export type EngineTool = { name: string; description: string; parameters: JsonSchema; strict?: boolean }
-/** The form of a JSON answer; the name and `strict` are the client's. */
+/** The schema of a JSON answer. The client sets name and `strict`. */
 export type AnswerSchema = { schema: JsonSchema; name?: string | undefined; strict?: boolean | undefined }
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
-/** How hard an engine is to think before it answers. */
+/** How much an engine should think before it answers. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 export type Effort = (typeof EFFORTS)[number]
 
-/** How an engine picks its words. The texts of `stop` end the answer; the service looks for them too. */
+/** Sampling parameters. The texts of `stop` end the answer, which the service enforces too. */
 export type Sampling = {
   topP?: number
   topK?: number
@@ -159,18 +161,18 @@ export type Sampling = {
   frequencyPenalty?: number
   presencePenalty?: number
   logitBias?: Readonly<Record<string, number>>
-  /** Asks how likely each token was, with as many alternatives. */
+  /** Requests log probabilities of each token, with this many alternatives. */
   logprobs?: number
-  /** What the client calls requests with the same beginning; it never changes an answer. */
+  /** The client's key for requests with the same beginning. Never changes an answer. */
   cacheKey?: string
-  /** How long the upstream is to keep a beginning, in its own word. */
+  /** How long the upstream should cache a prompt prefix, in the upstream's term. */
   cacheRetention?: string
-  /** Up to where the upstream is to keep the prompt, each with the time in its own word. */
+  /** Ends of the prompt prefixes that the upstream should cache, each with its time. */
   cacheMarks?: CacheMarks
   verbosity?: 'low' | 'medium' | 'high'
 }
 
-/** The ends of what is kept: the tools, the system text, a message with `behind` others after it. */
+/** Ends of cached prefixes: the tools, the system text, or the message with `behind` others after it. */
 export type CacheMarks = {
   [Place in 'tools' | 'system' | 'messages']?: { ttl?: '5m' | '1h'; behind?: number }
 }
@@ -182,12 +184,12 @@ export type EngineRequest = {
   files?: readonly GivenFile[]
   /** The resolved mode: the built-in engine picks its skills by it, other drivers ignore it. */
   mode: string
-  /** Visitors of somebody's site read the answer: the built-in engine then says nothing of settings. */
+  /** Website visitors read the answer, so the built-in engine does not mention settings. */
   forVisitors?: boolean
   temperature?: number
   sampling?: Sampling
   effort?: Effort
-  /** Most tokens of the answer; the service enforces it too, whatever the upstream does. */
+  /** Maximum tokens of the answer. The service enforces it too. */
   maxOutputTokens: number
   /** `true`: any JSON object. A schema: JSON that fits it. */
   json?: AnswerSchema | true
@@ -206,13 +208,13 @@ export type StatedUsage = { promptTokens: unknown; completionTokens: unknown } &
   [Detail in keyof TokenDetails]?: unknown
 }
 
-/** Parts of the two counts: prompt tokens that the upstream read from its cache or wrote into it, and thoughts. */
+/** Parts of the two counts: prompt tokens read from or written to the upstream's cache, and reasoning tokens. */
 export type TokenDetails = { cachedTokens?: number; cacheWriteTokens?: number; reasoningTokens?: number }
 
-/** A piece of a call that is still being written; the whole call follows as `tool-call`. `place` counts the calls. */
+/** A piece of a streamed call. The whole call follows as `tool-call`. `place` is the index of the call. */
 export type CallDelta = { place: number; name: string; arguments: string }
 
-/** How likely a token was, as the upstream states it. */
+/** Log probability of a token, as the upstream states it. */
 export type TokenLogprob = Record<string, unknown>
 
 export type EnginePart =
@@ -224,14 +226,14 @@ export type EnginePart =
   | ({ type: 'usage' } & StatedUsage)
   | ({ type: 'finish'; reason: FinishReason } & Ending)
 
-/** What an upstream may say at the end: the text of `stop` that ended the answer, and its build. */
+/** Optional facts at the end: the stop text that ended the answer, and the upstream's build. */
 type Ending = { stoppedBy?: string | undefined; fingerprint?: string | undefined }
 
 export type EngineAnswer = Ending & {
   text: string
   logprobs?: readonly TokenLogprob[]
   reasoning: string
-  /** What the engine said in place of an answer; empty when it did not refuse. */
+  /** The engine's refusal in place of an answer; empty if it did not refuse. */
   refusal: string
   toolCalls: ToolCall[]
   finish: FinishReason
@@ -244,22 +246,22 @@ export type ImageQuality = 'draft' | 'standard' | 'hd'
 export type ImageRequest = {
   /** The upstream's own name for the model; never shown to a tenant. */
   model: string
-  /** What the caller asked for, in its words. */
+  /** The caller's prompt. */
   prompt: string
-  /** What it asked to change since, oldest first. */
+  /** Changes that the caller asked for since, oldest first. */
   changes: readonly string[]
-  /** The picture that the last change is about; an upstream that cannot change pictures gets the whole description. */
+  /** The picture to edit. An upstream that cannot edit gets the whole description instead. */
   base?: MadeImage | null
-  /** Other pictures to use beside the base, and where the base may change: both only with `editsOnly`. */
+  /** More pictures to use, and a mask of the area that may change. Both only with `editsOnly`. */
   others?: readonly MadeImage[]
   mask?: MadeImage | null
-  /** Only an upstream that changes pictures may answer. */
+  /** Whether only an upstream that edits pictures may answer. */
   editsOnly?: boolean
   style: string | null
   /** `W:H`; null leaves it to the engine. */
   aspectRatio: string | null
   quality: ImageQuality
-  /** Counts the pictures of one request, which are to differ; from 0. */
+  /** Index of the picture within one request, from 0. Pictures of one request should differ. */
   variant: number
   /** Ends the upstream call within a second of aborting. */
   signal: AbortSignal
@@ -268,7 +270,7 @@ export type ImageRequest = {
 /** The bytes of a picture and their media type, as the upstream stated it. */
 export type MadeImage = { bytes: Uint8Array; mimeType: string }
 
-/** What an upstream says about one of its models; a member is absent where it does not tell. */
+/** What an upstream states about one of its models. Members that it does not state are absent. */
 export type ModelFacts = {
   id: string
   vision?: boolean | undefined
@@ -276,37 +278,37 @@ export type ModelFacts = {
   json?: boolean | undefined
 }
 
-/** What an answer is given to, part by part. */
+/** Receives an answer, part by part. */
 export type Sink = {
-  /** Whether the upstream is asked for a stream. Its answer is given in parts either way. */
+  /** Whether to request a stream from the upstream. The answer arrives in parts either way. */
   streams: boolean
   /**
-   * A promise is awaited before the next part: the reader is behind. What it throws or rejects with ends the call; the
-   * driver throws anything then.
+   * Takes a part. The driver awaits a returned promise before the next part (back pressure). If it throws or rejects,
+   * the call ends, and the driver may throw any error.
    */
   take(part: EnginePart): void | Promise<void>
-  /** Takes an answer that came whole, where it is not wanted in parts. */
+  /** Takes an answer that came whole. Without it, such an answer is split into parts. */
   whole?(answer: EngineAnswer): void
 }
 
 export type Driver = {
   /** Exactly one `finish` comes last; a stream without one throws `truncated`. Throws {@link EngineFailure}. */
   ask(request: EngineRequest, sink: Sink): Promise<void>
-  /** Text to sound; absent where the kind of upstream has no speech. Throws {@link EngineFailure}. */
+  /** Text to speech; absent if the kind of upstream has none. Throws {@link EngineFailure}. */
   speak?(request: SpeechRequest): Promise<Uint8Array>
-  /** The words of a recording; absent where the kind of upstream has none. Throws {@link EngineFailure}. */
+  /** Transcribes a recording; absent if the kind of upstream cannot. Throws {@link EngineFailure}. */
   transcribe?(request: TranscriptionRequest): Promise<Transcription>
-  /** It puts recordings into English. */
+  /** Whether it can translate recordings into English. */
   translates?: boolean
-  /** Vectors of texts; absent where the kind of upstream makes none. Throws {@link EngineFailure}. */
+  /** Makes vectors of texts; absent if the kind of upstream cannot. Throws {@link EngineFailure}. */
   embed?(request: EmbeddingRequest): Promise<Embedding>
-  /** Makes one picture; absent where it makes none. Throws {@link EngineFailure}. */
+  /** Makes one picture; absent if the kind of upstream cannot. Throws {@link EngineFailure}. */
   image?(request: ImageRequest): Promise<MadeImage>
-  /** Whether a model changes pictures that it is given; absent where none does. */
+  /** Whether a model can edit pictures; absent if none can. */
   edits?(model: string): boolean
-  /** Makes videos; absent where it makes none. */
+  /** Makes videos; absent if the kind of upstream cannot. */
   video?: VideoDriver
-  /** Checks at no cost that the upstream answers, and lists its models where it can. Throws {@link EngineFailure}. */
+  /** Checks at no cost that the upstream answers. Returns its models if it lists them. Throws {@link EngineFailure}. */
   probe(signal: AbortSignal): Promise<readonly ModelFacts[]>
 }
 
@@ -321,18 +323,18 @@ export type FailureKind =
   | 'truncated'
   | 'too-large'
 
-/** What an upstream said as it refused a request: `about` for the tenant, its own `words` for the operator's log. */
+/** An upstream's refusal of a request: `about` is for the tenant, its own `words` are for the operator's log. */
 export type Rejection = { about: Refusal; words: string }
 
 type FailureExtras = { retryAfterS?: number | undefined; rejection?: Rejection; begun?: boolean; cause?: unknown }
 
-/** Why an engine gave no whole answer. The message is for operators only; tenants get a sentence of `errors.ts`. */
+/** Why an engine gave no complete answer. The message is only for operators. Tenants get an error of `failures.ts`. */
 export class EngineFailure extends Error {
   override name = 'EngineFailure'
   readonly retryAfterS: number | undefined
   /** Present for the kind `rejected`. */
   readonly rejection: Rejection | undefined
-  /** The body broke off after its first byte: the request is sent nowhere again, because the work may be done. */
+  /** The body broke off after its first byte. The request must not be resent, because the work may be done. */
   readonly begun: boolean
 
   constructor(
@@ -346,7 +348,7 @@ export class EngineFailure extends Error {
     this.begun = extras.begun ?? false
   }
 
-  /** Whether the same upstream may answer a retry: there was no connection, or it had an error of its own. */
+  /** Whether a retry of the same upstream may succeed: no connection, or a server error. */
   get retryable(): boolean {
     return this.kind === 'refused' || this.kind === 'server'
   }
@@ -363,7 +365,7 @@ export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageR
   return messages.length === 1 ? prompt : messages.map(asSentence).join(' ')
 }
 
-/** What an upstream that gets the picture itself is told: the last change alone. */
+/** The prompt for an upstream that gets the picture itself: only the last change. */
 export function editPrompt({ prompt, changes, ...request }: ImageRequest): string {
   return imagePrompt({ ...request, prompt: changes.at(-1) ?? prompt, changes: [] })
 }

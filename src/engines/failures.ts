@@ -1,7 +1,7 @@
 import { type AppError, defineError } from '../kernel/errors'
 import { EngineFailure } from './engine'
 
-/** What the caller can do: try again, or use `fast` unless that failed. A chat has no `mode`; its `model` decides. */
+/** Advice for the caller: try again, or use `fast` unless that failed. A chat has no `mode`, so it names a `model`. */
 const alternative = (mode: string) =>
   mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast" (in a chat "model":"svc-1-flash")'
 
@@ -13,7 +13,7 @@ export const engineUnavailable = defineError(
     `The engine for mode "${mode}" did not answer. Nothing was charged. ${alternative(mode)}. The operator can look up this request id.`,
 )
 
-/** 503: nothing is connected that could answer this mode. */
+/** 503: no connected upstream can answer this mode. */
 export const engineMissing = defineError(
   'unavailable',
   'engine_unavailable',
@@ -21,7 +21,7 @@ export const engineMissing = defineError(
     `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
 )
 
-/** 503: no upstream of the image engine changes pictures. */
+/** 503: no upstream of the image engine edits pictures. */
 export const noEdits = defineError(
   'unavailable',
   'engine_unavailable',
@@ -29,7 +29,7 @@ export const noEdits = defineError(
     'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
 )
 
-/** 503: none of the engines that could answer takes what the request brings (docs/api.md 28.4). */
+/** 503: no available engine supports what the request needs (docs/api.md 28.4). */
 export const engineUnable = defineError(
   'unavailable',
   'engine_unavailable',
@@ -37,7 +37,7 @@ export const engineUnable = defineError(
     `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without it, or use another mode (in a chat another "model").`,
 )
 
-/** 503 in the middle of a stream: the text so far has been delivered, the rest does not come. */
+/** 503 in the middle of a stream: the text so far was delivered, the rest is lost. */
 export const engineBrokeOff = defineError(
   'unavailable',
   'engine_unavailable',
@@ -45,7 +45,7 @@ export const engineBrokeOff = defineError(
     `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
 )
 
-/** What an engine could not take, besides a request that is too long. */
+/** Sentences about the part that an engine refused, except for a request that is too long. */
 const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
   images: 'an image of this request. Send it as PNG, JPEG or WebP, make it smaller, or leave it out.',
   tools: 'the tools of this request or their calls. Check their names and JSON Schemas, or leave them out.',
@@ -57,13 +57,13 @@ const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
 
 const refused = defineError('invalid', 'validation_error', (sentence: string) => sentence)
 
-/** What of a request an engine could not take; `length` is its prompt, or prompt and answer together. */
+/** The part of a request that an engine refused. `length`: the prompt, or prompt and answer, are too long. */
 export type RefusedPart = 'length' | 'images' | 'tools' | 'schema' | 'temperature' | 'content' | 'request'
 
-/** What an upstream says of a request that it refuses with 400, 413 or 422. */
+/** An upstream's refusal with 400, 413 or 422. */
 export type Refusal = {
   part: RefusedPart
-  /** Tokens that came and tokens that it takes at most, as it states them; null where it does not. */
+  /** Tokens sent and maximum tokens, as the upstream states them, or null. */
   sent: number | null
   max: number | null
 }
@@ -72,10 +72,10 @@ type Stated = { message: string; codes: readonly string[]; param: string; number
 
 const REFUSING: ReadonlySet<number> = new Set([400, 413, 422])
 
-/** Most characters of an upstream's words that are read or kept. */
+/** Characters of an upstream's text to read or keep, at most. */
 const MAX_WORDS = 16_384
 
-/** Some upstreams say with 400 that the operator's key, model or output limit is wrong; others use 401 or 404. */
+/** Codes of a 400 that mean a wrong key, model or output limit of the operator. Other upstreams use 401 or 404. */
 const OPERATORS_CODE =
   /^(?:model_not_found|model_not_exist|invalid_model|unknown_model|model_not_supported|deploymentnotfound|invalid_api_key|api_key_invalid)$/i
 
@@ -86,7 +86,7 @@ const OPERATORS_WORDS = [
   /^\W?max_(?:completion_|output_)?tokens\b(?!.*context).*(?:completion|output) tokens/i,
 ]
 
-/** A longer message may quote the prompt, which must not make a request the operator's fault. */
+/** Longer messages are not matched, because they may quote the prompt, which must not become the operator's fault. */
 const MAX_OPERATORS_CHARS = 300
 
 const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|large)|string_above_max_length/i
@@ -94,11 +94,11 @@ const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|l
 const LENGTH_WORDS =
   /context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|maximum (?:number of )?(?:input |prompt )?tokens|max(?:imum)? (?:model |input |prompt )?length|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
 
-/** What a server says with 500 of a prompt that is too long. */
+/** Messages of a 500 that mean that the prompt is too long. */
 const OVER_CONTEXT =
   /(?:exceed|larger|longer|greater)[^.]{0,60}context|context (?:length|size|window)[^.]{0,30}exceed|too large to process/i
 
-/** By the member that the upstream names, else by its words; the first that fits. */
+/** Finds the refused part by the parameter that the upstream names, else by its message. The first match wins. */
 const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
   ['content', /^$/, /content[ _](?:filter|policy|management)|safety|moderation|flagged|usage polic/i],
   ['images', /image/i, /\bimages?\b|\bimage_url\b|\bmedia type\b|\bpicture\b/i],
@@ -114,12 +114,12 @@ const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
 const objectOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-/** Whole numbers that stand alone: those of a model's name do not. */
+/** Whole numbers, but not those within a model's name. */
 const NUMBER = String.raw`(?<![\w.-])(\d[\d,]*)(?![\w]|-(?!tokens?\b)|\.\d)`
 
 const NUMBERS = new RegExp(NUMBER, 'g')
 
-/** In which words upstreams say what they take at most. */
+/** How upstreams state their maximum. */
 const MAX = [
   String.raw`(?:context|model|input|prompt|sequence) (?:length|size|window)[^\d.]{0,40}${NUMBER}`,
   String.raw`maximum (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
@@ -128,7 +128,7 @@ const MAX = [
   String.raw`range of input length should be \[\d+, ${NUMBER}`,
 ].map((words) => new RegExp(words, 'gi'))
 
-/** In which words they say what came. */
+/** How upstreams state the size of the request. */
 const SENT = [
   String.raw`(?:resulted in|requested:?|contains|too long:|token count|prompt \(length|request|received|got|given:|request has)[ (]{1,2}(?:about )?${NUMBER}`,
 ].map((words) => new RegExp(words, 'gi'))
@@ -138,7 +138,7 @@ const wholeNumber = (value: unknown): number | null =>
 
 const numberOf = (digits: string): number => Number(digits.replaceAll(',', ''))
 
-/** The failure that an error status and the body with it mean (docs/design.md 5, docs/api.md 22.3). */
+/** Maps an error status and its body to a failure (docs/design.md 5, docs/api.md 22.3). */
 export function failureOfStatus(status: number, headers: Headers, now: number, body = ''): EngineFailure {
   // The machine-readable part of an upstream's error body. Only a short identifier is taken: the rest may quote the
   // prompt, which no log may hold (docs/promises.md I19).
@@ -151,7 +151,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const about = readRefusal(status, body)
   if (status >= 500 && !about) return new EngineFailure('server', message, { retryAfterS })
   if (about) return new EngineFailure('rejected', message, { rejection: { about, words: body.slice(0, MAX_WORDS) } })
-  // Everything else, redirects included, says that our own address, key or model is wrong.
+  // All others, redirects included, mean that the configured address, key or model is wrong.
   return new EngineFailure(
     'config',
     `${message}: ${CAUSES.get(status) ?? 'it does not accept the configured address, key or model'}`,
@@ -159,8 +159,8 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
 }
 
 /**
- * The failure for an error that came inside a 200: it means what the same error means with a status of its own
- * (docs/api.md 22.3). `wire` is the body or the event that has it.
+ * Maps an error inside a 200 to a failure, as if it had come with its own status (docs/api.md 22.3). `wire` is the body
+ * or event that contains it.
  */
 export function failureOfReport(wire: unknown, headers: Headers, now: number): EngineFailure {
   const body = JSON.stringify(wire)
@@ -173,14 +173,14 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
   return failureOfStatus(meant, headers, now, body)
 }
 
-/** Whether it is nothing but an error: `{"code": 429, "message": …}`, or an object that says so itself. */
+/** Whether a body is only an error: `{"code": 429, "message": …}`, or an object that declares itself an error. */
 export function isReport(value: object): boolean {
   const { object, choices, code, status, message, title } = value as Record<string, unknown>
   if (choices != null) return false
   return object === 'error' || (Number(code ?? status) >= 400 && typeof (message ?? title) === 'string')
 }
 
-/** By the identifiers that upstreams use for the kinds of errors. */
+/** Status codes for the error identifiers of upstreams. */
 const STATUS_OF_WORDS: readonly [RegExp, number][] = [
   [/rate_?limit|too_many_requests|resource_exhausted|quota|throttl/i, 429],
   [/overloaded|unavailable|capacity/i, 503],
@@ -196,21 +196,18 @@ const CAUSES = new Map([
   [404, 'it does not know this model or address'],
 ])
 
-/**
- * Seconds to wait, from `retry-after-ms` or either form of `Retry-After`; fractions count. Undefined when neither says
- * anything usable.
- */
+/** Seconds to wait, from `retry-after-ms` or either form of `Retry-After`. Undefined when neither is usable. */
 function readRetryAfter(headers: Headers, now: number): number | undefined {
   const ms = headers.get('retry-after-ms')?.trim() ?? ''
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms) / 1_000
   const word = headers.get('retry-after')?.trim() ?? ''
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(word)) return Number(word)
-  // Only dates that begin with a weekday, because `Date.parse` reads "-1" as a date as well.
+  // Only dates that begin with a weekday, because `Date.parse` accepts "-1" as a date.
   const seconds = /^[A-Z][a-z]{2},/.test(word) ? (Date.parse(word) - now) / 1_000 : Number.NaN
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
 }
 
-/** How long to wait by the body of a 429, or by the limit of requests or tokens that is used up. */
+/** Seconds to wait, from the body of a 429 or from the headers of the exhausted limit. */
 function statedWait(headers: Headers, body: string): number | undefined {
   const words = body.slice(0, MAX_WORDS)
   const wait = /"retryDelay"\s*:\s*"([\d.hms]{2,20})"|try again in ([\d.hms]{2,20}?)(?=[.,]?(?:\s|"|$))/i.exec(words)
@@ -219,7 +216,7 @@ function statedWait(headers: Headers, body: string): number | undefined {
   return secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? resets.find((one) => one !== undefined)
 }
 
-/** Seconds of `1m30.5s`, `250ms` and the like, rounded up; undefined for other words. */
+/** Parses durations like `1m30.5s` and `250ms` into seconds, rounded up. Undefined for other text. */
 function secondsOf(word: string): number | undefined {
   const found = /^(?:(\d{1,4})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,6}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/.exec(
     word,
@@ -229,17 +226,17 @@ function secondsOf(word: string): number | undefined {
   return Math.ceil(hours! * 3_600 + minutes! * 60 + seconds! + ms! / 1_000)
 }
 
-/** The failure for an exception of a call: there was no connection, or it broke. */
+/** Maps an exception of a call to a failure: there was no connection, or it broke. */
 export function failureOfError(error: unknown): EngineFailure {
   if (error instanceof EngineFailure) return error
   return new EngineFailure('refused', 'no connection to the upstream, or it broke off', { cause: error })
 }
 
-/** What a refusal is about; null for a status that is no refusal of the request, or that the operator must correct. */
+/** Reads a refusal. Null if the status is no refusal of the request, or if the operator must fix the settings. */
 export function readRefusal(status: number, body: string): Refusal | null {
   if (!REFUSING.has(status) && status !== 500) return null
   const stated = readStated(body.slice(0, MAX_WORDS))
-  // Some local servers say so with 500 that a prompt is too long; anything else is a failure of theirs.
+  // Some local servers answer 500 when a prompt is too long. Any other 500 is a server failure.
   if (status === 500 && !OVER_CONTEXT.test(stated.message)) return null
   const { message, codes, param } = stated
   if (codes.some((code) => OPERATORS_CODE.test(code))) return null
@@ -254,7 +251,7 @@ export function readRefusal(status: number, body: string): Refusal | null {
   return { part: part?.[0] ?? otherwise, sent: null, max: null }
 }
 
-/** Upstreams put what they say in `error`, or in the body itself; some of them send a list, and some plain text. */
+/** Reads the error from `error` or from the body itself. Some upstreams send a list, and some plain text. */
 function readStated(body: string): Stated {
   const parsed = parse(body)
   const whole = objectOf(Array.isArray(parsed) ? parsed[0] : parsed)
@@ -292,7 +289,7 @@ function tokensIn({ message, numbers }: Stated): Pick<Refusal, 'sent' | 'max'> {
   return { sent, max }
 }
 
-/** The number that the first of the patterns finds, but not this one. */
+/** The first number that a pattern finds, except `other`. */
 function firstOf(patterns: readonly RegExp[], text: string, other: number | null = null): number | null {
   for (const pattern of patterns) {
     const found = [...text.matchAll(pattern)].map(([, digits]) => numberOf(digits!)).find((value) => value !== other)
@@ -302,8 +299,8 @@ function firstOf(patterns: readonly RegExp[], text: string, other: number | null
 }
 
 /**
- * 400: the engine refused the request itself, which is not charged (docs/api.md 22.3). Chat clients know one that is
- * too long by the words "maximum context length". `counted` is our own count of its tokens.
+ * 400: the engine refused the request itself, which is not charged (docs/api.md 22.3). Chat clients detect a request
+ * that is too long by the words "maximum context length". `counted` is our own count of its tokens.
  */
 export function engineRejected({ part, sent, max }: Refusal, counted: number, cause: unknown): AppError {
   if (part !== 'length') return refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)

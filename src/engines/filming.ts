@@ -9,27 +9,27 @@ import type { Target, Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
 
-/** A video that an upstream makes: whose, and its id there. It outlives the process that ordered it. */
+/** A video at an upstream: its target and its id there. Outlives the process that ordered it. */
 export type OrderedVideo = { target: string; id: string }
 
-/** An order of which nobody knows whether the upstream took it: it must not be repeated. */
+/** It is unknown whether the upstream accepted the order, so it must not be repeated. */
 export class VideoInDoubt extends Error {
   override name = 'VideoInDoubt'
 }
 
 const ENGINE = 'svc-1-motion'
 
-/** Orders videos from upstreams and follows them under the upstream's id, which is never ordered twice. */
+/** Orders videos from upstreams and follows them by the upstream's id. Never orders a video twice. */
 export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
   const own = (): readonly Target[] => (targets.get(ENGINE) ?? []).filter(({ driver }) => driver.video)
 
   return {
-    /** What makes videos: an upstream, the server itself, or nothing. */
+    /** What makes videos: an upstream, the server itself, or null. */
     filmmaker: (): 'upstream' | 'builtin' | null => (own().length ? 'upstream' : hasBuiltin ? 'builtin' : null),
 
     /**
-     * Orders a video from the first target that takes it. Throws 503 `engine_unavailable`, 400 for what is refused, and
-     * {@link VideoInDoubt} once one may have taken it.
+     * Orders a video from the first target that accepts it. Throws 503 `engine_unavailable`, 400 if it is refused, and
+     * {@link VideoInDoubt} if a target may have accepted it despite an error.
      */
     async orderVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<OrderedVideo> {
       const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
@@ -45,15 +45,15 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       return { target: target.id, id: value }
     },
 
-    /** Throws {@link EngineFailure}: of the kind `config` where it is nobody's any more. */
+    /** Reads the state of a video. Throws {@link EngineFailure}, with kind `config` if its target was removed. */
     lookAtVideo: ({ target, id }: OrderedVideo, signal: AbortSignal): Promise<VideoState> =>
       driverOf(target).look(id, signal),
 
-    /** The bytes of a video, or of a still. Throws {@link EngineFailure} as it is read. */
+    /** The bytes of a video or of a still image of it. Throws {@link EngineFailure} while it is read. */
     videoContent: ({ target, id }: OrderedVideo, what: 'video' | 'thumbnail', signal: AbortSignal) =>
       driverOf(target).content(id, what, signal),
 
-    /** Tells the upstream that nobody wants a video any more. Never throws. */
+    /** Cancels or deletes a video at the upstream. Never throws. */
     async dropVideo({ target, id }: OrderedVideo): Promise<void> {
       try {
         await driverOf(target).drop(id, AbortSignal.timeout(DROP_MS))
@@ -62,7 +62,7 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       }
     },
 
-    /** Why an upstream made no video, for the operator. */
+    /** Logs for the operator why an upstream made no video. */
     videoFailed(
       { target, id }: OrderedVideo,
       { code, words }: { code: string; words: string },
@@ -82,10 +82,10 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
 
 const DROP_MS = 10_000
 
-/** Codes of connections that were never made. */
+/** Error codes of connections that were never established. */
 const NEVER_MADE = /ECONNREFUSED|ConnectionRefused|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|FailedToOpenSocket|EAI_AGAIN/
 
-/** What is certain not to have reached the upstream, or was turned down by it, may be asked of the next one. */
+/** Rethrows errors after which the next target may be tried, because the order was not accepted. Else throws doubt. */
 function doubting(error: unknown): never {
   if (!(error instanceof EngineFailure)) throw error
   const code = String((error.cause as { code?: unknown } | undefined)?.code ?? '')

@@ -3,7 +3,7 @@ import { createLru } from '../kernel/read-cache'
 import type { Trace } from '../kernel/trace'
 import type { Observe } from './answering'
 
-/** Widths of a bucket and of the whole, in ms. */
+/** Width of a bucket and of the whole window, in ms. */
 export const HEALTH_WINDOWS = {
   '1h': { step: 300_000, span: 3_600_000 },
   '24h': { step: 1_800_000, span: 86_400_000 },
@@ -13,23 +13,23 @@ export type HealthWindow = keyof typeof HEALTH_WINDOWS
 
 const SLOT_MS = HEALTH_WINDOWS['1h'].step
 const KEPT_MS = HEALTH_WINDOWS['7d'].span
-/** Upstreams that are remembered; of more the one that was called longest ago is forgotten. */
+/** Upstreams to remember. If there are more, the one that was called longest ago is dropped. */
 const MAX_UPSTREAMS = 200
-/** Cells for each doubling of a duration, so that percentiles are off by at most 5 %. */
+/** Histogram cells per doubling of a duration, so that percentiles are off by at most 5 %. */
 const PER_DOUBLING = 8
 
-/** Calls of a time; `cells` counts the answered ones by duration. */
+/** Calls of one time slot. `cells` counts the answered ones by duration. */
 type Slot = { calls: number; errors: number; cells: Map<number, number> }
 type Known = { slots: Map<number, Slot>; lastError: { at: number; message: string } | null }
 
 export type UpstreamHealth = ReturnType<typeof createUpstreamHealth>
 
-/** How the upstreams answered in the last seven days, as far as this process called them since it started. */
+/** Records how the upstreams answered calls of this process in the last seven days. */
 export function createUpstreamHealth(clock: Pick<Clock, 'now'>) {
   const known = new Map<string, Known>()
   return { observer, note, of }
 
-  /** Tells of each attempt: `count` of those that were made, and the trace of its request. */
+  /** Returns an observer that reports every call to `count` and to the trace of its request. */
   function observer(count: Observe, trace: Trace): Observe {
     return (engine, outcome, attempt) => {
       const { requestId, target, ms, mode, error } = attempt
@@ -41,7 +41,7 @@ export function createUpstreamHealth(clock: Pick<Clock, 'now'>) {
     }
   }
 
-  /** One call of a target, which is named `upstream:model`; `error` is null where it was answered. */
+  /** Records a call of a target, `upstream:model`. `error` is null if it was answered. */
   function note(target: string, ms: number, error: string | null): void {
     const name = target.split(':', 1)[0]!
     const found = known.get(name) ?? { slots: new Map<number, Slot>(), lastError: null }
@@ -91,7 +91,7 @@ export function createUpstreamHealth(clock: Pick<Clock, 'now'>) {
   }
 }
 
-/** The duration in ms that a share of the calls did not exceed; null without calls. */
+/** The duration in ms that `share` of the calls did not exceed; null without calls. */
 function percentileOf(cells: ReadonlyMap<number, number>, share: number): number | null {
   const sorted = [...cells].sort(([a], [b]) => a - b)
   let left = Math.ceil(share * sorted.reduce((sum, [, count]) => sum + count, 0))
@@ -112,16 +112,18 @@ type BreakerState = 'closed' | 'open' | 'half-open'
 
 type Breaker = ReturnType<typeof createBreaker>
 
-/** A change of a breaker, for the log; `owner` null when it concerns every owner. */
+/** A change of a breaker, for the log. `owner` is null if it affects every owner. */
 export type BreakerChange = { state: BreakerState; owner: string | null; why: string }
 
 /** Permission for one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
 export type Permit = {
-  /** The first byte arrived, which proves that the upstream works; the call continues. */
+  /** Call at the first byte, which proves that the upstream works. The call continues. */
   heard(): void
   succeeded(): void
   failed(): void
-  /** The call says nothing about the upstream's health: the caller left, or the request was refused or throttled. */
+  /**
+   * For calls that say nothing about the upstream's health: the caller left, or the request was refused or throttled.
+   */
   abandoned(): void
 }
 
@@ -129,22 +131,23 @@ export type TargetBreaker = ReturnType<typeof createTargetBreaker>
 
 type Deps = {
   clock: Pick<Clock, 'monotonic'>
-  /** Whether the upstream answers a probe of our own. Never throws. */
+  /** Whether the upstream answers our own probe. Never throws. */
   answers(): Promise<boolean>
   changed(change: BreakerChange): void
 }
 
 type Failure = { at: number; owner: string | undefined }
 
-/** Owners whose failures are remembered; the one that failed longest ago is forgotten first. */
+/** Owners whose failures are remembered. The one that failed longest ago is dropped first. */
 const MAX_OWNERS = 10_000
 const BETWEEN_PROBES_MS = 5_000
-/** A call that tries a half-open breaker keeps the other calls out no longer than this. */
+/** How long the trial call of a half-open breaker keeps other calls out, at most. */
 const TRIAL_MS = 5_000
 
 /**
- * The circuit breaker of one target (docs/api.md 22.3). Five failures in 60 s open it for 30 s: for every owner when
- * two or more owners saw them or a probe of our own fails too, else for the one owner, who may have provoked them.
+ * The circuit breaker of one target (docs/api.md 22.3). Five failures in 60 s open it for 30 s. It opens for every
+ * owner if two or more owners saw them or our own probe fails too. Otherwise it opens only for the one owner, whose
+ * requests may have caused them.
  */
 export function createTargetBreaker({ clock, answers, changed }: Deps) {
   const owners = createLru<string, Breaker>(MAX_OWNERS)
@@ -162,10 +165,10 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
   }
 
   return {
-    /** The state for all owners. */
+    /** The state that applies to all owners. */
     state,
 
-    /** Calls that were let in and have not ended. */
+    /** Admitted calls that have not ended. */
     inFlight: () => inFlight,
 
     /** Milliseconds until this owner's next call may be made; 0 unless it is open. */
@@ -233,7 +236,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
     else void probe()
   }
 
-  /** A trial that fails opens the owner's own breaker: another owner's call should be the next one to try. */
+  /** A failed trial opens the owner's own breaker, so that another owner's call is the next trial. */
   function failedFor(owner: string, trial: boolean): void {
     const own = owners.get(owner) ?? createBreaker(clock)
     owners.set(owner, own)
@@ -244,7 +247,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
     if (own.state() === 'open') changed({ state: 'open', owner, why: 'calls of one owner failed' })
   }
 
-  /** One owner's failures alone open it for all only when our own probe fails as well. */
+  /** Opens the breaker for all owners if our own probe fails, too. */
   async function probe(): Promise<void> {
     const now = clock.monotonic()
     if (now - probedAt < BETWEEN_PROBES_MS) return
@@ -269,8 +272,8 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
 }
 
 /**
- * Stops asking an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a
- * time probes it; the first success closes it (docs/api.md 22.3). Monotonic time, so a clock jump changes nothing.
+ * Stops calls to an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a time probes
+ * it. The first success closes it (docs/api.md 22.3). Uses monotonic time, so a clock jump changes nothing.
  */
 export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
   let failures: number[] = []
@@ -320,7 +323,9 @@ export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
       if (failures.length >= FAILURES_TO_OPEN) open()
     },
 
-    /** The call says nothing about the upstream's health: the caller left, or the request was refused or throttled. */
+    /**
+     * For calls that say nothing about the upstream's health: the caller left, or the request was refused or throttled.
+     */
     abandoned(): void {
       probing = false
     },

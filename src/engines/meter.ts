@@ -13,41 +13,40 @@ import type {
 import type { GivenFile } from './schema'
 import weights from './token-weights.json'
 
-/** Tokens a call is charged for: the upstream's numbers where they are plausible, else our own count. */
+/** Tokens that a call is charged for: the upstream's numbers if they are plausible, else our own count. */
 export type CheckedUsage = { promptTokens: number; completionTokens: number; stated: boolean } & TokenDetails
 
-/** The parts of a run: those of the engine, with checked usage always before the finish. */
+/** The parts of a run: those of the engine, with checked usage before the finish. */
 export type RunPart = Exclude<EnginePart, { type: 'usage' }> | ({ type: 'usage' } & CheckedUsage)
 
 /**
- * Takes the parts of a stream. A promise is awaited before the next: the reader is behind. What it throws ends the
- * call; after {@link ENOUGH} it gets the usage so far.
+ * Takes the parts of a stream. A returned promise is awaited before the next part (back pressure). If it throws, the
+ * call ends. After {@link ENOUGH} it still gets the usage so far.
  */
 export type TakePart = (part: RunPart) => void | Promise<void>
 
 type Limits = Pick<EngineRequest, 'messages' | 'maxOutputTokens' | 'tools' | 'files'>
 
-/** Characters of the arguments of all calls; as many as one call of a history may have (docs/api.md 4). */
+/** Characters of the arguments of all calls, at most: as many as one call of a history may have (docs/api.md 4). */
 const MAX_CALL_CHARS = 1_000_000
 
-/** A stream that runs longer is ended with finish `length` (docs/attacks.md P13). */
+/** Longer streams end with finish `length` (docs/attacks.md P13). */
 const MAX_DURATION_MS = 10 * 60_000
 
-/** The weight at which an answer is cut. Above the limit, so that our estimate never cuts an upstream that keeps it. */
+/** The weight at which an answer is cut: above the limit, so that our estimate never cuts an answer that keeps it. */
 const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16) * UNITS_PER_TOKEN
 
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
 
 /**
- * Our own token count: an estimate within about 10 % for common languages, code and JSON, for reservations, for limits,
- * and for charging when an upstream states no usage or a false one (docs/attacks.md G7). Two table look-ups a
- * character, no dictionary.
+ * Our own token count: an estimate within about 10 % for common languages, code and JSON. Used for reservations,
+ * limits, and charges if an upstream states no usage or a false one (docs/attacks.md G7). Needs two table lookups a
+ * character and no dictionary.
  *
- * The weight of a character depends on its class, on that before it, and on how long the run of that class is: the
- * first letter of a word weighs most of a token, the next ones little. The weights were fitted to the counts of the
- * `o200k_base` vocabulary for texts of fifteen languages, code and JSON (tests/engines/tokens.test.ts holds them to
- * it).
+ * The weight of a character depends on its class, on the class before it, and on the length of the run of its class.
+ * The first letter of a word weighs most of a token, the next ones little. The weights were fitted to the counts of the
+ * `o200k_base` vocabulary for texts of fifteen languages, code and JSON (tested by tests/engines/tokens.test.ts).
  */
 export const UNITS_PER_TOKEN = 100
 
@@ -71,25 +70,28 @@ const ASCII = Uint8Array.from({ length: 128 }, (_, code) =>
   EACH.findIndex((one) => one.test(String.fromCharCode(code))),
 )
 
-/** Others by blocks of 256 code units: the file has the first and last block of each script, and its class. */
+/**
+ * Classes of other characters by blocks of 256 code units. The file has first block, last block and class of each
+ * script.
+ */
 const PAGES = new Uint8Array(256).fill(21)
 for (const [first, last, kind] of Object.values(weights.scripts)) PAGES.fill(kind!, first, last! + 1)
 
 /**
- * By class. `again`: what a run of it weighs, its second character, the third, and so on; the last number holds for the
- * rest. `after`: what its first character weighs at a beginning, after a space, a Latin letter, a digit, the five
+ * Weights by class. `again`: weights of the second character of a run, the third, and so on; the last number applies to
+ * the rest. `after`: weights of the first character at the start, after a space, a Latin letter, a digit, the five
  * classes of punctuation, a letter with a mark or of a script like Greek, and anything else.
  */
 const { again: AGAIN, after: AFTER } = weights
 const MAX_WEIGHT = 150
 
-/** By the class of the character before: the place in `after`. */
+/** The index in `after` by the class of the character before. */
 const FOLLOWED = [2, 2, 1, 0, 0, 3, 4, 5, 6, 7, 8, 9, 9]
 const KINDS = AGAIN.length
 const LONGEST = 12
-/** Where a text begins. */
+/** The state at the beginning of a text. */
 const BEGIN = KINDS * LONGEST
-/** By the place in a text and the class of its next character: the weight of that, and the place after it. */
+/** By state and class of the next character: the weight of the character, and the next state. */
 const [WEIGHT, NEXT] = [new Uint8Array((BEGIN + 1) * KINDS), new Uint16Array((BEGIN + 1) * KINDS)]
 
 for (let place = 0; place <= BEGIN; place++)
@@ -97,7 +99,7 @@ for (let place = 0; place <= BEGIN; place++)
     const [before, run, again] = [Math.floor(place / LONGEST), (place % LONGEST) + 1, AGAIN[kind]!]
     const after = place === BEGIN ? 0 : (FOLLOWED[before] ?? 10)
     let next = kind !== before ? 1 : kind === DIGIT ? (run % 3) + 1 : Math.min(run + 1, again.length)
-    // Accented letters go on with a word of plain ones, and these with that.
+    // Accented and plain letters continue each other's run, because they form one word.
     if (kind === LOWER && before === UPPER) next = 2
     else if (kind === LOWER && before === ACCENTED) next = Math.min(run + 1, LONGEST)
     else if (kind === ACCENTED && before === LOWER) next = run
@@ -107,7 +109,7 @@ for (let place = 0; place <= BEGIN; place++)
     NEXT[at] = kind * LONGEST + next - 1
   }
 
-/** The place in a text between two of its pieces. */
+/** The counting state between two pieces of a text. */
 export type Place = { at: number }
 export const newPlace = (): Place => ({ at: BEGIN })
 
@@ -135,14 +137,14 @@ const TOKENS_PER_ANSWER_START = 3
 /** Tokens that most engines count for an image of usual size. */
 const TOKENS_PER_IMAGE = 800
 
-/** The weight of calls: their names and arguments. */
+/** The weight of the names and arguments of calls. */
 const weighCalls = (calls: readonly ToolCall[]): number =>
   calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
-/** Bytes of a file that are counted as one token, where no text says what it holds: more than engines count. */
+/** Bytes per token for files without extracted text. Counts more tokens than engines do. */
 const BYTES_PER_TOKEN = 100
 
-/** Tokens of files whose text stands not in the messages. */
+/** Tokens of files whose text is not in the messages. */
 export const countFiles = (files: readonly GivenFile[] = []): number =>
   files.reduce((sum, { whole, base64 }) => sum + (whole ? Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN) : 0), 0)
 
@@ -179,9 +181,8 @@ export function cutToWeight(text: string, units: number, place: Place = newPlace
 }
 
 /**
- * Checks the usage that an upstream states. Whole numbers that are possible for this prompt and an answer
- * within the limit are accepted. Anything else is replaced by our own count, which never exceeds the limit
- * that money was held for.
+ * Checks the usage that an upstream states. Accepts whole numbers that are possible for this prompt and an answer
+ * within the limit. Otherwise uses our own count, which never exceeds the limit that credit was held for.
  */
 export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUnits: number): CheckedUsage {
   const own = Math.min(answerUnits && Math.max(1, tokensIn(answerUnits)), limits.maxOutputTokens)
@@ -199,7 +200,7 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
   return { promptTokens, completionTokens, stated: true, ...detailsOf(stated, promptTokens, completionTokens) }
 }
 
-/** The stated parts of two counts, none larger than its count; parts that are no counts are left out. */
+/** The stated parts of the two counts, each at most its count. Leaves out invalid parts. */
 function detailsOf(stated: StatedUsage, promptTokens: number, completionTokens: number): TokenDetails {
   const part = (value: unknown, max: number) => (isWithin(value, 1, Infinity) ? Math.min(value as number, max) : 0)
   const cachedTokens = part(stated.cachedTokens, promptTokens)
@@ -212,10 +213,10 @@ function detailsOf(stated: StatedUsage, promptTokens: number, completionTokens: 
   }
 }
 
-/** The parts of several counts together. */
+/** Adds up the details of several answers. */
 export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
   const sum: TokenDetails = {}
-  // One by one, because each answer is summed three times and most have none.
+  // Written out for speed: each answer is summed three times, and most have no details.
   for (const { cachedTokens, cacheWriteTokens, reasoningTokens } of all) {
     if (cachedTokens) sum.cachedTokens = (sum.cachedTokens ?? 0) + cachedTokens
     if (cacheWriteTokens) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + cacheWriteTokens
@@ -224,9 +225,9 @@ export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
   return sum
 }
 
-/** No tokenizer counts more for this prompt: four tokens a character, and room for images, tools and templates. */
+/** An upper bound for any tokenizer: four tokens a character, and room for images, tools and templates. */
 function maxPromptTokens({ messages, tools, files = [] }: Limits): number {
-  // A file as it is costs more than its text: its pages are read as pictures too.
+  // A file costs more than its text, because engines also read its pages as pictures.
   let max =
     10_000 +
     2 * countFiles(files.map((file) => ({ ...file, whole: true }))) +
@@ -240,7 +241,7 @@ function maxPromptTokens({ messages, tools, files = [] }: Limits): number {
   return max
 }
 
-/** A plain answer, cut at the limit and with its usage checked. */
+/** Cuts a plain answer at the limit and checks its usage. */
 export function meterAnswer(
   answer: EngineAnswer,
   limits: Limits,
@@ -255,15 +256,15 @@ export function meterAnswer(
   return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
 }
 
-/** Thrown by a reader that wants no more of an answer. */
+/** Thrown by a reader that needs no more of an answer. */
 export const ENOUGH = new Error('the reader has enough')
 
 /** Thrown to end an upstream call whose answer is over. */
 const OVER = new Error('the answer is over')
 
 /**
- * Watches one stream on its way to `take`: counts it and ends it at the token limit or after ten minutes. Gives exactly
- * one `usage`, then one `finish`, before which it calls `finished`. Then its `take` ends the call that gives more.
+ * Counts a stream on its way to `take`, and ends it at the token limit or after ten minutes. Delivers exactly one
+ * `usage`, calls `finished`, and then delivers one `finish`. If the driver sends more after that, `take` ends the call.
  */
 export function createMeter(
   limits: Limits,
@@ -284,13 +285,13 @@ export function createMeter(
   })
 
   return {
-    /** No more timers. */
+    /** Stops the timer. */
     stop,
-    /** The finish was given. */
+    /** Whether the finish was delivered. */
     isOver: () => isOver,
     /** Our own count so far. */
     soFar: () => checkUsage(null, limits, units),
-    /** What the reader threw, because a driver that is stopped throws something of its own. */
+    /** What the reader threw. A stopped driver may throw its own error instead. */
     thrown: () => thrown,
 
     take(part: EnginePart): void | Promise<void> {
@@ -323,7 +324,7 @@ export function createMeter(
     throw error
   }
 
-  /** A call is weighed when it is whole, and never cut: it ends at the size that a client can send back. */
+  /** Calls are weighed when they are complete, and never cut. Their limit is the size that a client can send back. */
   function exceeds(part: Exclude<EnginePart, { type: 'usage' | 'finish' }>, weight: number): boolean {
     if (part.type === 'tool-call') return false
     if (part.type !== 'call-delta') return units + weight > max
@@ -331,7 +332,7 @@ export function createMeter(
     return callChars > MAX_CALL_CHARS
   }
 
-  /** Ends the answer with this part, of which text is cut where the limit is. */
+  /** Ends the answer with this part, and cuts its text at the limit. */
   async function cut(
     part: Exclude<EnginePart, { type: 'usage' | 'finish' }>,
     isBeyond: boolean,
@@ -353,7 +354,7 @@ export function createMeter(
   }
 }
 
-/** Gives a whole answer, in parts unless it is wanted whole; a promise where its reader is behind. */
+/** Delivers a whole answer, in parts unless the sink takes it whole. Returns a promise if the reader is behind. */
 export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<void> {
   if (sink.whole) return sink.whole(answer)
   const { take } = sink
@@ -370,7 +371,7 @@ export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<voi
   return behind
 }
 
-/** Joins parts to one answer. Pieces of calls are left out, because whole calls follow. */
+/** Joins parts into one answer. Ignores pieces of calls, because the whole calls follow. */
 export function createCollector() {
   const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
   return {

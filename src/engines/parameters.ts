@@ -2,7 +2,7 @@ import type { Clock } from '../kernel/clock'
 import type { UpstreamConfig } from './config'
 import { EngineFailure, type EngineRequest, type Sampling } from './engine'
 
-/** Names of parameters as clients send them, each with the member of a request that holds it (docs/api.md 33.2). */
+/** Parameter names that clients send, with the request member of each (docs/api.md 33.2). */
 const MEMBERS = {
   top_p: 'topP',
   top_k: 'topK',
@@ -30,12 +30,12 @@ const OF_KIND: Record<UpstreamConfig['kind'] | 'builtin', readonly Parameter[]> 
   builtin: [],
 }
 
-/** What is kept for later requests never changes an answer, so an engine without it is not named (docs/api.md 29.1). */
+/** Caching parameters. They never change an answer, so an engine may ignore them silently (docs/api.md 29.1). */
 export const CACHING: ReadonlySet<Parameter> = new Set(['prompt_cache_key', 'prompt_cache_retention', 'cache_control'])
 
 type Tuned = Pick<EngineRequest, 'sampling' | 'effort'>
 
-/** What an upstream is sent: what its setting names, else what its kind has. */
+/** Parameters that an upstream supports: those of its setting, else those of its kind. */
 export const parametersOf = (kind: keyof typeof OF_KIND, named?: readonly string[]): readonly Parameter[] =>
   named ? PARAMETERS.filter((name) => named.includes(name)) : OF_KIND[kind]
 
@@ -43,7 +43,7 @@ export const parametersOf = (kind: keyof typeof OF_KIND, named?: readonly string
 export const parametersIn = ({ sampling, effort }: Tuned): Parameter[] =>
   PARAMETERS.filter((name) => (name === 'reasoning_effort' ? effort : sampling?.[MEMBERS[name]]) !== undefined)
 
-/** A request without the parameters that are not among `sent`. */
+/** Removes the parameters that are not in `sent`. */
 function onlySending<R extends Tuned>(request: R, sent: readonly Parameter[]): R {
   const left = parametersIn(request).filter((name) => !sent.includes(name))
   if (left.length === 0) return request
@@ -64,7 +64,7 @@ export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
   const until = new Map<string, number>()
   const keyOf = (target: string, name: Parameter) => `${target} ${name}`
   return {
-    /** Sends a request with the parameters that the target has; once more without one that it refuses by name. */
+    /** Sends a request with the parameters that the target supports. Retries without one that it refuses by name. */
     async without<R extends Tuned, T>(target: Target, request: R, send: (request: R) => Promise<T>): Promise<T> {
       const own = onlySending(request, left(target))
       try {
@@ -82,7 +82,7 @@ export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
     return parameters.filter((name) => (until.get(keyOf(id, name)) ?? 0) <= clock.monotonic())
   }
 
-  /** The parameter of a request that the target refused by its name, which is remembered; null for none. */
+  /** Finds and remembers the parameter that the target refused by name; null if there is none. */
   function found({ id }: Target, failure: EngineFailure, request: Tuned): Parameter | null {
     const words = failure.rejection?.words.split(/[^a-z_]|top_(?=logprobs)/) ?? []
     const name = parametersIn(request).find((one) => words.includes(one)) ?? null

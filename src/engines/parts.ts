@@ -16,29 +16,29 @@ import { createTargetBreaker, type TargetBreaker } from './health'
 import type { Abilities } from './targets'
 import { type ConcurrencySlots, createConcurrencySlots } from './targets'
 
-/** Why a target refuses us, which only the operator can correct: its key or its model. Lasts until it answers again. */
+/** Why a target refuses its key or model, which only the operator can fix. Lasts until it answers again. */
 export type Fault = { why: string | null; found(why: string): void; gone(): void }
 
-/** Whether an upstream answers at all, as the last call or question found it. */
+/** Whether an upstream answers, according to the last call or probe. */
 export type Presence = {
-  /** Why it did not answer when it was last asked, and when that was; null when it did or nobody asked. */
+  /** Why and when the last call or probe failed; null if it succeeded or there was none. */
   left: { why: string; at: number } | null
-  /** The same, where it was asked in the last 30 s. */
+  /** Why it failed, if that was within the last 30 s. */
   away(): string | null
   gone(why: string): void
   back(): void
 }
 
-/** What is known of one model at one upstream; `said` is what the upstream last told of it. */
+/** State of one model at one upstream. `said` holds the abilities that the upstream last stated. */
 type ModelPart = { breaker: TargetBreaker; fault: Fault; said: Abilities }
 
-/** What is known of one upstream, and how it is asked. */
+/** State and driver of one upstream. */
 export type UpstreamPart = {
   driver: Driver
   /** Null for the built-in engine, which has no address. */
   fit: Fit | null
   presence: Presence
-  /** The slots for calls of owners; null where there are as many as come. */
+  /** Slots for concurrent calls; null if there is no limit. */
   slots: ConcurrencySlots | null
   model(id: string): ModelPart
 }
@@ -47,23 +47,23 @@ export type UpstreamPart = {
 export type PartDeps = { clock: Clock; log: Log; changed(): void }
 
 const PROBE_TIMEOUT_MS = 3_000
-/** As long as GET /health is cached; an older finding says nothing any more. */
+/** How long a failed probe counts: as long as GET /health is cached. */
 const FRESH_MS = 30_000
 
 /**
- * What outlives a change of the settings. An upstream that is asked as before keeps its connection and what is known of
- * it; its calls that still run go on counting in its slots.
+ * State that survives a change of the settings. An upstream with the same address and key keeps its connection and
+ * state, and its running calls keep their slots.
  */
 export function createParts(deps: PartDeps) {
   let known = new Map<string, { apiKey: string | null; asked: string; part: UpstreamPart }>()
   return {
-    /** The parts of these upstreams. Throws ConfigError where a key file cannot be read. */
+    /** The parts of these upstreams. Throws ConfigError if a key file cannot be read. */
     of(upstreams: ReadonlyMap<string, UpstreamConfig>): ReadonlyMap<string, UpstreamPart> {
       const next = new Map(
         [...upstreams].map(([name, upstream]) => {
           const before = known.get(name)
           const apiKey = keyOf(name, upstream, before)
-          // What decides how an upstream is asked; the rest of its settings changes nothing that is known of it.
+          // The settings that affect calls. Other settings keep the state.
           const question = JSON.stringify([
             ...[
               upstream.kind,
@@ -92,7 +92,7 @@ export function createParts(deps: PartDeps) {
     },
   }
 
-  /** A key file that is gone by now does not stop a change of something else. */
+  /** Keeps the old key if the key file is gone, so that other settings can still change. */
   function keyOf(name: string, upstream: UpstreamConfig, before: { apiKey: string | null } | undefined) {
     try {
       return readKey(name, upstream)
@@ -142,7 +142,7 @@ function presenceOf({ clock, changed }: PartDeps): Presence {
   }
 }
 
-/** The breaker of a target: every change of it is a line of the log (docs/api.md 22.3). */
+/** The breaker of a target. Logs every change (docs/api.md 22.3). */
 function breakerOf(target: string, driver: Driver, { clock, log, changed }: PartDeps): TargetBreaker {
   return createTargetBreaker({
     clock,
@@ -172,7 +172,7 @@ function faultOf({ changed }: PartDeps): Fault {
   }
 }
 
-/** An upstream that refuses the probe itself is there: its calls tell what is wrong with its key or address. */
+/** Whether the upstream is reachable. One that refuses the probe is, and its calls will show what is wrong. */
 async function isThere(driver: Driver): Promise<boolean> {
   try {
     await driver.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS))
@@ -200,7 +200,7 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
   const shared = { apiKey, clock, timeoutMs, silenceMs, headers: lowerCased(headers) }
   if (upstream.kind !== 'compat') {
     const driver = createAiSdkDriver({ ...shared, vendor: upstream.kind, baseUrl: upstream.baseUrl ?? null })
-    // Google answers /embeddings too, under an address of its own for clients of this format.
+    // Google also offers /embeddings, at a separate address for clients of this format.
     if (upstream.kind === 'google')
       return {
         ...driver,
@@ -228,7 +228,7 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
 const lowerCased = (headers: Record<string, string> = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
-/** @throws ConfigError where a key file cannot be read */
+/** Reads the key of an upstream. @throws ConfigError if the key file cannot be read */
 export function readKey(name: string, { apiKey, apiKeyFile }: UpstreamConfig): string | null {
   if (!apiKeyFile) return apiKey || null
   try {

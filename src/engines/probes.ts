@@ -12,31 +12,31 @@ type ProviderStatus = 'healthy' | 'degraded' | 'down' | 'unconfigured'
 /** One line of `providers` in GET /health (docs/api.md 21); `latencyMs` null when nothing was measured. */
 export type ProviderHealth = { status: ProviderStatus; latencyMs: number | null }
 
-/** What asking one upstream for its models found. For operators. */
+/** Result of asking one upstream for its models. For operators. */
 export type UpstreamState = {
   upstream: string
   address: string
-  /** The models that are asked of it. */
+  /** The models that targets use. */
   models: string[]
   up: boolean
   latencyMs: number | null
   /** Why it does not answer; null when it does. */
   problem: string | null
-  /** The models it lists; empty where it does not tell. */
+  /** The models it lists; empty if it lists none. */
   listed: string[]
-  /** Models asked of it that it does not list; empty where it lists none at all. */
+  /** Models that targets use and it does not list; empty if it lists none at all. */
   unlisted: string[]
 }
 
 const PATIENCE_MS = 3_000
-/** GET /health waits for no upstream that is slower than this. */
+/** How long GET /health waits for upstreams. */
 const HEALTH_PATIENCE_MS = 300
 const BETWEEN_MS = 15_000
 const SUBSYSTEMS: readonly Subsystem[] = ['svc-core', 'svc-vision', 'svc-search', 'svc-embed']
 
 /**
- * Asks the upstreams whether they answer. It costs nothing and never throws. `embedsAnew`: vectors do not compare with
- * those of before.
+ * Asks the upstreams whether they answer. Costs nothing and never throws. `embedsAnew`: new vectors do not compare with
+ * earlier ones.
  */
 export function createProbes(
   targets: Targets,
@@ -50,7 +50,7 @@ export function createProbes(
   return {
     ask,
 
-    /** The state by subsystem, as GET /health shows it; of a slow upstream the last known one. */
+    /** The state by subsystem, for GET /health. For a slow upstream it is the last known state. */
     async bySubsystem(): Promise<Record<Subsystem, ProviderHealth>> {
       const patience = new AbortController()
       await Promise.race([ask(), clock.sleep(HEALTH_PATIENCE_MS, patience.signal)])
@@ -62,7 +62,7 @@ export function createProbes(
     },
   }
 
-  /** A subsystem whose engines all lack something else, such as a search server, is not set up, however they answer. */
+  /** A subsystem whose engines all lack something else, such as a search server, counts as not configured. */
   function stateOf(subsystem: Subsystem): ProviderHealth {
     if (subsystem === 'svc-embed') {
       const state = sumUp(targets.get('svc-1-embed') ?? [], last)
@@ -81,7 +81,7 @@ export function createProbes(
     return Promise.all(
       [...upstreams.values()].map(async (own) => {
         const state = await askOne(own, withinMs)
-        // Within less than its usual time, silence says nothing.
+        // A timeout that is shorter than usual says nothing.
         if (state.up || state.problem !== silenceOf(withinMs) || withinMs >= PATIENCE_MS)
           last.set(state.upstream, state)
         return state
@@ -122,7 +122,7 @@ type LoopDeps = {
   onError(name: string, error: unknown): void
 }
 
-/** Asks the upstreams now and then until stopped, so that `GET /models` knows of those that nobody calls. */
+/** Asks the upstreams regularly until stopped, so that `GET /models` knows the state of those that nobody calls. */
 export function startProbeLoop({ engines, ...own }: LoopDeps): Loop {
   const tick = async () => {
     await engines.askUpstreams()
@@ -141,8 +141,8 @@ function problemOf({ kind, message, cause }: EngineFailure): string {
 }
 
 /**
- * A target is up when it is reachable, takes our key and model, and its breaker is not open: all up is healthy, some or
- * not known yet is degraded, none is down.
+ * A target is up if it is reachable, accepts our key and model, and its breaker is not open. All up is healthy; some
+ * up, or not known yet, is degraded; none up is down.
  */
 function sumUp(targets: readonly Target[], states: ReadonlyMap<string, UpstreamState>): ProviderHealth {
   if (targets.length === 0) return { status: 'unconfigured', latencyMs: null }
