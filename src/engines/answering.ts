@@ -62,7 +62,6 @@ type AttemptDeps = {
 type Input<T> = {
   mode: string
   candidates: readonly Candidate[]
-  /** Owner and request of the call; absent for the server's own calls. */
   origin: Origin | undefined
   /** Our own count of the tokens of the request. */
   countTokens(): number
@@ -84,7 +83,6 @@ const MAX_RETRY_AFTER_S = 60
 
 /** Characters of an upstream's error text to keep. */
 const MAX_WORDS = 500
-
 /** Failures that say nothing about the health of the upstream. */
 const BLAMELESS: ReadonlySet<FailureKind> = new Set(['config', 'rejected', 'throttled'])
 

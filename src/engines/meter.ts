@@ -41,8 +41,7 @@ const isWithin = (value: unknown, low: number, high: number): boolean =>
 
 /**
  * Our own token count: an estimate within about 10 % for common languages, code and JSON. Used for reservations,
- * limits, and charges if an upstream states no usage or a false one (docs/attacks.md G7). Needs two table lookups a
- * character and no dictionary.
+ * limits, and charges if an upstream states no usage or a false one (docs/attacks.md G7).
  *
  * The weight of a character depends on its class, on the class before it, and on the length of the run of its class.
  * The first letter of a word weighs most of a token, the next ones little. The weights were fitted to the counts of the

@@ -14,7 +14,7 @@ type Entry = Pick<Listed, 'mode' | 'id' | 'label' | 'description' | 'status'> & 
 /** `created` of every model, which the chat format requires: 2026-01-01, when the engines were first listed. */
 const LISTED_SINCE_S = 1_767_225_600
 
-/** How long the text of the list is sent again; a change of an engine that this process knows of ends it at once. */
+/** How long the text of the list is reused. A known change of an engine ends that at once. */
 const KEPT_MS = 100
 
 export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard) {
@@ -116,7 +116,7 @@ const toEmbeddingModel = ({ id, label, dimensions, window }: VectorModel): ChatM
 
 function toChatModel({ id, label }: Listed, engines: EngineService): ChatModel {
   const [window, limit] = [engines.window(id), engines.maxOutputTokens(id)]
-  // The client's name of how many `logprobs` it wants is one of its own.
+  // Clients use a separate parameter for the number of `logprobs`.
   const sent = engines.parameters(id).flatMap((name) => (name === 'logprobs' ? [name, 'top_logprobs'] : [name]))
   return {
     ...COMMON,
@@ -124,7 +124,7 @@ function toChatModel({ id, label }: Listed, engines: EngineService): ChatModel {
     display_name: label,
     context_window: window === Number.MAX_SAFE_INTEGER ? null : window,
     max_output_tokens: limit || null,
-    // The service itself ends an answer at its limit and at a text of `stop`, whatever the engine has.
+    // The service itself enforces the token limit and `stop`, for every engine.
     supported_parameters: [...new Set(['max_completion_tokens', 'max_tokens', 'stop', ...sent])],
     input_modalities: [
       'text',

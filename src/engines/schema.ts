@@ -3,8 +3,8 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 export { ENGINES, findEngine } from './catalog'
 
 /**
- * A document or a recording as its client sent it. Its `text` stands for it in the messages, and is all that an engine
- * gets that cannot take it; `whole`: that text says nothing of what it holds.
+ * A document or a recording from the client. Its `text` represents it in the messages, for engines that do not accept
+ * files. `whole`: the text does not contain the file's content.
  */
 export type GivenFile = {
   type: 'files' | 'audio'

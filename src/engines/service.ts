@@ -44,7 +44,7 @@ import { type TrialCheck, tryTarget } from './trial'
 
 type Settings = EngineSettings & { prices: PriceTable }
 
-/** Everything that is set of engines, as it was at one moment; never changed. */
+/** One version of all engine settings. Immutable. */
 export type EngineVersion = {
   revision: number
   kept: StoredEngines
@@ -56,24 +56,24 @@ export type EngineRegistry = ReturnType<typeof createEngineRegistry>
 
 type RegistryDeps = { store: Store; settings: Settings; masterKey: Uint8Array; log: Log }
 
-/** How often a node looks for changes that another one made, when it is not told: all see them within a second. */
+/** How often a node checks for changes of other nodes, in case a message is lost. Keeps the delay under a second. */
 const LOOK_MS = 500
 
-/** While the database is away. */
+/** Longest pause between checks while the database is down. */
 const LONGEST_NAP_MS = 2_000
 
 type LoopDeps = { registry: EngineRegistry; store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** What is asked, in which version: that of the running request or job, or the newest. */
+/** Provides versions of the settings: that of the running request or job, or the newest. */
 type Registry = Pick<EngineRegistry, 'version' | 'newest' | 'follow' | 'fixVectors'>
 
 type Deps = {
   settings: EngineSettings
-  /** Where the settings change; without one they stay. */
+  /** Source of changing settings; without it they never change. */
   registry?: Registry
   clock: Clock
   log: Log
-  /** The embedded engine; it answers text modes without an upstream unless the settings turn it off. */
+  /** The built-in engine. It answers text modes without an upstream, unless the settings disable it. */
   builtin: Driver
   observe?: Observe
   jitter?: () => number
@@ -83,7 +83,7 @@ type Deps = {
 
 export type EngineService = ReturnType<typeof createEngines>
 
-/** Operators and tenants who look again after this get what the upstreams say now. */
+/** Known states older than this are refreshed in the background. */
 const STALE_MS = 5_000
 
 /** @throws ConfigError when the settings contradict each other or a key file cannot be read. */
@@ -100,7 +100,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     const used = { upstreams: parts.of(version.config.upstreams), builtin: ownPart }
     const snapshot = createSnapshot(version.config, used, { clock, log, observe, jitter, lacks, speaksHere })
     snapshots.set(version, snapshot)
-    // What an operator accepted is no fault any more.
+    // The operator accepted new vectors, so the fault is gone.
     if (!version.config.vectors) for (const { fault } of snapshot.targets.get('svc-1-embed') ?? []) fault.gone()
     if (snapshot.otherSpace !== null) log.warn({ engine: 'svc-1-embed', why: snapshot.otherSpace }, 'vectors change')
     changed()
@@ -114,26 +114,26 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     get fingerprint(): string {
       return now().fingerprint
     },
-    /** The whole answer at once. Throws 503 `engine_unavailable`, 400 for what it cannot take, 404 if unknown. */
+    /** Gets the whole answer at once. Throws 503 `engine_unavailable`, 400 if refused, 404 for an unknown engine. */
     answer: (id: string, request: RunRequest, options?: RunOptions) =>
       now().answering.answer(entryOf(id).id, request, options),
-    /** The answer as a stream, given to `take` in parts. Throws what `answer` throws, and what `take` throws. */
+    /** Streams the answer to `take` in parts. Throws what `answer` and `take` throw. */
     run: (id: string, request: RunRequest, take: TakePart, options?: RunOptions) =>
       now().answering.run(entryOf(id).id, request, take, options),
-    /** One picture of an image engine. Throws 503 `engine_unavailable`, 400 for what it refuses, 404 if unknown. */
+    /** Makes one picture. Throws 503 `engine_unavailable`, 400 if refused, 404 for an unknown engine. */
     image: (id: string, request: PictureRequest) => now().answering.image(imageEntryOf(id).id, request),
     /** Whether the built-in engine makes the pictures of an image engine. */
     drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
     speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
     transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
-    /** Vectors of `svc-1-embed`; the first answer fixes what they are (docs/api.md 31). Throws as `speak` does. */
+    /** Vectors of `svc-1-embed`. The first answer fixes model and length (docs/api.md 31). Throws like `speak`. */
     async embed(request: Parameters<Sounding['embed']>[0]) {
       const found = await now().sounding.embed(request)
       if (found.made !== null && !registry.newest().config.vectors)
         await registry.fixVectors({ model: found.model, length: found.made })
       return found
     },
-    /** Numbers of a vector of `svc-1-embed` and the model that makes them, as far as both are known. */
+    /** Model and length of the vectors of `svc-1-embed`, as far as they are known. */
     vectorSpace: () => now().vectorSpace(),
     filmmaker: () => now().filming.filmmaker(),
     orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
@@ -141,14 +141,14 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     videoContent: (...requests: Parameters<Filming['videoContent']>) => now().filming.videoContent(...requests),
     dropVideo: (video: OrderedVideo) => now().filming.dropVideo(video),
     videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
-    /** Whether an upstream speaks, transcribes or makes vectors. */
+    /** Whether an upstream is connected for speech, transcription or vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
-    /** Whether an upstream puts recordings into English. */
+    /** Whether an upstream can translate recordings into English. */
     translatesSound: (): boolean =>
       (now().targets.get('svc-1-transcribe') ?? []).some(({ driver }) => driver.translates),
-    /** Tokens of one text that the engine of vectors takes. */
+    /** Maximum tokens of one text for `svc-1-embed`. */
     vectorWindow: (): number => now().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
-    /** What a client calls a model: the engine that an alias stands for, or the word itself (docs/api.md 32.2). */
+    /** Resolves a model name of a client: the engine of an alias, or the word itself (docs/api.md 32.2). */
     named: <Word extends string | null | undefined>(word: Word): Word | string =>
       word && !describedEngine(word) && word !== 'auto'
         ? (aliasIn(registry.version().config.aliases, word) ?? word)
@@ -163,54 +163,54 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     isConnected: (id: string): boolean => targetsOf(id).length > 0,
     knowsMode: (mode: string): boolean => engineOfMode(mode) !== null,
     canonical: (id: string): string => entryOf(id).id,
-    /** The engine a mode goes to by default; an unknown mode goes to auto. */
+    /** The default engine of a mode; that of `auto` for an unknown mode. */
     forMode: (mode: string): string => (engineOfMode(mode) ?? entryOf('svc-1-auto')).id,
     describe: (id: string): { id: string; label: string; engine: string } => {
       const known = describedEngine(id)
       if (!known) throw notFound('model')
       return { id: known.id, label: known.label, engine: known.engine }
     },
-    /** Tokens of prompt and answer together that the first target accepts; no limit without a target. */
+    /** Maximum tokens of prompt and answer together at the first target; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
-    /** Names of the parameters of clients that it is sent. */
+    /** Names of the client parameters that the first target supports. */
     parameters: (id: string): readonly Parameter[] => targetsOf(id)[0]?.parameters ?? [],
     maxOutputTokens: (id: string): number => targetsOf(id)[0]?.maxOutputTokens ?? 0,
     /**
-     * Whether images go to an engine in a mode that needs none: one of its targets sees them, or none of them does and
-     * the next one that can is wanted (docs/api.md 28.4).
+     * Whether to send images to an engine in a mode without vision: one of its targets accepts them, or none of them
+     * does and a fallback that does is used (docs/api.md 28.4).
      */
     takesImages(id: string): boolean {
       const own = targetsOf(id)
       return own.some(({ can }) => can.vision) || (own.length > 0 && own.every(({ can }) => can.vision === false))
     },
-    /** Whether an engine takes files as they are; of `auto` or an unknown word every text engine has to. */
+    /** Whether an engine accepts raw files. For `auto` or an unknown word all text engines must accept them. */
     takes: (kind: 'files' | 'audio', word: string | null | undefined): boolean =>
       enginesOf(word).every((id) => targetsOf(id).length > 0 && targetsOf(id).every(({ can }) => can[kind])),
-    /** Whether an engine sees pictures, in a mode that is for them or by what its targets can. */
+    /** Whether an engine accepts pictures, by its mode or by its targets' abilities. */
     sees(word: string | null | undefined): boolean {
       const { id, mode } = findEngine(word ?? '') ?? entryOf('svc-1-auto')
       return SEEING.has(mode) || this.takesImages(id)
     },
-    /** Whether tools may be offered to an engine; false only when none of its targets calls any. */
+    /** Whether tools may be sent to an engine. False only if no target supports them. */
     callsTools: (id: string): boolean =>
       now()
         .answering.abilities(entryOf(id).id)
         .some(({ tools }) => tools !== false),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
-    /** Whether anything but the built-in engine is connected (docs/api.md 22.2, stage 4). */
+    /** Whether any engine besides the built-in one is connected (docs/api.md 22.2, stage 4). */
     hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
     countTokens,
     countPrompt,
     countFiles,
     /**
-     * Every listed engine with its status (docs/api.md 5.1), by what is known already. What is old is asked again
-     * meanwhile, for who looks again: this waits for no upstream.
+     * Every listed engine with its known status (docs/api.md 5.1). Never waits for an upstream. Refreshes old states in
+     * the background for the next caller.
      */
     models(): (EngineEntry & SessionState)[] {
       if (clock.monotonic() - requestedAt >= STALE_MS) void askUpstreams()
       return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
     },
-    /** The engines of vectors, which answer `POST /embeddings` alone (docs/api.md 31). */
+    /** The engines of vectors, only for `POST /embeddings` (docs/api.md 31). */
     embeddingModels: () => [
       {
         ...describedEngine('svc-1-embed')!,
@@ -231,24 +231,24 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
           ]
         : []),
     ],
-    /** What `models` says, of the engines of sound too. For operators. */
+    /** The status of all engines, including those of sound. For operators. */
     standings: (): Map<string, SessionState> =>
       new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().standing(entry)])),
     probeAll: (): Promise<Record<string, ProviderHealth>> => newest().probes.bySubsystem(),
     askUpstreams,
-    /** Grows with every change of a breaker, fault or setting, so that what was probed before is known to be old. */
+    /** Grows with every change of a breaker, fault or setting, so that callers notice stale data. */
     changes: (): number => changes,
     test,
     mapping: () => newest().mapping(),
   }
 
-  /** Asks every upstream whether it answers, within 3 s unless said. For operators. Never throws. */
+  /** Asks every upstream whether it answers, by default within 3 s. For operators. Never throws. */
   function askUpstreams(withinMs?: number): Promise<UpstreamState[]> {
     requestedAt = clock.monotonic()
     return newest().probes.ask(withinMs)
   }
 
-  /** Makes real calls to every target of one upstream, of one engine, or of all. For operators. Throws 404. */
+  /** Makes real calls to the targets of one upstream, of one engine, or of all. For operators. Throws 404. */
   async function test(
     upstream?: string,
     engineId?: string,
@@ -268,13 +268,13 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
 type Sounding = Snapshot['sounding']
 type Filming = Snapshot['filming']
 
-/** Settings that nobody changes. */
+/** A registry whose settings never change. */
 function unchanging(settings: EngineSettings): Registry {
   const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_STORED })
   return { version: () => only, newest: () => only, follow: (listener) => listener(only), fixVectors: async () => null }
 }
 
-/** Modes whose engines see whatever their setting says, and the one that leads to them. */
+/** Modes whose engines always accept pictures, and `auto`, which can choose them. */
 const SEEING: ReadonlySet<string> = new Set(['auto', 'vision', 'data_extraction', 'domain_analysis'])
 
 /** The engines that may answer a model name. */
@@ -295,7 +295,7 @@ function imageEntryOf(id: string): EngineEntry {
   return entry
 }
 
-/** What a text engine asks, in order; none for an unknown one. */
+/** The targets of a text engine, in order; none for an unknown one. */
 const targetsIn = (targets: Targets, id: string): readonly Target[] => targets.get(findEngine(id)?.id ?? '') ?? []
 
 const ignore = () => undefined
@@ -303,9 +303,8 @@ const ignore = () => undefined
 const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
 
 /**
- * The engine settings of this process: those of file and environment, and before them what operators changed while
- * servers ran, which the database keeps for all nodes. A change makes a new version; a request or job continues with
- * the one that it began with.
+ * The engine settings of this process: those that operators changed at runtime, stored in the database for all nodes,
+ * and then those of file and environment. A change makes a new version. Running requests and jobs keep their version.
  * @throws ConfigError when the settings contradict each other
  */
 export function createEngineRegistry({ store, settings, masterKey, log }: RegistryDeps) {
@@ -313,7 +312,7 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
   const listeners: ((version: EngineVersion) => void)[] = []
 
   return {
-    /** The version that this request or job began with. */
+    /** The version of the running request or job. */
     version: (): EngineVersion => sameInWork(refresh, () => newest),
     newest: (): EngineVersion => newest,
     refresh,
@@ -324,10 +323,12 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
       listener(newest)
     },
 
-    /** What the settings would be with this kept. Throws 400 `validation_error` for what contradicts itself. */
+    /**
+     * The version that these stored settings would give. Throws 400 `validation_error` if they contradict each other.
+     */
     with: (stored: StoredEngines): EngineVersion => checkedVersion({ revision: newest.revision, kept: stored }),
 
-    /** Keeps what the vectors of `svc-1-embed` are, unless that is known. */
+    /** Stores model and length of the vectors of `svc-1-embed`, unless they are stored already. */
     fixVectors: (vectors: VectorSpace): Promise<unknown> =>
       change(async (_, { kept }) => ({ kept: { ...kept, vectors: kept.vectors ?? vectors }, answer: null })),
 
@@ -335,8 +336,8 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
   }
 
   /**
-   * Changes what is kept, in one unit with what `unit` writes; it is in use here once that is durable. Throws what
-   * `unit` throws, and 400 `validation_error` for settings that contradict each other; then nothing has changed.
+   * Changes the stored settings in one transaction with the writes of `unit`. Takes effect after the commit. Throws
+   * what `unit` throws, and 400 `validation_error` if the settings contradict each other. Then nothing has changed.
    */
   function change<T>(unit: (tx: Tx, before: EngineVersion) => Promise<{ kept: StoredEngines; answer: T }>): Promise<T> {
     return store.write(async (tx) => {
@@ -357,7 +358,7 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
     }
   }
 
-  /** Reads what another process changed. Throws ConfigError where that contradicts the settings of this one. */
+  /** Reads changes of other processes. Throws ConfigError if they contradict the settings of this one. */
   async function refresh(): Promise<void> {
     if ((await storedRepository.revision(store.read)) <= newest.revision) return
     const found = await storedRepository.read(store.read, masterKey).catch((error: unknown) => {
@@ -387,7 +388,7 @@ function versionOf(
   return { revision, kept: stored, config, prices: { own, ofUpstreams: upstreamPrices(config) } }
 }
 
-/** Looks for changes of other nodes until stopped. */
+/** Checks for changes of other nodes until stopped. */
 export function startEngineSettingsLoop({ registry, store, ...own }: LoopDeps): Loop {
   const tick = async () => {
     await registry.refresh()

@@ -13,7 +13,7 @@ import { createTargets, type Target, type Targets } from './targets'
 
 type ModelStatus = 'available' | 'degraded' | 'down'
 
-/** Whether an engine would answer now, and what is in the way, for operators; null where nothing is. */
+/** Whether an engine would answer now. `why` is for operators: the obstacle, or null. */
 export type SessionState = { status: ModelStatus; why: string | null }
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
@@ -28,15 +28,15 @@ export type SnapshotDeps = {
   log: Log
   observe: Observe
   jitter(): number
-  /** What a mode needs besides an engine and this server has not; null where nothing is missing. */
+  /** What a mode needs besides an engine and this server lacks; null if nothing is missing. */
   lacks(mode: string): string | null
-  /** Whether this machine speaks where no upstream does. */
+  /** Whether this machine has its own speech, used without an upstream. */
   speaksHere: boolean
 }
 
 type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots' | 'fit'> }
 
-/** What makes videos and speech where no upstream does: the server itself, without a driver. */
+/** Stands for the server itself, which makes videos and speech without an upstream or a driver. */
 const MADE_HERE = {
   target: 'builtin:builtin',
   upstream: 'builtin',
@@ -45,14 +45,14 @@ const MADE_HERE = {
   in_flight: 0,
 } as const
 
-/** What an engine is for. */
+/** Mode and kind of an engine. */
 type Makes = Pick<EngineEntry | (typeof AUDIO_ENGINES)[number], 'mode' | 'kind'>
 
 type Entry = (typeof ENGINES)[number] | (typeof AUDIO_ENGINES)[number]
 
 export type Snapshot = ReturnType<typeof createSnapshot>
 
-/** The engines as they are set at one moment: a request or job asks the same ones until it ends. */
+/** The engines of one version of the settings. A request or job uses the same snapshot until it ends. */
 export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, speaksHere, ...deps }: SnapshotDeps) {
   const targets = createTargets(config, parts)
   const answering = createAnswering({ targets, entries: [...ENGINES, ...IMAGE_ENGINES], ...deps })
@@ -75,7 +75,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     sounding,
     filming,
     probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
-    /** Why vectors of `svc-1-embed` do not compare with those that it made before; null where they do. */
+    /** Why vectors of `svc-1-embed` are not comparable with its earlier ones; null if they are. */
     otherSpace,
     /** The model that makes the vectors of `svc-1-embed`, and their length if known; null without an upstream. */
     vectorSpace: () =>
@@ -108,17 +108,17 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
   }
 }
 
-/** Calls the engines of sound and of vectors: the first of their targets that answers. */
+/** Calls the engines of sound and of vectors. The first target that answers wins. */
 function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null) {
   return {
     /**
-     * Text as sound. Throws 503 `engine_unavailable` when no upstream answered, 400 for what it cannot take, and the
-     * signal's reason.
+     * Turns text into speech. Throws 503 `engine_unavailable` when no upstream answered, 400 if it refuses the request,
+     * and the signal's reason.
      */
     speak: (request: By<SpeechRequest>): Promise<Uint8Array> =>
       ask('svc-1-voice', request, ({ speak }, model) => speak?.({ ...request, model })),
 
-    /** The words of a recording. Throws as `speak` does. */
+    /** Transcribes a recording. Throws like `speak`. */
     transcribe: (request: By<TranscriptionRequest>): Promise<Transcription> =>
       ask(
         'svc-1-transcribe',
@@ -128,8 +128,8 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
       ),
 
     /**
-     * Vectors of texts, and the upstream's model that made them. A model whose vectors have another length than before
-     * is not answered with: an index would be split in two without an error. Throws as `speak` does.
+     * Makes vectors of texts, and names the upstream's model. Rejects vectors of another length than before, because
+     * they would silently split a client's index in two. Throws like `speak`.
      */
     embed: (request: By<EmbeddingRequest>) =>
       ask('svc-1-embed', request, ({ embed }, model) =>
@@ -166,8 +166,8 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
 }
 
 /**
- * What `GET /models`, `engines list` and `doctor` say of an engine (docs/api.md 5.1), by what is known already: nothing
- * is asked. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server has not.
+ * The state of an engine for `GET /models`, `engines list` and `doctor` (docs/api.md 5.1). Uses known state and calls
+ * nothing. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server lacks.
  */
 function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: string | null): SessionState {
   if (!plan.length) return { status: 'down', why: 'nothing is connected' }
@@ -183,7 +183,7 @@ function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: strin
     : { status: 'degraded', why: lacks ?? why ?? null }
 }
 
-/** What a target cannot do that the engine is for. */
+/** Which ability of the engine's mode the target lacks; null if it lacks none. */
 function whyUnable({ id, driver, can }: Target, mode: string, kind: Makes['kind']): string | null {
   if (mode === 'vision' && can.vision === false) return `${id} does not accept images`
   const makes =
@@ -198,7 +198,7 @@ function whyUnable({ id, driver, can }: Target, mode: string, kind: Makes['kind'
   return makes ? null : `${id} is of a kind that does not support ${kind}`
 }
 
-/** Why a target would not answer now. */
+/** Why a target would not answer now; null if it would. */
 function whyStill({ id, breaker, fault, presence }: Target): string | null {
   const why = fault.why ?? presence.away() ?? (breaker.state() === 'open' ? 'its calls failed' : null)
   return why === null ? null : `${id}: ${why}`

@@ -5,7 +5,7 @@ import { NOTHING_STORED, type StoredEngines } from './config'
 
 const ID = 1
 
-/** What the sealed value is bound to. */
+/** Context that the encrypted value is bound to. */
 const CONTEXT = 'engine settings'
 
 const revisionRow = query()((db) =>
@@ -18,13 +18,13 @@ export const storedRepository = {
   /** 0 before the first change. */
   revision: async (db: Reader): Promise<number> => (await revisionRow(db, {}))[0]?.revision ?? 0,
 
-  /** Throws where the master key is not the one that it was sealed with. */
+  /** Throws if the value was encrypted with another master key. */
   async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
     const [row] = await wholeRow(db, {})
     return { revision: row?.revision ?? 0, kept: row ? opened(masterKey, row.value) : NOTHING_STORED }
   },
 
-  /** Takes the next revision, which no other change has until this unit ends, and answers what was kept before. */
+  /** Takes the next revision, locks it until this transaction ends, and returns the settings stored before. */
   async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
     const t = tx.of(engineSettingsRow)
     const value = seal(masterKey, CONTEXT, JSON.stringify(NOTHING_STORED))
@@ -47,8 +47,8 @@ export const storedRepository = {
 const opened = (masterKey: Uint8Array, value: string): StoredEngines => JSON.parse(open(masterKey, CONTEXT, value))
 
 /**
- * One row: the engine settings that operators made while servers ran, for every node. `value` is sealed JSON, because
- * it has keys of upstreams; `revision` grows with every change.
+ * One row with the engine settings that operators made at runtime, for every node. `value` is encrypted JSON, because
+ * it contains keys of upstreams. `revision` grows with every change.
  */
 export const engineSettingsRow = defineTable((k) =>
   k.table('engine_settings', {
@@ -58,7 +58,7 @@ export const engineSettingsRow = defineTable((k) =>
   }),
 )
 
-/** Encrypts the settings with another master key; with none it only counts what `from` opens. */
+/** Encrypts the settings with another master key. If `to` is null, only counts what `from` can decrypt. */
 export async function resealEngines(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {
   const [row] = await wholeRow(db, {})
   if (!row) return { sealed: 0, unreadable: 0 }

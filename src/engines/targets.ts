@@ -9,17 +9,17 @@ import type { TargetBreaker } from './health'
 import { type Parameter, parametersOf } from './parameters'
 import type { Fault, Presence, UpstreamPart } from './parts'
 
-/** Longest wait for a slot; then the next target is asked. */
+/** How long to wait for a slot before trying the next target. */
 const WAIT_MS = 30_000
 
 export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySlots>>
 
 type Deps = { clock: Pick<Clock, 'after'> }
 
-/** What a request may need that not every engine can (docs/api.md 28.4). */
+/** Abilities that a request may need and not every engine has (docs/api.md 28.4). */
 type Need = 'vision' | 'tools' | 'json' | 'files' | 'audio'
 
-/** What an engine can: true or false where the operator says so or the upstream does, else absent. */
+/** Abilities of an engine, as the operator or the upstream states them. Unknown ones are absent. */
 export type Abilities = { readonly [N in Need]?: boolean | undefined }
 
 type Able = { target: { can: Abilities } }
@@ -35,45 +35,45 @@ type Makes = (typeof ENGINES)[number]['kind'] | (typeof AUDIO_ENGINES)[number]['
 export type Target = {
   /** `upstream:model`, for operators only. */
   id: string
-  /** What it is asked for; of several things, text. */
+  /** What it produces. Text, if it produces several things. */
   makes: Makes
   upstream: string
   kind: UpstreamConfig['kind'] | 'builtin'
   model: string
-  /** Where the upstream is, without user or password; for operators only. */
+  /** Address of the upstream without user and password, for operators only. */
   address: string
   driver: Driver
   fit: Fit | null
   breaker: TargetBreaker
   fault: Fault
   presence: Presence
-  /** Most tokens of prompt and answer together. */
+  /** Maximum tokens of prompt and answer together. */
   window: number
-  /** Most tokens of an answer. */
+  /** Maximum tokens of an answer. */
   maxOutputTokens: number
   can: Abilities
-  /** Names of the parameters that it is sent. */
+  /** Names of the parameters that it supports. */
   parameters: readonly Parameter[]
-  /** What the upstream said of the model when it was last asked; what the operator says counts more. */
+  /** Takes the abilities that the upstream states. The operator's settings override them. */
   notify(message: Abilities): void
-  /** The slots of its upstream, for calls of owners; null where there are as many as come. */
+  /** Slots for concurrent calls at its upstream; null if there is no limit. */
   slots: ConcurrencySlots | null
-  /** Costs the operator nothing, so it costs the tenant nothing. */
+  /** Whether it costs the operator nothing, so that the tenant is not charged. */
   free: boolean
 }
 
 export type Targets = ReadonlyMap<string, readonly Target[]>
 
 const DEFAULT_WINDOW = 128_000
-/** The same of a model that makes vectors. */
+/** Default maximum of tokens for a model that makes vectors. */
 export const VECTOR_WINDOW = 8_192
 const DEFAULT_MAX_OUTPUT = 4_096
-/** The built-in engine has no window of its own; this is more than the longest prompt the API takes. */
+/** For the built-in engine, which has no limit of its own: more than the longest prompt of the API. */
 const BUILTIN_WINDOW = 1_200_000
 
 type Parts = { upstreams: ReadonlyMap<string, UpstreamPart>; builtin: Omit<UpstreamPart, 'slots' | 'fit'> }
 
-/** The configured targets of each engine; a text engine without one gets the built-in engine, unless that is off. */
+/** The targets of each engine. A text engine without any gets the built-in engine, unless that is disabled. */
 export function createTargets(config: EngineConfig, parts: Parts): Targets {
   const made = new Map<string, Target>()
   const builtin = builtinTarget(parts.builtin)
@@ -103,7 +103,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
 
   return new Map(
     [...ENGINES, ...IMAGE_ENGINES, ...AUDIO_ENGINES].map(({ id, kind }) => {
-      // An image engine without upstreams of its own is answered by those of the mode.
+      // An image engine without its own upstreams uses those of the default image engine.
       const refs = config.targets.get(id) ?? (kind === 'image' ? config.targets.get('svc-1-create') : undefined)
       if (refs) return [id, refs.map(({ upstream, model }) => open(upstream, model, kind))]
       const isBuiltIn = kind === 'text' || (kind === 'image' && builtin.driver.image !== undefined)
@@ -164,8 +164,8 @@ export function needsOf({ messages, tools, json, files }: Asking): Need[] {
 }
 
 /**
- * Those that can do what is needed, in their order; for images those that are known to see go first. Where nothing
- * is known of one, it is tried.
+ * Candidates that may have the needed abilities, in their order. For images, those with known vision come first. An
+ * unknown ability counts as present.
  */
 export function ableTo<C extends Able>(candidates: readonly C[], needs: readonly Need[]): readonly C[] {
   if (needs.length === 0) return candidates
@@ -174,28 +174,30 @@ export function ableTo<C extends Able>(candidates: readonly C[], needs: readonly
   return able.toSorted((a, b) => Number(b.target.can.vision ?? false) - Number(a.target.can.vision ?? false))
 }
 
-/** What is missing, in words for the caller: what none of them can, or else what no single one can together. */
+/**
+ * Names the missing abilities for the caller: those that no candidate has, or else those that no single one combines.
+ */
 export function missingIn(candidates: readonly Able[], needs: readonly Need[]): string {
   const missing = needs.filter((need) => candidates.every(({ target }) => target.can[need] === false))
   return (missing.length ? missing : needs).map((need) => WORDS[need]).join(' and ')
 }
 
-/** Whose turn a call takes; `last`: only when nobody else waits. */
+/** The owner of a waiting call. `last`: it runs only when nobody else waits. */
 type Waiting = { owner: string; last?: true | undefined }
 
 /**
- * Bounds the calls of one upstream (docs/api.md 28.4): beyond `concurrency` they wait in the order of their arrival,
- * the owner with the fewest calls first. Null for 0 or nothing, which is no bound.
+ * Limits concurrent calls of one upstream (docs/api.md 28.4). Beyond `concurrency` calls wait in the order of arrival,
+ * the owner with the fewest running calls first. Null for 0, which means no limit.
  */
 export function createConcurrencySlots({ concurrency = 0 }: { concurrency?: number }, { clock }: Deps) {
   if (concurrency === 0) return null
   const semaphore = createSemaphore(concurrency)
 
   return {
-    /** Another bound, 0 for none: what runs continues, and counts. */
+    /** Changes the limit, 0 for none. Running calls continue and count. */
     resize: (max: number): void => semaphore.resize(max || Number.POSITIVE_INFINITY),
 
-    /** Has a slot during the work. Throws `throttled` when none was free for 30 s, and the caller's own reason. */
+    /** Holds a slot during the work. Throws `throttled` when none was free for 30 s, and the signal's reason. */
     async hold<T>(origin: Waiting | undefined, caller: AbortSignal, work: () => Promise<T>): Promise<T> {
       const free = await (origin?.last ? semaphore.enter(origin.owner, caller, true) : enter(origin?.owner, caller))
       try {

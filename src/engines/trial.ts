@@ -19,7 +19,7 @@ export type TrialCheck = {
 const TRIAL_TIMEOUT_MS = 30_000
 const FIT_TIMEOUT_MS = 5_000
 
-/** Makes small real calls: a whole answer, a stream, and JSON unless it is known to give none. Never throws. */
+/** Makes small real calls: a whole answer, a stream, and JSON unless it has none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
   const alone = target.makes === 'text' ? null : ALONE[target.makes]
   if (alone) return [await timed(target.makes as TrialCheck['check'], clock, () => alone(target))]
@@ -36,7 +36,7 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
 
 const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with --json-output no'
 
-/** The one check of what makes no text, at the smallest cost. */
+/** The single check for targets that make no text, as cheap as possible. */
 const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed, embedding: embedded }
 
 async function picture({ driver, model }: Target): Promise<string> {
@@ -61,7 +61,7 @@ async function spoken({ driver, model }: Target): Promise<string> {
   return `audio/mpeg, ${mp3.length} bytes`
 }
 
-/** Hears half a second of silence: that it answers is what counts. */
+/** Transcribes half a second of silence. Any answer counts as success. */
 async function heard({ driver, model }: Target): Promise<string> {
   if (!driver.transcribe) throw new EngineFailure('config', 'this kind of upstream does not support transcription')
   const path = join(tmpdir(), `svc-trial-${randomHex(8)}.wav`)
@@ -77,7 +77,7 @@ async function heard({ driver, model }: Target): Promise<string> {
   }
 }
 
-/** A video costs too much for a trial, so none is ordered. */
+/** Only probes the upstream, because a video is too expensive for a trial. */
 async function filmed({ driver, model }: Target): Promise<string> {
   if (!driver.video) throw new EngineFailure('config', 'this kind of upstream does not support videos')
   const listed = await driver.probe(AbortSignal.timeout(TRIAL_TIMEOUT_MS))
@@ -134,7 +134,7 @@ async function textOf({ driver }: Target, request: EngineRequest, streams: boole
   return answer.text
 }
 
-/** What is wrong with a text that was to be JSON; null when nothing is. */
+/** Why a text is not the expected JSON; null if it is. */
 function notJson(text: string): string | null {
   try {
     JSON.parse(text)
@@ -152,7 +152,7 @@ function reasonOf(error: unknown): string {
   return name === 'TimeoutError' || name === 'AbortError' ? 'no complete answer within 30 s' : message
 }
 
-/** `problemOf` says what is wrong with a text that came. */
+/** Runs one check and measures it. `problemOf` returns what is wrong with the answer, or null. */
 async function timed(
   check: TrialCheck['check'],
   clock: Clock,
