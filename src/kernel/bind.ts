@@ -1,11 +1,11 @@
-/** Verbs without their first argument, which they all share. */
+/** The verbs of a module without their common first argument. */
 export type Bound<V> = {
   [Name in keyof V]: V[Name] extends (deps: never, ...rest: infer Rest) => infer Result
     ? (...rest: Rest) => Result
     : never
 }
 
-/** Gives a module's verbs, exported functions that take what they need first, their `Deps` once for all callers. */
+/** Binds a module's verbs to their first argument, the module's `Deps`, once for all callers. */
 export const bind = <Deps, const V extends Record<string, (deps: Deps, ...rest: never[]) => unknown>>(
   deps: Deps,
   verbs: V,

@@ -3,7 +3,7 @@ import { AppError } from './errors'
 import type { KeyId, OrgId, SessionId, UserId } from './ids'
 import type { Tx } from './store'
 
-/** The five scopes of docs/api.md 1.2; a new key gets all of them unless it says otherwise. */
+/** The five scopes of docs/api.md 1.2. A new key gets all of them by default. */
 export const SCOPES = ['completions', 'skills', 'tools', 'connectors', 'billing'] as const
 export type Scope = (typeof SCOPES)[number]
 
@@ -11,28 +11,30 @@ export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
 export type Tier = (typeof TIERS)[number]
 
 /**
- * What parameters such as `top_p` do in chat completions: honoured, ignored, or as the base address says (docs/api.md
- * 33.1).
+ * Effect of parameters such as `top_p` in chat completions: honoured, ignored, or decided by the base address
+ * (docs/api.md 33.1).
  */
 export const CHAT_PARAMETERS = ['by_base', 'honor', 'ignore'] as const
 export type ChatParameters = (typeof CHAT_PARAMETERS)[number]
 
 export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
-/** Who sees what people wrote, and links that work for everyone who has them (docs/operating.md 2.2). */
+/**
+ * True for roles that may see what people wrote, and links that work for everyone who has them (docs/operating.md 2.2).
+ */
 export const seesContent = (role: OperatorRole): boolean => role === 'admin' || role === 'support'
 
 export type KeyCaller = {
   type: 'key'
   userId: UserId
   keyId: KeyId
-  /** SHA-256 of the secret that the request carried: a rotated key has several. Null for a caller without a request. */
+  /** SHA-256 of the request's secret, because a rotated key has several. Null for a caller without a request. */
   secretHash: string | null
-  /** The session of the person who acts with the key by `X-Svc-As-Key`; `userId` is that person then. */
+  /** The session of the user who acts with the key by `X-Svc-As-Key`. `userId` is then that user. */
   sessionId?: SessionId | null
-  /** The org of an org key: the org pays for the calls and its audit chain records them. Null for a personal key. */
+  /** The org of an org key, which pays for the calls and whose audit chain records them. Null for a personal key. */
   orgId: OrgId | null
-  /** The org that team-scoped things go to: the key's own, else the user's active one (docs/api.md 1.2). */
+  /** The org that owns team-scoped resources: the key's own, else the user's active one (docs/api.md 1.2). */
   activeOrgId: OrgId | null
   scopes: readonly Scope[]
   tier: Tier
@@ -41,28 +43,29 @@ export type KeyCaller = {
   dailyCapCents: number | null
   monthlyCapCents: number | null
   allowedOrigins: readonly string[]
-  /** Whether answers under this key follow its brand soul, which the keys module stores. */
+  /** True if answers under this key follow its brand soul, which the keys module stores. */
   hasBrandSoul: boolean
   chatParameters: ChatParameters
   /** The guardrail policy bound to the key. */
   guardrailPolicyId: string | null
-  /** Fingerprint of everything bound to the key; empty when nothing is bound. */
+  /** Fingerprint of everything bound to the key. Empty when nothing is bound. */
   bindings: string
 }
 
 export type SessionCaller = {
   type: 'session'
   userId: UserId
-  /** Null for work without a request that a session has made. */
+  /** Null for a session's work that runs without a request. */
   sessionId: SessionId | null
-  /** Null but where a session acts on what is an organization's: what it makes of that is the organization's too. */
+  /**
+   * Set only while a session acts on an organization's resource. What it creates then belongs to the organization too.
+   */
   orgId: OrgId | null
   activeOrgId: OrgId | null
 }
 
 /**
- * An operator, calling through the operator API; name and reason are recorded as they state them (docs/operating.md
- * 2.2).
+ * An operator of the operator API. Name and reason are recorded as the operator states them (docs/operating.md 2.2).
  */
 export type OperatorCaller = {
   type: 'operator'
@@ -70,11 +73,11 @@ export type OperatorCaller = {
   name: string
   transport: 'socket' | 'local' | 'remote'
   reason: string | null
-  /** SHA-256 of the operator key of the request; absent where no key is needed. */
+  /** SHA-256 of the request's operator key. Absent if no key is needed. */
   secretHash?: string
-  /** In a browser: whether the session and its role still stand. */
+  /** In a browser: checks that the session and its role are still valid. */
   isStill?: () => Promise<boolean>
-  /** In a browser: whether the person proved who they are a short while ago. */
+  /** In a browser: checks that the person proved their identity recently. */
   isConfirmed?: () => Promise<boolean>
 }
 
@@ -91,8 +94,8 @@ export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerSc
 export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)
 
 /**
- * Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions carry
- * every scope.
+ * Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions have every
+ * scope.
  */
 export function requireScope(caller: TenantCaller, scope: Scope, call = 'this call'): void {
   if (caller.type !== 'key' || caller.scopes.includes(scope)) return
@@ -104,16 +107,16 @@ export function requireScope(caller: TenantCaller, scope: Scope, call = 'this ca
   )
 }
 
-/** Comes with a request that has an Idempotency-Key: the verb stores its answer through this (docs/api.md 1.7). */
+/** Given for a request with an Idempotency-Key. The verb stores its answer through this (docs/api.md 1.7). */
 export type Once = {
-  /** The same for each try of the request. */
+  /** The same for each attempt of the request. */
   readonly id: string
   /**
-   * Stores the answer in the unit of work that makes the effect, under the route's status unless `status` is given.
+   * Stores the answer in the unit of work that makes the effect, with the route's status unless `status` is given.
    * Throws 409 when another request has taken over the key.
    */
   keep(tx: Tx, answer: unknown, status?: number): Promise<void>
-  /** Told in the unit that charges for an answer which this error ended early; its caller gets the error. */
+  /** Called in the unit that charges for an answer which this error ended early. The caller gets the error. */
   broke?(tx: Tx, error: unknown): Promise<void>
 }
 
@@ -121,28 +124,28 @@ export type Once = {
 export type Call<C extends Caller = TenantCaller> = {
   readonly caller: C
   readonly requestId: string
-  /** Method and pattern, such as `POST /completions`; never the values in the path. */
+  /** Method and pattern, such as `POST /completions`. Never contains the values in the path. */
   readonly route: string
-  /** Aborts when the client goes away or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal
-  /** How many events led to this call, each by what another one had started; none for what a person asked. */
+  /** Number of events that led to this call, each triggered by the one before. Absent for a person's request. */
   readonly depth?: number | undefined
   /** Set only when the request carries an Idempotency-Key and the route accepts one. */
   readonly once?: Once | undefined
-  /** Set for a line of a batch, which gives way to what people ask for. */
+  /** Set for a line of a batch, which yields to interactive requests. */
   readonly batch?: true
 }
 
 const works = new AsyncLocalStorage<Map<object, unknown>>()
 
 /**
- * Runs one piece of work, such as a request or a run of a job. What it reads with {@link sameInWork} stays as it was at
- * its first read until its end, that of its stream included.
+ * Runs one piece of work, such as a request or a job run, including its stream. Values read with {@link sameInWork}
+ * stay the same from their first read until the end of the work.
  */
 export const asOneWork = <Args extends unknown[], T>(work: (...args: Args) => T, ...args: Args): T =>
   works.run(new Map(), work, ...args)
 
-/** What `read` answered first in this piece of work, by `key`; outside of any, what it answers now. */
+/** The first result of `read` for `key` in this piece of work. Outside of any, calls `read` each time. */
 export function sameInWork<T>(key: object, read: () => T): T {
   const known = works.getStore()
   if (!known) return read()

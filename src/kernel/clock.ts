@@ -1,10 +1,10 @@
-/** The source of time. It is passed as an argument everywhere, so that tests can control it. */
+/** The source of time. Passed as an argument everywhere, so that tests can control it. */
 export type Clock = {
   /** Wall time in epoch milliseconds. */
   now(): number
   /** Milliseconds that never jump, for windows, leases and durations (docs/promises.md I40). */
   monotonic(): number
-  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
+  /** Resolves after `ms`, or at once when the signal aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
   /** Calls once after `ms`, unless the returned function is called first. */
   after(ms: number, call: () => void): () => void
@@ -30,7 +30,7 @@ export const systemClock: Clock = {
     }),
 }
 
-/** A clock whose wall time can be corrected, by that of a database that several processes share. */
+/** A clock whose wall time can be corrected to that of a database shared by several processes. */
 export type CorrectedClock = Clock & { correct(byMs: number): void }
 
 export function correctedClock(own: Clock): CorrectedClock {
@@ -48,7 +48,7 @@ let latest = { ms: Number.NaN, text: '' }
 
 /** Epoch milliseconds as ISO 8601 in UTC, the form of every time on the wire. */
 export function iso(ms: number): string {
-  // A request writes one moment into its log, its record and its answer.
+  // Cached for the last moment, because a request writes the same one into its log, its record and its answer.
   if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() }
   return latest.text
 }
@@ -60,7 +60,7 @@ let latestDay = { since: Number.NaN, text: '' }
 
 /** The UTC day of a moment, `YYYY-MM-DD`: the bucket of caps and reports (docs/api.md 1.9). */
 export function utcDay(ms: number): string {
-  // Days of UTC have no leap seconds in epoch time, so each begins at a multiple of its length.
+  // Epoch time has no leap seconds, so each UTC day begins at a multiple of its length.
   const since = Math.floor(ms / DAY_MS) * DAY_MS
   if (since !== latestDay.since) latestDay = { since, text: new Date(ms).toISOString().slice(0, 10) }
   return latestDay.text

@@ -30,7 +30,7 @@ export function createFairCache(maxBytes: number) {
       while (total > maxBytes) drop(heaviest().items.values().next().value!.key)
     },
     drop,
-    /** In bytes, estimated. */
+    /** Total weight, in estimated bytes. */
     weight: (): number => total,
   }
 
@@ -62,13 +62,13 @@ export function createFairCache(maxBytes: number) {
 }
 
 const MEGABYTE = 1024 * 1024
-/** Shared by all modules; each process has its own. */
+/** Shared by all modules. Each process has its own. */
 const all = createFairCache(48 * MEGABYTE)
 
 /** Estimated bytes of everything kept in this process. */
 export const compiledWeight = (): number => all.weight()
 
-/** A view of the shared cache for one kind of value; keys of different kinds never collide. */
+/** A view of the shared cache for one kind of value. Keys of different kinds never collide. */
 export const compiledOf = <Value extends object>(kind: string) => ({
   get: (key: string) => all.get(`${kind} ${key}`) as Value | undefined,
   put: (key: string, value: Value, load: Load) => all.put(`${kind} ${key}`, value, load),

@@ -18,7 +18,7 @@ export type Setting<T extends TSchema = TSchema> = {
 
 export const setting = <T extends TSchema>(declared: Setting<T>): Setting<T> => declared
 
-/** A setting of earlier versions, by its names then. `about` is one sentence that says what to do instead. */
+/** A setting of earlier versions, by its old names. `about` is one sentence about what to do instead. */
 export type Retired = { name: string; env: string; about: string }
 
 export type Settings = Record<string, Setting>
@@ -34,8 +34,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Takes each setting from the environment, else from the file, else its default. All problems are reported at once,
- * each naming the setting, its value and where it came from. A `retired` setting that is still set is one of them.
+ * Takes each setting from the environment, else from the file, else its default. Reports all problems at once, each
+ * with the setting, its value and its origin. A `retired` setting that is still set is a problem too.
  * @throws ConfigError
  */
 export function resolveSettings<S extends Settings>(
@@ -71,7 +71,7 @@ export function resolveSettings<S extends Settings>(
   return { values: values as Values<S>, origins: origins as Resolved<S>['origins'] }
 }
 
-/** What is wrong with the value of a setting, in sentences; `where` is what its reader calls the setting. */
+/** The problems of a setting's value, as sentences. `where` names the setting for its reader. */
 function wrongWith({ schema, secret, about }: Setting, value: unknown, where: string, fromEnv: boolean) {
   const issues = checker(schema).issues(value)
   if (fromEnv && typeof value === 'string' && (schema as { type?: string }).type === 'object')
@@ -87,7 +87,7 @@ function wrongWith({ schema, secret, about }: Setting, value: unknown, where: st
     .map((problem) => `${problem} ${about}`)
 }
 
-/** Of one setting; a list of hundreds would hide the other settings. */
+/** Maximum problems per setting. Hundreds would hide the other settings. */
 const MAX_PROBLEMS = 5
 
 const SWITCH = new Map([
@@ -95,10 +95,10 @@ const SWITCH = new Map([
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
 ])
 
-/** Converts an environment variable to the type of its schema; text that does not convert is left to the check. */
+/** Converts an environment variable to the type of its schema. Text that does not convert is left to the check. */
 export function readWord(schema: TSchema, word: string): unknown {
   const { type, anyOf } = schema as { type?: string; anyOf?: { type?: string }[] }
-  // Beside booleans a union has words of its own, such as "auto".
+  // A union with booleans also has words of its own, such as "auto".
   if (anyOf?.some((one) => one.type === 'boolean')) return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'boolean') return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'string') return word

@@ -4,7 +4,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 const DIGITS = Buffer.from(BASE62)
 
-/** `length` random base62 characters. Bytes of 248 and up are discarded, so that each character is equally likely. */
+/** `length` random base62 characters. Discards bytes of 248 and up, so that each character is equally likely. */
 export function randomBase62(length: number): string {
   const made = Buffer.allocUnsafe(length)
   for (let place = 0; place < length; ) {
@@ -14,7 +14,7 @@ export function randomBase62(length: number): string {
   return made.toString('latin1')
 }
 
-/** Random bytes are fetched 4 KiB at a time: every request needs several ids, and each fetch is costly. */
+/** Random bytes are fetched 4 KiB at a time, because every request needs several ids and each fetch is costly. */
 let pool = Buffer.alloc(0)
 let taken = 0
 
@@ -41,7 +41,7 @@ export const sha256Hex = (data: string | Uint8Array): string => Bun.CryptoHasher
 export const hmacHex = (key: string | Uint8Array, data: string | Uint8Array): string =>
   createHmac('sha256', key).update(data).digest('hex')
 
-/** Constant-time comparison; different lengths are simply unequal. */
+/** Constant-time comparison. Texts of different length are unequal. */
 export function timingSafeEqual(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && sameBytes(left, right)
@@ -71,10 +71,12 @@ export function seal(masterKey: Uint8Array, context: string, plain: string): str
     .join('.')
 }
 
-/** How many values are sealed, and how many of them a key cannot open. */
+/** The number of sealed values, and of those that a key cannot open. */
 export type Resealed = { sealed: number; unreadable: number }
 
-/** The value sealed with another key; null when the old one does not open it. With no other key it is only tried. */
+/**
+ * Seals the value with another key. Null when the old key does not open it. Without another key only tries to open it.
+ */
 export function reseal(from: Uint8Array, to: Uint8Array | null, context: string, sealed: string): string | null {
   try {
     const plain = open(from, context, sealed)

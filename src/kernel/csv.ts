@@ -2,7 +2,7 @@ import { unparse } from 'papaparse'
 
 export type CsvCell = string | number | boolean | null
 
-/** Headers of a CSV answer, which browsers save and never render. `name` is not escaped: pass a constant. */
+/** Headers of a CSV answer, which browsers save and never render. `name` is not escaped, so pass a constant. */
 export const csvHeaders = (name: string) => ({
   'content-type': 'text/csv; charset=utf-8; header=present',
   'content-disposition': `attachment; filename="${name}.csv"`,
@@ -20,7 +20,7 @@ export const csvLines = (records: readonly (readonly CsvCell[])[]): string =>
 /** One record without a line end, for callers that print lines to programs. */
 export const csvLine = (cells: readonly CsvCell[]): string => unparse([harmlessCells(cells)])
 
-/** Streams a whole file: the header at once, then each page of records as it comes. */
+/** Streams a whole file: the header at once, then each page of records as it arrives. */
 export async function* csvFile(
   columns: readonly string[],
   pages: AsyncIterable<readonly (readonly CsvCell[])[]>,
@@ -29,11 +29,11 @@ export async function* csvFile(
   for await (const page of pages) if (page.length) yield csvLines(page)
 }
 
-/** A cell that a spreadsheet would run as a formula; leading blanks and full-width signs count too. */
+/** A cell that a spreadsheet would run as a formula, also after leading blanks or with full-width signs. */
 const FORMULA = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
 /** A number as people write it, with its unit: -3,50 or +12 % or -$1,250.00. */
 const NUMBER = /^[+-] ?\p{Sc}?\d[\d.,'’ \u00a0\u202f]{0,40}[\p{Sc}%]?$/u
-/** A dash where nothing is known. */
+/** A dash for an unknown value. */
 const DASH = /^[+-]{1,2}$/
 /** Of at most 40 characters, none of which is a letter. */
 const PHONE = /^\+\d[\d ()./\u00a0-]{4,38}\d$/

@@ -33,7 +33,7 @@ type Extras = {
   /** Whole seconds for `Retry-After`. */
   retryAfterS?: number
   headers?: Record<string, string>
-  /** Members of the body at its top level, beside `error`, where the contract names some. */
+  /** Members at the top level of the body, beside `error`, if the contract defines some. */
   topLevel?: Record<string, unknown>
   cause?: unknown
 }
@@ -61,7 +61,7 @@ export class AppError extends Error {
   }
 }
 
-/** Declares an error once, with its sentence, in its module; the code that throws it supplies only the facts. */
+/** Declares an error with its sentence once, in its module. The code that throws it supplies only the facts. */
 export function defineError<Facts extends unknown[]>(
   kind: ErrorKind,
   code: string,
@@ -81,11 +81,11 @@ export const notFound = defineError('missing', 'not_found', (what: string) => `N
 export const invalidInput = (path: string, message: string) =>
   new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
 
-/** The same error, naming the field that held the refused value. */
+/** The same error, naming the field with the rejected value. */
 export const atField = ({ kind, code, message }: AppError, path: string): AppError =>
   new AppError(kind, code, message, { param: path, details: [{ path, message }] })
 
-/** The same error with its sentences and paths put into other words, for bodies that call their members otherwise. */
+/** The same error with its sentence and paths renamed, for bodies that use other member names. */
 export const renamed = (
   { kind, code, message, param, details }: AppError,
   rename: (text: string) => string,
@@ -95,7 +95,7 @@ export const renamed = (
     ...(details ? { details: details.map((one) => ({ path: rename(one.path), message: rename(one.message) })) } : {}),
   })
 
-/** 400 `org_required`: the request says `scope: "org"` but no organization is active (docs/api.md 18). */
+/** 400 `org_required`: the request has `scope: "org"` but no organization is active (docs/api.md 18). */
 export const orgRequired = (): AppError => {
   const message =
     '"scope" is "org", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
@@ -132,7 +132,7 @@ export const quoted = (value: unknown): string => {
   return clean.length > MAX_QUOTED ? `${clean.slice(0, MAX_QUOTED - 1)}…` : clean
 }
 
-/** A large value is only described: serializing it would block the event loop (docs/promises.md I28). */
+/** Describes a large value instead of serializing it, which would block the event loop (docs/promises.md I28). */
 function written(value: unknown): string {
   if (typeof value === 'string') return value
   if (isSmall(value)) return JSON.stringify(value) ?? String(value)

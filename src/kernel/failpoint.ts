@@ -1,6 +1,6 @@
 import { form } from './form'
 
-/** Names of the points where a crash would do most harm; tests crash the process there (docs/promises.md I3). */
+/** Names of the points where a crash would do most harm. Tests crash the process there (docs/promises.md I3). */
 const FAILPOINTS = [
   'after_auth',
   'after_hold_commit',
@@ -26,7 +26,7 @@ export const FAILPOINT_PATTERN = form(
 let armed: Failpoint | null = null
 let passesLeft = 0
 
-/** Arms one failpoint of this process, once, at its start; an empty word arms none. */
+/** Arms one failpoint of this process, once, at its start. An empty word arms none. */
 export function armFailpoint(word: string): void {
   if (!word) return
   const [name, nth = '1'] = word.split(':')
@@ -34,7 +34,7 @@ export function armFailpoint(word: string): void {
   passesLeft = Number(nth)
 }
 
-/** Kills the process at once, as `kill -9` would, when this failpoint is armed. Otherwise costs one comparison. */
+/** If this failpoint is armed, kills the process at once, like `kill -9`. Otherwise costs one comparison. */
 export function failpoint(name: Failpoint): void {
   if (armed !== name) return
   passesLeft -= 1

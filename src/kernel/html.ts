@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Text that is already HTML; every other value in a page is escaped. */
+/** Text that is already HTML. Every other value in a page is escaped. */
 export type Markup = { readonly markup: string }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -12,12 +12,12 @@ const spelled = (value: unknown): string => {
   return String(value).replace(/[&<>"']/g, (character) => ENTITIES[character]!)
 }
 
-/** Template tag for a piece of a page: escapes values, joins lists, and omits null, undefined and false. */
+/** Template tag for a piece of a page. Escapes values, joins lists, and omits null, undefined and false. */
 export const html = (parts: TemplateStringsArray, ...values: unknown[]): Markup => ({
   markup: parts.reduce((page, part, at) => page + part + (at < values.length ? spelled(values[at]) : ''), ''),
 })
 
-/** JSON that may stand inside a script element: no text in it can end the element. */
+/** JSON that is safe inside a script element, because no text in it can end the element. */
 export const dataOf = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
 /** The colours of `src/pages/browser/shared/tokens.css`, for pages that load nothing. */
@@ -63,8 +63,8 @@ type PageKind = {
 }
 
 /**
- * Headers that forbid scripts, framing and foreign resources; a page may only submit its form to us (docs/operating.md
- * 5.1).
+ * Headers that forbid scripts, framing and foreign resources. A page may submit its form only to this server
+ * (docs/operating.md 5.1).
  */
 export const pageHeaders = ({ script }: PageKind = {}): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',

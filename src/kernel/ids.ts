@@ -3,14 +3,14 @@ import { randomBase62 } from './crypto'
 import { t } from './schema'
 
 declare const kind: unique symbol
-/** A branded string: the type checker refuses a JobId where a KeyId is wanted. */
+/** A branded string: the type checker rejects a JobId where a KeyId is expected. */
 export type Id<Name extends string> = string & { readonly [kind]: Name }
 
 const UUID = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 
 /**
- * Declares a kind of id. Without a prefix an id is a UUID (122 random bits); with one it is `<prefix>_` and 24 base62
- * characters (142 random bits); a prefix that ends in `-` stands as it is. Contract 1.4 lists the prefixes.
+ * Declares a kind of id. Without a prefix an id is a UUID (122 random bits). With one it is `<prefix>_` and 24 base62
+ * characters (142 random bits). A prefix that ends in `-` gets no `_`. docs/api.md 1.4 lists the prefixes.
  */
 export function defineId<Name extends string>(name: Name, prefix?: string) {
   const head = prefix?.endsWith('-') ? prefix : `${prefix}_`

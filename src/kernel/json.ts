@@ -2,11 +2,11 @@ import { AppError, invalidInput } from './errors'
 
 const MAX_DEPTH = 64
 const MAX_NUMBER_CHARS = 32
-/** Whole numbers of fewer digits are never changed. */
+/** Whole numbers with fewer digits never lose any. */
 const LARGE_CHARS = 16
-/** A body of a million values would block the event loop for too long while it is parsed (docs/promises.md I28). */
+/** Parsing a body of a million values would block the event loop for too long (docs/promises.md I28). */
 const MAX_VALUES = 100_000
-/** So many numbers of a list, such as the tokens of texts, are parsed as fast as one other value. */
+/** This many numbers of a list, such as the tokens of texts, parse as fast as one other value. */
 const NUMBERS_A_VALUE = 4
 
 const QUOTE = 0x22
@@ -30,14 +30,15 @@ const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 const malformed = (message: string, param?: string) =>
   new AppError('invalid', 'validation_error', message, param === undefined ? {} : { param })
 
-/** What becomes of a whole number whose digits a double does not keep, such as 9007199254740993. */
+/** How to handle a whole number whose digits a double cannot keep, such as 9007199254740993. */
 type Large = 'refused' | 'text'
 
 /**
- * Parses an untrusted JSON body. Refuses what would stall the parser or cannot be stored: nesting over 64, numbers
- * over 32 characters, more than 100,000 values (400,000 in lists of numbers), bytes that are not UTF-8, NUL, unpaired
- * surrogates (docs/promises.md I28, docs/attacks.md B5–B11). A whole number that would lose digits is refused by its
- * path; with `large: 'text'`, for what others answer, it is the text of its digits. Throws 400 `validation_error`.
+ * Parses an untrusted JSON body. Rejects content that would stall the parser or cannot be stored: nesting over 64,
+ * numbers over 32 characters, more than 100,000 values (400,000 in lists of numbers), bytes that are not UTF-8, NUL,
+ * unpaired surrogates (docs/promises.md I28, docs/attacks.md B5–B11). Rejects a whole number that would lose digits,
+ * naming its path. With `large: 'text'`, for answers of others, such a number becomes the text of its digits. Throws
+ * 400 `validation_error`.
  */
 export function parseUntrustedJson(bytes: Uint8Array, { large = 'refused' }: { large?: Large } = {}): unknown {
   const changed = scan(bytes)
@@ -70,8 +71,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a text that needs care: drops `__proto__` keys, refuses what no database can store (docs/attacks.md B5, B7,
- * B14), with the path of the value that holds it.
+ * Parses a text that needs care: drops `__proto__` keys, and rejects values that no database can store (docs/attacks.md
+ * B5, B7, B14), naming their path.
  */
 function parseCarefully(text: string): unknown {
   let unstorable: { value: string; why: string } | undefined
@@ -95,10 +96,10 @@ function unstorableBy(text: string): string | null {
   return 'contains half of a surrogate pair, which is not a character. Send both halves or neither.'
 }
 
-/** Where a number is in the bytes. */
+/** Position of a number in the bytes. */
 type Span = [from: number, to: number]
 
-/** Refuses what is hostile, and returns the numbers that would lose digits. */
+/** Rejects hostile content, and returns the numbers that would lose digits. */
 function scan(bytes: Uint8Array): Span[] {
   const changed: Span[] = []
   let depth = 0
@@ -121,7 +122,7 @@ function scan(bytes: Uint8Array): Span[] {
     }
     if (meaning === CLOSES) depth--
     if (meaning === SEPARATES) {
-      // Before a member of an object its name would follow.
+      // In an object, the name of the next member would follow instead.
       const isNumber = MEANING[bytes[at + (bytes[at + 1] === SPACE ? 2 : 1)]!] === NUMERIC
       values += isNumber ? 1 / NUMBERS_A_VALUE : 1
     }
@@ -133,7 +134,7 @@ function scan(bytes: Uint8Array): Span[] {
   return changed
 
   function noteChanged(from: number, to: number): void {
-    // Whether a number is whole, and is written with other digits once it was read.
+    // Notes a whole number that is written with other digits after parsing.
     const written = String.fromCharCode(...bytes.subarray(from, to))
     const exact = digitsOf(written)
     const read = Number(written)
@@ -142,7 +143,7 @@ function scan(bytes: Uint8Array): Span[] {
   }
 }
 
-/** The member of the body in which a byte is, for what is refused before it is parsed. */
+/** The member of the body that contains a byte, for errors found before parsing. */
 function memberAt(bytes: Uint8Array, end: number): string | undefined {
   let depth = 0
   let member: Span | null = null
@@ -161,7 +162,9 @@ function memberAt(bytes: Uint8Array, end: number): string | undefined {
   return /^[\w.-]+$/.test(name) ? name : undefined
 }
 
-/** The digits of a number without zeros at both ends, and the power of ten of the last one; null for what is none. */
+/**
+ * The digits of a number without zeros at both ends, and the power of ten of the last one. Null if it is not a number.
+ */
 function digitsOf(written: string): { digits: string; power: number } | null {
   const [, whole, part = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? []
   if (whole === undefined) return null
@@ -171,7 +174,7 @@ function digitsOf(written: string): { digits: string; power: number } | null {
   return { digits: all.slice(0, end).replace(/^0+/, ''), power: Number(power) - part.length + all.length - end }
 }
 
-/** The text with some of its numbers in quotes, or with another text for each. */
+/** The text with some of its numbers in quotes, or each replaced by `instead`. */
 function quoted(bytes: Uint8Array, spans: readonly Span[], instead?: string): string {
   let [text, done] = ['', 0]
   for (const [from, to] of spans) {
@@ -181,18 +184,18 @@ function quoted(bytes: Uint8Array, spans: readonly Span[], instead?: string): st
   return text + decode(bytes.subarray(done))
 }
 
-/** A longer one helps nobody. */
+/** Longer paths do not help the reader. */
 const MAX_PATH_CHARS = 300
-/** No text that can be stored is this one. */
+/** Placeholder that no storable text equals. */
 const MARK = '\udfff'
 
-/** A problem with the value at a path, or with `unplaced` where there is none that helps. */
+/** A problem with the value at a path, or with `unplaced` if no useful path is known. */
 const refusedAt = (path: string | null, problem: string, unplaced: string): AppError =>
   path && path.length <= MAX_PATH_CHARS
     ? invalidInput(path, `"${path}" ${problem}`)
     : malformed(`${unplaced} ${problem}`)
 
-/** The path of a value as in code, such as `list[2].id`; null where it is not in there. */
+/** The path of a value as in code, such as `list[2].id`. Null if the value is not found. */
 function pathTo(wanted: unknown, value: unknown): string | null {
   if (value === wanted) return ''
   if (typeof value !== 'object' || value === null) return null

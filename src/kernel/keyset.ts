@@ -6,10 +6,10 @@ import type { Reader, Table } from './store'
 
 type Dated<Moment extends string> = SQLiteTable & Record<Moment | 'id', SQLiteColumn>
 
-/** The page a caller asks for; `cursor` is where the page before it ended. */
+/** The page a caller requests. `cursor` is where the previous page ended. */
 export type Wanted = { limit: number; cursor?: string | undefined }
 
-/** The condition for a name of several words. One that ends in `.*` is a family: `order.*` has `order.line.added`. */
+/** The condition for a dotted name. A name that ends in `.*` is a family: `order.*` matches `order.line.added`. */
 export function nameFilter(column: SQLiteColumn, name: string | undefined): SQL | undefined {
   if (name === undefined || !name.endsWith('.*')) return name === undefined ? undefined : eq(column, name)
   const begin = name.slice(0, -1)
@@ -20,12 +20,12 @@ type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
 
 /**
  * The condition, order and limit of a query for one page: newest first, rows of the same moment by id. The limit is one
- * row more than wanted, by which `toPage` knows whether there is a next page. Throws 400 `validation_error` for a
+ * row higher than requested, so that `toPage` knows whether there is a next page. Throws 400 `validation_error` for a
  * malformed cursor.
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {
   const mark = decodeCursor(cursor)
-  // A row comparison lets the index seek to the cursor; AND and OR would make it scan all earlier pages.
+  // A row comparison lets the index seek to the cursor. AND and OR would make it scan all earlier pages.
   const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
   return { after, order: [desc(at), desc(id)], limit: limit + 1 }
 }
@@ -51,10 +51,10 @@ export const pagesBy =
     return toPage(rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
   }
 
-/** A page as clients of other services ask for it: `after` is the id of the last row that they have. */
+/** A page in the style of other services: `after` is the id of the last row that the client has. */
 export type After = { limit: number; order?: 'asc' | 'desc' | undefined; after?: string | undefined }
 
-/** Lists rows in that form, newest first unless asked otherwise. Throws 400 for an `after` that is not in the list. */
+/** Lists rows in that style, newest first by default. Throws 400 for an `after` that is not in the list. */
 export const pagesAfter =
   <T extends Dated<Moment>, Moment extends string>(listed: Table<T>, moment: Moment) =>
   async (db: Reader, { limit, order = 'desc', after }: After, ...conditions: (SQL | undefined)[]) => {
@@ -86,12 +86,12 @@ export const listAfter = <Item extends { id: string }>(data: Item[], has_more: b
   has_more,
 })
 
-/** Most bytes of large rows in one page: serializing more would block the event loop (docs/promises.md I28). */
+/** Maximum bytes of large rows in one page. Serializing more would block the event loop (docs/promises.md I28). */
 const PAGE_BYTES = 4 * 1024 * 1024
 
 /**
- * Like {@link pagesBy}, for rows whose column `size` says how many bytes they have: a page ends early when its rows
- * together exceed PAGE_BYTES, but has at least one.
+ * Like {@link pagesBy}, for rows whose column `size` contains their number of bytes. A page ends early when its rows
+ * together exceed PAGE_BYTES, but has at least one row.
  */
 export const pagesOfLarge =
   <T extends Dated<Moment> & Record<Size, SQLiteColumn>, Moment extends string, Size extends string>(
@@ -112,7 +112,7 @@ export const pagesOfLarge =
     const found = db.select().from(table as SQLiteTable)
     const rows = ids.length ? await found.where(and(inArray(table.id, ids), ...conditions)) : []
     const byId = new Map(rows.map((row) => [row.id, row as T['$inferSelect']]))
-    // A row deleted between the two reads is left out.
+    // Omits rows deleted between the two reads.
     return { items: ids.flatMap((id) => byId.get(id) ?? []), next: page.next }
   }
 
@@ -125,10 +125,10 @@ function countFitting(outlines: readonly { bytes: number }[]): number {
   return tooMany < 0 ? outlines.length : tooMany
 }
 
-/** Most parts of one `union all`: SQLite allows 500. With more lists than this, several share a part. */
+/** Maximum parts of one `union all`, of which SQLite allows 500. With more lists, several share a part. */
 const MAX_PARTS = 100
 
-/** Groups lists into at most MOST_PARTS parts of equal size; few lists get a part each. */
+/** Groups lists into at most MAX_PARTS parts of equal size. Few lists get a part each. */
 export function inParts<T>(lists: readonly T[]): T[][] {
   const each = Math.ceil(lists.length / MAX_PARTS)
   const parts: T[][] = []
@@ -138,7 +138,7 @@ export function inParts<T>(lists: readonly T[]): T[][] {
 
 /**
  * Condition that `column` is among the values found by any of these queries, each of which selects only `column`. For
- * merging lists: an index has each list in order but not their union, so one page of each list is found and the first
+ * merging lists: an index has each list in order but not their union. So one page of each list is found, and the first
  * page of all of them is read.
  */
 export const foundBy = (column: SQLiteColumn, parts: readonly SQLWrapper[]): SQL =>

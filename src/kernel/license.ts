@@ -7,8 +7,8 @@ const IDS = new Set([...current, ...deprecated].map((id) => id.toLowerCase()))
 const OWN = /^licenseref-[a-z0-9.-]+$/
 
 /**
- * Whether an SPDX expression such as `MIT`, `GPL-2.0+` or `MIT OR Apache-2.0` names only licences on the SPDX list
- * or custom ones. The exception after `WITH` is not looked up.
+ * True if an SPDX expression such as `MIT`, `GPL-2.0+` or `MIT OR Apache-2.0` names only licences on the SPDX list or
+ * custom ones. The exception after `WITH` is not checked.
  */
 export function isLicense(expression: string): boolean {
   const words = expression.toLowerCase().split(' ')

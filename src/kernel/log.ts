@@ -27,11 +27,11 @@ function readable(line: string): string {
   return `${String(time).slice(11, 23)} ${word} ${[msg, ...rest].filter(Boolean).join('  ')}\n`
 }
 
-/** An error as log fields: its message, stack and cause; only the text of what is not an Error. */
+/** An error as log fields: its message, stack and cause. For anything but an Error only its text. */
 export function errorFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   const { query, cause } = error as Error & { query?: unknown }
-  // A failed query names its values, which may be prompts and secrets; what the driver says of it names none.
+  // A failed query contains its values, which may be prompts and secrets. The driver's own message contains none.
   if (typeof query === 'string' && cause instanceof Error) return { ...errorFields(cause), query }
   return { error: error.message, stack: error.stack, ...(cause ? { cause: causeOf(cause) } : {}) }
 }

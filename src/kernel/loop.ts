@@ -6,24 +6,24 @@ export type Loop = { wake(): void; stop(): Promise<void> }
 
 type LoopOptions = {
   name: string
-  /** Processes one batch and returns how many items it had; 0 means there was nothing to do. */
+  /** Processes one batch and returns its number of items. 0 means there was nothing to do. */
   tick(signal: AbortSignal): Promise<number>
-  /** How long to wait when there is nothing to do; a function is asked before each wait. */
+  /** How long to wait when there is nothing to do. A function is called before each wait. */
   idleMs: number | (() => number)
-  /** Bound on the wait after failures; a minute unless given. */
+  /** Maximum wait after failures. Default: a minute. */
   longestNapMs?: number
   clock: Clock
   onError(name: string, error: unknown): void
 }
 
 const LONGEST_NAP_MS = 60_000
-/** Loops that rest for long wake together, as each wake-up of a sleeping server costs more than what it does then. */
+/** Loops with long waits wake together, because each wake-up of a sleeping server costs more than the work it does. */
 const BEAT_MS = 500
 const MIN_BEATS = 2
 /** Timers fire up to a millisecond early. */
 const SLACK_MS = 2
 
-/** What is left of a rest of `ms` until the last beat within it; of a short rest all. */
+/** The part of a wait of `ms` until the last beat within it. A short wait stays whole. */
 export function untilBeat(clock: Clock, ms: number): number {
   if (ms < MIN_BEATS * BEAT_MS) return ms
   const now = clock.monotonic()
@@ -31,8 +31,8 @@ export function untilBeat(clock: Clock, ms: number): number {
 }
 
 /**
- * Runs `tick` until stopped: at once while there is work, otherwise after `idleMs` or a `wake`.
- * A failing tick is reported and retried with backoff, never fatal. `stop` waits for the batch in progress.
+ * Runs `tick` until stopped: at once while there is work, otherwise after `idleMs` or a `wake`. A failing tick is
+ * reported and retried with backoff, and never ends the loop. `stop` waits for the batch in progress.
  */
 export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, clock, onError }: LoopOptions): Loop {
   const stopping = new AbortController()
@@ -78,22 +78,22 @@ export function startLoop({ name, tick, idleMs, longestNapMs = LONGEST_NAP_MS, c
 }
 
 /**
- * Lets pending requests run during long work: resolves in a later turn of the event loop. All callers share one queue
- * and one of them resumes per turn, so many long jobs block the loop no longer than one (docs/promises.md I28).
+ * Lets pending requests run during long work, by resolving in a later turn of the event loop. All callers share one
+ * queue and one of them resumes per turn, so many long jobs block the loop no longer than one (docs/promises.md I28).
  */
 export function nextTurn(): Promise<void> {
   last = last.then(() => new Promise<void>((resolve) => setImmediate(resolve)))
   return last
 }
 
-/** Rows of a cleanup's batch. One that took longer than `longMs` is followed by half of it at most; short ones grow. */
+/** Batch sizes of a cleanup, in rows. A batch slower than `longMs` at least halves the next one. Fast batches grow. */
 const BATCH = { first: 50, most: 500, longMs: 25, shortMs: 10, growth: 1.25 }
 
 /**
  * Deletes in batches until `remove` finds nothing more or the signal aborts. `remove` handles up to `limit` rows in one
- * transaction and returns how many it had, or their times in ascending order. Then the next batch is told the last
- * time: one that begins there does not read again what Postgres keeps of deleted rows, as it does for a long read.
- * Other writes wait no longer for a batch than it takes, so its limit follows that. Returns how many rows in all.
+ * transaction and returns their number, or their times in ascending order. With times, the next batch starts at the
+ * last one. So it does not read again the deleted rows that Postgres keeps for long reads. The limit adapts to the
+ * duration of a batch, because other writes wait for it. Returns the total number of rows.
  */
 export async function inBatches(
   remove: (limit: number, from: number) => Promise<number | readonly number[]>,

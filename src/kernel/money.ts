@@ -1,4 +1,4 @@
-/** Money is an integer number of micro-cents everywhere inside: 1 cent = 1,000,000 (docs/design.md 1.5). */
+/** Internal amounts are always an integer number of micro-cents: 1 cent = 1,000,000 (docs/design.md 1.5). */
 export const MICRO_PER_CENT = 1_000_000
 
 /** Limit of one transfer and of a wallet: 90 million in currency, still exact to the micro-cent as a number. */

@@ -1,4 +1,4 @@
-/** The known word that was probably meant; null when more than a third of the letters (at least one) differ. */
+/** The known word that was probably meant. Null when more than a third of the letters (at least one) differ. */
 export function nearest(word: string, known: readonly string[]): string | null {
   let best: string | null = null
   let min = Number.POSITIVE_INFINITY
@@ -9,7 +9,7 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best !== null && min <= Math.max(1, Math.floor(word.length / 3)) ? best : null
 }
 
-/** ` Did you mean "keys"?`, or nothing. */
+/** ` Did you mean "keys"?`, or an empty text. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   return near === null ? '' : ` Did you mean ${near}?`

@@ -5,17 +5,17 @@ import { rowsIn, type Store, type Table, type Tx } from './store'
 
 type Aged<T> = {
   table: Table<T>
-  /** The key, a text, and the time by which the rows are deleted; an index begins with that. */
+  /** The key, which is a text, and the time column that decides the age. An index must begin with the time column. */
   key: keyof T & string
   at: keyof T & string
   where?: (t: T) => SQL | undefined
-  /** Deletes, in the same transaction, what belongs to these rows. */
+  /** Deletes dependent rows in the same transaction. */
   also?: (tx: Tx, keys: readonly string[]) => Promise<unknown>
 }
 
 type Slice = { from: number; before: number; limit: number }
 
-/** Deletes the oldest rows in a span of time. Returns their times in ascending order, epoch milliseconds. */
+/** Deletes the oldest rows in a time span. Returns their times in ascending order, in epoch milliseconds. */
 export async function removeOldest<T extends SQLiteTable>(
   tx: Tx,
   { table, key: keyName, at: timeName, where, also }: Aged<T>,
@@ -32,14 +32,14 @@ export async function removeOldest<T extends SQLiteTable>(
     .limit(limit)
   const keys = old.map((row) => row.key as string)
   if (!keys.length) return []
-  // By the keys, and not by a subquery: Postgres may read all rows for that.
+  // Deletes by keys and not by a subquery, for which Postgres may read all rows.
   const list = JSON.stringify(keys.map((word) => ({ word })))
   await tx.delete(t).where(and(sql`${key} in (select word from ${rowsIn(tx, list, { word: 'text' })})`, isOld))
   await also?.(tx, keys)
   return old.map((row) => row.at as number)
 }
 
-/** Deletes the rows that are older than a moment, in small batches, oldest first. Returns how many. */
+/** Deletes the rows older than `before`, in small batches, oldest first. Returns how many. */
 export const removeOld = <T extends SQLiteTable>(
   store: Pick<Store, 'write'>,
   aged: Aged<T>,

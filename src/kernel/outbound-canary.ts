@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { createOutbound } from './outbound'
 
 /**
- * Checks the outbound guard at start: fetches a name that resolves to this machine and expects a refusal before any
+ * Checks the outbound guard at start: fetches a name that resolves to this machine and expects a rejection before any
  * connection is made. This detects a runtime that ignores our checking `lookup` (docs/promises.md I24).
  */
 export async function isEgressGuarded(): Promise<boolean> {

@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
 
 type Limits = {
-  /** Connections kept idle for one host, port and set of addresses, and in all. */
+  /** Maximum idle connections: per host, port and set of addresses, and in total. */
   idleEach?: number
   idleAll?: number
   idleMs?: number
@@ -20,7 +20,7 @@ type Limits = {
 
 const CONNECT_TIMEOUT_MS = 10_000
 
-/** Why a call to a user-chosen address gave no answer; the module decides what to report and whether to retry. */
+/** Why a call to a user-chosen address got no answer. The module decides what to report and whether to retry. */
 export type OutboundKind = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'too-large' | 'aborted'
 
 export class OutboundFailure extends Error {
@@ -40,12 +40,15 @@ export type PublicRequest = {
   body?: string | Uint8Array
   /** A larger answer fails with `too-large`. */
   maxBytes: number
-  /** Only status and headers are wanted: they count once they are there, whatever becomes of the rest. */
+  /** Returns status and headers as soon as they arrive. The rest of the answer does not matter. */
   statusOnly?: boolean
-  /** Time for the whole call, from the DNS look-up to the last byte of the answer. */
+  /** Timeout of the whole call, from the DNS lookup to the last byte of the answer. */
   timeoutMs: number
   signal?: AbortSignal
-  /** May use a kept connection and leave one. Only for what may be repeated: it is, where a kept one has just ended. */
+  /**
+   * The call may use a kept connection and leave one. Only for repeatable requests, because the call is repeated if a
+   * kept connection has just closed.
+   */
   repeatable?: boolean
 }
 
@@ -55,10 +58,10 @@ export type Resolved = { address: string; family: number }
 type Found = () => Promise<Resolved[]>
 type LookupDone = (error: Error | null, addresses?: Resolved[] | string, family?: number) => void
 
-/** How long the rest of an answer is read that nobody looks at. */
+/** How long to read the rest of an answer that is ignored. */
 const LEAVE_MS = 2_000
 
-/** Headers that frame or route the message; values chosen by a user would allow smuggling or redirecting. */
+/** Headers that frame or route the message. User-chosen values would allow smuggling or redirecting. */
 const OURS = new Set([
   'host',
   'connection',
@@ -70,10 +73,10 @@ const OURS = new Set([
   'expect',
 ])
 
-/** A kept connection ended before it brought any answer, as its other side may do at any time. */
+/** A kept connection closed before any answer. The other side may do so at any time. */
 export class Stale extends Error {}
 
-/** A `lookup` for `node:http` that answers with what was checked. */
+/** A `lookup` for `node:http` that returns only checked addresses. */
 export const lookupBy =
   (find: Found) =>
   (_: string, options: { all?: boolean }, done: LookupDone): void => {
@@ -86,8 +89,8 @@ export const lookupBy =
 type Way = { lookup: ReturnType<typeof lookupBy>; agent: RequestOptions['agent']; pinned?: string }
 
 /**
- * Sends one request to an address that was read, on a connection made or kept by `way`. Throws an
- * {@link OutboundFailure} when no complete answer came, what `way` throws, and {@link Stale}.
+ * Sends one request to a validated address, over a connection from `way`. Throws an {@link OutboundFailure} when no
+ * complete answer arrives, errors of `way`, and {@link Stale}.
  */
 export function send(url: URL, request: PublicRequest, deadline: AbortSignal, way: Way): Promise<PublicResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<PublicResponse>()
@@ -131,7 +134,7 @@ export function send(url: URL, request: PublicRequest, deadline: AbortSignal, wa
   return promise
 }
 
-/** Reads the rest of an answer for a moment, so that its sender can end it in order, and returns status and headers. */
+/** Reads the rest of an answer briefly, so that the sender can finish it, and returns status and headers. */
 async function dropRest(incoming: IncomingMessage, maxBytes: number, outgoing: ClientRequest): Promise<PublicResponse> {
   const { promise: over, resolve: end } = Promise.withResolvers<void>()
   const timer = setTimeout(end, LEAVE_MS)
@@ -165,7 +168,7 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Pub
     .split(/[\s,]+/)
     .reverse()
   let body: Uint8Array = Buffer.concat(chunks)
-  // Stored packed, some files are sent so to all who ask.
+  // Some servers store files compressed and send them so to every client.
   for (const name of packed.slice(0, MAX_PACKED)) body = await unpacked(body, name, maxBytes)
   return { status: incoming.statusCode ?? 0, headers, body }
 }
@@ -177,7 +180,9 @@ const UNPACK: Record<string, typeof gzip> = {
   ...{ deflate: promisify(inflate) as typeof gzip, zstd: promisify(zstdDecompress) as typeof gzip },
 }
 
-/** Unpacks a body; what is not packed, though its header says so, and what has another name, stays as it is. */
+/**
+ * Decompresses a body. A body that is not compressed despite its header, or has an unknown encoding, stays unchanged.
+ */
 async function unpacked(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
   const unpack = UNPACK[name]
   if (!unpack || !body.length || (unpack === gzip && body[0] !== 0x1f)) return body
@@ -205,7 +210,7 @@ function explain(error: Error, deadline: AbortSignal, caller: AbortSignal | unde
   return new OutboundFailure('reset', 'the connection ended before the answer did', { cause: error })
 }
 
-/** Opens a connection to an IP address that the outbound door has checked. Rejects with the error of the network. */
+/** Opens a connection to an IP address that `outbound` has checked. Rejects with the network error. */
 export function dial(address: string, port: number): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = connect({ host: address, port })
@@ -224,17 +229,17 @@ export function dial(address: string, port: number): Promise<Socket> {
 }
 
 /**
- * Connections that later calls may use. A call gets only one of the same scheme, host, port, TLS name and set of IP
- * addresses as it has resolved and checked itself: so a kept connection leads nowhere that the call could not connect
- * to now (docs/attacks.md J13). Few are kept, and not for long.
+ * Connections for reuse by later calls. A call gets only a connection with the same scheme, host, port, TLS name and
+ * set of IP addresses that the call itself resolved and checked. So a kept connection leads nowhere that the call could
+ * not connect to now (docs/attacks.md J13). Few are kept, and not for long.
  */
 export function keepConnections({ idleEach = 64, idleAll = 256, idleMs = 10_000 }: Limits = {}) {
   const options = { keepAlive: true, maxFreeSockets: idleEach, timeout: idleMs }
   const [plain, secure] = [bounded(new Agent(options)), bounded(new SecureAgent(options))]
-  /** How to end the count of an idle connection. */
+  /** Functions that end the count of an idle connection. */
   const idle = new Map<Duplex, () => void>()
   return {
-    /** For a request that may use a connection kept for these addresses of its host, or leave one. */
+    /** Options for a request that may reuse a connection to these addresses of its host, or leave one. */
     optionsFor: (url: URL, addresses: readonly string[]) => ({
       agent: url.protocol === 'https:' ? secure : plain,
       pinned: [...addresses].sort().join(' '),
@@ -245,7 +250,7 @@ export function keepConnections({ idleEach = 64, idleAll = 256, idleMs = 10_000 
   function bounded<A extends Agent>(agent: A): A {
     const { getName, keepSocketAlive, reuseSocket } = agent
     agent.getName = (to) => `${getName.call(agent, to)}|${(to as { pinned?: string } | undefined)?.pinned}`
-    // Types have it return nothing; false closes the connection.
+    // By its type this returns nothing, but false closes the connection.
     agent.keepSocketAlive = (socket) => {
       const keeps = idle.size < idleAll && (keepSocketAlive.call(agent, socket) as unknown as boolean)
       if (keeps) idle.set(socket, watchEnd(socket))

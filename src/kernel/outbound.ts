@@ -20,12 +20,12 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 /**
  * Addresses in public ranges that lead to internal hosts: IPv4-compatible ones (`::127.0.0.1`) and the metadata service
- * of one large cloud. The library we use calls them public.
+ * of one large cloud. The library we use classifies them as public.
  */
 const NEVER = ['::/96', '168.63.129.16/32']
 
 type AddressRule = {
-  /** True when a connection that a user or a model asked for may go to this IP address. */
+  /** True if a connection requested by a user or a model may go to this IP address. */
   permits(address: string): boolean
 }
 
@@ -57,11 +57,11 @@ const urlBlocked = defineError(
 
 export type UrlRules = {
   addresses: AddressRule
-  /** Host names this server answers on, so that it never calls itself (docs/attacks.md J19, J31). */
+  /** Host names of this server, so that it never calls itself (docs/attacks.md J19, J31). */
   ownHosts: ReadonlySet<string>
-  /** Production: plain http is refused (docs/attacks.md J23). */
+  /** Production: rejects plain http (docs/attacks.md J23). */
   httpsOnly: boolean
-  /** Allows local names (`localhost`, `box.lan`); the addresses they resolve to are still checked. */
+  /** Allows local names (`localhost`, `box.lan`). Their addresses are still checked. */
   localNames: boolean
 }
 
@@ -76,9 +76,9 @@ export type Resolve = (host: string) => Promise<Resolved[]>
 export type OutboundOptions = {
   /** CIDRs exempt from the address guard (`SVC_EGRESS_ALLOW`). */
   allow?: readonly string[]
-  /** CIDRs refused in addition to all addresses that are not public. */
+  /** CIDRs rejected in addition to all addresses that are not public. */
   deny?: readonly string[]
-  /** Hosts this server answers on, with or without a port. */
+  /** Hosts of this server, with or without a port. */
   ownHosts?: readonly string[]
   httpsOnly?: boolean
   resolve?: Resolve
@@ -91,7 +91,7 @@ const DNS_TIMEOUT_MS = 3_000
 /**
  * The only way to call addresses that a user or a model chose (docs/design.md 1.8). `node:https` connects to the very
  * IP address that our `lookup` checked, so a name that resolves differently a moment later gains nothing
- * (docs/attacks.md J13). No redirects, no decompression; connections are kept only for requests that say so.
+ * (docs/attacks.md J13). No redirects, no decompression. Connections are kept only for `repeatable` requests.
  */
 export function createOutbound(options: OutboundOptions = {}) {
   const addresses = createAddressRule(options)
@@ -110,7 +110,7 @@ export function createOutbound(options: OutboundOptions = {}) {
   return {
     readUrl,
 
-    /** Like {@link readUrl}, and checks every IP address its name has now. Throws 400 `url_blocked`. */
+    /** Like {@link readUrl}, and checks every IP address that its name currently has. Throws 400 `url_blocked`. */
     async assertPublicUrl(text: string): Promise<void> {
       const url = readUrl(text)
       if (ipaddr.isValid(hostOf(url))) return
@@ -121,7 +121,7 @@ export function createOutbound(options: OutboundOptions = {}) {
 
     /**
      * Sends one request and returns the answer, whatever its status. Throws 400 `url_blocked` when the address is not
-     * public, an {@link OutboundFailure} when no complete answer came.
+     * public, an {@link OutboundFailure} when no complete answer arrives.
      */
     async fetchPublic(text: string, request: PublicRequest): Promise<PublicResponse> {
       const url = readUrl(text)
@@ -129,7 +129,7 @@ export function createOutbound(options: OutboundOptions = {}) {
       const find = () => resolveChecked(text, hostOf(url), addresses, resolve)
       const fresh = { lookup: lookupBy(find), agent: false as const }
       if (!request.repeatable) return send(url, request, deadline, fresh)
-      // Checked before a kept connection is looked for, which is then one to these very addresses.
+      // Addresses are checked first. Only a kept connection to exactly these addresses is reused.
       const found = ipaddr.isValid(hostOf(url)) ? [] : await find()
       const pinned = connections.optionsFor(
         url,
@@ -144,8 +144,8 @@ export function createOutbound(options: OutboundOptions = {}) {
     },
 
     /**
-     * Opens a connection to `host:port` for a program that speaks for a user, such as a browser: to an address that was
-     * checked. Throws 400 `url_blocked`, or the error of the network.
+     * Opens a connection to `host:port` for a program that acts for a user, such as a browser. Connects to a checked
+     * address. Throws 400 `url_blocked`, or the network error.
      */
     async dialPublic(authority: string): Promise<Socket> {
       const text = `https://${authority}/`
@@ -162,7 +162,8 @@ let turn: Promise<void> | null = null
 
 /**
  * `fetch` for addresses from the operator's configuration: no address guard, connections reused, no redirects. Under
- * load, requests of one turn of the event loop are sent together: one sent alone wakes the thread that sends it.
+ * load, requests of one turn of the event loop are sent together, because a request sent alone wakes the sending
+ * thread.
  */
 export async function trustedFetch(url: string, init: RequestInit): Promise<Response> {
   if (unanswered++) {
@@ -181,7 +182,7 @@ export async function trustedFetch(url: string, init: RequestInit): Promise<Resp
   }
 }
 
-/** All addresses of a host. Throws 400 `url_blocked` when any one of them is refused. */
+/** All addresses of a host. Throws 400 `url_blocked` when any one of them is forbidden. */
 async function resolveChecked(text: string, host: string, rule: AddressRule, resolve: Resolve): Promise<Resolved[]> {
   const found = await resolveWithin(resolve, host)
   if (found.every(({ address }) => rule.permits(address))) return found
@@ -207,7 +208,7 @@ async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]
 }
 
 /**
- * Parses an address that a user or a model chose and refuses what its text alone shows to be unsafe: scheme, userinfo,
+ * Parses an address chosen by a user or a model, and rejects what its text alone shows to be unsafe: scheme, userinfo,
  * port, length, control characters, host forms of this machine (docs/attacks.md J1–J20). Names are resolved and checked
  * later, when the connection is made.
  * @throws AppError 400 `url_blocked`
@@ -231,7 +232,7 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
   if (ipaddr.isValid(host)) {
     if (!rules.addresses.permits(host)) throw refuse('it is not a public address')
   } else if (!rules.localNames) {
-    // A name with a dot, not at its end, outside the zones for this machine or a private network.
+    // A public name has a dot, not at its end, and is outside the zones for this machine or a private network.
     const isPublic =
       host.includes('.') && !host.endsWith('.') && !/\.(localhost|local|internal|intranet|lan|home\.arpa)$/i.test(host)
     if (!isPublic) throw refuse('it is not a public host name')
@@ -240,8 +241,8 @@ export function readPublicUrl(text: string, rules: UrlRules): URL {
 }
 
 /**
- * Only global unicast addresses pass, minus `deny`; a CIDR in `allow` is exempt from all of it
- * (`SVC_EGRESS_ALLOW`, for development and tests).
+ * Only global unicast addresses pass, minus `deny`. A CIDR in `allow` is exempt from both (`SVC_EGRESS_ALLOW`, for
+ * development and tests).
  * @throws Error naming the entry that is not a CIDR or an address
  */
 export function createAddressRule(options: { allow?: readonly string[]; deny?: readonly string[] } = {}): AddressRule {
@@ -258,15 +259,15 @@ export function createAddressRule(options: { allow?: readonly string[]; deny?: r
 }
 
 /**
- * Creates a list of networks that can be asked whether it contains an address.
+ * Creates a list of networks with a membership test for addresses.
  * @throws Error naming the entry that is not a CIDR or an address
  */
 export function createAddressList(entries: readonly string[]) {
   const networks = entries.map(readCidr)
-  /** An IPv4-mapped IPv6 address is read as its IPv4 address. */
+  /** Parses an IPv4-mapped IPv6 address as its IPv4 address. */
   const parse = (text: string): Address | null => (ipaddr.isValid(text) ? ipaddr.process(text) : null)
   return {
-    /** The address in its canonical form; null for a text that is not an address. */
+    /** The address in its canonical form. Null for a text that is not an address. */
     read: (text: string): string | null => parse(text)?.toString() ?? null,
     has(text: string): boolean {
       const address = parse(text)

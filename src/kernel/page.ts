@@ -11,14 +11,16 @@ export type PageQuery = Static<typeof PageQuery>
 /** Where a page ended: the sort value and the id that breaks ties. */
 export type Mark = { at: number; id: string }
 
-/** What a list verb returns: items in order, and the cursor of the next page or null at the end. */
+/** Result of a list verb: items in order, and the cursor of the next page or null at the end. */
 export type Page<T> = { items: T[]; next: string | null }
 
 export function encodeCursor({ at, id }: Mark): string {
   return Buffer.from(JSON.stringify([at, id])).toString('base64url')
 }
 
-/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (docs/attacks.md B34). */
+/**
+ * Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not produce (docs/attacks.md B34).
+ */
 export function decodeCursor(cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)
@@ -45,7 +47,7 @@ function parse(cursor: string): unknown[] | null {
   }
 }
 
-/** Makes a page of rows fetched with a limit of one more: an extra row means there is a next page. */
+/** Makes a page from rows fetched with a limit of one more. An extra row means that there is a next page. */
 export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
@@ -61,6 +63,6 @@ export const mapPage = <From, To>({ items, next }: Page<From>, make: (item: From
 /** The paging members of a list answer. */
 export const pageFields = (page: Page<unknown>) => ({ has_more: page.next !== null, next_cursor: page.next })
 
-/** A page as a list answers with it, its items under a name of their own. */
+/** A page as the answer of a list, with its items under the given name. */
 export const pageAs = <const Name extends string, Item>(name: Name, page: Page<Item>) =>
   ({ [name]: page.items, ...pageFields(page) }) as { [N in Name]: Item[] } & ReturnType<typeof pageFields>

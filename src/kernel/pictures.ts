@@ -1,20 +1,20 @@
-/** A picture of so many pixels takes 160 MB while it is drawn. */
+/** Maximum pixels of a picture. Decoding this many takes 160 MB. */
 const MAX_PIXELS = 40_000_000
 
 type Format = 'jpeg' | 'png' | 'webp'
 type Input<F extends Format> = {
-  /** How a picture of a format is written: `jpeg`, `png`, `webp`, `gif` and others. */
+  /** Returns the output format for an input format: `jpeg`, `png`, `webp`, `gif` and others. */
   as(format: string): F
-  /** Most pixels of the longer side; as it is without. */
+  /** Maximum pixels of the longer side. Default: unchanged. */
   maxSide?: number
-  /** From 1 to 100; of what has one. */
+  /** Quality from 1 to 100, for formats that have one. */
   quality?: number
 }
 type Redrawn<F extends Format> = { format: F; width: number; height: number; bytes: Uint8Array<ArrayBuffer> }
 
 /**
- * Draws a picture again, upright and with nothing in it but its pixels: a photograph leaves behind where it was taken
- * (docs/attacks.md O17). Null for what is no picture, or is too large.
+ * Redraws a picture upright and with nothing but its pixels, so a photograph loses its location data (docs/attacks.md
+ * O17). Null if it is not a picture, or is too large.
  */
 export async function redrawn<F extends Format>(
   bytes: Uint8Array,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-/** Tries to listen on a port and stops at once. Returns the error code, such as EADDRINUSE; null when it worked. */
+/** Tries to listen on a port and stops at once. Returns the error code, such as EADDRINUSE, or null on success. */
 export function portProblem(hostname: string, port: number): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const probe = createServer()
@@ -11,8 +11,8 @@ export function portProblem(hostname: string, port: number): Promise<string | nu
 }
 
 /**
- * Says that a port is in use, and by whom where Linux lets this user know: ` (pid 812, node)` (docs/operating.md 4.3).
- * Other systems, and programs of other users, are not named.
+ * Text that a port is in use, and by which program if Linux lets this user know: ` (pid 812, node)` (docs/operating.md
+ * 4.3). Other systems, and programs of other users, are not named.
  */
 export function inUse(port: number): string {
   const holder = holderOf(port)
@@ -20,7 +20,7 @@ export function inUse(port: number): string {
 }
 
 function holderOf(port: number): { pid: string; name: string } | null {
-  // The sockets that a table of Linux has as listening on a port; the port is written in hexadecimal digits.
+  // The listening sockets on the port in Linux's tables, which write the port in hexadecimal.
   const sockets = new Set(
     ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) =>
       readText(table)
@@ -43,7 +43,7 @@ function holderOf(port: number): { pid: string; name: string } | null {
 
 const LISTENS = '0A'
 
-/** What belongs to others, or has ended meanwhile, cannot be read. */
+/** Files of other users or of processes that have ended cannot be read. */
 function attempt<T>(read: () => T, otherwise: T): T {
   try {
     return read()

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-/** Runs a worker's script as a process of its own, for `openProcess`. */
+/** Runs a worker's script in a separate process, for `openProcess`. */
 const script = import(process.argv[2]!)
 const self = globalThis as unknown as Worker
 self.postMessage = (message: unknown) => void process.send!(message)
@@ -11,8 +11,8 @@ process.on('message', async (data) => {
 // The server is gone, and nobody reads an answer any more.
 process.on('disconnect', () => process.exit())
 try {
-  // Where memory runs out, the system ends this process and not the server.
+  // If memory runs out, the system kills this process and not the server.
   writeFileSync('/proc/self/oom_score_adj', '1000')
 } catch {
-  // Not every system has it.
+  // Some systems do not have this file.
 }

@@ -16,7 +16,7 @@ export const RangeQuery = t.Object({
 })
 export type RangeQuery = Static<typeof RangeQuery>
 
-/** A half-open range in epoch milliseconds; null where the caller set no bound. */
+/** A half-open range in epoch milliseconds. Null if the caller set no bound. */
 export type Range = { from: number | null; to: number | null }
 
 const DAY_MS = 86_400_000
@@ -45,7 +45,7 @@ function read(name: 'from' | 'to', text: string | undefined): number | null {
   const written = text.replace(' ', '+')
   const ms = BARE_DATE.test(written) || MOMENT.test(written) ? Date.parse(written) : Number.NaN
   const day = written.slice(0, 10)
-  // `Date.parse` reads 31 February and the like as days of March.
+  // `Date.parse` reads 31 February and similar dates as days of March.
   if (Number.isNaN(ms) || !iso(Date.parse(`${day}T00:00:00Z`)).startsWith(day)) {
     throw invalidInput(
       name,

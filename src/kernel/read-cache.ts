@@ -6,26 +6,26 @@ type Lru<K extends {}, V extends {}> = Pick<LRUCache<K, V>, 'get' | 'set' | 'has
 type Options = {
   max: number
   changes: Changes
-  /** The tables that `load` reads: a change by another process drops everything. */
+  /** The tables that `load` reads. A change of them by another process drops all entries. */
   tables: readonly TrackedTable[]
   /**
-   * Whether concurrent reads of a key share one `load`. False where a unit of work may call `get`: a shared read could
-   * wait for a lock or connection that this unit holds. Such a unit must not have changed the rows it asks for.
+   * True if concurrent reads of a key share one `load`. Set to false if a unit of work may call `get`: a shared read
+   * could wait for a lock or connection that this unit holds. Such a unit must not have changed the rows it reads.
    */
   joins?: boolean
 }
 
 export type ReadCache<K extends string, V extends object> = {
-  /** The cached value at once, or a promise of what `load` finds. Null is never cached. */
+  /** The cached value at once, or a promise of the result of `load`. Null is never cached. */
   get(key: K, load: (key: K) => Promise<V | null>): V | Promise<V | null>
   forget(key: K): void
   clear(): void
 }
 
 /**
- * Caches rows that are read far more often than they change. Call `forget` after the commit of a change: a read that
- * is then under way is answered but not cached, so no stale value stays. Concurrent reads of a key share one `load`,
- * because preparing a value may be expensive and many requests ask for it at once.
+ * Caches rows that are read far more often than they change. Call `forget` after the commit of a change: a read in
+ * progress is then answered but not cached, so no stale value stays. Concurrent reads of a key share one `load`,
+ * because preparing a value may be expensive and many requests need it at once.
  */
 export function createReadCache<K extends string, V extends object>({
   max,
@@ -43,7 +43,7 @@ export function createReadCache<K extends string, V extends object>({
     const isCurrent = () => reads.get(key) === under && reads.delete(key)
     under.found.then(
       (value) => isCurrent() && value && stored.set(key, { value, readAt }),
-      // A failed read is only removed here; the caller of `get` receives the rejection.
+      // Only removes a failed read here. The caller of `get` receives the rejection.
       isCurrent,
     )
     return under.found
@@ -71,8 +71,8 @@ export function createReadCache<K extends string, V extends object>({
 }
 
 /**
- * The `max` entries used last. The library takes room for all of them at once, a megabyte for some, so this asks for
- * it with the first entry: most caches of most processes stay empty.
+ * The `max` most recently used entries. The library allocates room for all of them at once, a megabyte for some. So
+ * this creates it with the first entry, because most caches of most processes stay empty.
  */
 export function createLru<K extends {}, V extends {}>(max: number): Lru<K, V> {
   let made: LRUCache<K, V> | null = null

@@ -1,6 +1,6 @@
 /**
  * A copy in which the members of these names are empty, at any depth: a text is `''`, a list `[]`, an object `{}`,
- * anything else null. What depends on the form of an answer finds it as it was.
+ * anything else null. So the shape of an answer stays the same.
  */
 export function redact(value: unknown, names: readonly string[]): unknown {
   const hidden = new Set(names)

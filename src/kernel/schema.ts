@@ -6,13 +6,13 @@ import { hasAtLeast, hasAtMost, withAsciiHost } from './text'
 import { findIssues, type Issue, type Request } from './validation-issues'
 
 export type { Issue }
-/** The only module that imports TypeBox: modules take `t` from here, routes `checked` and `described`. */
+/** The only module that imports TypeBox. Modules import `t` from here, routes `checked` and `described`. */
 export { type Static, type TSchema, type TUnsafe, Type as t }
 
-// The format's own rule knows no host of another script.
+// The built-in rule of this format rejects hosts in other scripts.
 Format.Set('email', (email) => Format.IsEmail(withAsciiHost(email)))
 
-/** A schema wrapped as a Standard Schema: given in this form, the web framework does not change values. */
+/** A schema wrapped as a Standard Schema. In this form, the web framework does not change values. */
 export type Standard<T extends TSchema> = {
   readonly schema: T
   readonly '~standard': {
@@ -25,11 +25,12 @@ export type Standard<T extends TSchema> = {
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
 /**
- * What an empty body is read as: told from `undefined`, which would have the framework read it again, and from null.
+ * Stands for an empty body. Differs from `undefined`, which would make the framework read the body again, and from
+ * null.
  */
 export const NO_BODY = Symbol('no body')
 
-/** A body that does not fit. Thrown, because the framework's own error would serialize the whole body. */
+/** A body that does not match its schema. Thrown, because the framework's own error would serialize the whole body. */
 export class SchemaRefusal extends Error {
   override name = 'SchemaRefusal'
   constructor(
@@ -51,7 +52,9 @@ function compile(schema: object): ReturnType<typeof Compile> {
   return made
 }
 
-/** A schema whose limits of length are checks, because the library counts code points and people count characters. */
+/**
+ * A schema whose length limits are custom checks, because the library counts code points and people count characters.
+ */
 function counted(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(counted)
   if (typeof part !== 'object' || part === null) return part
@@ -65,7 +68,7 @@ function counted(part: unknown): unknown {
   return checks.length ? { ...rest, '~refine': checks } : copy
 }
 
-/** It says which keyword it stands for. */
+/** Reports the keyword it replaces. */
 const check = (keyword: 'minLength' | 'maxLength', fits: (text: string) => boolean) => ({
   check: (value: unknown) => typeof value !== 'string' || fits(value),
   error: () => keyword,
@@ -91,21 +94,21 @@ const request: Request = {
 
 type Found = { keyword: string; schemaPath: string }
 
-/** The limit that a check of the length is about. */
+/** The limit that a length check concerns. */
 function lengthAt(schema: object, { keyword, schemaPath, params }: Found & { params: object }): { limit?: unknown } {
   if (keyword !== '~refine') return {}
   const { message } = params as { message: string }
   return { limit: (partAt(schema, schemaPath) as Record<string, unknown>)[message] }
 }
 
-/** Both ends of a number's range, where a finding is about one of them or the type: people are told both. */
+/** Both ends of a number's range, for a finding about one of them or the type, because error messages name both. */
 function rangeAt(schema: object, { keyword, schemaPath }: Found): { range?: [number, number] } {
   if (keyword !== 'minimum' && keyword !== 'maximum' && keyword !== 'type') return {}
   const { minimum, maximum } = partAt(schema, schemaPath) as { minimum?: number; maximum?: number }
   return minimum === undefined || maximum === undefined ? {} : { range: [minimum, maximum] }
 }
 
-/** The words that a text may be, and the members that an object may have, where something else was given. */
+/** The allowed words of a text, or the allowed members of an object, for a finding about others. */
 function allowedAt(schema: object, { keyword, schemaPath }: Found): { allowed?: string[]; allowedValues?: unknown[] } {
   const part = partAt(schema, schemaPath) as { properties?: object; enum?: unknown[] }
   if (keyword === 'type' && part.enum) return { allowedValues: part.enum }
@@ -113,14 +116,14 @@ function allowedAt(schema: object, { keyword, schemaPath }: Found): { allowed?: 
   return isAboutMembers && part.properties ? { allowed: Object.keys(part.properties) } : {}
 }
 
-/** The part of a schema that a finding is about. */
+/** The part of a schema that a finding concerns. */
 const partAt = (schema: object, schemaPath: string): object =>
   schemaPath
     .split('/')
     .slice(1)
     .reduce<unknown>((here, part) => (here as Record<string, unknown> | undefined)?.[part], schema) ?? {}
 
-/** Checks values against a schema, which is compiled on first use. */
+/** Checks values against a schema. Compiled on first use. */
 export function checker<T extends TSchema>(schema: T) {
   let known: ReturnType<typeof compile> | undefined
   return {
@@ -133,7 +136,7 @@ export function checker<T extends TSchema>(schema: T) {
 }
 
 /**
- * Validates a JSON body as it is: nothing is coerced and nothing is dropped (docs/api.md 1.1). An optional schema also
+ * Validates a JSON body unchanged: nothing is coerced and nothing is dropped (docs/api.md 1.1). An optional schema also
  * accepts a missing body.
  * @throws SchemaRefusal
  */
@@ -148,7 +151,7 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** Validates a query string or path. Words become the numbers and booleans the schema asks for; NUL is refused. */
+/** Validates a query string or path. Words become the numbers and booleans that the schema requires. Rejects NUL. */
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const path = checkedPath(schema)
   return standard(schema, (value) => {
@@ -168,7 +171,7 @@ export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   })
 }
 
-/** Like {@link checkedQuery} but lets NUL pass: for paths whose verb checks each id and answers 404 itself. */
+/** Like {@link checkedQuery}, but accepts NUL. For paths whose verb checks each id and answers 404 itself. */
 export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
@@ -180,7 +183,7 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
 const WHOLE_NUMBER = /^-?\d{1,15}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
 
-/** Converts words to the type of their member. A word that does not convert stays a string, which the check refuses. */
+/** Converts words to the type of their member. A word that does not convert stays a string, which the check rejects. */
 function spelledOut(schema: TSchema, words: Record<string, unknown>): Record<string, unknown> {
   const members = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
   const read = (name: string, word: unknown): unknown => {
@@ -194,7 +197,7 @@ function spelledOut(schema: TSchema, words: Record<string, unknown>): Record<str
   return Object.fromEntries(Object.entries(words).map(([name, word]) => [name, read(name, word)]))
 }
 
-/** The schema of an answer: typed and documented, but not checked at run time; the tests check every answer. */
+/** The schema of an answer: typed and documented, but not checked at run time. The tests check every answer. */
 export const described = <T extends TSchema>(schema: T): Standard<T> =>
   standard(schema, (value) => ({ value: value as Static<T> }))
 
@@ -210,13 +213,13 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, optio
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** What an operator's deletion by age says besides whose; `before` tells which moment of a thing counts. */
+/** Members of an operator's deletion by age, besides the owner. `before` describes which time counts. */
 export const deletionMembers = (before: string) => ({
   before: Type.String({ format: 'date-time', description: before }),
   count_only: Type.Optional(Type.Boolean({ description: 'Counts them without deleting' })),
 })
 
-/** ISO 8601 in UTC, as every time on the wire. */
+/** ISO 8601 in UTC, like every time on the wire. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
 export const RequestId = Type.String({ description: 'Same as the X-Request-Id header' })
@@ -232,7 +235,7 @@ export const pageOf = <Name extends string, Item extends TSchema>(name: Name, it
     next_cursor: nullable(Type.String()),
   })
 
-/** A list as clients of other services read it. */
+/** A list in the format of other services' clients. */
 export const listOf = <Item extends TSchema>(item: Item) =>
   Type.Object({
     object: Type.Literal('list'),

@@ -1,20 +1,20 @@
 export type Semaphore = {
-  /** Rejects with the signal's reason where it aborts before the turn comes. */
+  /** Rejects with the signal's reason if it aborts before the turn. */
   run<T>(who: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /**
-   * Waits for a slot, as the `last` until nobody else waits; call what it answers once, to give the slot back. Rejects
-   * with the signal's reason.
+   * Waits for a slot. With `last`, waits until nobody else waits. Call the returned function once to free the slot.
+   * Rejects with the signal's reason.
    */
   enter(who: string, signal?: AbortSignal, last?: boolean): Promise<() => void>
-  /** Another number of slots, for the next to enter: what runs continues. */
+  /** Changes the number of slots. Running work continues. */
   resize(max: number): void
 }
 
 type Waiting = { who: string; last: boolean; go: () => void }
 
 /**
- * Runs at most `most` pieces of work at a time, and at most `each` of one owner; the rest wait. Next comes the owner
- * with the fewest running, then the one served longest ago, so that no owner starves the others.
+ * Runs at most `slots` pieces of work at a time, and at most `each` per owner. The rest wait. The next turn goes to the
+ * owner with the fewest running, and among those to the one served longest ago, so that no owner starves the others.
  */
 export function createSemaphore(slots: number, each = Number.POSITIVE_INFINITY): Semaphore {
   let max = slots

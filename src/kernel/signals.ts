@@ -7,10 +7,10 @@ export type Signal = (typeof SIGNALS)[number]
 /** `stop` aborts with the first SIGINT or SIGTERM, `hurry` with the second. */
 export type Signals = { stop: AbortSignal; hurry: AbortSignal }
 
-/** One press of Ctrl-C may come twice: from the terminal, and from a parent such as npm that passes it on. */
+/** One press of Ctrl-C may arrive twice: from the terminal, and from a parent such as npm that forwards it. */
 const SAME_PRESS_MS = 300
 
-/** The one home of the process's signals. `then` is told of each one. */
+/** The only place that handles the process's signals. Calls `then` for each one. */
 export function untilSignal(then: (signal: Signal) => void = () => undefined): Signals {
   const [stop, hurry] = [new AbortController(), new AbortController()]
   let firstAt = 0

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } 
 
 /** An Ed25519 key that signs text. */
 export type SigningKey = {
-  /** The public half: its 32 bytes in base64url, as `x` of a JWK has them. */
+  /** The public half: its 32 bytes in base64url, like `x` of a JWK. */
   readonly publicKey: string
   /** 64 bytes in base64url. */
   sign(text: string): string
@@ -12,7 +12,7 @@ export type SigningKey = {
 export const newSigningKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64')
 
-/** Opens a key made by {@link newSigningKey}. Throws when the text is anything else. */
+/** Opens a key made by {@link newSigningKey}. Throws for any other text. */
 export function openSigningKey(pkcs8: string): SigningKey {
   const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
   const { crv, x } = createPublicKey(key).export({ format: 'jwk' })
@@ -20,7 +20,7 @@ export function openSigningKey(pkcs8: string): SigningKey {
   return { publicKey: x, sign: (text) => sign(null, Buffer.from(text), key).toString('base64url') }
 }
 
-/** Whether the holder of `publicKey` signed exactly this text. Also false for a malformed key or signature. */
+/** True if the holder of `publicKey` signed exactly this text. False also for a malformed key or signature. */
 export function isSignedBy(publicKey: string, text: string, signature: string): boolean {
   try {
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' })

@@ -1,11 +1,13 @@
-/** One server-sent event. `data` travels as JSON on one line, so no text in it can end the frame. */
-export type SseFrame = { event?: string; data: unknown /** Sent back by readers that return. */; id?: number }
+/** One server-sent event. `data` is sent as JSON on one line, so no text in it can end the frame. */
+export type SseFrame = { event?: string; data: unknown /** Reconnecting readers send the id back. */; id?: number }
 
-/** The frame as one string, to be written in one chunk: some clients forget the event name at a chunk edge. */
+/**
+ * The frame as one string, to be written in one chunk, because some clients lose the event name at a chunk boundary.
+ */
 export const sseFrame = ({ event, data, id }: SseFrame): string =>
   `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${sseJson(data)}\n\n`
 
-/** JSON on one line: escapes U+2028 and U+2029, which JSON does not and some parsers take for line ends. */
+/** JSON on one line. Escapes U+2028 and U+2029, which JSON allows but some parsers treat as line ends. */
 export const sseJson = (data: unknown): string => {
   const json = JSON.stringify(data)
   return /[\u2028\u2029]/.test(json) ? json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029') : json
@@ -21,26 +23,26 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** What a write to a stream is rejected with when nobody reads it any more. */
+/** The error that rejects a write to a stream after its reader has left. */
 export class ReaderLeft extends Error {
   override name = 'ReaderLeft'
 }
 
-/** Characters that may wait for the reader before it counts as behind. */
+/** Number of pending characters from which a reader counts as behind. */
 const MAX_WAITING = 8 * 1024
 
-/** Not every writer waits, so nobody may hear of the rejection. */
+/** Not every writer awaits its write, so the rejection may have no handler. */
 function unheard(promise: Promise<void>): Promise<void> {
   promise.catch(() => undefined)
   return promise
 }
 
-/** What the runtime gives a stream of type `direct` to write with. */
+/** The writer that the runtime provides for a stream of type `direct`. */
 type Direct = { write(text: string): number | Promise<number>; close(): void }
 
 /**
- * Text from one writer to one reader. It goes to the runtime without a promise for each piece, and what is written in
- * one turn of its loop is sent in one piece.
+ * Text from one writer to one reader. Hands text to the runtime without a promise per piece. Everything written in one
+ * turn of the event loop is sent as one piece.
  */
 export function createPipe() {
   let waiting = ''
@@ -53,7 +55,10 @@ export function createPipe() {
 
   return { write, end, leave, read, isEmpty: () => waiting === '' && !isBehind, hasLeft: () => hasLeft }
 
-  /** Nothing, or a promise: until a reader that is behind has caught up, and rejected once it has left. */
+  /**
+   * Returns nothing, or a promise if the reader is behind. The promise resolves when the reader has caught up, and
+   * rejects when it has left.
+   */
   function write(text: string): void | Promise<void> {
     if (hasLeft) return unheard(Promise.reject(new ReaderLeft()))
     if (reader) hand(reader, text)
@@ -66,7 +71,7 @@ export function createPipe() {
     return unheard(room.promise)
   }
 
-  /** The runtime keeps what the reader does not take, and promises to tell when it has. */
+  /** The runtime buffers what the reader does not take, and its promise resolves when the buffer is empty. */
   function hand(to: Direct, text: string): void {
     const sent = to.write(text)
     if (typeof sent === 'number' || isBehind) return
@@ -80,13 +85,13 @@ export function createPipe() {
     room = null
   }
 
-  /** All has been written. */
+  /** Ends the stream after everything written so far. */
   function end(): void {
     isOver = true
     if (reader && !hasLeft) close(reader)
   }
 
-  /** The reader has gone: nothing of what waits is read. */
+  /** Handles a reader that has left. Pending text is dropped. */
   function leave(): void {
     hasLeft = true
     waiting = ''
@@ -100,7 +105,7 @@ export function createPipe() {
     ended.resolve()
   }
 
-  /** What is written, read once. */
+  /** The written text as a stream that can be read once. */
   function read(): ReadableStream<Uint8Array> {
     const source = {
       type: 'direct',

@@ -1,4 +1,4 @@
-/** A character has at most so many UTF-16 units (the longest emoji have 15); with more accents it counts as several. */
+/** Maximum UTF-16 units per character (the longest emoji have 15). With more accents it counts as several. */
 const MAX_UNITS = 16
 
 /** The only code points that join others to one character, see the test. */
@@ -7,15 +7,15 @@ const JOINS =
 
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** Whether a text has at most so many characters. */
+/** True if a text has at most `max` characters. */
 export const hasAtMost = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= max * MAX_UNITS && charactersIn(text, max) <= max)
 
-/** Whether a text has at least so many characters. */
+/** True if a text has at least `min` characters. */
 export const hasAtLeast = (text: string, min: number): boolean =>
   text.length >= min * MAX_UNITS || (text.length >= min && (min < 2 || charactersIn(text, min) >= min))
 
-/** A caller's value that should be a text; `otherwise` for any other value. */
+/** A caller's value that should be a text. Returns `otherwise` for any other value. */
 export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
 /**
@@ -25,30 +25,33 @@ export const wordOf = (value: unknown, otherwise = ''): string => (typeof value 
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
-/** Cuts a text to `max` UTF-16 units, an ellipsis included; never within a character as a person sees it. */
+/** Cuts a text to `max` UTF-16 units, including an ellipsis. Never cuts within a character as a person sees it. */
 export const shorten = (text: string, max: number): string =>
   text.length <= max ? text : `${beginningOf(text, max - 1)}…`
 
-/** The beginning of a text, of at most `max` UTF-16 units, which ends in no part of a character as a person sees it. */
+/** The beginning of a text, of at most `max` UTF-16 units. Never ends within a character as a person sees it. */
 export function beginningOf(text: string, max: number): string {
   if (text.length <= max) return text
-  // A letter of ASCII is no part of one before it, and neither is what is far behind one.
+  // An ASCII letter never joins the previous character, and characters have a limited length. So only the text near the
+  // cut matters.
   let from = max - 1
   while (from > 0 && max - from < 64 && text.charCodeAt(from) > 0x7f) from--
   const near = text.slice(from, max + MAX_UNITS)
   const last = JOINS.test(near) ? characters.segment(near).containing(max - from) : undefined
-  // One with more accents than letters have is cut.
+  // A character with more accents than any letter has is cut.
   if (last && from + last.index > 0 && max - from - last.index < MAX_UNITS) return text.slice(0, from + last.index)
   const cut = text.slice(0, max)
   return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
 }
 
-/** Letters that are no other letter with a mark, in ASCII. */
+/** Letters that are not another letter with a mark, and their ASCII form. */
 const LATIN: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ħ: 'h', ŋ: 'n' },
 }
 
-/** A name in lower-case ASCII letters, digits and hyphens, of at most `max`; empty where it has none of these. */
+/**
+ * A name as lower-case ASCII letters, digits and hyphens, of at most `max` characters. Empty if nothing of it remains.
+ */
 export const slugOf = (name: string, max: number): string =>
   name
     .normalize('NFKD')
@@ -61,16 +64,16 @@ export const slugOf = (name: string, max: number): string =>
     .replace(/-$/, '')
 
 /**
- * Hides name and password of every address in a text: they are secrets wherever an address is shown (docs/operating.md
- * 6.1).
+ * Hides user name and password of every address in a text, because they are secrets wherever an address is shown
+ * (docs/operating.md 6.1).
  */
 export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?#\s"]*@/g, '://…@')
 
-/** Removes what a database or client cannot store: NUL is dropped, unpaired surrogates become U+FFFD. */
+/** Removes what a database or client cannot store. Drops NUL, and replaces unpaired surrogates by U+FFFD. */
 export const storable = (text: string): string =>
   text.includes('\0') || !text.isWellFormed() ? text.replaceAll('\0', '').toWellFormed() : text
 
-/** The same for every text in a JSON value, names included; a value without any is returned as it is. */
+/** Like `storable`, for every text in a JSON value, names included. A value that needs no change is returned itself. */
 export function storableJson(value: unknown): unknown {
   if (typeof value === 'string') return storable(value)
   if (Array.isArray(value)) {
@@ -85,16 +88,16 @@ export function storableJson(value: unknown): unknown {
   return isSame ? value : Object.fromEntries(cleaned)
 }
 
-/** Removes what XML has no place for, in any spelling: control characters, U+FFFE, U+FFFF, unpaired surrogates. */
+/** Removes characters that XML forbids in any form: control characters, U+FFFE, U+FFFF, unpaired surrogates. */
 export const xmlText = (text: string): string =>
   text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
 
-/** Characters of pieces that are joined at once. */
+/** Number of characters after which pieces are joined. */
 const JOINED = 256
 
 /**
- * Keeps a text that comes in pieces. The runtime joins strings only when one is read, and until then a short piece
- * takes ten times its length: so they are joined at times.
+ * Collects a text that arrives in pieces. The runtime joins strings only when one is read. Until then a short piece
+ * takes ten times its length, so this joins them from time to time.
  */
 export class Pieces {
   private joined = ''
@@ -103,7 +106,7 @@ export class Pieces {
   add(piece: string): void {
     this.recent += piece
     if (this.recent.length < JOINED) return
-    // Reading a character makes it one string.
+    // Reading a character makes the runtime join the string.
     this.recent.charCodeAt(0)
     this.joined += this.recent
     this.recent = ''
@@ -116,7 +119,7 @@ export class Pieces {
 
 export type PairKeeper = { add(piece: string): string; end(): string }
 
-/** Makes a streamed text {@link storable} piece by piece; half a surrogate pair waits for its other half. */
+/** Makes a streamed text {@link storable} piece by piece. Half a surrogate pair waits for its other half. */
 export function createPairKeeper(): PairKeeper {
   let half = ''
   return {
@@ -138,7 +141,7 @@ const USERINFO = /(\/\/)[^\s/@"\\]+@/g
 
 /** Removes API keys, bearer tokens and passwords in URLs from text that is logged or shown (docs/promises.md I25). */
 export function scrub(text: string): string {
-  // Most lines of the log hold none of it, and a look for a word costs next to nothing.
+  // Most log lines contain no secret, and a search for a word costs next to nothing.
   const hidden = text.includes('svc_') ? text.replace(SECRETS, '$1…') : text
   const unnamed = /bearer/i.test(hidden) ? hidden.replace(BEARER, '$1…') : hidden
   return unnamed.includes('@') ? unnamed.replace(USERINFO, '$1…@') : unnamed
@@ -149,7 +152,7 @@ const BLANK = /^[\s\p{Cf}\p{Cc}]*$/u
 
 export const isBlank = (text: string): boolean => BLANK.test(text)
 
-/** The text as lines of at most `width` characters, broken between words; a longer word has a line of its own. */
+/** The text as lines of at most `width` characters, broken between words. A longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
@@ -161,8 +164,8 @@ export function wrap(text: string, width: number): string[] {
 }
 
 /**
- * The length of a text in characters as a person sees them (grapheme clusters), which every limit of a text counts: a
- * flag and a letter with its accent are one. Takes linear time, and stops above `most`.
+ * The length of a text in characters as a person sees them (grapheme clusters), which every text limit counts. A flag,
+ * or a letter with its accent, counts as one. Takes linear time, and stops above `max`.
  */
 export function charactersIn(text: string, max = Number.POSITIVE_INFINITY): number {
   if (!JOINS.test(text)) return codePointsIn(text)
@@ -183,8 +186,8 @@ function codePointsIn(text: string): number {
 }
 
 /**
- * An e-mail address with its host as mail servers take it: one of other scripts in punycode (`münchen.de` is
- * `xn--mnchen-3ya.de`). What has no such host stays as it is.
+ * An e-mail address with its host in ASCII, as mail servers expect: other scripts in punycode (`münchen.de` is
+ * `xn--mnchen-3ya.de`). Any other text stays unchanged.
  */
 export function withAsciiHost(email: string): string {
   const at = email.lastIndexOf('@') + 1

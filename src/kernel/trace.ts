@@ -1,18 +1,18 @@
 type Facts = Readonly<Record<string, string | number | boolean | null>>
 
-/** One step of a request that has ended, for operators who ask how it went. */
+/** One step of a request that has ended, for operators who analyse the request. */
 export type TraceStep = {
   /** `stage` of a completion, one attempt at an `engine`, one call of a `tool`, or the `settled` call. */
   kind: 'stage' | 'engine' | 'tool' | 'settled'
   name: string
-  /** How long it took. */
+  /** Duration of the step. */
   ms: number
-  /** Short facts for operators: outcomes, errors, sums. Never what a caller sent or was told. */
+  /** Short facts for operators: outcomes, errors, sums. Never contains texts of requests or answers. */
   facts?: Facts
 }
 
 /**
- * Notes a step of the request with this id, which has just ended. Called on the way of every request, so it does little
- * and never throws.
+ * Notes a step of the request with this id, which has just ended. Runs for every request, so it does little and never
+ * throws.
  */
 export type Trace = (requestId: string, kind: TraceStep['kind'], name: string, ms: number, facts?: Facts) => void

@@ -1,4 +1,4 @@
-/** One violation of a schema: where it is, and which limit it breaks. */
+/** One violation of a schema: its place, and the limit it breaks. */
 export type Issue = { path: string; message: string; keyword: string; params: Record<string, unknown> }
 
 /** The parts of a JSON schema that lead to the wrong members of a value. */
@@ -17,20 +17,22 @@ type Shape = {
 
 /** How a schema, or a part of one, is applied to a value. */
 export type Request = {
-  /** A compiled check; its time grows only with the size of the value. */
+  /** A compiled check. Its time grows only with the size of the value. */
   fits(schema: object, value: unknown): boolean
-  /** Lists every problem; much slower, as it examines each member. */
+  /** Lists every problem. Much slower, because it examines each member. */
   explain(schema: object, value: unknown): Issue[]
 }
 
-/** How many members are explained at once; more would block the event loop for too long (docs/promises.md I28). */
+/**
+ * Maximum number of members to explain at once. More would block the event loop for too long (docs/promises.md I28).
+ */
 const MAX_EXPLAINED = 300
 const MAX_ENTRIES = 10
 
 /**
- * What is wrong with a value that does not fit its schema. Of alternatives (`anyOf`), only the one that the value was
- * meant for is reported. A small value is explained as a whole; a large one is first narrowed down to its wrong
- * members by checking part by part.
+ * The problems of a value that does not match its schema. Of alternatives (`anyOf`), only the one that the value was
+ * meant for is reported. A small value is explained as a whole. A large one is first narrowed down to its wrong members
+ * by checking part by part.
  */
 export function findIssues(schema: object, value: unknown, request: Request, path = ''): Issue[] {
   const shape = schema as Shape
@@ -47,11 +49,11 @@ export function findIssues(schema: object, value: unknown, request: Request, pat
 function inSmall(shape: Shape, value: unknown, request: Request, path: string): Issue[] {
   const isList = shape.type === 'array' && Array.isArray(value)
   const isRecord = shape.properties && typeof value === 'object' && value !== null && !Array.isArray(value)
-  // A refusal is an attacker's favourite: members are checked by compiled code, and only wrong ones are explained.
+  // Attackers like to trigger rejections. So compiled code checks the members, and only wrong ones are explained.
   if (isRecord && isPlain(shape, value)) return inMembers(shape, value as Record<string, unknown>, request, path)
   if (isList && isPlainList(shape, value)) return inEntries(shape, value, request, path)
   const all = request.explain(shape, value)
-  // With alternatives further down, each member is examined by itself; only issues of this level are kept here.
+  // With nested alternatives, each member is examined separately. Only issues of this level are kept here.
   if (!(isList || isRecord) || !all.some(({ keyword }) => keyword === 'anyOf')) {
     return all.map((issue) => ({ ...issue, path: join(path, issue.path) }))
   }
@@ -61,10 +63,10 @@ function inSmall(shape: Shape, value: unknown, request: Request, path: string): 
   return [...own, ...below]
 }
 
-/** What says nothing of a record besides what its members are. */
+/** Keywords that restrict a record only through its members. */
 const PLAIN = new Set(['type', 'properties', 'required', 'additionalProperties', '$id', 'title', 'description'])
 
-/** Whether nothing but its members can be wrong with a record. */
+/** True if only the members of a record can be wrong. */
 function isPlain(shape: Shape, value: object): boolean {
   const { properties, additionalProperties: others = true } = shape
   if (others !== true && !(others === false && Object.keys(value).every((name) => Object.hasOwn(properties!, name))))
@@ -74,7 +76,7 @@ function isPlain(shape: Shape, value: object): boolean {
 
 const PLAIN_LIST = new Set(['type', 'items', 'minItems', 'maxItems', '$id', 'title', 'description'])
 
-/** Whether nothing but its entries can be wrong with a list. */
+/** True if only the entries of a list can be wrong. */
 function isPlainList(shape: Shape, { length }: unknown[]): boolean {
   if (!shape.items || length < (shape.minItems ?? 0) || length > (shape.maxItems ?? length)) return false
   return Object.keys(shape).every((keyword) => PLAIN_LIST.has(keyword))
@@ -103,14 +105,14 @@ function inEntries({ items, maxItems }: Shape, value: unknown[], request: Reques
   return issues
 }
 
-/** The alternative a value was meant for, or the issue with its tag; undefined when the alternatives have no tag. */
+/** The alternative a value was meant for, or the issue with its tag. Undefined when the alternatives have no tag. */
 function meantOf(branches: readonly Shape[], value: object): { branch: Shape } | { issue: Issue } | undefined {
   const flat = (some: readonly Shape[]): readonly Shape[] =>
     some.flatMap((one) => (one.anyOf ? flat(one.anyOf) : [one]))
   const found = flat(branches).filter(({ type }) => type === (Array.isArray(value) ? 'array' : 'object'))
   if (found.length < 2) return found[0] && { branch: found[0] }
-  // Alternatives of the same type are told apart by a tag: a member with fixed values, others in each. One may have
-  // none.
+  // A tag distinguishes alternatives of the same type: a member with fixed values that differ per alternative. One
+  // alternative may lack it.
   const names = new Set(found.flatMap((one) => Object.keys(one.properties ?? {})))
   const tag = [...names].find((name) => {
     const words = found.map((one) => wordsOf(one, name))
@@ -135,13 +137,13 @@ function wordsOf({ properties }: Shape, name: string): readonly unknown[] | unde
   return member?.const === undefined ? member?.enum : [member.const]
 }
 
-/** Whether a value has at most 300 members on all levels together; stops counting beyond that. */
+/** True if a value has at most 300 members on all levels together. Stops counting beyond that. */
 export function isSmall(value: unknown): boolean {
   let left = MAX_EXPLAINED
   const count = (part: unknown): void => {
     left -= 1
     if (left < 0 || part === null || typeof part !== 'object') return
-    // Not `Object.values`: it would copy a list of a hundred thousand to look at a few.
+    // `Object.values` would copy a list of a hundred thousand entries to look at a few.
     if (Array.isArray(part)) for (let at = 0; at < part.length && left >= 0; at++) count(part[at])
     else for (const name in part) if (left >= 0) count((part as Record<string, unknown>)[name])
   }

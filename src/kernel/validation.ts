@@ -4,7 +4,7 @@ import { nearest } from './nearest'
 import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
 import { charactersIn } from './text'
 
-/** One finding of a schema check, as the framework hands it back. */
+/** One finding of a schema check, as the framework returns it. */
 type ValidationIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
 const SHOWN = 3
@@ -24,7 +24,7 @@ export function validationError(findings: ValidationIssue[], value: unknown): Ap
   })
 }
 
-/** Holds a value that came otherwise to what is asked of a body. Throws 400 `validation_error`. */
+/** Validates a value from another source like a body. Throws 400 `validation_error`. */
 export function assertFits<T extends TSchema>(schema: T, value: unknown): asserts value is Static<T> {
   try {
     checked(schema)['~standard'].validate(value)
@@ -33,16 +33,16 @@ export function assertFits<T extends TSchema>(schema: T, value: unknown): assert
   }
 }
 
-/** How a text names the member at a path; the path is empty for the whole value. */
+/** How a text names the member at a path. The path is empty for the whole value. */
 type Naming = { nameOf(path: string): string; shownAt(path: string, value: unknown): string }
 
-/** What is wrong with a value that is no body, in sentences that name its members as `naming` says. */
+/** The problems of a value that is not a request body, as sentences. `naming` decides how they name its members. */
 export const problemsOf = (issues: readonly Issue[], value: unknown, naming: Naming): string[] =>
   describe(tellingOf(issues.map((issue) => ({ ...issue, path: issue.path.split('.') }))), value, naming).map(
     ({ message }) => message,
   )
 
-/** Of a member that must not be there the object tells, too. */
+/** Drops findings about forbidden members, because the finding of the object already reports them. */
 function tellingOf(findings: ValidationIssue[]): ValidationIssue[] {
   const telling = findings.filter(({ keyword }) => keyword !== 'boolean')
   return (telling.length ? telling : findings).slice(0, 200)
@@ -79,7 +79,7 @@ function explain(path: string, found: ValidationIssue[], value: unknown, { nameO
   })
 }
 
-/** What first calls forget, as it is sent (docs/operating.md 6.3). */
+/** Examples for members that first calls often forget (docs/operating.md 6.3). */
 const EXAMPLES: Record<string, string> = {
   prompt: ' Send a non-empty string, for example {"prompt":"Hello"}.',
   messages: ' Send a list, for example {"messages":[{"role":"user","content":"Hello"}]}.',
@@ -91,7 +91,7 @@ const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItem
 export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
 
 const shownAt = (path: string, value: unknown): string => {
-  // The sign of a request without a body, which is no value.
+  // Stands for a request without a body, which is not a value.
   if (typeof value === 'symbol') return 'missing'
   return SECRET_MEMBER.test(path) ? 'not shown here' : messageOf(value ?? null)
 }
@@ -114,7 +114,7 @@ const FORMATS: Record<string, string> = {
 /** The schema pattern of strings that must not be blank. */
 const NOT_BLANK = '\\S'
 
-/** In words where the schema has them. A short pattern is shown; a long one would not help the reader. */
+/** Uses the pattern's description if it has one. Shows a short pattern. A long one would not help the reader. */
 function wantedForm(pattern: string): string {
   const words = wordsOf(pattern)
   if (words) return `; it must be ${words}`
@@ -159,7 +159,7 @@ function sentence({ keyword, params, message }: ValidationIssue, value: unknown,
   }
 }
 
-/** Lists of names that are longer help nobody. */
+/** Longer lists of names do not help the reader. */
 const [MAX_STRANGERS, MAX_ALLOWED] = [3, 20]
 
 function strangers({ additionalProperties: names, allowed }: ValidationIssue['params']): string {
@@ -188,10 +188,10 @@ const listed = (words: unknown[]): string => either(words.map(String))
 const either = (words: string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
-/** Twice the longest limit of a text, and a few milliseconds. */
+/** Twice the longest text limit. Counting this much takes a few milliseconds. */
 const MAX_COUNTED = 2_100_000
 
-/** Entries, or characters as limits count them. Of a text as long as a body, its units. */
+/** Number of entries, or of characters as limits count them. For very long texts, the number of UTF-16 units. */
 function lengthOf(value: unknown): number {
   const length = (value as { length?: number } | null)?.length ?? 0
   return typeof value !== 'string' || length > MAX_COUNTED ? length : charactersIn(value)

@@ -6,20 +6,23 @@ export type Signed = {
   id: string
   /** Unix seconds of this attempt. */
   timestampS: number
-  /** The bytes that are sent. */
+  /** The exact body that is sent. */
   body: string
-  /** As it was shown. */
+  /** The secret as it was shown. */
   secret: string
-  /** The one before it, while a rotation leaves time: Standard Webhooks has a signature of each (docs/api.md 14.3). */
+  /**
+   * The previous secret, while a rotation's grace period runs. Standard Webhooks then carries a signature of each
+   * (docs/api.md 14.3).
+   */
   previous?: string | undefined
 }
 
-/** A new signing secret of the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** A new signing secret in the format of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export const newWebhookSecret = (): string => `whsec_${randomBase64(32)}`
 
 /**
  * The headers by which a receiver verifies that this server sent the body (docs/api.md 14.3). Our own three are signed
- * with the secret's text. Those of Standard Webhooks are signed with what its libraries take for the key: the bytes in
+ * with the secret's text. Those of Standard Webhooks are signed with the key as its libraries derive it: the bytes in
  * base64 after `whsec_`, or the text of any other secret of 24 to 64 bytes, which they call raw.
  */
 export function signatureHeaders({ id, timestampS, body, secret, previous }: Signed): Record<string, string> {
@@ -37,7 +40,7 @@ export function signatureHeaders({ id, timestampS, body, secret, previous }: Sig
   return { ...own, 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
-/** Base64 whose padding may be left out, as the libraries read it. */
+/** Base64 whose padding may be missing, because the libraries accept that. */
 const ENCODED = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/
 
 function standardKey(secret: string): Buffer | null {

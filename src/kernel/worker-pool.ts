@@ -2,14 +2,14 @@ import { totalmem } from 'node:os'
 import { createSemaphore } from './semaphore'
 import { openProcess, type WorkerProcess } from './worker-process'
 
-/** A process whose memory is watched. */
+/** A process whose memory is monitored. */
 type Watched = {
   /** Resident bytes now. */
   memory(): number
-  /** Bytes that it may have. */
+  /** Its memory limit, in bytes. */
   max: number
   isIdle: boolean
-  /** Ends the process, and fails the task that it runs. */
+  /** Ends the process, and fails its running task. */
   end(): void
 }
 
@@ -17,35 +17,35 @@ const WATCH_MS = 50
 
 const MB = 1024 ** 2
 
-/** What one process, and what all of them together, may have of the memory of the server. */
+/** Shares of the server's memory: for one process, and for all of them together. */
 const SHARE = { one: 1 / 4, all: 1 / 2 }
 
-/** What a process may have on the smallest machine. */
+/** Memory limit of a process on the smallest machine. */
 const MIN_BYTES = 256 * MB
 
 const watched = new Set<Watched>()
 
 let timerWorkerMemory: ReturnType<typeof setInterval> | undefined
 
-/** Bytes that this server may use: those of the machine, or of the container that it runs in. */
+/** Bytes that this server may use: the memory of the machine, or of its container. */
 const memoryLimit = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 
-/** What a process that would have `wanted` bytes may have on a machine or in a container of `limit` bytes. */
+/** The memory limit of a process that requests `wanted` bytes, on a machine or in a container of `limit` bytes. */
 export const allowedBytes = (wanted: number, limit = memoryLimit()): number =>
   Math.min(wanted, Math.max(MIN_BYTES, limit * SHARE.one))
 
-/** What a worker's script posts back for each task. */
+/** Message of a worker's script for each finished task. */
 export type WorkerReply<Answer> = { ok: true; answer: Answer } | { ok: false; problem: string }
 
-/** What a worker's script may post while a task runs: how much of it is done. */
+/** Progress message of a worker's script while a task runs. */
 export type WorkerProgress = { percent: number }
 
-/** What a worker's script posts once it is loaded: the time of its first task counts from then. */
+/** Message of a worker's script once it is loaded. The timeout of its first task starts then. */
 export const LOADED = 'loaded'
 
 type Message<Answer> = WorkerReply<Answer> | WorkerProgress | typeof LOADED
 
-/** For the script of a worker, at its end: answers each task with what `work` returns, or with why it failed. */
+/** To call at the end of a worker's script. Answers each task with the result of `work`, or with its error. */
 export function answerTasks<Task>(work: (task: Task) => unknown): void {
   const worker = self as unknown as Worker
   worker.onmessage = async ({ data }: MessageEvent<Task>) => {
@@ -72,41 +72,41 @@ export class WorkerFailure extends Error {
 }
 
 type Options = {
-  /** The script; a process is started with it when a task arrives and none is idle. */
+  /** The script. A process starts with it when a task arrives and none is idle. */
   script: URL
-  /** The largest number of processes; further tasks wait. */
+  /** The maximum number of processes. Further tasks wait. */
   max: number
-  /** Processes that one owner may use at the same time. Default: `most`. */
+  /** Processes that one owner may use at the same time. Default: `max`. */
   each?: number
   /** How long an idle process is kept. */
   idleMs: number
   /**
-   * Bytes that a process may have, of which it takes 60 MB to begin with. A quarter of the memory of a smaller machine
-   * or container, but at least 256 MB. Default: 512 MB.
+   * Memory limit of a process, in bytes. It takes 60 MB to begin with. On a smaller machine or container, a quarter of
+   * the memory, but at least 256 MB. Default: 512 MB.
    */
   memoryBytes?: number
 }
 
 type TaskLimits = {
-  /** Without the time that a new process takes to load its script. */
+  /** Excludes the time that a new process takes to load its script. */
   timeoutMs: number
   signal: AbortSignal
-  /** The owner of the task; owners with fewer running tasks are served first. Absent: one common owner. */
+  /** The owner of the task. Owners with fewer running tasks are served first. Absent: one common owner. */
   who?: string
-  /** Told of the percent that is done, where the script tells it. */
+  /** Called with the percentage done, if the script reports it. */
   notify?(percent: number): void
 }
 
 /** One process of a pool. */
 type Member = Watched & {
   worker: WorkerProcess
-  /** Fails the task that it runs. */
+  /** Fails its running task. */
   fail(reason: WorkerFailure): void
-  /** Ends it when it was idle for long. */
+  /** Ends the process after a long idle time. */
   timer?: ReturnType<typeof setTimeout>
 }
 
-/** On a machine so busy that a process takes seconds to load, what it was opened for is no reason to refuse. */
+/** A slow start is no reason to fail a task: on a very busy machine a process takes seconds to load. */
 const LOADING_MS = 20_000
 const DEFAULT_BYTES = 512 * 1024 ** 2
 
@@ -116,9 +116,9 @@ export type WorkerPool<Task, Answer> = {
 }
 
 /**
- * Runs tasks in processes, for work on what callers send that would block the event loop (docs/promises.md I28) or
- * might never end: a task that exceeds its time or memory is ended with its process. A process runs one task at a time
- * and is kept for the next, unless it has grown to more than half of its bound.
+ * Runs tasks in processes, for work on callers' data that would block the event loop (docs/promises.md I28) or might
+ * never end. A task that exceeds its time or memory is ended with its process. A process runs one task at a time. It is
+ * reused for the next unless it has grown to more than half of its limit.
  */
 export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Task, Answer> {
   const { script, max, each = max, idleMs, memoryBytes = DEFAULT_BYTES } = options
@@ -172,7 +172,8 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
     member.fail = reject
     member.isIdle = false
     clearTimeout(member.timer)
-    // Watches a process until {@link unwatch}: it is ended when it takes too much, or when all together do.
+    // Monitors a process until {@link unwatch}. Ends it when it takes too much memory, or when all processes together
+    // do.
     watched.add(member)
     timerWorkerMemory ??= setInterval(look, WATCH_MS)
     timerWorkerMemory.unref()
@@ -211,7 +212,7 @@ export function createWorkerPool<Task, Answer>(options: Options): WorkerPool<Tas
   }
 }
 
-/** Ends processes that exceed their own bound, then the largest of all until the rest fit; idle ones go first. */
+/** Ends processes above their own limit, then the largest ones until the rest fit. Idle ones go first. */
 function look(): void {
   const sizes = [...watched].map((one) => ({ one, bytes: one.memory() }))
   let left = memoryLimit() * SHARE.all

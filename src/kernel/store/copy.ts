@@ -15,23 +15,25 @@ type TableShape = { name: string; columns: readonly Column[] }
 
 type CopiedRow = Record<string, unknown>
 
-/** One side of a copy. Rows are the same on both: JSON is parsed, and what is true or false is a boolean. */
+/** One side of a copy. Rows have the same form on both sides: JSON is parsed, and flags are booleans. */
 type CopyEnd = {
-  /** All rows of a table, in the order in which they are stored. */
+  /** All rows of a table, in storage order. */
   read(table: TableShape): AsyncGenerator<CopiedRow[]>
-  /** Inserts rows in one transaction. `stored` is what is there then: Postgres has no NUL and no lone surrogates. */
+  /**
+   * Inserts rows in one transaction. `stored` is the resulting content: Postgres cannot store NUL and lone surrogates.
+   */
   write(table: TableShape, rows: CopiedRow[]): { stored: CopiedRow[]; done: Promise<unknown> }
-  /** Lets the database count on from the rows that came, and look at how many there are. */
+  /** Moves the database's counters behind the copied rows, and updates its statistics. */
   settle(tables: readonly TableShape[]): Promise<void>
   close(): Promise<void>
 }
 
-/** A batch ends with so many rows, or so many characters: one row may have a megabyte. */
+/** Maximum rows and characters of a batch, because one row may have a megabyte. */
 const MAX_ROWS = 5_000
 
 const MAX_CHARS = 8_000_000
 
-/** From so many characters a row few are fetched at a time. */
+/** Tables with rows of this length or more are fetched a few rows at a time. */
 const LONG_ROW_CHARS = 2_000
 
 /** The escapes that Postgres refuses in JSON. */
@@ -49,7 +51,7 @@ type Snapshot = { tables: Record<string, { name: string; columns: Record<string,
 const shapeOf = (dialect: Dialect): Shape =>
   new Map(snapshotOf(dialect).map(({ name, columns }) => [name, new Set(Object.keys(columns))]))
 
-/** Whether nothing is in a database. A file that is missing is made. */
+/** True if a database has no tables. Creates a missing file. */
 export const isEmpty = async (location: DatabaseLocation): Promise<boolean> =>
   (location.dialect === 'sqlite' ? shapeOfFile(location.path) : await shapeOfServer(location.url)).size === 0
 
@@ -58,22 +60,22 @@ type Part = { name: string; part: string }
 export type CopiedTable = {
   table: string
   rows: number
-  /** The sum of the hashes of its rows, in hexadecimal, which does not depend on their order. */
+  /** The sum of the row hashes, in hexadecimal. Independent of the order of rows. */
   hash: string
-  /** Rows with characters that Postgres cannot store, which were left out of it. */
+  /** Number of rows that had characters Postgres cannot store, which were removed. */
   changed: number
 }
 
 type Options = {
-  /** Looks at the copy before it counts as finished. Returns what is wrong with it, a sentence each. */
+  /** Checks the copy before it counts as finished. Returns its problems, one sentence each. */
   verify(): Promise<string[]>
-  /** Told of every batch: the rows of that table so far. */
+  /** Called after every batch with the number of rows of that table so far. */
   onProgress(table: string, rows: number, step: 'copied' | 'compared'): void
 }
 
 /**
- * Copies every row of one database into another, which is empty, and compares both. Until all is well a start on the
- * target refuses. No server may use either.
+ * Copies every row of one database into another, empty one, and compares both. Until everything is verified, the target
+ * refuses to start. No server may use either.
  * @throws Error when rows differ or the copy does not verify; it stays marked as unfinished
  */
 export async function copyDatabase(
@@ -83,7 +85,7 @@ export async function copyDatabase(
 ): Promise<CopiedTable[]> {
   await markUnfinished(to)
   await migrate(to)
-  // The tables of this release with their columns, which are the same on both databases, and the types of Postgres.
+  // The tables and columns of this release, which are the same on both databases, with the types of Postgres.
   const tables = snapshotOf('postgres').map(({ name, columns }) => ({ name, columns: Object.values(columns) }))
   const source = await openEnd(from)
   const target = await openEnd(to)
@@ -93,7 +95,7 @@ export async function copyDatabase(
       const sum = createSum(table)
       let changed = 0
       let writing: Promise<unknown> = Promise.resolve()
-      // A batch is read while the one before is written.
+      // Reads a batch while the previous one is written.
       for await (const rows of source.read(table)) {
         await writing
         const { stored, done } = target.write(table, rows)
@@ -146,7 +148,7 @@ function createSum({ columns }: TableShape) {
   }
 }
 
-/** A JSON value with its members in one order: Postgres has one of its own. */
+/** A JSON value with sorted members, because Postgres orders them its own way. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -154,7 +156,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]))
 }
 
-/** The tables of this release as the last migration leaves them. */
+/** The tables of this release after its last migration. */
 function snapshotOf(dialect: Dialect): Snapshot['tables'][string][] {
   const folder = join(FOLDERS, dialect, 'meta')
   const newest = readdirSync(folder)
@@ -164,7 +166,7 @@ function snapshotOf(dialect: Dialect): Snapshot['tables'][string][] {
   return Object.values((JSON.parse(readFileSync(join(folder, newest), 'utf8')) as Snapshot).tables)
 }
 
-/** What the database lacks of the tables and columns of this release: a sentence each, none when nothing. */
+/** Tables and columns of this release that the database lacks, one sentence each. Empty if complete. */
 export async function lackingIn(location: DatabaseLocation): Promise<string[]> {
   const there = location.dialect === 'sqlite' ? shapeOfFile(location.path) : await shapeOfServer(location.url)
   return [...shapeOf(location.dialect)].flatMap(([table, columns]) => {
@@ -206,9 +208,7 @@ function grouped(rows: readonly Part[]): Shape {
   return all
 }
 
-/**
- * Takes everything of ours out of a database that no server uses: on SQLite the file, on Postgres what we made there.
- */
+/** Removes all our data from a database that no server uses: on SQLite the file, on Postgres everything we created. */
 export async function wipe(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     for (const end of ['', '-wal', '-shm']) rmSync(`${location.path}${end}`, { force: true })
@@ -321,7 +321,7 @@ async function serverEnd(url: string): Promise<CopyEnd> {
       const done = db
         .execute(insert)
         .execute()
-        // The whole message would hold the rows.
+        // The full error message would contain the rows.
         .catch(({ cause }: Error) =>
           Promise.reject(new Error(`${name} cannot be written: ${(cause as Error).message}`)),
         )

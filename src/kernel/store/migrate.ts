@@ -17,11 +17,11 @@ import { reached } from './store'
 export type Schema = {
   applied: number
   known: number
-  /** An applied migration differs from ours of the same number: another development version made the database. */
+  /** An applied migration differs from ours with the same number. Another development version created the database. */
   strange: boolean
-  /** The commit and day of that version, where it is one from before migrations were only added. */
+  /** The commit and day of that version, if it is from before migrations were only added. */
   madeBy?: string
-  /** A copy into the database began and did not end, so it has only a part of the rows. */
+  /** A copy into the database started but did not finish, so some rows are missing. */
   unfinished: boolean
 }
 
@@ -30,17 +30,17 @@ export type DatabaseLocation = { dialect: 'sqlite'; path: string } | { dialect: 
 
 const FOLDERS = join(import.meta.dir, '../../../drizzle')
 const JOURNAL = 'meta/_journal.json'
-/** Puts a failpoint at every statement: a crash there must leave the database consistent. */
+/** Puts a failpoint at every statement. A crash there must leave the database consistent. */
 const logger = { logQuery: () => failpoint('migration_step') }
 /** Postgres advisory lock: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_316_401
 
-/** Postgres advisory lock of what each start does: it comes before that of migrations. */
+/** Postgres advisory lock for the work of each start. Taken before the lock for migrations. */
 const START_LOCK = 7_316_403
 
 /**
- * Runs what only one node may do at a time, such as creating tables and first rows; others wait for their turn. On
- * SQLite the lock of the data folder has seen to that. The turn ends with its connection, also after a crash.
+ * Runs work that only one node may do at a time, such as creating tables and first rows. Others wait for their turn. On
+ * SQLite the lock of the data folder already ensures this. The turn ends with its connection, also after a crash.
  */
 export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<T>): Promise<T> {
   if (location.dialect === 'sqlite') return work()
@@ -50,10 +50,10 @@ export async function inTurn<T>(location: DatabaseLocation, work: () => Promise<
   })
 }
 
-/** How many migrations this build knows for a kind of database. */
+/** Number of migrations that this build knows for a kind of database. */
 export const knownMigrations = (dialect: Dialect): number => hashesOf(dialect).length
 
-/** How many migrations this build knows, and how many were applied to the database. */
+/** The number of migrations that this build knows, and of those applied to the database. */
 export async function schemaOf(location: DatabaseLocation): Promise<Schema> {
   const hashes = hashesOf(location.dialect)
   if (location.dialect === 'sqlite') {
@@ -88,7 +88,7 @@ async function onServer<T>(url: string, work: (client: SQL) => Promise<T>): Prom
   }
 }
 
-/** Applies the missing migrations of this build, the first `to` of them; does nothing when there are none. */
+/** Applies the missing migrations of this build, up to the first `to`. Does nothing when none is missing. */
 export async function migrate(location: DatabaseLocation, to?: number, folders = FOLDERS): Promise<void> {
   const whole = join(folders, location.dialect)
   if (to === undefined) return await migrateWith(location, whole)
@@ -100,7 +100,7 @@ export async function migrate(location: DatabaseLocation, to?: number, folders =
   }
 }
 
-/** A folder with the first migrations of another, because drizzle applies all that a folder names. */
+/** A folder with only the first migrations of another, because drizzle applies all migrations of a folder. */
 function firstOf(folder: string, count: number): string {
   const { entries, ...rest } = journalOf(folder)
   const made = mkdtempSync(join(tmpdir(), 'svc-migrations-'))
@@ -115,7 +115,7 @@ async function migrateWith(location: DatabaseLocation, migrationsFolder: string)
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {
       database.run('PRAGMA journal_mode = WAL')
-      // A table is made again under the name of the old one; else a view of it would be refused meanwhile.
+      // Recreating a table under its old name would otherwise fail while a view uses it.
       database.run('PRAGMA legacy_alter_table = ON')
       migrateSqlite(drizzleSqlite(database, { logger }), { migrationsFolder })
     })
@@ -142,17 +142,18 @@ function compared(known: readonly string[], rows: readonly Applied[]): Schema {
 }
 
 /**
- * Until 24 November 2026 the first migration was made again with each change: which commit made the one of this hash.
+ * Until 24 November 2026 the first migration was regenerated with each change. Returns the commit that made the one
+ * with this hash.
  */
 function madeBefore(hash: string): string | undefined {
   const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
   return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)
 }
 
-/** In the place of a hash, before the first migration: older releases refuse such a database, too. */
+/** Entry in place of a hash, before the first migration. Older releases refuse such a database too. */
 const UNFINISHED = 'unfinished copy'
 
-/** Marks an empty database as being filled. Runs before all migrations, so that there is no moment without it. */
+/** Marks an empty database as being filled. Runs before all migrations, so that the mark is always present. */
 export async function markUnfinished(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {
@@ -169,7 +170,7 @@ export async function markUnfinished(location: DatabaseLocation): Promise<void> 
   )
 }
 
-/** Says that it is whole. */
+/** Removes the mark, because the copy is complete. */
 export async function unmark(location: DatabaseLocation): Promise<void> {
   if (location.dialect === 'sqlite') {
     return inFile(location.path, (database) => {
@@ -179,7 +180,7 @@ export async function unmark(location: DatabaseLocation): Promise<void> {
   await onServer(location.url, (client) => client`DELETE FROM drizzle.__drizzle_migrations WHERE hash = ${UNFINISHED}`)
 }
 
-/** The hash under which each migration of this build is recorded: the SHA-256 of its text. */
+/** The recorded hash of each migration of this build: the SHA-256 of its text. */
 function hashesOf(dialect: Dialect): string[] {
   return journalOf(join(FOLDERS, dialect)).entries.map(({ tag }) =>
     sha256Hex(readFileSync(join(FOLDERS, dialect, `${tag}.sql`))),

@@ -1,10 +1,10 @@
-/** Work on a whole database file, which takes longer the larger the file is. */
+/** Work on a whole database file. Its duration grows with the file. */
 export type Task = { kind: 'backup'; target: string } | { kind: 'integrity' }
 export type Outcome = { problems: string[] } | { failed: { message: string; code: unknown; errno: unknown } }
 
 /**
- * Runs the task in its own thread on its own connection, so that the event loop is not blocked (docs/promises.md I28).
- * Returns the problems found; throws what the database threw.
+ * Runs the task in a separate thread on its own connection, so that it does not block the event loop (docs/promises.md
+ * I28). Returns the problems found. Throws the database's error.
  */
 export function runOffThread(path: string, task: Task): Promise<string[]> {
   const { promise, resolve, reject } = Promise.withResolvers<string[]>()

@@ -3,7 +3,7 @@ import type { Outcome, Task } from './off-thread'
 
 declare const self: Worker
 
-/** How long to wait for a lock; waiting in this thread does not block the event loop. */
+/** How long to wait for a lock. Waiting in this thread does not block the event loop. */
 const PATIENCE_MS = 10_000
 
 self.onmessage = ({ data: { path, task } }: MessageEvent<{ path: string; task: Task }>) => {

@@ -1,39 +1,39 @@
 import { SQL } from 'bun'
 import { systemClock } from '../clock'
 
-/** How long to wait for a server that does not answer, in seconds. */
+/** Timeout of opening a connection to the server, in seconds. */
 const CONNECT_S = 5
 
 type ConnectOptions = {
-  /** By which the server knows the connection: `application_name`. */
+  /** Name of the connection on the server: `application_name`. */
   name?: string
-  /** How long it may take to open, in seconds. */
+  /** Timeout of opening, in seconds. */
   connectS?: number
 }
 
-/** A client with one connection, which is opened with the first use. */
+/** A client with one connection, which is opened on first use. */
 export const connect = (url: string, { name, connectS = CONNECT_S }: ConnectOptions = {}): SQL =>
   new SQL(url, { max: 1, connectionTimeout: connectS, ...(name && { connection: { application_name: name } }) })
 
-/** A connection of a pool. Several short statements may be under way on it, or one transaction and nothing else. */
+/** A connection of a pool. It runs either several short statements at once, or one transaction and nothing else. */
 export type Line = {
   client: SQL
   name: string
   users: number
   isShared: boolean
   limitMs: number
-  /** Ends each of its waits. */
+  /** Functions that end its pending waits. */
   waits: Set<(error: Error) => void>
-  /** Since when it waits for the next answer; null while it waits for none. */
+  /** Start of the wait for the next answer. Null while no answer is pending. */
   askedAt: number | null
-  /** When it last had an answer; null until it has. */
+  /** Time of the last answer. Null before the first one. */
   answeredAt: number | null
   lookedAt: number
   isDoubted: boolean
 }
 
 type Statement = PromiseLike<unknown> & { values(): PromiseLike<unknown> }
-/** What drizzle uses of a client, and `rows` for statements of the store's own. */
+/** The functions of a client that drizzle uses, and `rows` for the store's own statements. */
 export type Client = {
   unsafe(text: string, values?: unknown[]): Statement
   rows(text: string, values?: unknown[]): Promise<unknown[][]>
@@ -56,8 +56,8 @@ export const openLine = (url: string, name: string): Line => ({
 })
 
 /**
- * A client whose statements each run on the line that `onLine` finds; `asking` is called whenever one is sent. What
- * only reads is asked once more where its line is lost: the next may be whole, and nothing is done twice.
+ * A client whose statements each run on the line that `onLine` finds. Calls `request` for each statement sent. A read
+ * whose line was lost is sent once more, because the next line may work and a read changes nothing.
  */
 export function clientOn(onLine: OnLine, begin: Begin, request: () => void): Client {
   const ask = (rows: boolean, text: string, values?: unknown[]) => {
@@ -67,10 +67,10 @@ export function clientOn(onLine: OnLine, begin: Begin, request: () => void): Cli
   return clientOf(ask, begin)
 }
 
-/** As the builder of queries writes it. */
+/** Start of a read as the query builder writes it. */
 const READS = 'select '
 
-/** Whether the connection ended, or was given up, before the answer came. */
+/** True if the connection closed, or was dropped, before the answer arrived. */
 const isLost = (error: unknown): boolean => {
   const { code, errno } = error as { code?: unknown; errno?: unknown }
   return /^ERR_POSTGRES_CONNECTION_(SILENT|CLOSED)$/.test(String(code)) || errno === '57P01'
@@ -80,7 +80,7 @@ function againIf<T>(may: boolean, error: unknown, work: () => Promise<T>): Promi
   return may ? work() : Promise.reject(error)
 }
 
-/** A transaction that never began, because its line was lost, begins on another: nothing of it was done. */
+/** Retries a transaction whose line was lost before it began, because nothing of it was done. */
 export function beginOn(onLine: OnLine, request: () => void): Begin {
   return <T>(unit: (client: Client) => Promise<T>): Promise<T> => {
     let hasBegun = false
@@ -93,7 +93,7 @@ export function beginOn(onLine: OnLine, request: () => void): Begin {
   }
 }
 
-/** Runs a transaction on one line, with each wait for the server tracked. */
+/** Runs a transaction on one line and tracks each wait for the server. */
 async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, request: () => void): Promise<T> {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -113,7 +113,7 @@ async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, req
   return track(line, () => whole, request)
 }
 
-/** Waits for an answer on a line, until the line is given up. */
+/** Waits for an answer on a line, until the line is dropped. */
 async function track<T>(line: Line, work: () => PromiseLike<T>, request: () => void): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   line.askedAt ??= systemClock.monotonic()
@@ -131,7 +131,7 @@ async function track<T>(line: Line, work: () => PromiseLike<T>, request: () => v
   }
 }
 
-/** Like Bun's own, a statement runs when it is awaited: for objects, or with `values` for rows of columns. */
+/** Like in Bun's own client, a statement runs when it is awaited: for objects, or with `values` for rows of columns. */
 function clientOf(ask: (rows: boolean, text: string, values?: unknown[]) => Promise<unknown>, begin: Begin): Client {
   return {
     unsafe: (text, values) => ({

@@ -3,20 +3,20 @@ import { systemClock } from '../clock'
 import { randomBase62 } from '../crypto'
 import { beginOn, type Client, clientOn, connect, type Line, openLine } from './postgres-line'
 
-/** What the server says of a connection that waits for it. */
+/** The server's view of a connection that waits for it. */
 type SessionState = 'working' | 'waiting for a lock' | 'idle'
 
 type Standings = { of(name: string): SessionState | null }
 
 /**
- * How long the server may take to answer at all, counted in turns: a process that was kept from running has not read an
- * answer that is there, and one late turn counts no more than any other.
+ * Maximum wait for any answer of the server, counted in turns. A process that was suspended has not yet read an answer
+ * that arrived, so one late turn counts no more than any other.
  */
 const ANSWER_TURNS = 20
 
 const TURN_MS = 50
 
-/** After it a second connection is tried: the first may be a half of one. */
+/** Delay before a second connection is tried, because the first may be half open. */
 const HEDGE_MS = 150
 
 const CONNECT_S = 1
@@ -24,17 +24,17 @@ const CONNECT_S = 1
 const silence = (): Error =>
   Object.assign(new Error('Postgres does not answer'), { code: 'ERR_POSTGRES_CONNECTION_SILENT' })
 
-/** How often waits are looked over, while there are any. */
+/** Interval for checking waits, while there are any. */
 const SWEEP_MS = 100
-/** A wait that takes longer is looked into, and again after each such time. */
+/** A wait longer than this is investigated, and again after each such time. */
 const LOOK_MS = 500
-/** An answer may be on its way while the server says that it has none to give: it is asked once more. */
+/** Delay before a second check, because an answer may be in transit while the server reports the connection as idle. */
 const AGAIN_MS = 100
-/** A new connection may be unknown to the server for as long. */
+/** The server may not know a new connection for this long. */
 const OPENING_MS = 1_200
-/** A wait for the lock of another session is ended after it. */
+/** Maximum wait for the lock of another session. */
 const LOCK_MS = 5_000
-/** How long a server that did not answer is not asked again. */
+/** Pause before a server that did not answer is contacted again. */
 const PAUSE_MS = 200
 
 const nothing = () => undefined
@@ -42,17 +42,17 @@ const nothing = () => undefined
 type Use = { isShared: boolean; limitMs: number }
 type Waiter = { use: Use; resolve(line: Line): void; reject(error: Error): void }
 /**
- * The connections to a server. A wait that takes long is looked into, by asking the server on another connection: a
- * statement that it works on may take its time; one that it knows nothing of is on half a connection, which is
- * replaced; and where it does not answer at all, every wait ends and each later call fails until it does. What fails so
- * has the code of a lost connection; whether a commit under way was kept is not known then.
+ * The connections to a server. A long wait is investigated by asking the server over another connection. A statement
+ * that the server works on may continue. If the server does not know the statement, its connection is half open and is
+ * replaced. If the server does not answer, all waits end and later calls fail until it does. These failures have the
+ * code of a lost connection. It is then unknown whether a commit in progress was kept.
  */
 export function createPool(url: string, { max, onSilent }: { max: number; onSilent(): void }) {
   const prefix = `svc ${randomBase62(8)}`
   const watch = createWatch(url, prefix)
   const lines = new Set<Line>()
   const queue: Waiter[] = []
-  /** Names of given-up connections whose sessions the server may still have. */
+  /** Names of dropped connections whose sessions the server may still have. */
   let orphans: string[] = []
   let made = 0
   let silentSince: number | null = null
@@ -61,7 +61,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 
   return { client, ping: watch.ping, close }
 
-  /** A client for statements that take no longer than `limitMs` each; `isShared` where they are short. */
+  /** A client for statements that take no longer than `limitMs` each. Set `isShared` for short statements. */
   function client(use: Use): Client {
     const begin = beginOn((work) => onLine({ ...use, isShared: false }, work), sweepSoon)
     return clientOn((work) => onLine(use, work), begin, sweepSoon)
@@ -80,7 +80,10 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     }
   }
 
-  /** One that rests, else a new one, else for short statements one that has few others; null when all are taken. */
+  /**
+   * Finds an idle line, else opens a new one, else for short statements shares the least used one. Null when all are
+   * taken.
+   */
   function taken({ isShared, limitMs }: Use): Line | null {
     let best: Line | null = null
     for (const line of lines)
@@ -145,7 +148,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     await endOrphans()
   }
 
-  /** Whether the server knows nothing of what the line waits for. */
+  /** True if the server does not know the statement that the line waits for. */
   function isLost({ name, askedAt: requestedAt, answeredAt }: Line, found: Standings): boolean {
     const isNew = answeredAt === null && systemClock.monotonic() - requestedAt! < OPENING_MS
     return (found.of(name) ?? (isNew ? 'working' : 'idle')) === 'idle'
@@ -156,7 +159,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     return waited > limitMs || (waited > LOCK_MS && found.of(name) === 'waiting for a lock')
   }
 
-  /** Whatever broke some connections broke others, too: they are not found out one by one. */
+  /** Whatever broke some connections probably broke others too. So this drops all suspects at once. */
   function dropAll(broken: readonly Line[], found: Standings): void {
     const since = Math.min(...broken.map(({ askedAt: requestedAt }) => requestedAt!))
     const isSuspect = ({ name, answeredAt }: Line) =>
@@ -165,7 +168,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     serve()
   }
 
-  /** Gives a connection up: what waits on it fails at once. */
+  /** Drops a connection. Its pending waits fail at once. */
   function drop(line: Line): void {
     if (!lines.delete(line)) return
     orphans.push(line.name)
@@ -179,7 +182,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     if (names.length) await watch.end(names).catch(nothing)
   }
 
-  /** Resolves once the server answers again, and rejects when it does not now. */
+  /** Resolves when the server answers again, and rejects if it does not answer now. */
   function returned(): Promise<void> {
     if (!returning && systemClock.monotonic() - silentSince! < PAUSE_MS) return Promise.reject(silence())
     returning ??= askAgain().finally(() => {
@@ -206,8 +209,8 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 }
 
 /**
- * Asks the server, apart from all work, whether it is there and how connections stand that wait for it. What it does
- * not answer in a second, on an old connection or a new one, it does not answer.
+ * A separate connection that asks the server whether it answers, and about the state of waiting connections. A question
+ * without an answer within a second, over an old or a new connection, counts as unanswered.
  */
 function createWatch(url: string, prefix: string) {
   const opened = () => connect(url, { name: `${prefix} watch`, connectS: CONNECT_S })
@@ -222,7 +225,7 @@ function createWatch(url: string, prefix: string) {
     return client.close({ timeout: 0 })
   }
 
-  /** Rejects where the server does not answer. */
+  /** Rejects when the server does not answer. */
   async function request<T>(question: (client: SQL) => Promise<T>): Promise<T> {
     if (isClosed) throw silence()
     const over = new AbortController()
@@ -257,7 +260,7 @@ function createWatch(url: string, prefix: string) {
     await request((each) => each`SELECT 1`)
   }
 
-  /** How the connections of this process stand, by name; null where the server does not answer. */
+  /** State of this process's connections, by name. Null when the server does not answer. */
   function standings(): Promise<Standings | null> {
     looking ??= found().finally(() => {
       looking = null
@@ -279,12 +282,15 @@ function createWatch(url: string, prefix: string) {
       )
       return { of: (name) => byName.get(name) ?? null }
     } catch (error) {
-      // Postgres refuses a connection because it has as many as it may: it is there, and says nothing of the others.
+      // Postgres rejects connections above its maximum. So it is reachable, but the state of the others is unknown.
       return (error as { errno?: unknown }).errno === '53300' ? { of: () => 'working' } : null
     }
   }
 
-  /** Ends sessions on the server whose connections were given up here: it may not know yet, and keep their locks. */
+  /**
+   * Ends the server's sessions of connections dropped here. The server may not have noticed yet, and would keep their
+   * locks.
+   */
   async function end(names: readonly string[]): Promise<void> {
     await request(
       (each) => each`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -13,11 +13,11 @@ type Options = { url: string; maxConnections?: number }
 
 type Waiting = { unit: Unit; resolve(value: unknown): void; reject(error: unknown): void }
 
-/** Units of one transaction at most: each batch ends before the next begins. */
+/** Maximum units per transaction. Each batch ends before the next begins. */
 const MAX_TOGETHER = 64
 
 const ATTEMPTS = 4
-/** No request waits longer for its answer. */
+/** No request waits longer than this for its answer. */
 const STATEMENT_MS = 30_000
 const LONG_STATEMENT_MS = 30 * 60_000
 
@@ -49,14 +49,14 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
         return value
       } catch (error) {
         if (tried < ATTEMPTS && isSerializationFailure(error)) continue
-        // A server that is away is found by asking it, and is back when it answers.
+        // Only a full disk counts as failing storage. Whether the server is reachable is found by asking it.
         if (isDiskFull(error)) keeping.lost(error)
         throw toAppError(error)
       }
     }
   }
 
-  /** Units of one kind that come while others are written wait for these and share the next transaction. */
+  /** Queue for units of one kind. Units that arrive while others are written share the next transaction. */
   const createLine = () => {
     const waiting: Waiting[] = []
     let isWriting = false
@@ -98,9 +98,9 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
         }
       }
     } catch (error) {
-      // After a commit without an answer none is tried again: it may have been kept.
+      // A commit without an answer may have been kept, so its units are not tried again.
       if (!failed.size) for (const { reject } of batch) reject(error)
-      // What failed took the others with it, which can do without it.
+      // Failed units run again alone, and the other units again without them.
       else await Promise.all([alone([...failed]), writeBatch(batch.filter((waiting) => !failed.has(waiting)))])
     }
   }
@@ -146,10 +146,10 @@ function noEffects(): never {
   throw new Error('effects after a commit need a transaction: use write')
 }
 
-/** What the pool and a transaction on it have in common. */
+/** The common functions of the pool and of a transaction. */
 type Kit = Pick<BunSQLDatabase, 'select' | 'selectDistinct' | '$count' | 'with' | 'insert' | 'update' | 'delete'>
 
-/** Drizzle's builders of both databases take the same calls; modules see the types of the SQLite ones. */
+/** Drizzle's builders of both databases accept the same calls. Modules see the types of the SQLite builders. */
 function facade(db: Kit, afterCommit: (effect: () => void) => void, prepared: Reader['prepared']): Tx {
   return {
     dialect: 'postgres',

@@ -7,8 +7,8 @@ type Decoder = { mapFromDriverValue(value: unknown): unknown }
 type Field = { path: string[]; field: unknown }
 
 /*
- * The one file that reads private parts of drizzle: its public API maps every value of every call again, and has no hook
- * for failures of reads. tests/kernel/store-drizzle.test.ts fails when a release changes these parts.
+ * The only file that uses private parts of drizzle. Its public API maps every value of every call again, and has no
+ * hook for failed reads. tests/kernel/store-drizzle.test.ts fails when a release changes these parts.
  */
 
 /** A prepared statement of SQLite. */
@@ -20,23 +20,23 @@ type Statement = {
   execute(values: Values): Promise<unknown>
 }
 
-/** What fails may be thrown at once or reject. */
+/** An error may be thrown at once or reject. */
 export type Prepared = { execute(values: Values): Promise<unknown> }
 
-/** Statements by what declares them. */
+/** Statements, by the key object of their declaration. */
 export type Statements = {
   get(key: object): Prepared | undefined
   set(key: object, statement: Prepared): unknown
-  /** SQLite: compiles a text that was built for another connection. */
+  /** SQLite: compiles a statement's text, which was built for another connection. */
   compile?(sql: string): SqliteStatement
 }
 
-/** Makes a statement for another connection of SQLite. */
+/** Creates a statement for another SQLite connection. */
 export type Plan = (compile: (sql: string) => SqliteStatement) => Prepared
 
 /**
  * Computes the mapping of a statement's parameters and columns once. drizzle does it for every value of every call,
- * which on the hot path costs more than SQLite itself. Joins are still mapped by drizzle.
+ * which on the hot path costs more than SQLite itself. drizzle still maps joins.
  */
 export function planned(statement: unknown): { prepared: Prepared; plan: Plan | null } {
   const { stmt, query, fields, customResultMapper } = statement as Statement
@@ -51,7 +51,7 @@ export function planned(statement: unknown): { prepared: Prepared; plan: Plan | 
   return { prepared: on(stmt), plan: (compile) => on(compile(query.sql)) }
 }
 
-/** A parameter: a constant, or the name of its value and what encodes it. */
+/** A parameter: a constant, or the name of its value with its encoder. */
 type Slot = { name: null; constant: unknown } | { name: string; encode: ((value: unknown) => unknown) | null }
 
 function binder(params: unknown[]): (values: Values) => unknown[] {
@@ -74,7 +74,7 @@ function toSlot(param: unknown): Slot {
   if (is(param, Placeholder)) return { name: param.name, encode: null }
   if (!is(param, Param) || !is(param.value, Placeholder)) return { name: null, constant: param }
   const { encoder, value } = param
-  // Most columns take values as they are: numbers and texts.
+  // Most columns store values unchanged: numbers and texts.
   const isPlain = encoder.mapToDriverValue === Column.prototype.mapToDriverValue
   return { name: value.name, encode: isPlain ? null : (given) => encoder.mapToDriverValue(given) }
 }
@@ -99,8 +99,8 @@ function decoderOf(field: unknown): Decoder {
 }
 
 /**
- * What was built in one transaction, for the connection of another: building costs more than what is sent. Each keeps
- * the connection that it runs on, so that is replaced and the rest is the same.
+ * Reuses statements built in one transaction on the connection of another, because building costs more than sending. A
+ * statement refers to its connection, so a copy replaces only that reference.
  */
 export function ofConnection(tx: object, built: Map<object, Prepared>): Statements {
   const { client } = (tx as { session: { client: unknown } }).session
@@ -115,11 +115,11 @@ export function ofConnection(tx: object, built: Map<object, Prepared>): Statemen
 
 type Session = { prepareQuery(...args: unknown[]): Prepared }
 
-/** Reads of a Postgres pool fail with the error that `named` makes, wherever they are caught. */
+/** Makes failed reads of a Postgres pool throw the error that `named` returns. */
 export function onReadFailure(db: object, named: (error: unknown) => unknown): void {
   const { session } = db as { session: Session }
   const prepareQuery = session.prepareQuery.bind(session)
-  // drizzle runs each read by `prepareQuery` of its session.
+  // drizzle runs each read through `prepareQuery` of its session.
   session.prepareQuery = (...args) => {
     const read = prepareQuery(...args)
     const execute = read.execute.bind(read)
@@ -136,18 +136,18 @@ type Many = (tx: Tx, list: readonly never[]) => Promise<readonly unknown[]>
 type Requests = { list: unknown[]; settle: PromiseWithResolvers<unknown>[] }
 type Ended = { value: unknown; effects: (() => void)[] }
 
-/** What a unit that shares its transaction asks for, until the others have asked, too. */
+/** For units that share a transaction: collects their calls until all of them wait. */
 const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>>()
 
-/** A statement as it is asked for once, and for a list that is known already. */
+/** A statement for one item, and for a complete list. */
 type Gathered<P, R> = {
   (tx: Tx, params: P): Promise<R>
   all(tx: Tx, list: readonly P[]): Promise<readonly R[]>
 }
 
 /**
- * A statement with a form for many: units that share a transaction (`Store.writeTogether`) ask for it in one statement.
- * `many` returns a result for each of its list, in that order.
+ * A statement with a form for many items. Units that share a transaction (`Store.writeTogether`) run it as one
+ * statement. `many` returns one result per list item, in the same order.
  */
 export function gathered<P, R>(
   one: (tx: Tx, params: P) => Promise<R>,
@@ -163,8 +163,8 @@ export function gathered<P, R>(
 }
 
 /**
- * Runs several units in one transaction, next to each other, and returns how each ended. What they ask of `gathered`
- * statements waits until each of them waits or has ended; then it is asked at once for all.
+ * Runs several units side by side in one transaction, and returns how each ended. Calls of `gathered` statements wait
+ * until every unit waits or has ended. Then all are sent together.
  */
 export function runTogether(
   tx: Tx,
@@ -204,7 +204,7 @@ export function runTogether(
     }
   }
 
-  // All of them end, since none may go on in a transaction that is over.
+  // Waits for all units, because none may continue after the transaction has ended.
   return Promise.allSettled(
     units.map(async (unit, at) => {
       const shared: Tx = Object.assign(Object.create(tx), own(at))
@@ -220,15 +220,15 @@ export function runTogether(
 }
 
 /**
- * The same with what each wants to happen after the commit. Where some failed, the transaction has to be undone: the
- * places of these, and the reason of the first.
+ * Like `runTogether`, and collects the effects that each unit registers for after the commit. If units failed, the
+ * transaction must be rolled back: returns their indexes, and the first error.
  */
 export async function runShared(
   tx: Tx,
   units: readonly Unit[],
 ): Promise<{ ends: Ended[]; failed: number[]; reason: unknown }> {
   const effects = units.map((): (() => void)[] => [])
-  // Of what several asked for together it is not known whose it is.
+  // Effects of gathered statements cannot be attributed to one unit, so the first unit gets them.
   const shared: Tx = Object.assign(Object.create(tx), { afterCommit: (effect: () => void) => effects[0]!.push(effect) })
   const outcomes = await runTogether(shared, units, (at) => ({
     afterCommit: (effect) => void effects[at]!.push(effect),

@@ -42,10 +42,10 @@ const MAX_TURNS = 4
 
 const BUSY_PAUSE_MS = 20
 
-/** How long a unit waits for a file that others have waited for in vain. */
+/** How long a unit waits for a busy file that earlier units have already waited for. */
 const BRIEF_MS = 200
 
-/** Busy again after so long counts as a new case. */
+/** The file counts as newly busy after this time. */
 const ANEW_MS = 1_000
 
 /** How long a transaction of `soon` units stays open for more units to join. */
@@ -53,11 +53,11 @@ const SOON_MS = 3
 
 type Options = {
   path: string
-  /** The disk failed under a commit; the process must stop acknowledging and end. */
+  /** The disk failed during a commit. The process must stop acknowledging writes and end. */
   onDiskFailure(error: unknown): void
-  /** Tests: reject a unit that awaits anything but the store. */
+  /** For tests: rejects a unit that awaits anything but the store. */
   strict?: boolean
-  /** How long to wait for another program that holds the file before answering 503. */
+  /** How long to wait for another program that locks the file before answering 503. */
   busyPatienceMs?: number
   /** Called after each commit with the number of units in the transaction. */
   onBatch?(units: number): void
@@ -76,11 +76,11 @@ const PRAGMAS = [
   'cell_size_check = ON',
   'wal_autocheckpoint = 1000',
   'journal_size_limit = 67108864',
-  // Random ids spread rows over many pages: with the default cache of 2 MB each page would be written many times.
+  // Random ids spread rows over many pages. With the default cache of 2 MB each page would be written many times.
   'cache_size = -65536',
-  // Keeps the undo data of savepoints in memory; as a file it was half of all bytes written.
+  // Keeps the undo data of savepoints in memory. As a file it was half of all bytes written.
   'temp_store = MEMORY',
-  // Last, once the file is open: from here on a wait inside SQLite would block the event loop (docs/promises.md I28).
+  // Last, once the file is open. From here on a wait inside SQLite would block the event loop (docs/promises.md I28).
   'busy_timeout = 0',
 ]
 
@@ -158,8 +158,8 @@ function facade(database: Database): Tx {
 
 /**
  * Group commit: units queued while a transaction is open run in it, each in its own savepoint, and are answered after
- * the common commit (docs/design.md 4). `soon` units are answered as soon as they have run; a transaction of `soon`
- * units only stays open for the next units and commits by itself after SOON_MS.
+ * the common commit (docs/design.md 4). `soon` units are answered as soon as they have run. A transaction with only
+ * `soon` units stays open for the next units and commits by itself after SOON_MS.
  */
 export function createCommitter(deps: Deps) {
   const { writer, base, onDiskFailure, strict, busyPatienceMs, keeping, onBatch } = deps
@@ -169,7 +169,7 @@ export function createCommitter(deps: Deps) {
   const save = statement('SAVEPOINT unit')
   const release = statement('RELEASE unit')
   const undo = statement('ROLLBACK TO unit')
-  // Writes the first page and changes nothing: without a page to write, a commit proves nothing about the disk.
+  // Writes the first page without changing anything. Without a page to write, a commit proves nothing about the disk.
   const touch = statement('PRAGMA user_version = 0')
 
   const queue: Queued[] = []
@@ -177,7 +177,7 @@ export function createCommitter(deps: Deps) {
   let waiting: Ended[] = []
   let draining: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
-  /** SOON_MS passed while batches were running: the current drain must commit. */
+  /** True if SOON_MS passed while batches were running. The current drain must then commit. */
   let overdue = false
   let carried = 0
   let busy = { since: 0, last: Number.NEGATIVE_INFINITY }
@@ -189,8 +189,8 @@ export function createCommitter(deps: Deps) {
 
   /**
    * A batch runs in microtasks only. Then the event loop gets one turn, and units queued in that turn join the
-   * transaction. It commits after a turn that queued nothing: a lone unit commits at once, while under load many units
-   * share a commit.
+   * transaction. It commits after a turn that queued nothing. So a lone unit commits at once, while under load many
+   * units share a commit.
    */
   async function drain(): Promise<void> {
     for (let turns = 1; queue.length; turns++) {
@@ -219,8 +219,8 @@ export function createCommitter(deps: Deps) {
   }
 
   /**
-   * Begins a transaction. While another program holds the file it is tried again without blocking the loop, and units
-   * that come meanwhile join; each leaves, refused, when its own patience is over.
+   * Begins a transaction. While another program locks the file, retries without blocking the loop, and new units join.
+   * Each unit is rejected when its own patience ends.
    */
   async function beginFor(batch: Queued[]): Promise<void> {
     for (;;) {
@@ -245,13 +245,13 @@ export function createCommitter(deps: Deps) {
     }
   }
 
-  /** A unit has run: a `soon` one is answered now, any other after the commit. */
+  /** Handles a unit that has run: answers a `soon` unit now, any other after the commit. */
   function ended(unit: Unit, settle: () => void): void {
     if (unit.soon) settle()
     else waiting.push({ unit, settle })
   }
 
-  /** Runs units next to each other in one savepoint; where some fail, these run by themselves and the others again. */
+  /** Runs units side by side in one savepoint. If some fail, runs those alone and the others again. */
   async function runGroup(units: readonly Unit[]): Promise<void> {
     if (units.length < 2) {
       for (const unit of units) ended(unit, await runUnit(unit))
@@ -289,7 +289,7 @@ export function createCommitter(deps: Deps) {
       release.run()
       return () => settle(unit, value, effects)
     } catch (error) {
-      // A full disk makes SQLite roll back the whole transaction; then there is no savepoint left to undo.
+      // A full disk makes SQLite roll back the whole transaction. Then there is no savepoint left to undo.
       if (!writer.inTransaction) throw error
       undo.run()
       release.run()
@@ -338,7 +338,7 @@ export function createCommitter(deps: Deps) {
     if (isDiskFailure(error)) onDiskFailure(error)
   }
 
-  /** Runs everything that is queued and commits it. */
+  /** Runs all queued units and commits them. */
   async function finish(): Promise<void> {
     await draining
     commitNow()
@@ -347,7 +347,7 @@ export function createCommitter(deps: Deps) {
   return { enqueue, finish, touch: () => void touch.run() }
 }
 
-/** Runs the unit's effects after the commit; one that throws rejects this unit and no other. */
+/** Runs the unit's effects after the commit. An effect that throws rejects only this unit. */
 function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
   try {
     for (const effect of effects) effect()
@@ -359,7 +359,7 @@ function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
 
 /**
  * Rejects a unit that awaits anything but this store. Store calls settle in microtasks, and the tick requested here
- * runs once no microtask is left: if it runs before the unit has settled, the unit waits for something else.
+ * runs once no microtask is left. If it runs before the unit has settled, the unit waits for something else.
  */
 async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
   let waited = false
@@ -372,7 +372,7 @@ async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
   return value
 }
 
-/** Follows whether the storage keeps what is written, as the last commit that was tried shows. */
+/** Tracks whether the storage persists writes, by the result of the last commit. */
 export function createKeeping() {
   let failing = false
   return {
@@ -380,7 +380,7 @@ export function createKeeping() {
     kept(): void {
       failing = false
     },
-    /** Notes a failed commit; errors of the unit itself say nothing about the storage. */
+    /** Notes a failed commit. Errors of the unit itself do not concern the storage. */
     lost(error: unknown): void {
       if (isAway(error)) failing = true
     },

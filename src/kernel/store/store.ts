@@ -12,13 +12,16 @@ const TYPES = { text: sql`text`, bigint: sql`bigint` }
 /** Epoch milliseconds by the clock of Postgres. */
 export const postgresNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
-/** Epoch milliseconds by the clock of the database, which all its processes share; one process has an SQLite file. */
+/**
+ * Epoch milliseconds by the clock of the database, which all its processes share. An SQLite file has only one process,
+ * so its own clock counts.
+ */
 export const databaseNow = ({ dialect }: { dialect: Dialect }, own: number): SQL<number> =>
   dialect === 'postgres' ? postgresNow : sql<number>`${own}`
 
 /**
- * Bun's Postgres client encodes jsonb itself; drizzle's own column would encode it twice. Postgres refuses NUL and half
- * pairs in it, and a job whose result cannot be stored would be done again for ever.
+ * Bun's Postgres client encodes jsonb itself, so drizzle's own column would encode it twice. Removes NUL and lone
+ * surrogates, which Postgres rejects in jsonb: a job whose result cannot be stored would run again forever.
  */
 const pgJson = pg.customType<{ data: unknown; driverData: unknown }>({
   dataType: () => 'jsonb',
@@ -33,7 +36,7 @@ const sqliteKit = {
   uniqueIndex: sqlite.uniqueIndex,
   primaryKey: sqlite.primaryKey,
   check: sqlite.check,
-  /** An auto-incremented primary key: its order is the order in which rows were inserted. */
+  /** An auto-incremented primary key. Its order is the insertion order. */
   serial: (name: string) => sqlite.integer(name, { mode: 'number' }).primaryKey(),
   text: (name: string) => sqlite.text(name),
   /** Any whole number, money included: 64 bits on both sides, exact up to 2^53. */
@@ -42,7 +45,7 @@ const sqliteKit = {
   bool: (name: string) => sqlite.integer(name, { mode: 'boolean' }),
   /** A moment in epoch milliseconds. */
   ms: (name: string) => sqlite.integer(name, { mode: 'number' }),
-  /** A JSON value that is read back parsed. Use `text` for what must be replayed byte for byte. */
+  /** A JSON value that is read back parsed. Use `text` for values that must be replayed byte for byte. */
   json: <T>(name: string) => sqlite.text(name, { mode: 'json' }).$type<T>(),
 }
 
@@ -63,95 +66,100 @@ const pgKit = {
   json: <T>(name: string) => pgJson(name).$type<T>(),
 } as unknown as Kit
 
-/** A table on both databases. Modules see the SQLite types, which hold for Postgres too. */
+/** A table on both databases. Modules see the SQLite types, which also hold for Postgres. */
 export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clustered?: true; readonly view?: true }
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
 
-/** Defines a table once for both dialects: `define` runs twice, once with the columns of each. */
+/** Defines a table once for both dialects. `define` runs twice, with the columns of each dialect. */
 export const defineTable = <T>(define: (kit: Kit) => T): Table<T> => ({
   sqlite: define(sqliteKit),
   postgres: define(pgKit),
 })
 
 /**
- * The same for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree instead of
- * two: for what is written with every paid call, or read in long ranges.
+ * Like `defineTable`, for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree
+ * instead of two. For rows written with every paid call, or read in long ranges.
  */
 export const defineClusteredTable = <T>(define: (kit: Kit) => T): Table<T> => ({
   ...defineTable(define),
   clustered: true,
 })
 
-/** The columns of a view that a migration makes: it is read like a table, and no migration is made of it. */
+/** The columns of a view that a migration creates. Read like a table, and not part of generated migrations. */
 export const defineView = <T>(define: (kit: Kit) => T): Table<T> => ({ ...defineTable(define), view: true })
 
 export type Dialect = 'sqlite' | 'postgres'
 
-/** The operations of both databases, asynchronous. Sync helpers and raw transactions are hidden on purpose. */
+/** The operations that both databases have, asynchronous. Sync helpers and raw transactions are hidden on purpose. */
 type Db = BaseSQLiteDatabase<'async', unknown>
 
 export type Reader = Pick<Db, 'select' | 'selectDistinct' | '$count' | 'with'> & {
   readonly dialect: Dialect
   /** The table definition for this database. */
   of<T>(table: Table<T>): T
-  /** Statements built for this store, by query, as they run on this connection. */
+  /** Statements built for this store, by query, for this connection. */
   readonly prepared: Statements
 }
 
 export type Tx = Reader &
   Pick<Db, 'insert' | 'update' | 'delete'> & {
-    /** Registers an effect to run, in order, once the unit is durable; dropped when the unit is rolled back. */
+    /** Registers an effect to run, in order, once the unit is durable. Dropped when the unit is rolled back. */
     afterCommit(effect: () => void): void
   }
 
 export type Store = {
   readonly dialect: Dialect
   readonly read: Reader
-  /** For statements that may take minutes, as of a verify; others are given up when no request waits any more. */
+  /**
+   * For statements that may take minutes, such as a verify. Other statements are ended when no request waits any more.
+   */
   readonly readLong: Reader
-  /** Reaches the other processes of this database; null on SQLite, where one process holds the file. */
+  /** Messages to the other processes of this database. Null on SQLite, where one process holds the file. */
   readonly wire: Wire | null
-  /** What other processes change in the tables that this one caches. */
+  /** Changes by other processes in the tables that this one caches. */
   readonly changes: Changes
   /**
-   * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in
-   * the same turn share one commit, and the promise settles after that commit (docs/design.md 4).
+   * Runs one unit of work: all of it commits, or none. It may await only this store. Units queued in the same turn
+   * share one commit, and the promise settles after that commit (docs/design.md 4).
    */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `write`, for an effect that a crash may undo without harm, such as a hold on money: the promise settles once
+   * Like `write`, for an effect that a crash may undo without harm, such as a hold on money. The promise settles once
    * the unit has run, and the effect becomes durable with the next commit, milliseconds later. Later units see it. On
    * Postgres it is an ordinary write, together with others unless it `isAlone`.
    */
   writeSoon<T>(unit: (tx: Tx) => Promise<T>, isAlone?: boolean): Promise<T>
   /**
-   * Like `write`, for units that may run next to others in one transaction: none may count on what another of them
-   * reads or locks. Those of a turn, and on Postgres those that come while others are written, ask for each `gathered`
-   * statement once for all. Where one fails, it runs again by itself.
+   * Like `write`, for units that may run side by side in one transaction. None may depend on rows that another of them
+   * reads or locks. Units of one turn, and on Postgres those that arrive while others are written, run each `gathered`
+   * statement once for all. A unit that fails runs again alone.
    */
   writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
-  /** Like `write`, for a unit of one statement and no effect after it: Postgres commits that without being asked to. */
+  /**
+   * Like `write`, for a unit of one statement without effects after it. Postgres commits a single statement
+   * automatically.
+   */
   writeOne<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Settles once what was written so far is durable, and so proves that the storage keeps what is written. Throws 503
-   * `storage_unavailable`. On Postgres, where every write is durable, it asks whether the server takes writes.
+   * Settles once everything written so far is durable, which proves that the storage works. Throws 503
+   * `storage_unavailable`. On Postgres, where every write is durable, asks whether the server accepts writes.
    */
   confirm(): Promise<void>
-  /** Whether the last commit that was tried failed for want of the storage. */
+  /** True if the last commit failed because of the storage. */
   failing(): boolean
-  /** One round trip, for health. */
+  /** One round trip, for health checks. */
   ping(): Promise<void>
   /** Problems found by the database's own checks of integrity and foreign keys. Empty when there are none. */
   integrity(): Promise<string[]>
-  /** Writes a consistent copy to `path` while serving. SQLite only; Postgres has pg_dump. */
+  /** Writes a consistent copy to `path` while serving. SQLite only, because Postgres has pg_dump. */
   backup(path: string): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Settings of Postgres under which it may lose what it has acknowledged, or a page of it, when the machine loses power.
- * None on SQLite, where this program sets them.
+ * Postgres settings with which a power loss may destroy acknowledged writes, or a page of them. None on SQLite, where
+ * this program sets them.
  */
 export async function riskySettings(reader: Reader): Promise<string[]> {
   if (reader.dialect === 'sqlite') return []
@@ -225,11 +233,11 @@ const changedBy = (result: unknown): number => {
   return changes ?? count ?? 0
 }
 
-/** The values of a whole row, by the columns of its table: for a statement that inserts it. */
+/** Placeholders for all columns of a table, for a statement that inserts a whole row. */
 export const allOf = <P extends Record<string, Placeholder>>(table: sqlite.SQLiteTable, params: P): P =>
   Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, params[name]])) as P
 
-/** Like {@link query}, for statements that change rows: they need a unit of work. */
+/** Like {@link query}, for statements that change rows and therefore need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
 
 /**
@@ -244,7 +252,7 @@ export function rowsIn(db: Reader, list: Placeholder | string, columns: Record<s
   const names = Object.entries(columns)
   if (db.dialect === 'postgres') {
     const typed = names.map(([name, type]) => sql`${sql.identifier(name)} ${TYPES[type]}`)
-    // As a text first: the driver would make JSON of it once more.
+    // Cast from text first, because the driver would otherwise encode it as JSON again.
     return sql`json_to_recordset(${list}::text::json) as given(${sql.join(typed, sql`, `)})`
   }
   const taken = names.map(([name]) => sql`json_extract(value, ${`$.${name}`}) as ${sql.identifier(name)}`)
@@ -252,8 +260,8 @@ export function rowsIn(db: Reader, list: Placeholder | string, columns: Record<s
 }
 
 /**
- * Inserts many rows; those that are there already are left. On SQLite a statement for each is the cheapest, which `one`
- * is; on Postgres it is one statement for all, with one parameter.
+ * Inserts many rows and skips existing ones. On SQLite, one statement per row (`one`) is cheapest. On Postgres, one
+ * statement for all, with one parameter.
  */
 export async function insertAll<T extends object>(
   tx: Tx,
@@ -273,7 +281,7 @@ export async function insertAll<T extends object>(
   await tx.insert(table).select(sql`select ${names} from ${given}`).onConflictDoNothing()
 }
 
-/** For Postgres: inserts the rows of a JSON list, built once; `own` gives columns that the rows do not have. */
+/** For Postgres: inserts the rows of a JSON list. Built once. `own` gives columns that the rows do not have. */
 export function insertListed(
   tx: Tx,
   table: SQLiteTable,
@@ -291,17 +299,17 @@ export function locked<Q>(select: Q): Q {
   return (select as unknown as { for(strength: 'update'): unknown }).for('update') as Q
 }
 
-/** Leaves out rows that another transaction has locked, so that several processes do not wait for each other. */
+/** Skips rows that another transaction has locked, so that several processes do not wait for each other. */
 export function unlocked<Q>(tx: Tx, select: Q): Q {
   if (tx.dialect === 'sqlite') return select
-  // Only Postgres' builder has it; modules see the types of SQLite's.
+  // Only Postgres' builder has this method. Modules see the types of SQLite's builder.
   type Locking = { for(strength: 'update', how: { skipLocked: true }): unknown }
   return (select as unknown as Locking).for('update', { skipLocked: true }) as Q
 }
 
 /**
- * Asks Postgres the first thing. Where it cannot be reached, or refuses, the failure names its host, its database and
- * the setting, never the password.
+ * Runs the first request to Postgres. If it fails, the error names the host, the database and the setting, never the
+ * password.
  * @throws ConfigError
  */
 export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T> {

@@ -3,20 +3,20 @@ import { systemClock } from '../clock'
 import { randomBase62 } from '../crypto'
 import { type Client, connect } from './postgres-line'
 
-/** What the processes of one database tell each other at once. Nothing is kept: what is lost is lost. */
+/** Immediate messages between the processes of one database. Messages are not stored, so they can get lost. */
 export type Wire = {
-  /** Rejects where the text cannot be sent. At most 7,000 bytes. */
+  /** Rejects when the text cannot be sent. At most 7,000 bytes. */
   send(text: string): Promise<void>
   /**
-   * Hears what any process sends, this one included, until the returned function is called. `again` is called when the
-   * connection is new, also the first time: what was sent before it may have been missed.
+   * Receives the messages of all processes, this one included, until the returned function is called. `again` is called
+   * for each new connection, also the first, because messages sent before it may have been missed.
    */
   hear(text: (text: string) => void, again: () => void): Promise<() => Promise<void>>
-  /** Whether it hears now; where it does not, `hear` is to be called again. */
+  /** True while it receives. Otherwise call `hear` again. */
   hearing(): boolean
 }
 
-/** The tables that processes cache. On Postgres triggers tell of each change of what is cached, once committed. */
+/** The tables that processes cache. On Postgres, triggers announce each committed change of cached columns. */
 export const TRACKED = [
   'api_keys',
   'billing_limits',
@@ -37,22 +37,25 @@ export const TRACKED = [
 
 export type TrackedTable = (typeof TRACKED)[number]
 
-/** Tells this process what others change in the tables that it caches. What it changes itself it drops by itself. */
+/** Notifies this process of changes by others in the tables that it caches. It drops its own changes itself. */
 export type Changes = {
-  /** Calls `clear` whenever another process changed one of these tables, or may have: then read them again. */
+  /** Calls `clear` whenever another process changed one of these tables, or may have. Then they must be read again. */
   follow(tables: readonly TrackedTable[], clear: () => void): void
   /** The time of a read that begins now, for `holds`. */
   now(): number
-  /** Whether what was read at that time, and not cleared since, may still be used. */
+  /** True if data read at that time, and not cleared since, may still be used. */
   holds(readAt: number): boolean
 }
 
-/** How often a process that uses its caches tells itself something, to know that it hears. */
+/** Interval at which a process that uses its caches sends itself a tick, to check that it receives. */
 const TICK_MS = 400
 const IDLE_TICK_MS = 4_000
-/** A node that has not heard its tick for as long uses nothing older, so that a change holds everywhere in a second. */
+/**
+ * A node that missed its ticks for this long does not use older entries. So a change takes effect everywhere within a
+ * second.
+ */
 const TRUST_MS = 900
-/** A connection that does not bring a sent tick in this time is given up. */
+/** A connection that does not deliver a sent tick within this time is dropped. */
 const DEAF_MS = 1_000
 
 /** `sendTick` sends a text over the channel `svc_tick_ID` of this process. */
@@ -96,16 +99,16 @@ function trackChanges(sendTick: (channel: string, text: string) => Promise<void>
   return {
     channel,
     changes,
-    /** A table of another process, or of this one. */
+    /** Handles a change of a table, by another process or this one. */
     changed(table: string): void {
       for (const clear of followers.get(table) ?? []) clear()
     },
-    /** What was committed before this tick was sent has been heard. */
+    /** Handles a tick. Everything committed before it was sent has been received. */
     ticked(text: string): void {
       heardAt = Math.max(heardAt, Number(text) || 0)
       unheardSince = null
     },
-    /** The connection that hears is new: nothing is known of what was committed before. */
+    /** Handles a new connection. Changes committed before it may have been missed. */
     renewed(): void {
       unheardSince = null
       for (const clear of new Set([...followers.values()].flat())) clear()
@@ -121,15 +124,15 @@ function trackChanges(sendTick: (channel: string, text: string) => Promise<void>
 }
 
 const CHANNEL = 'svc_live'
-/** What triggers send: the name of a table. */
+/** Channel of the triggers. Their message is the name of a table. */
 const CHANGES = 'svc_changed'
-/** Nobody waits for a tick to be on the disk. */
+/** Ticks need not be durable. */
 const TICK = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
 const LISTEN_MS = 2_000
 
 /**
- * Over LISTEN and NOTIFY: `client` sends, and a connection of its own hears, which is opened with the first use and
- * reconnects by itself. `drop` gives that one up.
+ * Messages over LISTEN and NOTIFY. `client` sends. A separate connection receives; it is opened on first use and
+ * reconnects by itself. `drop` closes it.
  */
 export function createPostgresWire(url: string, client: Client) {
   let ear: SQL | null = null
@@ -152,7 +155,7 @@ export function createPostgresWire(url: string, client: Client) {
       drop()
       const mine = connect(url)
       ear = mine
-      /** What a connection brings that was given up counts no more. */
+      /** Ignores messages of a connection that was dropped. */
       const ofMine =
         <A extends unknown[]>(hear: (...said: A) => void) =>
         (...said: A) =>
