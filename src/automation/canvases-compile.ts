@@ -20,7 +20,7 @@ import { type About, guardStep, type Plan, stepNames, toManifest, toStep, type W
 export type Answer = { condition: string; answer: 'true' | 'false' }
 
 /**
- * The answers after which a node runs, any one of which is enough; `null` means it always runs. Normalized: nodes
+ * The answers after which a node runs. Any one of them is enough. `null` means the node always runs. Normalized: nodes
  * that run in the same cases have equal lists.
  */
 type Ways = readonly Answer[] | null
@@ -46,7 +46,7 @@ function branchesTo(order: readonly string[], { into }: Links): Map<string, Ways
   return branches
 }
 
-/** Simplifies the answers: both answers of one condition mean the same as that condition having run. */
+/** Simplifies the answers. Both answers of one condition are equivalent to the condition having run. */
 function simplest(answers: readonly Answer[], branches: ReadonlyMap<string, Ways>): Ways {
   const rest = new Map(answers.map((one) => [keyOf(one), one]))
   for (let changed = true; changed; ) {
@@ -71,8 +71,8 @@ function simplest(answers: readonly Answer[], branches: ReadonlyMap<string, Ways
 }
 
 /**
- * Tells whether all ways to a condition are already covered by these answers, so that its own answers add nothing.
- * Memoized, because branches that split and merge repeatedly would take exponential time.
+ * Tells whether these answers already cover all ways to a condition, so that its own answers add nothing. Memoized,
+ * because branches that split and merge repeatedly would take exponential time.
  */
 function coverage(
   among: ReadonlyMap<string, Answer>,
@@ -116,7 +116,7 @@ const namesOf = (answers: readonly Answer[]): string => answers.map(keyOf).join(
 
 const ofKind = ({ nodes }: Drawing, kind: Drawn['kind']): Drawn[] => nodes.filter((node) => node.kind === kind)
 
-/** The only input; undefined with none or several, when reachability cannot be checked. */
+/** The only input. Undefined with none or several, because reachability then cannot be checked. */
 const soleInput = (drawing: Drawing): Drawn | undefined => {
   const inputs = ofKind(drawing, 'input')
   return inputs.length === 1 ? inputs[0] : undefined
@@ -128,7 +128,7 @@ type Draft = { step: CanvasStep; to: Label; answers: { onTrue: Label; onFalse: L
 /** An index in the list of steps, filled in when the target step is added. */
 type Label = { at: number }
 
-/** The step of each place, and the step jumped to where merging branches end the flow. */
+/** The step of each place, and the end step that merging branches jump to. */
 type Doings = { stepOf: ReadonlyMap<Place, CanvasStep>; end: CanvasStep }
 
 export type Compilation =
@@ -139,7 +139,7 @@ const MAX_PROBLEMS = 100
 
 /**
  * Compiles a canvas graph into a skill manifest and workflow steps, or lists every problem in it (docs/api.md 9.1).
- * Pure: nothing is run or stored.
+ * Pure: runs and stores nothing.
  */
 export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
   const tooLarge = sizeProblem(graph)
@@ -159,7 +159,7 @@ function assembled({ read, links }: Drawing, about: About): { steps: CanvasStep[
   return { ...toManifest({ input, nodes }, about), steps: stepsOf({ input, nodes, links }) }
 }
 
-/** Names of steps that no node stands for. */
+/** Names of steps without a node. */
 const GUARD = 'Branches meet'
 const END = 'End'
 
@@ -190,7 +190,7 @@ function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
 }
 
 /**
- * Writes a flow as steps with jumps (docs/api.md 10): the "true" branch, the "false" branch, then what follows both.
+ * Writes a flow as steps with jumps (docs/api.md 10): the "true" branch, the "false" branch, then the following places.
  */
 function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const drafts: Draft[] = []
@@ -200,7 +200,7 @@ function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const steps = drafts.map(written)
   return drafts.some(jumpsToLast) ? [...steps, end] : steps
 
-  /** Every place leads to the next one, and the last to `exit`. */
+  /** Each place leads to the next one, and the last place to `exit`. */
   function emit(line: Flow, exit: Label): void {
     const starts = line.map(() => ({ at: 0 }))
     for (const [turn, place] of line.entries()) {
@@ -230,7 +230,7 @@ function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   }
 }
 
-/** Writes `onSuccess` only when the next step is not the following one. */
+/** Writes `onSuccess` only when the next step does not directly follow. */
 function written({ step, to, answers }: Draft, at: number): CanvasStep {
   if (answers) return { ...step, config: { ...step.config, onTrue: answers.onTrue.at, onFalse: answers.onFalse.at } }
   return to.at === at + 1 ? step : { ...step, onSuccess: to.at }
@@ -305,8 +305,8 @@ function promptProblems(drawing: Drawing): CanvasProblem[] {
 }
 
 /**
- * Turns an acyclic graph into a sequence with branches. Every node must be reachable from the first. A node runs
- * exactly when the given answers lead to it, and after all its predecessors. `order` must be topological.
+ * Turns an acyclic graph into a sequence with branches. Every node must be reachable from the first. A node runs only
+ * after all its predecessors, and exactly when the given answers lead to it. `order` must be topological.
  */
 function flowOf(order: readonly string[], conditions: ReadonlySet<string>, links: Links): Flow {
   const branches = branchesTo(order, links)
@@ -326,7 +326,7 @@ function flowOf(order: readonly string[], conditions: ReadonlySet<string>, links
     line.places.push({ node: condition, waitsFor: [], branches: { true: yes.places, false: no.places } })
   }
 
-  /** The sequence for a node that depends on these answers: that answer's branch for a single one, else a guard. */
+  /** The sequence for a node that depends on these answers: the branch of a single answer, or a guard for several. */
   function lineFor(answers: Ways): Line {
     if (answers === null) return root
     const [first, ...others] = answers.map((one) => branchOf.get(keyOf(one))!)

@@ -12,7 +12,7 @@ import { newAllowance, problemsOf, problemsOfResult } from '../tools'
 import { type CanvasEdge, type CanvasGraph, type CanvasNode, type CanvasProblem, GRAPH_LIMITS } from './canvases-schema'
 import { graphTooLarge } from './errors'
 
-/** Triggers of a canvas; the last three are aliases of a manual or event trigger (docs/api.md 9.1). */
+/** Triggers of a canvas. The last three are aliases of a manual or event trigger (docs/api.md 9.1). */
 const TRIGGERS = ['manual', 'keyword', 'event', 'schedule', 'api', 'webhook_event', 'hook_event'] as const
 
 const Cron = t.String({
@@ -59,7 +59,7 @@ export type ReadNode = {
 }[Kind]
 export type NodeOf<K extends Kind> = Extract<ReadNode, { kind: K }>
 
-/** Kinds of nodes that become workflow steps; the other kinds configure those steps. */
+/** Kinds of nodes that become workflow steps. The other kinds configure those steps. */
 const STEP_KINDS = ['model', 'tool', 'vision', 'condition', 'output'] as const
 export type StepNode = NodeOf<(typeof STEP_KINDS)[number]>
 
@@ -72,7 +72,7 @@ const CHECKS = new Map<string, ReturnType<typeof checker>>(
 
 const isKind = (type: string): type is Kind => CHECKS.has(type)
 
-/** The node's kind; null when it is unknown, or when `type` and `data.type` differ. */
+/** The node's kind. Null when it is unknown, or when `type` and `data.type` differ. */
 function kindOf({ type, data }: CanvasNode): Kind | null {
   return isKind(type) && (data?.type === undefined || data.type === type) ? type : null
 }
@@ -83,7 +83,7 @@ const drawn = (node: CanvasNode): Drawn => ({
   label: node.data?.label?.trim() || node.id,
 })
 
-/** The node with its parsed config, or sentences saying what is wrong with the config. */
+/** The node with its parsed config, or the problems of its config, one sentence each. */
 function readNode(node: CanvasNode, kind: Kind): ReadNode | string[] {
   const config = node.data?.config ?? {}
   const check = CHECKS.get(kind)!
@@ -109,7 +109,7 @@ export function reachedFrom(start: string, { out }: Links): Set<string> {
   return spread([start], (id) => out(id).map(({ target }) => target))
 }
 
-/** All nodes that lead to `end`; `end` itself only when it lies on a cycle. */
+/** All nodes that lead to `end`. Contains `end` itself only when it lies on a cycle. */
 export function leadingTo(end: string, { into }: Links): Set<string> {
   const sources = (id: string) => into(id).map(({ source }) => source)
   return spread(sources(end), sources)
@@ -121,7 +121,7 @@ function spread(start: readonly string[], next: (id: string) => readonly string[
   return seen
 }
 
-/** Sorts nodes topologically, otherwise in drawing order. `stuck` are the nodes in a cycle or behind one. */
+/** Sorts nodes topologically and otherwise in drawing order. `stuck` are the nodes in a cycle or after one. */
 export function inOrder(ids: readonly string[], links: Links): { order: string[]; stuck: string[] } {
   const order: string[] = []
   const done = new Set<string>()
@@ -137,7 +137,7 @@ export function inOrder(ids: readonly string[], links: Links): { order: string[]
   return { order, stuck: waiting }
 }
 
-/** One cycle among the stuck nodes; its first node is repeated at the end. */
+/** One cycle among the stuck nodes. Its first node is repeated at the end. */
 export function cycleAmong(stuck: readonly string[], { into }: Links): string[] {
   const among = new Set(stuck)
   const way: string[] = []
@@ -157,7 +157,7 @@ export type Drawing = {
   read: readonly ReadNode[]
 }
 
-/** The problem of a graph with too many nodes or edges to be checked one by one; undefined when it is small enough. */
+/** The problem of a graph that is too large to check in detail. Undefined when it is small enough. */
 export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | undefined {
   const { nodes: maxNodes, edges: maxEdges } = GRAPH_LIMITS
   if (nodes.length > maxNodes)
@@ -170,7 +170,7 @@ export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | unde
   return undefined
 }
 
-/** Reads nodes and edges one by one. Invalid ones are reported and left out. */
+/** Reads nodes and edges one by one. Reports and omits invalid ones. */
 export function readDrawing({ nodes, edges }: CanvasGraph): { drawing: Drawing; problems: CanvasProblem[] } {
   const problems: CanvasProblem[] = []
   const known = new Map<string, Drawn>()
@@ -286,7 +286,9 @@ function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
   return timingProblems(config).map((sentence) => wrong(node, sentence))
 }
 
-/** Faults in the trigger's settings that skill review would refuse. Only the settings this trigger uses are checked. */
+/**
+ * Problems in the trigger's settings that the skill review would reject. Checks only the settings this trigger uses.
+ */
 function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'input'>['config']): string[] {
   if (triggerType === 'schedule') {
     const problem = problemOfCron(cron!)
@@ -327,7 +329,7 @@ function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode
   }
 }
 
-/** Whether a path refers to an earlier step, by its label: authors of canvases do not see step numbers. */
+/** Whether a path refers to an earlier step by label, because authors of canvases do not see step numbers. */
 const leadsBack = ([root, step]: Path, before: readonly ReadNode[]): boolean =>
   root !== 'steps' || typeof step !== 'string' || before.some(({ label }) => label === step)
 

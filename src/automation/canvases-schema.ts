@@ -8,7 +8,7 @@ export type CanvasId = Id<'canvas'>
 export const CanvasVersionId = defineId('canvas version')
 export type CanvasVersionId = Id<'canvas version'>
 
-/** `nodes` and `edges` apply to compiling; saving allows more, because a canvas may be unfinished (docs/api.md 9.1). */
+/** `nodes` and `edges` limit compiling. Saving allows more, because a canvas may be unfinished (docs/api.md 9.1). */
 export const GRAPH_LIMITS = { nodes: 100, edges: 200, savedNodes: 10_000, savedEdges: 20_000, bytes: 2 * 1024 * 1024 }
 
 const NodeRef = t.String({ minLength: 1, maxLength: 128 })
@@ -87,7 +87,7 @@ export const CanvasProblem = t.Object(
 )
 export type CanvasProblem = Static<typeof CanvasProblem>
 
-/** One step of a workflow (docs/api.md 10). Without `onSuccess` the following one is next; no node may stand for it. */
+/** One step of a workflow (docs/api.md 10). Without `onSuccess` the following step is next. `nodeId` may be absent. */
 export const CanvasStep = t.Object(
   {
     type: t.String(),
@@ -130,7 +130,7 @@ export const CanvasQuery = t.Object({
 export type CanvasQuery = Static<typeof CanvasQuery>
 
 const written = Manifest.properties
-/** Any text: a drawing that is published becomes a skill under a name that fits one. */
+/** Any text. Publishing derives a name that suits a skill. */
 const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const Description = nullable(t.String({ maxLength: 500 }))
 
@@ -141,7 +141,7 @@ export const NewCanvas = t.Object(
 )
 export type NewCanvas = Static<typeof NewCanvas>
 
-/** Body of `PATCH /evi/canvases/{id}`; absent members stay unchanged. */
+/** Body of `PATCH /evi/canvases/{id}`. Absent members stay unchanged. */
 export const CanvasPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -217,7 +217,7 @@ export const Published = t.Object(
 )
 export type Published = Static<typeof Published>
 
-/** Why a canvas was not published: it does not compile, or it does not pass its review. */
+/** Why a canvas was not published: it does not compile, or it did not pass the review. */
 export const PublishRefusal = t.Object(
   {
     published: t.Literal(false),

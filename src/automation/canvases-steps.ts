@@ -50,7 +50,7 @@ function modelConfig(node: NodeOf<'model'>, plan: Plan): CanvasStep['config'] {
   }
 }
 
-/** The prompts that lead to a model with no other model or vision node in between, else all prompts before it. */
+/** The prompts that lead to a model without another model or vision node in between, else all prompts before it. */
 function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
   const kinds = new Map(nodes.map((node) => [node.id, node.kind]))
   const near = new Set<string>()
@@ -70,8 +70,8 @@ function promptsFor({ id }: ReadNode, { nodes, links }: Plan): string {
 }
 
 /**
- * The model's input besides its prompt: the outputs of the nearest earlier steps, or the trigger's data when there
- * are none. Steps that did not run contribute nothing.
+ * The model's input besides its prompt: the outputs of the nearest earlier steps, or the trigger's data if there are
+ * none. Steps that did not run contribute nothing.
  */
 function given(node: StepNode, plan: Plan): string {
   const found = sourcesOf(node, plan).map(({ id, kind }) => {
@@ -87,7 +87,7 @@ export function guardStep(name: string, waitsFor: readonly Answer[], { placeOf }
   return { type: 'condition', name, config: { expression: given.join(' || ') } }
 }
 
-/** The nearest earlier steps on every path back. Conditions produce no data and are passed over. */
+/** The nearest earlier steps on every path back. Skips conditions, because they produce no data. */
 function sourcesOf({ id }: StepNode, { nodes, links }: Plan): StepNode[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const found = new Set<StepNode>()
@@ -125,7 +125,7 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
   return { prompt: config.instructions, mode: 'vision', attachments }
 }
 
-/** The step has its tool with it: it works in a workflow before any skill has it. */
+/** The step contains its tool definition, so it works in a workflow before any skill has the tool. */
 function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
   const { name, arguments: _, ...tool } = node.config
   return { name, arguments: argumentsOf(node, plan), tool: storedTool(tool) }
@@ -134,8 +134,8 @@ function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
 const PLAIN_NAME = /^[A-Za-z_]\w*$/
 
 /**
- * The arguments of a tool step. When none are given, each property of the input schema is filled from the earlier
- * step's output, or the trigger, by the same name.
+ * The arguments of a tool step. If none are given, each property of the input schema is filled with the member of the
+ * same name in the earlier step's output or the trigger.
  */
 function argumentsOf(node: NodeOf<'tool'>, plan: Plan): Record<string, unknown> {
   const { arguments: given, inputSchema } = node.config
@@ -148,11 +148,11 @@ function argumentsOf(node: NodeOf<'tool'>, plan: Plan): Record<string, unknown> 
   return Object.fromEntries(names.map((name) => [name, `{{${from}.${name}}}`]))
 }
 
-/** Manifest members that are not part of the graph: the name, and what the author gives on publishing. */
+/** Manifest members that are not part of the graph: the name, and what the author provides on publishing. */
 export type About = Pick<WrittenManifest, 'name' | 'description' | 'slug' | 'version' | 'author'> &
   Partial<Pick<WrittenManifest, 'readme' | 'license' | 'keywords'>>
 
-/** A manifest, and warnings that name what a manifest cannot have. */
+/** A manifest, with warnings about members a manifest cannot have. */
 export type Written = { manifest: SkillManifest; warnings: string[] }
 
 /** Builds the skill manifest of a canvas (docs/api.md 9.1): prompts joined in order, tools, knowledge and trigger. */
@@ -186,7 +186,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   return { manifest: withDefaults(stored as WrittenManifest), warnings: warningsOf(dropped) }
 }
 
-/** The skill trigger of an input node: `api` counts as manual, webhook and hook events as events (docs/api.md 9.1). */
+/** The skill trigger of an input node. `api` counts as manual, webhook and hook events as events (docs/api.md 9.1). */
 function triggerOf({ config }: NodeOf<'input'>): SkillManifest['trigger'] {
   const { triggerType = 'manual', keywords, eventPattern, cron, timezone } = config
   switch (triggerType) {

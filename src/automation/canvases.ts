@@ -36,7 +36,7 @@ import { blankMessage, changedMeanwhile, noLicense, nothingToChange, versionNotF
 import { canvas } from './resource'
 import { type CanvasRow, type CanvasVersionRow, canvasVersions } from './table'
 
-/** What the verbs of canvases work with. */
+/** The dependencies of the canvas verbs. */
 type Deps = {
   resources: ResourceDeps
   canvases: Resource<typeof canvas>
@@ -46,7 +46,7 @@ type Deps = {
 
 export type CanvasService = ReturnType<typeof createCanvases>
 
-/** All verbs of canvases. A deleted one takes its versions with it; the skill published from it stays. */
+/** All verbs of canvases. Deleting a canvas deletes its versions. The published skill remains. */
 export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Values<typeof canvasSettings> }) {
   const canvases = createResource(modules.resources, canvas, {
     max: modules.settings.maxCanvases,
@@ -79,13 +79,13 @@ export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Val
 const UNCOMPILED = { status: 'draft', manifest: null, steps: null } as const
 
 type Compiled = Extract<Compilation, { compiled: true }>
-/** Why a canvas did not compile; nothing was changed. */
+/** Why a canvas did not compile. Nothing was changed. */
 type Unbuilt = { problems: CanvasProblem[] }
 
-/** Characters of the slug that is used until the author sets one. */
+/** Maximum length of the slug used until the author sets one. */
 const MAX_SLUG_CHARS = 64
 
-/** Compiles the current graph; `about` overrides the manifest members derived from the canvas. */
+/** Compiles the current graph. `about` overrides the manifest members derived from the canvas. */
 function compileRow({ graph, name, description }: CanvasRow, about: Partial<About> = {}): Compilation {
   const slug = slugOf(name, MAX_SLUG_CHARS)
   return compileCanvas(graph, {
@@ -99,8 +99,8 @@ function compileRow({ graph, name, description }: CanvasRow, about: Partial<Abou
 }
 
 /**
- * `PATCH /evi/canvases/{id}`: a different graph discards the compilation and makes it a draft. By hand, because that is
- * decided by the locked row.
+ * `PATCH /evi/canvases/{id}`: a different graph discards the compilation and makes the canvas a draft. Does not use the
+ * generic update, because the decision needs the locked row.
  */
 async function updateCanvas({ resources, canvases }: Deps, call: Call<Caller>, id: string, patch: CanvasPatch) {
   const { name, description, graph_json, is_public } = patch
@@ -134,12 +134,12 @@ function compileStored({ resources: { store }, canvases }: Deps, call: Call, id:
 
 type Tried = { response: string | null; cost_cents: number }
 
-/** Iterations in which a canvas under test may call tools. */
+/** Maximum number of tool-calling iterations for a canvas under test. */
 const ITERATIONS = 4
 
 /**
- * `POST …/test`: answers one message with the canvas in its current state, billed like any completion. Throws 404,
- * 400, 402, 429, and engine errors.
+ * `POST …/test`: answers one message with the canvas in its current state, billed like any completion. Throws 404, 400,
+ * 402, 429, and engine errors.
  */
 async function testCanvas(deps: Deps, call: Call, id: string, input: TestInput): Promise<Tried | Unbuilt> {
   const { resources, canvases, completions } = deps
@@ -152,9 +152,8 @@ async function testCanvas(deps: Deps, call: Call, id: string, input: TestInput):
 }
 
 /**
- * The completion request that tests a canvas (docs/api.md 9.2): its prompts are the system prompt, its first model
- * answers, and its tools are acknowledged but never called. Nothing external is reached and no conversation is
- * stored.
+ * The completion request that tests a canvas (docs/api.md 9.2). Its prompts are the system prompt, its first model
+ * answers, and its tools are acknowledged but never called. Reaches nothing external and stores no conversation.
  */
 function requestOfTry(
   { manifest, steps }: Pick<Compiled, 'manifest' | 'steps'>,
@@ -164,7 +163,7 @@ function requestOfTry(
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
   const writes = engine?.kind === 'text' && engine.mode !== 'auto' ? engine : null
   const temperature = steps.find(({ type }) => type === 'ai_transform')?.config.temperature
-  // The canvas's prompts and the knowledge quotes for this message, chosen as for a published skill.
+  // The canvas's prompts and the knowledge quotes for this message, selected as for a published skill.
   const quotes = quotesOf(manifest, input.message)
   const system = [manifest.systemPromptExtension, ...quotes].filter(Boolean).join('\n\n')
   return {
@@ -225,19 +224,19 @@ async function publishCanvas(deps: Deps, call: Call, id: string, input: PublishI
   try {
     return await store.write(unit)
   } catch (error) {
-    // The slug was taken between the check and the insert; the second attempt reports that.
+    // The slug was taken between the check and the insert. The second attempt reports it.
     if (isUniqueViolation(error)) return store.write(unit)
     throw error
   }
 }
 
-/** Does everything outside the transaction first and returns the transaction, which may run twice. */
+/** Does all work outside the transaction first. Returns the transaction, which may run twice. */
 async function submission(deps: Deps, call: Call, row: CanvasRow, input: PublishInput, built: Compiled) {
   const { resources, canvases, skills } = deps
   const { visibility = 'private', target_org_id } = input
   const { manifest, steps, warnings } = built
   const examined = await skills.examine(manifest)
-  // The skill of an organization's canvas is the organization's, no matter which member publishes it.
+  // The skill of an organization's canvas belongs to the organization, whichever member publishes it.
   const by = call.caller.type === 'session' ? { ...call, caller: { ...call.caller, orgId: row.org_id } } : call
   const skill_id = row.published_skill_id && (await existing(skills, by, row.published_skill_id))
   return async (tx: Tx): Promise<Outcome> => {
@@ -267,7 +266,7 @@ async function submission(deps: Deps, call: Call, row: CanvasRow, input: Publish
   }
 }
 
-/** The skill a canvas was published as; null when its author has deleted it. */
+/** The skill a canvas was published as. Null when its author has deleted it. */
 async function existing(skills: Deps['skills'], call: Call, id: SkillId): Promise<SkillId | null> {
   try {
     return (await skills.get(call, id)).id
@@ -288,7 +287,7 @@ const defined = <T extends object>(members: T): { [K in keyof T]?: NonNullable<T
 
 const newestFirst = pagesOfLarge(canvasVersions, 'created_at', 'graph_bytes')
 
-/** The published versions of a canvas, which was found by its owner. */
+/** The published versions of a canvas. The caller has checked the owner of the canvas. */
 export const versionsOf = (db: Reader, canvasId: CanvasId, wanted: Wanted): Promise<Page<CanvasVersionRow>> =>
   newestFirst(db, wanted, eq(db.of(canvasVersions).canvas_id, canvasId))
 

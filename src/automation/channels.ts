@@ -17,18 +17,18 @@ const named = query<{ owner: OwnerScope; type: string; name: string }>()((db, p)
   return db.select().from(t).where(one).limit(1)
 })
 
-/** Rows of channels. Every query names the owner, but that for those that fell silent. */
+/** Rows of channels. Every query names the owner, except the search for silent channels. */
 const channelRepository = {
   named: async (db: Reader, owner: OwnerScope, type: string, name: string): Promise<ChannelRow | undefined> =>
     ((await named(db, { owner, type, name })) as ChannelRow[])[0],
 
-  /** False when another transaction has made it. */
+  /** False when another transaction has already created the channel. */
   async insert(tx: Tx, row: ChannelRow): Promise<boolean> {
     const t = tx.of(channels)
     return (await tx.insert(t).values(row).onConflictDoNothing().returning({ id: t.id })).length === 1
   },
 
-  /** Changes a channel that still has this status. False when it has another one. */
+  /** Changes a channel that still has this status. False when its status is different. */
   async move(tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> {
     const t = tx.of(channels)
     const same = and(eq(t.id, id), eq(t.owner, owner), eq(t.status, status))
@@ -40,7 +40,7 @@ const channelRepository = {
     return Number((await db.select({ total: count() }).from(t).where(eq(t.owner, owner)))[0]!.total)
   },
 
-  /** The one that was written from last comes first; null is everyone's. */
+  /** Lists the most recently used channels first. A null owner matches all owners. */
   list(db: Reader, owner: OwnerScope | null, limit: number): Promise<ChannelRow[]> {
     const t = db.of(channels)
     const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
@@ -73,14 +73,14 @@ export type ChannelService = ReturnType<typeof createChannels>
 
 const MAX = 100
 const MAX_NAME = 64
-/** How exact the time of the last message is: so many messages at once change one row once. */
+/** Precision of the last message time, so that a burst of messages updates the row only once. */
 const EXACT_MS = 1_000
-/** A channel that nobody wrote from for so long is idle. */
+/** A channel without messages for this long is idle. */
 const SILENT_MS = 7 * 86_400_000
 const LOOK_EVERY_MS = 600_000
 const BATCH = 100
 
-/** Channels: where people write from, as completions say in `metadata.channel` (docs/api.md 21). */
+/** Channels that people write from, as given in `metadata.channel` of completions (docs/api.md 21). */
 export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   const hear = async (tx: Tx, { scope, data: { metadata }, depth }: DomainEvent<CompletionFacts>) => {
     const type = metadata?.channel
@@ -91,7 +91,7 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   jobs.register(recurring('channels.silence', LOOK_EVERY_MS, findSilent))
   return { list }
 
-  /** The hundred that were written from last. */
+  /** The hundred most recently used channels. */
   async function list({ caller }: Call<Caller>, ownerFilter?: string): Promise<Channels> {
     const found = await channelRepository.list(store.read, await scopeOf(caller, ownerFilter), MAX)
     const shown = found.map(({ id, type, name, status, last_message_at }) => ({
@@ -111,7 +111,7 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
 
   type Message = { name: string; depth: number }
 
-  /** A message came from a channel. Names beyond the most count as the channel of their type. */
+  /** Records a message from a channel. Names beyond the limit count as the channel of their type. */
   async function wrote(tx: Tx, owner: OwnerScope, type: ChannelType, { name, depth }: Message): Promise<void> {
     const now = clock.now()
     const known = await channelRepository.named(tx, owner, type, name)

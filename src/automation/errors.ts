@@ -107,6 +107,6 @@ export const unknownApprover = (at: number, id: string, ofOrg: boolean): AppErro
     `"steps[${at}].config.approvers" has ${id}, who ${ofOrg ? 'is not a member of this organization' : 'has no account here'}.`,
   )
 
-/** What is wrong with one step; `at` is its index. */
+/** A problem of one step. `at` is its index. */
 export const wrongStep = (at: number, member: string, message: string): AppError =>
   invalidInput(`steps[${at}]${member}`, message)

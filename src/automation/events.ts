@@ -1,12 +1,12 @@
 import { defineEvent } from '../events'
 
-/** Data of the events of connectors (docs/api.md 14.2). */
+/** Data of connector events (docs/api.md 14.2). */
 type ConnectorFacts = { connector_id: string; type: string; status: string; previous_status: string | null }
 
 export const connectorCreated = defineEvent<ConnectorFacts>('connector.created')
 export const connectorChanged = defineEvent<ConnectorFacts>('connector.status_changed')
 
-/** A hook failed too often and is paused: told to its owner (docs/api.md 11.1, docs/attacks.md R8). */
+/** A hook failed too often and is paused. Reported to its owner (docs/api.md 11.1, docs/attacks.md R8). */
 export const hookPaused = defineEvent<{
   hook_id: string
   event_pattern: string

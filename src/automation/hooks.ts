@@ -22,7 +22,7 @@ import { MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
 import { eventPrompt } from './skill-runs-triggers'
 import { type HookRow, hooks, type SkillRunRow } from './table'
 
-/** What firings read and change of hooks that an event has named. */
+/** Queries of firings on hooks that an event has named. */
 const hookRepository = {
   async some(db: Reader, ids: readonly HookId[]): Promise<HookRow[]> {
     const table = db.of(hooks)
@@ -32,7 +32,10 @@ const hookRepository = {
       .where(inArray(table.id, [...ids]))
   },
 
-  /** Locked until the transaction commits: so of two events one counts its cooldown (docs/promises.md I37). */
+  /**
+   * Locks the hook until the transaction commits, so that only one of two events counts its cooldown (docs/promises.md
+   * I37).
+   */
   async lock(tx: Tx, id: HookId): Promise<HookRow | undefined> {
     const table = tx.of(hooks)
     const locked = tx
@@ -63,7 +66,7 @@ type Happened = { event: EventId; type: string; depth: number; hooks: HookId[] }
 
 const MINUTE_MS = 60_000
 
-/** A hook belongs to the organization that was active when it was made. */
+/** A hook acts for the organization that was active when it was created. */
 const behalfIn = ({ user_id, api_key_id, org_id }: HookRow): Behalf => ({ user_id, api_key_id, active_org_id: org_id })
 
 /** Hooks that are ready to install (docs/api.md 11.1). */
@@ -111,7 +114,7 @@ export type HookService = ReturnType<typeof createHooks>
 
 const MAX_CONFIG_KB = 16
 
-/** Hooks: skills that run when something happens (docs/api.md 11.1). */
+/** Hooks: skills that run when an event occurs (docs/api.md 11.1). */
 export function createHooks({ resources, skills, runs, settings, ...modules }: Deps) {
   const { store, clock } = resources
   const hooks = createResource(resources, hook, {
@@ -161,13 +164,13 @@ export function createHooks({ resources, skills, runs, settings, ...modules }: D
     }
   }
 
-  /** With the presets, for every caller. */
+  /** Includes the presets for every caller. */
   async function list(call: Call<Caller>, query: HookQuery, ownerFilter: OwnerFilter) {
     const page = await hooks.list(call, query, ownerFilter)
     return { hooks: page.items, presets: [...PRESETS], ...pageFields(page) }
   }
 
-  /** A hook, and what came of its events, newest first. */
+  /** A hook and its executions, newest first. */
   async function history({ caller }: Call<Caller>, id: string, query: HookQuery): Promise<HookHistory> {
     const found = await hooks.find(store.read, caller, id)
     const page = await runs.list(store.read, found.id, query)
@@ -192,8 +195,8 @@ const presentRun = (run: SkillRunRow): HookExecution => ({
 })
 
 /**
- * Fires hooks: an event leaves a job in its own commit, and the job decides for each hook, with the hook locked,
- * whether it runs (docs/promises.md I37). What a run does to its hook is part of the commit that ends the run.
+ * Fires hooks. An event enqueues a job in its own commit. The job locks each hook and decides whether it runs
+ * (docs/promises.md I37). The effect of a run on its hook is part of the commit that ends the run.
  */
 function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended, runs }: FireDeps): void {
   const kind = defineJob<Happened, null>({
@@ -227,7 +230,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     })
     return {
       effects: async (tx) => {
-        // In one order, so that two events do not wait for each other.
+        // Sorted, so that two events do not deadlock.
         for (const one of [...hooks].sort()) {
           const hook = await hookRepository.lock(tx, one)
           if (hook?.enabled) await fire(tx, hook, order(hook))
@@ -236,7 +239,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     }
   }
 
-  /** Who pays for a run of each: the owner that its maker's key or account acts for now. */
+  /** The owner who pays for a run of each hook: the owner that its creator's key or account acts for now. */
   async function payersOf(ids: readonly HookId[]): Promise<Map<HookId, OwnerScope>> {
     const payers = new Map<HookId, OwnerScope>()
     for (const hook of await hookRepository.some(store.read, ids)) {
@@ -256,7 +259,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     if (status === 'running') await hookRepository.change(tx, hook.id, { last_fired_at: now })
   }
 
-  /** A success resets the count of failures; so many in a row pause the hook. */
+  /** A success resets the failure count. `MAX_FAILURES` consecutive failures pause the hook. */
   async function ended(tx: Tx, { source, status, error }: SkillRunRow): Promise<void> {
     if (status !== 'completed' && status !== 'failed') return
     const hook = await hookRepository.lock(tx, source as HookId)
@@ -268,7 +271,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     if (pauses) await tellPaused(tx, { ...hook, consecutive_failures }, error)
   }
 
-  /** On the record, and on the bus. */
+  /** Records the pause in the audit log and emits the event. */
   async function tellPaused(tx: Tx, hook: HookRow, error: string | null): Promise<void> {
     const { id, owner, pattern, slug, consecutive_failures } = hook
     await subscribe(tx, { owner, subscriber: 'hook', target: id }, [])

@@ -1,4 +1,4 @@
-/** What runs by itself: workflows, canvases, hooks, skill runs and channels. */
+/** Automation: workflows, canvases, hooks, skill runs and channels. */
 export { createCanvases } from './canvases'
 export { createChannels } from './channels'
 export { createHooks } from './hooks'

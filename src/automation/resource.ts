@@ -7,7 +7,10 @@ import * as hookWords from './schema'
 import { type CanvasRow, canvases, type HookRow, hooks, type WorkflowRow, workflows } from './table'
 import * as workflowWords from './workflows-schema'
 
-/** Canvases (docs/api.md 9): an organization's key has its organization's, a person also their active one's. */
+/**
+ * Canvases (docs/api.md 9). An organization's key has those of its organization. A person also has those of the active
+ * one.
+ */
 export const canvas = defineResource({
   name: 'canvas',
   title: { one: 'canvas', many: 'canvases' },
@@ -60,7 +63,7 @@ export const canvas = defineResource({
   }),
 })
 
-/** Hooks: a pattern of events, and the skill that runs for them (docs/api.md 11.1). */
+/** Hooks: an event pattern, and the skill that runs on matching events (docs/api.md 11.1). */
 export const hook = defineResource({
   name: 'hook',
   title: { one: 'hook', many: 'hooks' },
@@ -117,7 +120,10 @@ export const hook = defineResource({
   }),
 })
 
-/** Workflows (docs/api.md 10): an organization's key has its organization's, a person also their active one's. */
+/**
+ * Workflows (docs/api.md 10). An organization's key has those of its organization. A person also has those of the
+ * active one.
+ */
 export const workflow = defineResource({
   name: 'workflow',
   title: { one: 'workflow', many: 'workflows' },

@@ -30,10 +30,10 @@ import {
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 const ByVersion = checkedQuery(t.Object({ id: t.String(), versionId: t.String() }))
-/** For routes that ignore their body: it may be absent, but must be JSON when it is sent. */
+/** For routes that ignore their body. It may be absent, but must be JSON when sent. */
 const Nothing = checked(t.Unknown())
 
-/** `/evi/canvases` (docs/api.md 9). A canvas that does not compile is answered with 422 and a body of its own shape. */
+/** `/evi/canvases` (docs/api.md 9). A canvas that does not compile gives 422 with its own body format. */
 export const canvasRoutes = (service: CanvasService, guard: Guard) =>
   tenantRoutes(resourceVerbs(service.canvases), guard, { scope: 'skills', tag: 'Canvases' }).use(
     new Elysia({ prefix: '/evi/canvases' })
@@ -268,7 +268,7 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
     ),
   ] as const
 
-/** `/evi/canvases/{id}/workflow` and `/runs` (docs/api.md 9, 10): what a canvas does as a workflow. */
+/** `/evi/canvases/{id}/workflow` and `/runs` (docs/api.md 9, 10): a canvas as a workflow. */
 export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Guard) =>
   tenantRoutes(readingOf(fromCanvas), guard, { scope: 'skills', tag: 'Canvases' }).use(
     new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] }).use(guard).post(
@@ -299,12 +299,12 @@ export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Gua
 export const canvasWorkflowOperatorRoutes = ({ fromCanvas }: WorkflowService, edge: OperatorEdge) =>
   operatorRoutes(readingOf(fromCanvas), edge)
 
-/** `/hooks` (docs/api.md 11.1), for tenants and operators: a list has the presets too, and one has its history. */
+/** `/hooks` (docs/api.md 11.1), for tenants and operators. A list includes the presets, a single hook its history. */
 const hookVerbs = ({ hooks, list, history }: HookService) => {
   const [create, , , update, remove] = resourceVerbs(hooks)
   const { summaries, holds } = hooks.resource
   return [
-    // Its preset or its skill may not be there.
+    // 404 because the named preset or skill may not exist.
     { ...create, errors: [404] as const },
     verb(
       {

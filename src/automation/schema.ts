@@ -10,7 +10,7 @@ export const CHANNEL_TYPES = ['telegram', 'whatsapp', 'web', 'widget'] as const
 export type ChannelType = (typeof CHANNEL_TYPES)[number]
 export type ChannelStatus = 'active' | 'idle'
 
-/** Where people write from: derived from `metadata.channel` of completions (docs/api.md 21). */
+/** A channel that people write from, derived from `metadata.channel` of completions (docs/api.md 21). */
 const Channel = t.Object(
   {
     id: ChannelId.schema,
@@ -27,9 +27,9 @@ export type Channels = Static<typeof Channels>
 export const SkillRunId = defineId('skill run')
 export type SkillRunId = Id<'skill run'>
 
-/** What caused a run: a prompt of its manifest, a hook of `/hooks`, or its own trigger. */
+/** The cause of a run: a prompt of its manifest, a hook of `/hooks`, or its own trigger. */
 export type RunCause = 'install' | 'uninstall' | 'hook' | 'event' | 'schedule'
-/** State of a run; a skipped run never began. */
+/** State of a run. A skipped run never began. */
 const RUN_STATUSES = ['running', 'completed', 'failed', 'skipped_cooldown', 'skipped_credits', 'skipped_cap'] as const
 export type SkillRunStatus = (typeof RUN_STATUSES)[number]
 
@@ -42,7 +42,7 @@ const Cooldown = t.Optional(
 )
 const Config = t.Optional(JsonObject)
 
-/** Body of `POST /hooks`: one of `hook_preset_id` and `event_pattern`. */
+/** Body of `POST /hooks`: exactly one of `hook_preset_id` and `event_pattern`. */
 export const NewHook = t.Object(
   {
     hook_preset_id: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
@@ -66,7 +66,7 @@ export const NewHook = t.Object(
 )
 export type NewHook = Static<typeof NewHook>
 
-/** Body of `PATCH /hooks/{id}`; absent members stay unchanged. */
+/** Body of `PATCH /hooks/{id}`. Absent members stay unchanged. */
 export const HookPatch = t.Object(
   {
     enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
@@ -116,7 +116,7 @@ export const HookQuery = t.Object(PageQuery.properties)
 export type HookQuery = Static<typeof HookQuery>
 export const HookPage = t.Object({ hooks: t.Array(Hook), presets: t.Array(HookPreset), ...pageMembers })
 
-/** One event that reached a hook, and what came of it (docs/api.md 11.1). */
+/** One event that reached a hook, and its result (docs/api.md 11.1). */
 export const HookExecution = t.Object(
   {
     id: SkillRunId.schema,

@@ -38,8 +38,8 @@ type Happened = {
 const RETRY = { attempts: 12, delayMs: (attempt: number) => Math.min(2 ** attempt, 60) * 1_000 }
 
 /**
- * Runs installed skills for the events and at the times that their triggers name (docs/api.md 8.1), and the `hooks`
- * prompt of a skill once when it is installed or removed, billed to the owner who did that.
+ * Runs installed skills on the events and at the times of their triggers (docs/api.md 8.1). Also runs the `hooks`
+ * prompt of a skill once when it is installed or removed, billed to the owner who did so.
  */
 export function registerTriggers({
   store,
@@ -81,7 +81,7 @@ export function registerTriggers({
     }
   }
 
-  /** Times that were missed, as while no server ran, make up one run. */
+  /** Missed times, for example while no server ran, cause a single run. */
   async function onTime({ payload: { installation: id, owner, at } }: Running<ScheduleDue>): Promise<Outcome<null>> {
     return {
       effects: async (tx) => {
@@ -94,7 +94,7 @@ export function registerTriggers({
     }
   }
 
-  /** So many failures in a row switch the installation off. */
+  /** `MAX_FAILURES` consecutive failures disable the installation. */
   async function ended(tx: Tx, { owner, source, skill_id, slug, status }: SkillRunRow): Promise<void> {
     if (status !== 'completed' && status !== 'failed') return
     const found = await triggers.installation(tx, owner, source as InstallationId)
@@ -117,7 +117,7 @@ export function registerTriggers({
 
 type About = Pick<NewRun, 'cause' | 'prompt'> & Partial<Pick<NewRun, 'eventId' | 'depth'>>
 
-/** An installation runs for the account that installed it; its owner pays. */
+/** An installation runs for the account that installed it. Its owner pays. */
 const inputOf = ({ installation, skill }: Triggered, about: About): NewRun => {
   const { id, owner, user_id, api_key_id } = installation
   const active_org_id = null
@@ -126,8 +126,8 @@ const inputOf = ({ installation, skill }: Triggered, about: About): NewRun => {
 }
 
 /**
- * The prompt of a run for an event: the event as data, fenced, since anyone may have written it. `settings` are the
- * hook's own, and `task` what its owner wants done.
+ * The prompt of a run for an event. The event is fenced as data, because anyone may have written it. `settings` are the
+ * hook's own settings, and `task` is the owner's instruction.
  */
 export function eventPrompt({ id, type, envelope }: Notice, settings: Readonly<Record<string, unknown>> = {}): string {
   const { data, created } = JSON.parse(envelope) as { data: unknown; created: string }

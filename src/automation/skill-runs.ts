@@ -20,7 +20,7 @@ import type { SkillId } from '../skills/schema'
 import { type RunCause, SkillRunId } from './schema'
 import { type SkillRunRow, skillRuns } from './table'
 
-/** Limits of runs that nobody asked for, of one owner's day and of each (docs/api.md 8.1). Costs are in micro-cents. */
+/** Limits of unattended runs, per owner and day and per run (docs/api.md 8.1). Costs are in micro-cents. */
 export const LIMITS = {
   runsADay: 50,
   costADay: centsToMicro(500),
@@ -28,19 +28,19 @@ export const LIMITS = {
   toolCallsARun: 10,
 } as const
 
-/** The day's runs and their cost; a run in progress counts with the most it may cost. */
+/** The number and cost of the day's runs. A run in progress counts with its maximum cost. */
 type Spent = { runs: number; costMicro: number }
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** So many failures in a row pause a hook or an installation (docs/api.md 8.1, 11.1). */
+/** Number of consecutive failures that pauses a hook or an installation (docs/api.md 8.1, 11.1). */
 export const MAX_FAILURES = 5
 
-/** How much of an answer and of an event's data is kept and read, in characters. */
+/** Number of characters stored of an answer, and read of an event's data. */
 const MAX_OUTPUT = 20_000
 export const MAX_DATA = 32_000
 
-/** How long ended runs are kept, as jobs are (docs/api.md 7). */
+/** Retention of ended runs, equal to that of jobs (docs/api.md 7). */
 const STORED_MS = 30 * DAY_MS
 
 /** How a run ended, as columns of its row. */
@@ -52,13 +52,13 @@ type Input = {
   prompt: string
   slug: string
   cause: RunCause
-  /** Stores the end in the transaction that charges the run. */
+  /** Stores the end of the run in the transaction that charges it. */
   keep(tx: Tx, ending: Ending): Promise<void>
 }
 
 /**
- * The completion request of a skill that runs by itself: that skill and its tools only, no system tools or memories.
- * The result is stored as a conversation.
+ * The completion request of a skill that runs by itself, with that skill and its tools only, without system tools and
+ * memories. The result is stored as a conversation.
  */
 const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): CompletionRequest<object> => ({
   prompt,
@@ -85,7 +85,7 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): Completio
   wantsFollowUps: false,
   metadata: { skill: slug, autonomous: cause, most_cents: microToCents(LIMITS.costARun) },
   alongside: (tx, { call, costMicro, conversationId }, { content, refusal }, broken) => {
-    // This worker stops: nothing is charged, and the run is tried again or fails.
+    // This worker is stopping. Nothing is charged, and the run is retried or fails.
     if (broken !== undefined && call.signal.aborted) throw broken
     const error =
       broken === undefined
@@ -110,7 +110,7 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): Completio
 
 const newestFirst = pagesBy(skillRuns, 'created_at')
 
-/** Rows of skill runs. Every query names the owner, or the source whose owner was asked for. */
+/** Rows of skill runs. Every query names the owner, or a source whose owner was checked. */
 const runRepository = {
   async insert(tx: Tx, row: SkillRunRow): Promise<void> {
     await tx.insert(tx.of(skillRuns)).values(row)
@@ -122,7 +122,7 @@ const runRepository = {
     return (await db.select().from(table).where(one).limit(1))[0]
   },
 
-  /** Those of one hook or installation, newest first. */
+  /** The runs of one hook or installation, newest first. */
   ofSource: (db: Reader, source: string, wanted: Wanted): Promise<Page<SkillRunRow>> =>
     newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
 
@@ -162,7 +162,7 @@ const STATUS_OF = {
   skipped_cap: 402,
 } as const
 
-/** The audit entry of a run that ended or was skipped: of the hook that fired, else of the skill. */
+/** The audit entry of a run that ended or was skipped: for the hook that fired, else for the skill. */
 const entryOf = (row: SkillRunRow): Omit<AuditEntry, 'scope'> => ({
   ...aboutOf(row),
   input: {
@@ -194,7 +194,7 @@ type SkillRunDeps = {
   stopping: AbortSignal
 }
 
-/** A run to begin: whom it acts for, who pays, and what it does. */
+/** A run to begin: its owner, who pays, the account it acts for, and its task. */
 export type NewRun = {
   owner: OwnerScope
   behalf: Behalf
@@ -204,9 +204,9 @@ export type NewRun = {
   /** The hook or the installation. */
   source?: string
   eventId?: EventId
-  /** Of the event that led to it. */
+  /** Depth of the causing event. */
   depth?: number
-  /** The route of the request that led to it. */
+  /** Route of the causing request. */
   route?: string
 }
 
@@ -220,16 +220,16 @@ export type SkillRuns = ReturnType<typeof createSkillRuns>
 /** Longer than any completion may take (docs/api.md 1.9). */
 const TIME_LIMIT_MS = 15 * 60_000
 const MAX_TRIES = 12
-/** What passes by itself: the run is tried again. */
+/** Temporary errors, after which the run is retried. */
 const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
 const TIDY_EVERY_MS = 600_000
 
-/** The run was ended by another process. */
+/** Another process has ended the run. */
 class RunEnded extends Error {}
 
 /**
- * Runs of one skill that nobody asked for, billed to an owner and within the limits of docs/api.md 8.1. The end of a
- * run, its price and its record are one transaction, so each has its effect once (docs/promises.md I37).
+ * Unattended runs of one skill, billed to an owner and within the limits of docs/api.md 8.1. The end of a run, its
+ * price and its record are one transaction, so each takes effect once (docs/promises.md I37).
  */
 export function createSkillRuns(deps: SkillRunDeps) {
   const { store, clock, audit, jobs, unattended, skills, completions, lockOwner, stopping } = deps
@@ -244,7 +244,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
       await end(tx, payload, { status: 'failed', error: 'server_error' })
     },
   }
-  /** A prompt of a manifest runs once: after a crash it counts as failed, since its tools may have acted. */
+  /** A prompt of a manifest runs once. After a crash it counts as failed, because its tools may have acted. */
   const once = defineJob<Due>({ ...common, name: 'skills.hook', retry: { attempts: 1, delayMs: () => 0 } })
   const again = defineJob<Due>({
     ...common,
@@ -258,11 +258,11 @@ export function createSkillRuns(deps: SkillRunDeps) {
     begin,
     skip,
     list: (reader: Reader, source: string, wanted: Wanted) => runRepository.ofSource(reader, source, wanted),
-    /** What else belongs to the end of runs of a cause, in its transaction. */
+    /** Registers a listener that runs in the transaction that ends runs of a cause. */
     onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
   }
 
-  /** Begins a run, or stores that the day's limit prevents it. The owner is locked, so that runs count each other. */
+  /** Begins a run, or stores that the daily limit prevents it. Locks the owner, so that concurrent runs are counted. */
   async function begin(tx: Tx, input: NewRun): Promise<SkillRunRow> {
     const { owner, behalf, skill, cause, prompt, depth = 0, route } = input
     await lockOwner(tx, { userId: behalf.user_id, orgId: owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null })
@@ -312,13 +312,13 @@ export function createSkillRuns(deps: SkillRunDeps) {
     return ending === null ? {} : { effects: (tx) => end(tx, due, ending) }
   }
 
-  /** Runs the skill. Null when its end is stored, with its price. */
+  /** Runs the skill. Null when its end and price are already stored. */
   async function attempt({ payload: due, attempt: number, signal }: Running<Due>): Promise<Ending | null> {
     const { skill, prompt, cause, route = cause, depth } = due
     try {
       const caller = await unattended(due.behalf)
       if (!caller) return { status: 'failed', error: 'access_ended' }
-      // A request of its own: the causing one has ended.
+      // A separate request, because the causing one has ended.
       const call: Call = {
         caller,
         route,
@@ -328,7 +328,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
       }
       const active = await skills.alone(call, skill.id, prompt)
       if (!active) return { status: 'failed', error: 'not_found' }
-      // Its tools may have acted in the process that is gone.
+      // The tools may have acted in the process that died.
       if (number > 1 && active.tools.length) return { status: 'failed', error: 'interrupted' }
       const keep = async (tx: Tx, ending: Ending) => {
         if (!(await end(tx, due, ending))) throw new RunEnded()
@@ -343,7 +343,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
     }
   }
 
-  /** Ends a run: its row, its record, and what belongs to it. False when it had ended. */
+  /** Ends a run: updates its row, records it and runs the listener. False when it had already ended. */
   async function end(tx: Tx, { owner, run: id }: Pick<Due, 'owner' | 'run'>, ending: Ending): Promise<boolean> {
     const completed_at = clock.now()
     if (!(await runRepository.end(tx, owner, id, { ...ending, completed_at }))) return false
@@ -365,7 +365,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   }
 }
 
-/** A prompt of a manifest, which runs once when its skill is installed or removed. */
+/** Whether the cause is a prompt of a manifest, which runs once when its skill is installed or removed. */
 const isOnce = (cause: RunCause): boolean => cause === 'install' || cause === 'uninstall'
 
 function aboutOf({ cause, source, skill_id }: SkillRunRow) {

@@ -18,7 +18,7 @@ export const canvases = defineTable((k) =>
       description: k.text('description'),
       status: k.text('status').$type<CanvasStatus>().notNull(),
       graph: k.json<CanvasGraph>('graph').notNull(),
-      /** Size of the graph as JSON; list pages use it to stay within a total size. */
+      /** Size of the graph as JSON. List pages use it to stay within a total size. */
       graph_bytes: k.int('graph_bytes').notNull(),
       manifest: k.json<SkillManifest | null>('manifest'),
       steps: k.json<CanvasStep[] | null>('steps'),
@@ -71,17 +71,17 @@ export const channels = defineTable((k) =>
 )
 export type ChannelRow = Row<typeof channels>
 
-/** Its place among the patterns of all hooks is a row of `event_subscriptions`, while it is enabled. */
+/** While a hook is enabled, its pattern is a row of `event_subscriptions`. */
 export const hooks = defineTable((k) =>
   k.table(
     'hooks',
     {
       ...ownedColumns<HookId>(k),
-      /** Whom its runs act for, with the maker in `user_id`. */
+      /** The key that runs act for, with the creator in `user_id`. */
       api_key_id: k.text('api_key_id').$type<KeyId>(),
       preset: k.text('preset'),
       pattern: k.text('pattern').notNull(),
-      /** The skill itself: its name may later be another one's. */
+      /** The skill itself, because another skill may later get its slug. */
       skill_id: k.text('skill_id').$type<SkillId>().notNull(),
       slug: k.text('slug').notNull(),
       enabled: k.bool('enabled').notNull(),
@@ -96,25 +96,25 @@ export const hooks = defineTable((k) =>
 )
 export type HookRow = Row<typeof hooks>
 
-/** Runs that nobody asked for, kept for the limits of docs/api.md 8.1 and as a history. */
+/** Unattended runs, kept for the limits of docs/api.md 8.1 and as a history. */
 export const skillRuns = defineTable((k) =>
   k.table(
     'skill_runs',
     {
       id: k.text('id').$type<SkillRunId>().primaryKey(),
-      /** Who pays. */
+      /** The owner, who pays. */
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       user_id: k.text('user_id').$type<UserId>().notNull(),
       api_key_id: k.text('api_key_id').$type<KeyId>(),
       skill_id: k.text('skill_id').$type<SkillId>().notNull(),
       slug: k.text('slug').notNull(),
       cause: k.text('cause').$type<RunCause>().notNull(),
-      /** The hook or the installation that it belongs to. */
+      /** The hook or the installation that the run belongs to. */
       source: k.text('source'),
       event_id: k.text('event_id').$type<EventId>(),
       status: k.text('status').$type<SkillRunStatus>().notNull(),
       error: k.text('error'),
-      /** The beginning of what the skill answered. */
+      /** The start of the skill's answer. */
       output: k.text('output'),
       cost_micro: k.int('cost_micro').notNull(),
       conversation_id: k.text('conversation_id'),
@@ -136,7 +136,7 @@ export const workflows = defineTable((k) =>
     'workflows',
     {
       ...ownedColumns<WorkflowId>(k),
-      /** Whom its runs act for, with the maker in `user_id`. */
+      /** The key that runs act for, with the creator in `user_id`. */
       api_key_id: k.text('api_key_id').$type<KeyId>(),
       active_org_id: k.text('active_org_id').$type<OrgId>(),
       trigger_type: k.text('trigger_type').$type<TriggerType>().notNull(),
@@ -145,7 +145,7 @@ export const workflows = defineTable((k) =>
       enabled: k.bool('enabled').notNull(),
       next_run_at: k.ms('next_run_at'),
       last_run_at: k.ms('last_run_at'),
-      /** The canvas that its steps are compiled from; null for one that was written. */
+      /** The canvas that the steps are compiled from. Null for a workflow written by hand. */
       canvas_id: k.text('canvas_id').$type<CanvasId>(),
     },
     (t) => [
@@ -158,20 +158,24 @@ export const workflows = defineTable((k) =>
 )
 export type WorkflowRow = Row<typeof workflows>
 
-/** A value that may be a bare number or text, which a JSON column of Postgres does not take from the driver. */
+/**
+ * A wrapper for values that may be a bare number or text, which the driver cannot write to a JSON column of Postgres.
+ */
 type Output = { value: unknown }
 
 /** Why a run waits. */
 export type Pause = {
   kind: 'approval' | 'delay' | 'step'
-  /** Epoch ms at which it continues, or the approval times out. */
+  /** Epoch ms at which the run continues, or the approval times out. */
   until: number
   onTimeout?: 'approve' | 'reject'
   approvers?: readonly string[]
   message?: string
 }
 
-/** Runs keep the steps they began with, so that a changed or deleted workflow changes none (docs/attacks.md R14). */
+/**
+ * Runs keep their initial steps, so that changing or deleting a workflow does not affect them (docs/attacks.md R14).
+ */
 export const workflowRuns = defineTable((k) =>
   k.table(
     'workflow_runs',
@@ -186,22 +190,22 @@ export const workflowRuns = defineTable((k) =>
       steps: k.json<Step[]>('steps').notNull(),
       trigger_type: k.text('trigger_type').$type<TriggerType>().notNull(),
       trigger_data: k.json<unknown>('trigger_data'),
-      /** Events that led to it, to end loops. */
+      /** Number of events in the causal chain, to end loops. */
       depth: k.int('depth').notNull(),
       status: k.text('status').$type<RunStatus>().notNull(),
-      /** Index of the step that comes next; null once it has ended. */
+      /** Index of the next step. Null when the run has ended. */
       next: k.int('next'),
-      /** Steps that ended, and so the number of the next one. */
+      /** Number of ended steps, and so the `seq` of the next one. */
       executed: k.int('executed').notNull(),
-      /** Counts its continuations: an older one has no effect. */
+      /** Counts the continuations. A job of an older turn has no effect. */
       turn: k.int('turn').notNull(),
-      /** It pauses after each step. */
+      /** Whether the run pauses after each step. */
       stepwise: k.bool('stepwise').notNull(),
       pause: k.json<Pause | null>('pause'),
       warnings: k.json<string[]>('warnings').notNull(),
       error: k.text('error'),
       output: k.json<Output | null>('output'),
-      /** The same for each try of one request (docs/api.md 1.7). */
+      /** Equal for each retry of one request (docs/api.md 1.7). */
       once: k.text('once'),
       created_at: k.ms('created_at').notNull(),
       completed_at: k.ms('completed_at'),
@@ -220,7 +224,7 @@ export const workflowSteps = defineTable((k) =>
     'workflow_steps',
     {
       run_id: k.text('run_id').$type<WorkflowRunId>().notNull(),
-      /** Its number in the run. */
+      /** Number of the step in the run. */
       seq: k.int('seq').notNull(),
       index: k.int('index').notNull(),
       name: k.text('name').notNull(),

@@ -12,7 +12,7 @@ import { runRepository as rows } from './workflows-repository'
 import { type Step, WorkflowRunId } from './workflows-schema'
 
 const RUN_KIND = 'workflow_run'
-/** Nobody keeps a run: who decides has it for one unit. */
+/** Duration of a hold. A run is not kept by one person: a decision holds it for one transaction. */
 const HELD_MS = 60_000
 
 type Run = Pick<RunRow, 'id' | 'owner' | 'pause'>
@@ -21,17 +21,23 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 const waits = ({ pause }: Run): boolean => pause !== null && pause.kind !== 'delay'
 
-/** Runs that wait for a person, as chats and browser sessions do: there while one is asked for (docs/api.md 10, 15). */
+/**
+ * Runs that wait for a person, as chats and browser sessions do. A request exists while a person is needed (docs/api.md
+ * 10, 15).
+ */
 export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'> }) {
   const runs = takeovers.of({ name: RUN_KIND, title: 'workflow run', silenceMs: HELD_MS, changed: async () => {} })
   const subjectOf = ({ id, owner }: Run) => ({ id, owner })
   return {
-    /** A caller that moves a waiting run comes after others that do, also of another process, and reads it then. */
+    /** Serializes callers that move a waiting run, also across processes. The caller reads the run after this. */
     async turn(tx: Tx, run: Run): Promise<void> {
       if (waits(run)) await runs.lock(tx, subjectOf(run))
     },
 
-    /** Part of the unit that moves a run: it is decided, cancelled or out of time, or begins to wait. */
+    /**
+     * Part of the transaction that moves a run: withdraws the request when the wait ends, and creates one when a wait
+     * begins.
+     */
     async moved(tx: Tx, before: Run, now: Run): Promise<void> {
       if (waits(before)) await runs.forget(tx, [before.id])
       if (waits(now)) await runs.request(tx, subjectOf(now), { call: null, reason: now.pause?.message ?? null })
@@ -57,7 +63,10 @@ export function createApprovers({ workflows, orgs }: Deps) {
     return scope === 'everyone' || scope.includes(owner)
   }
 
-  /** The run of a workflow that the caller reaches, or in which they were asked; of a deleted one, too. Throws 404. */
+  /**
+   * The run of a workflow that the caller reaches, or that asked the caller to approve. Also finds runs of a deleted
+   * workflow. Throws 404.
+   */
   async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
     const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
     if (found?.workflow_id !== id) throw notFound('workflow run')
@@ -67,12 +76,15 @@ export function createApprovers({ workflows, orgs }: Deps) {
     return found
   }
 
-  /** Throws 403 where the caller's role in the organization of a workflow does not let them run it. */
+  /** Throws 403 when the caller's role in the workflow's organization does not permit running it. */
   async function assertMayRun(reader: Reader, caller: Caller, { owner }: Pick<WorkflowRow, 'owner'>): Promise<void> {
     if (caller.type === 'session') await workflows.assertMayMake(reader, caller, { org_id: orgIn(owner) })
   }
 
-  /** Of a run that waits. Throws 403 for whom its step does not name, and as `assertMayRun` where it names nobody. */
+  /**
+   * For a waiting run. Throws 403 when its step names approvers other than the caller. Throws as `assertMayRun` when it
+   * names none.
+   */
   async function assertMayDecide(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
     if (caller.type === 'operator') return
     const approvers = run.pause?.approvers
@@ -81,14 +93,16 @@ export function createApprovers({ workflows, orgs }: Deps) {
     if (!approvers) await assertMayRun(reader, caller, run)
   }
 
-  /** Its owner may, and the approver it waits for. Throws as `assertMayDecide`. */
+  /** The owner and the approvers that the run waits for may cancel. Throws as `assertMayDecide`. */
   async function assertMayCancel(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
     if (caller.type === 'operator' || run.pause?.approvers?.includes(caller.userId)) return
     if (!(await reaches(reader, caller, run.owner))) throw notAnApprover()
     await assertMayRun(reader, caller, run)
   }
 
-  /** Throws 400 for an approver who has no account here, or is no member of the organization that the steps are of. */
+  /**
+   * Throws 400 for an approver without an account here, or who is not a member of the organization that owns the steps.
+   */
   async function assertApprovers(reader: Reader, steps: readonly Step[], owner: OwnerScope | null): Promise<void> {
     const org = owner && orgIn(owner)
     const named = steps.map(namedIn)
@@ -102,13 +116,13 @@ export function createApprovers({ workflows, orgs }: Deps) {
   }
 }
 
-/** The approvers that a step names; a placeholder names them only in a run. */
+/** The approvers that a step names. A placeholder names approvers only during a run. */
 function namedIn({ type, config }: Step): UserId[] {
   const { approvers } = config
   return type === 'approval' && Array.isArray(approvers) ? approvers.filter((id): id is UserId => UserId.is(id)) : []
 }
 
-/** Whether a step that waits or is over named the caller: an approver sees what became of it. */
+/** Whether a waiting or ended step named the caller, so that approvers see the result of a run. */
 async function wasRequested(reader: Reader, run: RunRow, caller: Caller): Promise<boolean> {
   if (caller.type === 'operator') return true
   if (run.pause?.approvers?.includes(caller.userId)) return true

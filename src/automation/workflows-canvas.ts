@@ -34,16 +34,16 @@ type Deps = {
   read(sent: NewWorkflow, call: Call<Caller>, before: WorkflowRow | null): Promise<object>
 }
 
-/** Why a canvas makes no workflow; nothing was changed. */
+/** Why a canvas cannot become a workflow. Nothing was changed. */
 type Unmade = { problems: CanvasProblem[] }
 
-/** Workflows that canvases compile to, and their runs, seen on the nodes of the canvas (docs/api.md 9, 10). */
+/** Workflows compiled from canvases, and their runs with the state of each canvas node (docs/api.md 9, 10). */
 export function createFromCanvas({ store, clock, canvases, workflows, read }: Deps) {
   return { make, get, listRuns, getRun }
 
   /**
-   * Makes the workflow of a canvas, or brings it up to date. Runs that have begun keep their steps. Throws 404, 403,
-   * 400 for a trigger that no workflow can have, and 409 when the canvas or the number of workflows does not allow it.
+   * Creates or updates the workflow of a canvas. Runs that have begun keep their steps. Throws 404, 403, 400 for a
+   * trigger that no workflow can have, and 409 when the canvas or the number of workflows does not allow it.
    */
   async function make(call: Call, id: string, input: OfCanvas): Promise<{ workflow: Workflow } | Unmade> {
     const drawn = await canvases.canvases.find(store.read, call.caller, id)
@@ -94,7 +94,7 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
     })
   }
 
-  /** Throws 404 while the canvas has none. */
+  /** Throws 404 when the canvas has no workflow. */
   async function get({ caller }: Call<Caller>, id: string): Promise<{ workflow: Workflow }> {
     const found = await ofCanvas(store.read, caller, id)
     if (!found) throw notFound('workflow of this canvas')
@@ -124,14 +124,14 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
 
 type Trigger = { triggerType: TriggerType; triggerConfig: Record<string, unknown> }
 
-/** What starts it: a keyword speaks to skills only, so that such a workflow is started by hand. */
+/** The trigger of the workflow. Keywords apply to skills only, so such a workflow is started manually. */
 function triggerOf({ type, config = {} }: { type: string; config?: object }): Trigger {
   return type === 'event' || type === 'schedule'
     ? { triggerType: type, triggerConfig: { ...config } }
     : { triggerType: 'manual', triggerConfig: {} }
 }
 
-/** A run with the state of each node that is a step of it. */
+/** A run with the state of each canvas node that is one of its steps. */
 function onNodes(run: RunRow, steps: Parameters<typeof presentRun>[1]): CanvasRun {
   const shown = presentRun(run, steps)
   const results = Map.groupBy(shown.stepResults, ({ index }) => index)

@@ -43,20 +43,20 @@ type Deps = {
   outcomes: Outcomes
   approvals: Pick<Approvals, 'turn'>
   steps: ReturnType<typeof createSteps>
-  /** Called in the transaction that moved a run to where it waits or ended. */
+  /** Called in the transaction in which a run pauses or ends. */
   onRest(run: RunRow): void
 }
 
 type Due = { run: WorkflowRunId; turn: number }
 const MAX_WARNINGS = 20
-/** Each worker that dies with the run takes one. */
+/** Each worker that dies during the run uses one attempt. */
 const MAX_TRIES = 12
-/** What passes by itself: the step is tried again. */
+/** Temporary errors, after which the step is retried. */
 const PASSING = new Set(['storage_unavailable', 'shutting_down', 'rate_limit_exceeded', 'too_many_requests'])
 
 /**
- * The job that carries a run from step to step. What a step did is stored with its result before the next one begins,
- * so that after a crash the run continues at the step that was interrupted, and no other is repeated (docs/promises.md
+ * The job that runs the steps of a workflow. The effects of a step are stored with its result before the next step
+ * begins. After a crash the run continues at the interrupted step, and no other step is repeated (docs/promises.md
  * I38).
  */
 export function registerRuns({ store, clock, jobs, unattended, outcomes, approvals, steps, onRest }: Deps): void {
@@ -89,7 +89,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     return {}
   }
 
-  /** The run, with the pause behind it whose time has come; null when it has gone on without this job. */
+  /** The run, resumed if its pause has expired. Null when it has moved on without this job. */
   async function begun({ run: id, turn }: Due): Promise<RunRow | null> {
     const row = await rows.find(store.read, id)
     if (!row || row.turn !== turn) return null
@@ -106,7 +106,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     })
   }
 
-  /** Runs the next step. Returns the run as it stands then. */
+  /** Runs the next step. Returns the updated run. */
   async function step(row: RunRow, signal: AbortSignal): Promise<RunRow> {
     signal.throwIfAborted()
     if (row.executed >= MAX_EXECUTED) return fail(row, `It took more than ${MAX_EXECUTED} steps.`)
@@ -151,7 +151,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const { type, config } = row.steps[at]!
     const values = valuesOf(row, done, clock.now())
     const call: Call = { caller, requestId: newRequestId(), route: 'workflow', signal, depth: row.depth + 1 }
-    // The text of the step before: what it said, else its output as JSON; empty without one.
+    // The text of the previous step, else its output as JSON. Empty for the first step.
     const output = done.at(-1)?.output?.value ?? null
     const text = (output as { text?: unknown } | null)?.text
     const previous = typeof text === 'string' ? text : written(output)
@@ -192,7 +192,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
   }
 }
 
-/** A prompt without a placeholder is followed by the text of the step before (docs/api.md 10). */
+/** Appends the text of the previous step to a prompt without placeholders (docs/api.md 10). */
 function withPrevious(
   type: StepType,
   { config, filled }: { config: Step['config']; filled: object },
@@ -202,11 +202,11 @@ function withPrevious(
   return isOpen ? { ...filled, prompt: `${config.prompt}\n\n${previous}` } : filled
 }
 
-/** Where a text is wanted and a placeholder gave something else, it is written out, as within a text. */
+/** Converts a member that must be text to text if a placeholder gave another type, as in the middle of a text. */
 function writeTexts(type: StepType, filled: Record<string, unknown>): void {
   for (const { path, params } of CHECKS.get(type)!.issues(filled)) {
     if (params.type !== 'string') continue
-    // The name of a header may hold dots.
+    // The name of a header may contain dots.
     const [member, ...inner] = path.split('.')
     const holder = inner.length ? (filled[member!] as Record<string, unknown>) : filled
     const name = inner.length ? inner.join('.') : member!
@@ -224,7 +224,7 @@ function assertFilled(type: StepType, filled: object): void {
   throw new StepFailure(`Once its placeholders were filled in: ${message}`)
 }
 
-/** The result without an output that is too large, alone or with those of the steps before. */
+/** The result without its output if the output is too large, alone or together with those of earlier steps. */
 function bounded(result: Done, before: readonly StepRow[]): Done {
   const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
   const without = (error: string): Done => ({ ...result, output: null, error })
@@ -233,7 +233,7 @@ function bounded(result: Done, before: readonly StepRow[]): Done {
   return without(`with the output of this step, the outputs of this run have more than ${MAX_RUN_BYTES} bytes`)
 }
 
-/** A sentence for what the step itself caused; anything else is thrown on, and the step tried again. */
+/** The message of an error that the step itself caused. Rethrows any other error, so that the step is retried. */
 function problemOf(error: unknown, signal: AbortSignal): string {
   if (signal.aborted || error instanceof RunMoved) throw error
   const isOurs = error instanceof StepFailure || error instanceof ExpressionFault || error instanceof TooMuchText
@@ -242,9 +242,7 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   throw error
 }
 
-/**
- * What a step's placeholders and expressions read (docs/api.md 10). A step that ran more than once has its last output.
- */
+/** The values that a step's placeholders and expressions read (docs/api.md 10). A repeated step has its last output. */
 function valuesOf(run: RunRow, done: readonly StepRow[], now: number): RunValues {
   const steps: Record<string, unknown> = Object.create(null)
   for (const { name, output } of done) steps[name] = { output: output?.value ?? null }
@@ -267,7 +265,7 @@ type OutcomeDeps = {
   approvals: Pick<Approvals, 'moved'>
 }
 
-/** The run stands elsewhere than it was read: cancelled, gone on, or taken over. */
+/** The run is in another state than when it was read: cancelled, continued, or taken over. */
 export class RunMoved extends Error {}
 
 /** How a step ended. */
@@ -275,11 +273,11 @@ type Ended = Omit<Done, 'effects'>
 
 export type Outcomes = ReturnType<typeof createOutcomes>
 
-/** What the end of a step does to its run, always in one transaction with what the step wrote. */
+/** The effects of a step's end on its run, always in one transaction with the step's own writes. */
 export function createOutcomes({ clock, audit, events, jobs, approvals }: OutcomeDeps) {
   return { stepEnded, paused, end, goOn, goOnAll, moveTo }
 
-  /** Stores a step's result and moves on. Throws {@link RunMoved}, which undoes the transaction. */
+  /** Stores a step's result and moves on. Throws {@link RunMoved}, which rolls back the transaction. */
   async function stepEnded(tx: Tx, run: RunRow, step: StepRow, { output, cost = 0, next, error = null }: Ended) {
     const now = clock.now()
     const status = error === null ? ('completed' as const) : ('failed' as const)
@@ -312,7 +310,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     return paused
   }
 
-  /** Stores that a step waits, and when it continues by itself. */
+  /** Stores that a step waits, and when it continues automatically. */
   async function paused(tx: Tx, run: RunRow, step: StepRow, pause: Pause): Promise<RunRow> {
     await rows.putStep(tx, { ...step, status: 'paused', output: null, error: null, cost_micro: 0, completed_at: null })
     const moved = await moveTo(tx, run, { status: 'paused', pause, turn: run.turn + 1, warnings: run.warnings })
@@ -320,7 +318,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     return moved
   }
 
-  /** Has a worker continue the run from where it stands. */
+  /** Enqueues a job that continues the run from its current state. */
   async function goOn(tx: Tx, run: RunRow, runAt?: number): Promise<void> {
     await jobs.enqueue(tx, RUN_JOB, jobOf(run, runAt))
   }
@@ -330,7 +328,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     await jobs.enqueueAll(tx, RUN_JOB, all)
   }
 
-  /** Ends a run: its state, the event and the record. */
+  /** Ends a run: updates its state, emits the event and writes the audit record. */
   async function end(
     tx: Tx,
     run: RunRow,
@@ -363,7 +361,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     return ended
   }
 
-  /** Throws {@link RunMoved} unless the run stands as it was read. */
+  /** Throws {@link RunMoved} unless the run is unchanged since it was read. */
   async function moveTo(tx: Tx, run: RunRow, change: Partial<RunRow>): Promise<RunRow> {
     const moved = await rows.advance(tx, run, change)
     if (!moved) throw new RunMoved()

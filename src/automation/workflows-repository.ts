@@ -10,24 +10,24 @@ import type { CanvasId } from './canvases-schema'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 import type { RunQuery, StepResult, WorkflowId, WorkflowRun, WorkflowRunId } from './workflows-schema'
 
-/** The kind of job that carries runs; stored in rows. */
+/** The kind of job that executes runs. Stored in rows. */
 export const RUN_JOB = { name: 'workflow.run' } as const
 
-/** Most steps one run may take, loops included (docs/api.md 10). */
+/** Maximum number of steps in one run, loops included (docs/api.md 10). */
 export const MAX_EXECUTED = 200
-/** How long a run may work between two pauses (docs/attacks.md R11). */
+/** Maximum working time of a run between two pauses (docs/attacks.md R11). */
 export const TIME_LIMIT_MS = 15 * 60_000
-/** How long `POST /workflows/{id}/run` waits for its end (docs/api.md 10). */
+/** How long `POST /workflows/{id}/run` waits for the run to end (docs/api.md 10). */
 export const WAIT_MS = 25_000
-/** How long a run that goes step by step waits for the word to go on. */
+/** How long a stepwise run waits for the command to continue. */
 export const STEP_PAUSE_MS = 86_400_000
-/** How long ended runs are kept, as jobs are (docs/api.md 7). */
+/** Retention of ended runs, equal to that of jobs (docs/api.md 7). */
 export const STORED_MS = 30 * 86_400_000
-/** Largest output of a step, as JSON. */
+/** Maximum size of a step's output as JSON. */
 export const MAX_OUTPUT_BYTES = 512 * 1024
-/** Largest sum of them in a run: each further step reads them all. */
+/** Maximum total size of outputs in a run, because each further step reads them all. */
 export const MAX_RUN_BYTES = 2 * 1024 * 1024
-/** At which a page of runs ends. */
+/** Size at which a page of runs ends. */
 const MAX_LISTED_BYTES = 4 * 1024 * 1024
 
 const inserted = counted<RunRow>()((tx, p) =>
@@ -116,7 +116,7 @@ const stepPut = command<StepRow>()((tx, p) => {
     .onConflictDoUpdate({ target: [t.run_id, t.seq], set })
 })
 
-/** What a run that continues changes. */
+/** The columns that a continuing run changes. */
 type Moved = Pick<
   RunRow,
   'status' | 'next' | 'executed' | 'turn' | 'pause' | 'warnings' | 'error' | 'output' | 'completed_at'
@@ -147,15 +147,15 @@ const advanced = command<Moved & Stood>()((tx, p) => {
 
 const newestFirst = pagesBy(workflowRuns, 'created_at')
 
-/** Schedules that wait for their time. */
+/** Schedules that wait for their next time. */
 const waits = (db: Reader): SQL => {
   const t = db.of(workflows)
   return and(eq(t.enabled, true), isNotNull(t.next_run_at))!
 }
 
-/** Rows of runs and their steps, and what runs read of workflows. */
+/** Rows of runs and their steps, and the workflow columns that runs read. */
 export const runRepository = {
-  /** A workflow by id, for what it was subscribed or scheduled for. */
+  /** A workflow by id, for a subscription or schedule. */
   async workflow(db: Reader, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
     const table = db.of(workflows)
     const one = and(eq(table.id, id), eq(table.owner, owner))
@@ -169,7 +169,7 @@ export const runRepository = {
     return (await db.select().from(table).where(one).limit(1))[0]
   },
 
-  /** When the next schedule is due; null when there is none. */
+  /** When the next schedule is due. Null when there is none. */
   async soonestDue(db: Reader): Promise<number | null> {
     const t = db.of(workflows)
     const first = db.select({ at: t.next_run_at }).from(t).where(waits(db)).orderBy(t.next_run_at).limit(1)
@@ -186,7 +186,7 @@ export const runRepository = {
       .limit(limit)
   },
 
-  /** Those of these that are due, locked until the commit. Left out is what another transaction has. */
+  /** The given workflows that are due, locked until the commit. Skips rows that another transaction has locked. */
   async lockDue(tx: Tx, ids: readonly WorkflowId[], now: number): Promise<WorkflowRow[]> {
     const t = tx.of(workflows)
     const found = tx.select().from(t)
@@ -196,11 +196,11 @@ export const runRepository = {
   ran: async (tx: Tx, ids: readonly WorkflowId[], at: number): Promise<void> =>
     void (await ran(tx, { list: asList(ids), at })),
 
-  /** When schedules come next. */
+  /** Sets the next time of schedules. */
   plan: async (tx: Tx, ids: readonly WorkflowId[], at: number | null): Promise<void> =>
     void (await planned(tx, { list: asList(ids), at })),
 
-  /** False when another try of the same request has begun it. */
+  /** False when another attempt of the same request has already begun the run. */
   insert: async (tx: Tx, row: RunRow): Promise<boolean> => (await inserted(tx, row)) === 1,
 
   insertAll: (tx: Tx, runs: readonly RunRow[]): Promise<void> => insertAll(tx, tx.of(workflowRuns), runs, inserted),
@@ -211,7 +211,7 @@ export const runRepository = {
     return (await db.select().from(table).where(one).limit(1))[0]
   },
 
-  /** Lets a request of another day have the same key. */
+  /** Allows a request on a later day to reuse the key. */
   async forgetOnce(tx: Tx, once: string, before: number): Promise<void> {
     const table = tx.of(workflowRuns)
     await tx
@@ -228,7 +228,7 @@ export const runRepository = {
     return newestFirst(db, wanted, eq(table.workflow_id, workflowId), ofStatus)
   },
 
-  /** Changes a run only where it still stands as it was read. Undefined when it does not. */
+  /** Changes a run only if it is unchanged since it was read. Undefined otherwise. */
   async advance(tx: Tx, run: RunRow, change: Partial<Moved>): Promise<RunRow | undefined> {
     const { id, turn, executed, status } = run
     const stood = { at_turn: turn, at_executed: executed, at_status: status }
@@ -263,10 +263,10 @@ export const runRepository = {
   /** A step is written when it pauses and when it ends. */
   putStep: async (tx: Tx, row: StepRow): Promise<void> => void (await stepPut(tx, row)),
 
-  /** Those of one run, in the order they ran. */
+  /** The steps of one run, in the order they ran. */
   stepsOf: (db: Reader, id: WorkflowRunId): Promise<StepRow[]> => stepsOf(db, { id }),
 
-  /** In the order they ran. */
+  /** The steps of several runs, in the order they ran. */
   async steps(db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> {
     if (!ids.length) return []
     const table = db.of(workflowSteps)
@@ -277,7 +277,7 @@ export const runRepository = {
       .orderBy(asc(table.run_id), asc(table.seq))
   },
 
-  /** Deletes runs that ended before a moment, with their steps. */
+  /** Deletes runs that ended before the given time, with their steps. */
   removeOld: (store: Store, before: number): Promise<number> =>
     removeOld(store, { table: workflowRuns, key: 'id', at: 'completed_at', also: removeSteps }, before),
 }
@@ -287,7 +287,7 @@ async function removeSteps(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx.delete(t).where(inArray(t.run_id, ids as WorkflowRunId[]))
 }
 
-/** A run as the API shows it, with the steps that never ran once it has ended. */
+/** A run as the API shows it. An ended run includes the steps that never ran. */
 export function presentRun(run: RunRow, steps: readonly StepRow[]): WorkflowRun {
   const ran = new Set(steps.map(({ index }) => index))
   const hasEnded = run.completed_at !== null
@@ -342,10 +342,10 @@ const presentStep = (
 
 type RunWithSteps = { run: RunRow; steps: StepRow[] }
 
-/** Runs whose steps are read at a time. */
+/** Number of runs whose steps are read at a time. */
 const TOGETHER = 10
 
-/** A page of runs with their steps; shorter than the limit where the outputs would make the answer too large. */
+/** A page of runs with their steps. Shorter than the limit when the outputs would make the answer too large. */
 export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQuery): Promise<Page<RunWithSteps>> {
   const page = await runRepository.list(db, workflow, query)
   const items: RunWithSteps[] = []
@@ -364,7 +364,7 @@ export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQue
   return { items, next: toPage(page.items, items.length, ({ created_at: at, id }) => ({ at, id })).next }
 }
 
-/** What the outputs of steps come to as JSON, in bytes. */
+/** Total size of the outputs of steps as JSON, in bytes. */
 export const sumOfOutputs = (steps: readonly StepRow[]): number =>
   steps.reduce((sum, { output }) => sum + bytesOf(output), 0)
 

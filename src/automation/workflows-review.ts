@@ -78,7 +78,7 @@ const CONFIGS = {
   tool: t.Object({
     name: Word,
     arguments: t.Optional(JsonObject),
-    /** What a tool is that neither this server nor an installed skill has. */
+    /** Defines a tool that neither this server nor an installed skill has. */
     tool: t.Optional(t.Omit(Manifest.properties.tools.items, ['name'])),
   }),
   event: t.Object({ eventType: Word, payload: t.Optional(t.Unknown()) }),
@@ -93,7 +93,7 @@ export type ConfigOf<Type extends StepType> = Static<(typeof CONFIGS)[Type]>
 
 export const CHECKS = new Map(Object.entries(CONFIGS).map(([type, schema]) => [type as StepType, checker(schema)]))
 
-/** Members that are read as they are written. */
+/** Members in which placeholders are not filled in. */
 export const UNFILLED: Partial<Record<StepType, readonly string[]>> = {
   condition: ['expression', 'onTrue', 'onFalse'],
   ai_transform: ['output_schema'],
@@ -103,10 +103,10 @@ export const UNFILLED: Partial<Record<StepType, readonly string[]>> = {
 type Config = Step['config']
 type Reading = Pick<Outbound, 'readUrl'>
 
-/** Whether filling in changes a value. */
+/** Whether filling in placeholders changes a value. */
 const isTemplate = (value: unknown): boolean => textsIn(value).some((text) => text.includes('{{'))
 
-/** What is wrong with a workflow that was read from a file, as a sentence; null when a server would take it. */
+/** The first problem of a workflow read from a file, as a sentence. Null when a server would accept it. */
 export function reviewWorkflow(given: object): string | null {
   try {
     assertFits(NewWorkflow, given)
@@ -123,8 +123,8 @@ export function reviewWorkflow(given: object): string | null {
 }
 
 /**
- * Checks what can be known of steps before they run (docs/api.md 10): their configs, placeholders and expressions,
- * where they lead, addresses and engines. Throws 400 `validation_error`, or `url_blocked`, naming the step.
+ * Validates steps as far as possible before they run (docs/api.md 10): configs, placeholders and expressions, jump
+ * targets, addresses and engines. Throws 400 `validation_error`, or `url_blocked`, naming the step.
  */
 export function assertSteps(steps: readonly Step[], outbound: Reading): void {
   for (const [at, step] of steps.entries()) {
@@ -135,7 +135,7 @@ export function assertSteps(steps: readonly Step[], outbound: Reading): void {
   }
 }
 
-/** A step as it is stored: of a tool only what a step may say of one, so no `command` and no `env`. */
+/** A step as stored. Drops tool members that a step may not have, such as `command` and `env`. */
 export function storedStep(step: Step): Step {
   if (step.type !== 'tool') return step
   const { name, arguments: args, tool } = step.config as ConfigOf<'tool'>
@@ -143,7 +143,7 @@ export function storedStep(step: Step): Step {
   return { ...step, config }
 }
 
-/** Members with placeholders are checked once they are filled in. */
+/** Members with placeholders are checked after the placeholders are filled in. */
 function assertConfig({ type, config }: Step, at: number): void {
   const path = ['steps', String(at), 'config']
   const issues = CHECKS.get(type)!
@@ -228,7 +228,7 @@ function assertContent(step: Step, at: number, outbound: Reading): void {
   }
 }
 
-/** A tool that the step has with it: where it is called, and what it takes and gives. */
+/** Checks the tool that a step defines: its endpoint and its input and output schemas. */
 function assertOwnTool({ tool }: ConfigOf<'tool'>, path: string, outbound: Reading): void {
   if (!tool) return
   if (tool.endpoint) readEndpoint(tool.endpoint, `${path}.endpoint`, outbound)
@@ -258,7 +258,7 @@ function assertUrl(url: string | undefined, path: string, outbound: Reading): vo
 const ADDRESS = /^[^\s@<>(),;:"[\]\\]{1,64}@[^\s@<>(),;:"[\]\\]{1,255}$/
 const MAX_RECIPIENTS = 10
 
-/** The addresses in `to`, separated by commas; null when it has others, none or too many. */
+/** The comma-separated addresses in `to`. Null when it contains other text, or none or too many addresses. */
 export function recipientsOf(to: string): string[] | null {
   const found = to.split(',').map((one) => one.trim())
   return found.length <= MAX_RECIPIENTS && found.every((one) => ADDRESS.test(one)) ? found : null
@@ -320,7 +320,7 @@ function assertEventTrigger({ eventPattern, filter }: Config): void {
   }
 }
 
-/** When a schedule runs next after a moment; null for other triggers. */
+/** The next time of a schedule after the given time. Null for other triggers. */
 export function nextOf(
   type: TriggerType,
   config: Config,

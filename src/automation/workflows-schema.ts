@@ -27,9 +27,7 @@ export type StepType = (typeof STEP_TYPES)[number]
 
 const Place = t.Integer({ minimum: 0, description: 'Index of a step, from 0' })
 
-/**
- * One step (docs/api.md 10). Where it goes next is the following step, and a failure ends the run, unless it says so.
- */
+/** One step (docs/api.md 10). By default the following step is next, and a failure ends the run. */
 export const Step = t.Object(
   {
     type: oneOf(STEP_TYPES),
@@ -73,7 +71,7 @@ const settable = {
 export const MAX_STEPS = 50
 const Steps = t.Array(Step, { minItems: 1, maxItems: MAX_STEPS })
 
-/** Body of `POST /workflows`. What must be there is checked by the verb, for its code `missing_fields`. */
+/** Body of `POST /workflows`. The verb checks required members, to give the code `missing_fields`. */
 export const NewWorkflow = t.Object(
   {
     name: t.Optional(Name),
@@ -85,7 +83,7 @@ export const NewWorkflow = t.Object(
 )
 export type NewWorkflow = Static<typeof NewWorkflow>
 
-/** Body of `PATCH /workflows/{id}`; absent members stay unchanged. */
+/** Body of `PATCH /workflows/{id}`. Absent members stay unchanged. */
 export const WorkflowPatch = t.Object(
   {
     name: t.Optional(Name),
@@ -96,7 +94,7 @@ export const WorkflowPatch = t.Object(
   { $id: 'WorkflowPatch' },
 )
 
-/** The members of a run that hold what it was given and what came of it. */
+/** The members of a run that contain its input and results. */
 export const RUN_WORDS = ['triggerData', 'output', 'error', 'warnings']
 
 const RUN_STATUSES = ['running', 'paused', 'completed', 'failed'] as const
@@ -145,7 +143,9 @@ export const RunPage = pageOf('runs', WorkflowRun)
 export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
 export type RunQuery = Static<typeof RunQuery>
 
-/** Body of `POST /evi/canvases/{id}/workflow`. What is left out stays; at first the canvas's name, and enabled. */
+/**
+ * Body of `POST /evi/canvases/{id}/workflow`. Omitted members stay unchanged. Initially the canvas's name, and enabled.
+ */
 export const OfCanvas = t.Object(
   { name: t.Optional(Name), enabled: t.Optional(t.Boolean()) },
   { $id: 'CanvasWorkflow' },
@@ -154,7 +154,7 @@ export type OfCanvas = Static<typeof OfCanvas>
 
 export const WorkflowReply = t.Object({ workflow: Workflow })
 
-/** What a run did at one node: at its last time, where the run came to it again. */
+/** The state of one node in a run. If the run reached the node several times, the state of the last time. */
 const CanvasNodeState = t.Object(
   {
     nodeId: t.String(),
@@ -172,7 +172,7 @@ const CanvasNodeState = t.Object(
 )
 export type CanvasNodeState = Static<typeof CanvasNodeState>
 
-/** A run as the canvas shows it: nodes that are steps, in the order of the steps. */
+/** A run as the canvas shows it: the nodes that are steps, in step order. */
 const CanvasRun = t.Object({ ...WorkflowRun.properties, nodes: t.Array(CanvasNodeState) }, { $id: 'CanvasRun' })
 export type CanvasRun = Static<typeof CanvasRun>
 export const CanvasRunReply = t.Object({ run: CanvasRun })

@@ -14,11 +14,11 @@ type Started = {
   trigger: TriggerType
   data: unknown
   behalf: Behalf
-  /** Events that led to it. */
+  /** Number of events in the causal chain. */
   depth?: number
   once?: string | null
   stepwise?: boolean
-  /** Why it cannot begin: the run is there, and has failed. */
+  /** Why the run cannot begin. The run is stored as failed. */
   failed?: string
 }
 
@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000
 
 type Deps = { clock: Clock; outcomes: Pick<Outcomes, 'goOn' | 'goOnAll' | 'end'> }
 
-/** Begins a run, in the transaction of what causes it. Null when another try of the same request has begun it. */
+/** Begins a run in the transaction of its cause. Null when another attempt of the same request has begun it. */
 export const createStart =
   ({ clock, outcomes }: Deps) =>
   async (tx: Tx, workflow: WorkflowRow, started: Started): Promise<RunRow | null> => {
@@ -41,7 +41,7 @@ export const createStart =
     return run
   }
 
-/** Begins many, none of which was asked for by a request. */
+/** Begins several runs, none of which a request caused. */
 export const createStartAll =
   ({ clock, outcomes }: Deps) =>
   async (tx: Tx, some: readonly { workflow: WorkflowRow; started: Started }[]): Promise<void> => {
@@ -82,7 +82,7 @@ const runOf = (
   completed_at: null,
 })
 
-/** `triggerData.overridePrompt` takes the place of the first prompt (docs/api.md 10). */
+/** `triggerData.overridePrompt` replaces the first prompt (docs/api.md 10). */
 function withPrompt(steps: WorkflowRow['steps'], data: unknown): WorkflowRow['steps'] {
   const prompt = (data as { overridePrompt?: unknown } | null)?.overridePrompt
   if (typeof prompt !== 'string' || prompt.trim() === '') return steps
@@ -90,7 +90,7 @@ function withPrompt(steps: WorkflowRow['steps'], data: unknown): WorkflowRow['st
   return steps.map((step, at) => (at === first ? { ...step, config: { ...step.config, prompt } } : step))
 }
 
-/** Whom the runs of a workflow act for. */
+/** The account that the runs of a workflow act for. */
 export const behalfIn = ({ user_id, api_key_id, active_org_id }: WorkflowRow): Behalf => ({
   user_id,
   api_key_id,
@@ -105,28 +105,28 @@ export type ScheduleDeps = {
   clock: Clock
   jobs: Pick<Jobs, 'register' | 'ensure'>
   startAll: StartAll
-  /** The time zone of a person's account, for schedules without one (docs/api.md 10). */
+  /** The time zone of a user's account, for schedules without a time zone (docs/api.md 10). */
   zoneOf(reader: Reader, userId: UserId): Promise<string>
   onError(name: string, error: unknown): void
 }
 
 const NAME = 'workflow.schedules'
-/** The shortest wait between two looks. */
+/** Minimum time between two checks. */
 const EVERY_MS = 250
-/** So many are found at once, and so many start in one commit. */
+/** Maximum number of due schedules found per check, and number started per commit. */
 const MAX_FOUND = 10_000
 const BATCH = 100
-/** A schedule that cannot start is tried again after this, and holds up no other. */
+/** A schedule that cannot start is retried after this time, and does not delay others. */
 const PUT_OFF_MS = 60_000
 
 /**
- * Starts runs at the times of schedules: one job of all looks for what is due, and starts it in batches. Times that
- * were missed, as while no server ran, make up one run.
+ * Starts runs at the times of schedules. A single recurring job finds due schedules and starts them in batches. Missed
+ * times, for example while no server ran, cause a single run.
  */
 export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError }: ScheduleDeps) {
   jobs.register(recurring(NAME, EVERY_MS, startDue, { dueAt: rows.soonestDue }))
   return {
-    /** Has the schedules looked at when this one is due. */
+    /** Makes the recurring job run when this schedule is due. */
     follow: (tx: Tx, runAt: number): Promise<void> =>
       jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt }),
   }
@@ -138,7 +138,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
     }
   }
 
-  /** All in one commit; where that fails for a reason of its own, one by one. */
+  /** Starts all in one commit. If that fails for another reason than unavailable storage, starts them one by one. */
   async function startSome(ids: readonly WorkflowId[]): Promise<void> {
     try {
       await store.write((tx) => startLocked(tx, ids))
@@ -169,7 +169,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
     await startAll(tx, started)
   }
 
-  /** Many have the same time, and few people have many. */
+  /** Caches times and zones, because many schedules have the same time and few users have many schedules. */
   async function nextTimes(
     tx: Tx,
     due: readonly WorkflowRow[],
@@ -190,7 +190,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
   }
 }
 
-/** One of each owner, then another of each: many of one do not come before the one of another. */
+/** Interleaves the owners, so that many schedules of one owner do not delay those of another. */
 function inTurns<T extends { owner: string }>(due: readonly T[]): T[] {
   const counts = new Map<string, number>()
   const placed = due.map((one) => {

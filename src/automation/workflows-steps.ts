@@ -27,45 +27,47 @@ import type { Pause, RunRow } from './table'
 import { type ConfigOf, isEventType, recipientsOf } from './workflows-review'
 import type { StepType } from './workflows-schema'
 
-/** What a step does its work with: its filled-in config, and what came before it. */
+/** The input of a step: its filled-in config, and the results of earlier steps. */
 export type Doing<Type extends StepType> = {
   config: ConfigOf<Type>
   /** Index of the step. */
   at: number
   run: RunRow
   call: Call
-  /** The text of the step before. */
+  /** The text of the previous step. */
   previous: string
-  /** What expressions read. */
+  /** The values that expressions read. */
   values: Readonly<Record<string, unknown>>
-  /** The same for each try of this step: receivers that know it do the work once (docs/promises.md I38). */
+  /**
+   * Equal for each attempt of this step, so that receivers that know the key do the work once (docs/promises.md I38).
+   */
   key: string
-  /** Stores the result of the step in a transaction of its own making; what it wrote then commits with it. */
+  /** Stores the result of the step in a transaction of the step, so that both commit together. */
   keep(tx: Tx, done: Done): Promise<void>
 }
 
-/** How a step ended well. */
+/** The result of a successful step. */
 export type Done = {
   output: unknown
   /** Micro-cents. */
   cost?: number
-  /** Index of the step that comes next, where the step decides. */
+  /** Index of the next step, if the step decides it. */
   next?: number | undefined
-  /** Why it failed all the same, after it was paid for; null when it did not. */
+  /** The error of a step that failed after it was paid for. Null when it succeeded. */
   error?: string | null
-  /** Commits with the result. */
+  /** Runs in the transaction that stores the result. */
   effects?(tx: Tx): Promise<unknown>
 }
 
-/** A step waits for a person or a time. */
+/** The result of a step that waits for a person or a time. */
 export class Paused {
   constructor(readonly pause: Pause) {}
 }
 
-/** The step was stored by `keep`. */
+/** Marks that `keep` has stored the step. */
 export const STORED = Symbol('kept')
 
-/** A step that did not succeed; the message is for the owner of the workflow. */
+/** A step that failed. The message is for the owner of the workflow. */
 export class StepFailure extends Error {
   override name = 'StepFailure'
 }
@@ -82,11 +84,11 @@ export type StepDeps = {
   mail: Mail
   outbound: Outbound
   fanOut: Pick<FanOut, 'publish'>
-  /** The secret that signs calls to addresses of notifications. */
+  /** The secret that signs webhook notifications. */
   secretOf(call: Call): string
 }
 
-/** The steps that ask an engine: billed as completions, and stored in the transaction that charges them. */
+/** The steps that ask an engine. They are billed as completions, and stored in the transaction that charges them. */
 function createAiSteps({ store, settings, completions, skills }: StepDeps) {
   const aiTransform: StepRunner<'ai_transform'> = async (doing) => {
     const { prompt, output_schema: schema, model, attachments, ...rest } = doing.config
@@ -127,7 +129,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
       ...request,
       metadata: { workflow_id: run.workflow_id, workflow_run_id: run.id },
       alongside: (tx, { costMicro }, { content, artifacts, refusal, promptTokens, completionTokens }, broken) => {
-        // This worker stops: nothing is charged, and another one begins the step again.
+        // This worker is stopping. Nothing is charged, and another worker restarts the step.
         if (broken !== undefined && call.signal.aborted) throw broken
         ended = broken
         const usage = {
@@ -143,7 +145,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
       },
     })
     await requested.catch((error: unknown) => {
-      // The failed step is stored with what it cost.
+      // The failed step is already stored with its cost.
       if (ended === undefined || error !== ended) throw error
     })
     return STORED
@@ -158,7 +160,7 @@ function parsedOrNull(content: string): unknown {
   }
 }
 
-/** Steps that decide, wait and shape, and reach nothing outside. */
+/** Steps that decide, wait and transform data, without external effects. */
 function createFlowSteps(clock: Clock) {
   const condition: StepRunner<'condition'> = async ({ config, values }) => {
     const result = isTrue(evaluate(parseExpression(config.expression), values))
@@ -196,7 +198,7 @@ function createFlowSteps(clock: Clock) {
 
 const LONGEST_MS = 30 * 86_400_000
 
-/** A text that is JSON as its value, any other as it is. */
+/** The value of a JSON text, or the text itself. */
 function parsed(text: string): unknown {
   try {
     return parseUntrustedJson(Buffer.from(text), { large: 'text' })
@@ -208,7 +210,10 @@ function parsed(text: string): unknown {
 const TIMEOUT_S = 30
 const MAX_ANSWER_BYTES = 256 * 1024
 
-/** Calls an address through the guarded door (docs/api.md 10). Every status is an answer; what gets none fails. */
+/**
+ * Calls an address through the guarded outbound client (docs/api.md 10). Every HTTP status is a result. Only a call
+ * without response fails.
+ */
 const createHttpStep =
   (outbound: Outbound): StepRunner<'http'> =>
   async ({ config, call, key }) => {
@@ -244,7 +249,7 @@ const createHttpStep =
     }
   }
 
-/** An answer may hold what no database can store. */
+/** Removes characters from a response that the database cannot store. */
 function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint8Array }): unknown {
   const text = storable(new TextDecoder().decode(body))
   if (!/\bjson\b/i.test(headers['content-type'] ?? '')) return text
@@ -258,7 +263,7 @@ function bodyOf({ headers, body }: { headers: Record<string, string>; body: Uint
 const TIMEOUT_MS = 10_000
 const MAX_REPLY_BYTES = 64 * 1024
 
-/** Tells somebody: by e-mail, by a signed POST, or on the bus, where who watches it shows it (docs/api.md 10). */
+/** Sends a notification by e-mail, by a signed POST, or as an event for in-app display (docs/api.md 10). */
 function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: StepDeps): StepRunner<'notification'> {
   return (doing) => {
     if (doing.config.channel === 'email') return byMail(doing)
@@ -304,7 +309,7 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
     return { output: { delivered: true } }
   }
 
-  /** Stored whether or not anyone is subscribed: `GET /events` is where it is read. */
+  /** Stored even without subscribers, because clients read it with `GET /events`. */
   async function inApp({ config, previous, run }: Doing<'notification'>) {
     const { to, subject = null, body = previous } = config
     const value = { to, subject, body, workflow_id: run.workflow_id, run_id: run.id }
@@ -315,8 +320,8 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
 }
 
 /**
- * Runs one tool: this server's own, one of an installed skill, or one that the step has with it (docs/api.md 10).
- * Naming it in a step allows it, so none asks for approval.
+ * Runs one tool: one of this server, of an installed skill, or one that the step defines (docs/api.md 10). Naming a
+ * tool in a step approves it, so no tool waits for approval.
  */
 const createToolStep =
   ({ clock, tools, skills }: StepDeps): StepRunner<'tool'> =>
@@ -338,7 +343,7 @@ const createToolStep =
 
 const MAX_KB = 64
 
-/** Puts an event on the bus of the workflow's owner, in the transaction of the step's result: once. */
+/** Emits an event for the workflow's owner in the transaction of the step's result, so that it is emitted once. */
 const createEventStep =
   ({ fanOut, clock }: StepDeps): StepRunner<'event'> =>
   async ({ config, run }) => {
@@ -355,7 +360,7 @@ const createEventStep =
     return { output: { eventId: id }, effects: (tx) => fanOut.publish(tx, event, 'workflow') }
   }
 
-/** What runs each kind of step (docs/api.md 10). */
+/** The function that runs each kind of step (docs/api.md 10). */
 export const createSteps = (deps: StepDeps): { [Type in StepType]: StepRunner<Type> } => ({
   ...createFlowSteps(deps.clock),
   ...createAiSteps(deps),

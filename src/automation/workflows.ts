@@ -73,7 +73,7 @@ export function createWorkflows(deps: Deps) {
   const fromCanvas = createFromCanvas({ ...deps, workflows, read })
   return { workflows, fromCanvas, run, listRuns, getRun, approve: verdict(true), reject: verdict(false), cancel }
 
-  /** A patch is checked as what it makes of the workflow. */
+  /** Validates a new workflow, or the result of applying a patch. */
   async function read(sent: NewWorkflow, { caller }: Call<Caller>, before: WorkflowRow | null) {
     const { name, triggerType, triggerConfig, steps, enabled } = sent
     if (!before) {
@@ -112,8 +112,8 @@ export function createWorkflows(deps: Deps) {
   }
 
   /**
-   * Begins a run and waits for it: until it ends or pauses, or 25 s. For a caller it acts as the caller, for an
-   * operator as the account that made the workflow. Throws 404, 409 when it is disabled.
+   * Begins a run and waits until it ends or pauses, at most 25 s. A caller's run acts as the caller, an operator's as
+   * the account that created the workflow. Throws 404, 409 when the workflow is disabled.
    */
   async function run(
     call: Call<Caller>,
@@ -165,7 +165,7 @@ export function createWorkflows(deps: Deps) {
         const step = (await rows.steps(tx, [found.id])).at(-1)!
         const output = { approved, by, comment: comment ?? null }
         const error = approved ? null : `rejected${comment ? `: ${comment}` : ''}`
-        // A run that goes step by step continues, or ends where it is.
+        // A stepwise run continues, or ends at its current step.
         const moved =
           kind !== 'step'
             ? await outcomes.stepEnded(tx, found, step, { output, error })
@@ -173,7 +173,7 @@ export function createWorkflows(deps: Deps) {
               ? await outcomes.moveTo(tx, found, { status: 'running', pause: null })
               : await outcomes.end(tx, found, { status: 'failed', error })
         if (moved.status === 'running') {
-          // A new turn: the job that waits for the time to pass has no effect any more.
+          // The new turn disables the job that waits for the timeout.
           const next = await rows.advance(tx, moved, { turn: moved.turn + 1 })
           if (next) await outcomes.goOn(tx, next)
         }
@@ -190,7 +190,7 @@ export function createWorkflows(deps: Deps) {
       })
   }
 
-  /** A run that moved on meanwhile, as its time was up or a step ended, is read again. */
+  /** Retries when the run moved on meanwhile, because a timeout passed or a step ended. */
   async function deciding<T>(unit: (tx: Tx) => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -232,18 +232,18 @@ export function createWorkflows(deps: Deps) {
 const answerTo = <Answer extends object>(tx: Tx, call: Call<Caller>, answer: Answer): Answer | Promise<Answer> =>
   call.caller.type === 'operator' ? answer : storeAnswer(tx, call as Call, answer)
 
-/** Waits for runs to end or to pause. What another node carries is found by looking at its row. */
+/** Waits for runs to end or to pause. Polls the rows to detect runs on other nodes. */
 function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
   const waiting = new Map<WorkflowRunId, Set<() => void>>()
   return {
-    /** This process has brought a run to rest. */
+    /** Call this when this process has paused or ended a run. */
     rested: ({ id }: RunRow): void => {
       for (const wake of waiting.get(id) ?? []) wake()
     },
 
     /**
-     * The run once it rests, or as it stands when the time is up or the caller left. A delay that ends before that is
-     * no rest: docs/api.md 10 says `paused` of long ones.
+     * The run once it ends or pauses, or its current state when the time is up or the caller disconnected. A delay that
+     * ends within the time does not count as a pause, because docs/api.md 10 reports `paused` for long delays only.
      */
     async untilRest(run: RunRow, { mostMs: maxMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
       const end = clock.monotonic() + maxMs
@@ -273,7 +273,7 @@ function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
   }
 }
 
-/** What starts runs by itself: schedules, and events by a subscription. */
+/** Starts runs automatically: by schedule, and by event subscription. */
 function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
   const schedules = createSchedules(deps)
   fanOut.receive('workflow', async (tx, event, targets) => {
@@ -281,7 +281,7 @@ function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
   })
   return { changed }
 
-  /** Follows a change of a workflow: what it is subscribed to, and when it runs next. */
+  /** Updates the event subscription and the schedule of a changed workflow. */
   async function changed(tx: Tx, workflow: WorkflowRow, isThere: boolean): Promise<void> {
     const { owner, id, trigger_type: type, trigger_config: config } = workflow
     const isOn = isThere && workflow.enabled
@@ -307,7 +307,7 @@ function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
   }
 }
 
-/** Whether an event passes; the fault of an invalid computed pattern, or of one for a text that is too long. */
+/** Whether an event passes the filter. Returns the error message if evaluating the filter fails. */
 function verdictOf(filter: unknown, trigger: object): boolean | { fault: string } {
   if (typeof filter !== 'string') return true
   try {

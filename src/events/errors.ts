@@ -1,6 +1,6 @@
 import { AppError, defineError, invalidInput } from '../kernel/errors'
 
-/** Contract 11.2. */
+/** The caller is not a member of the organization (docs/api.md 11.2). */
 export const foreignOrg = defineError(
   'forbidden',
   'forbidden',
@@ -16,7 +16,7 @@ export const viewersPublishNothing = defineError(
 export const reservedType = (type: string) =>
   invalidInput('eventType', `"${type}" is the name of a server event. Publish your event under another name.`)
 
-/** Catalogue docs/attacks.md R2. */
+/** The payload is too large (docs/attacks.md R2). */
 export const payloadTooLarge = (maxKb: number, member: string) =>
   new AppError('too_large', 'payload_too_large', `"${member}" is larger than ${maxKb} KB. Send a link to it instead.`, {
     param: member,

@@ -7,17 +7,17 @@ import { command, query, type Reader, type Tx } from '../kernel/store'
 import type { EventId } from './schema'
 import { type BusEventRow, busEvents, eventSubscriptions } from './table'
 
-/** What is looked up of a name at most, in words: more words make no narrower index. */
+/** Maximum number of words used for a lookup. More words do not narrow the index further. */
 const MAX_WORDS = 4
 
-/** The words of a pattern before its first `*`, four at most: its place in the index, empty for `*`. */
+/** The words of a pattern before its first `*`, four at most. They are its index key, which is empty for `*`. */
 export const stemOf = (pattern: string): string => {
   const words = pattern.split('.')
   const star = words.indexOf('*')
   return words.slice(0, Math.min(star < 0 ? words.length : star, MAX_WORDS)).join('.')
 }
 
-/** The places at which patterns that match a name can be, always five of them: `''`, `order`, `order.created`. */
+/** The index keys of all patterns that can match a name, always five: `''`, `order`, `order.created`. */
 function stemsOf(type: string): Record<'s0' | 's1' | 's2' | 's3' | 's4', string> {
   const words = type.split('.')
   const first = (count: number) => words.slice(0, count).join('.')
@@ -25,8 +25,9 @@ function stemsOf(type: string): Record<'s0' | 's1' | 's2' | 's3' | 's4', string>
 }
 
 /**
- * Whether a pattern matches the name of an event (docs/api.md 11.1): `*` alone all, in the middle one word, at the end
- * one or more. With `prefix` a pattern without `*` also matches what begins with it: `share` matches `share.accepted`.
+ * Whether a pattern matches the name of an event (docs/api.md 11.1). `*` alone matches all names, in the middle one
+ * word, at the end one or more words. With `prefix`, a pattern without `*` also matches names that start with it:
+ * `share` matches `share.accepted`.
  */
 export function matchesPattern(pattern: string, type: string, { prefix }: { prefix: boolean }): boolean {
   if (pattern === '*' || pattern === type) return true
@@ -51,7 +52,9 @@ const insertEvent = command<BusEventRow>()((tx, p) =>
   }),
 )
 
-/** One row for each pattern, with all that have it: rows are what such a question costs. No target has a space. */
+/**
+ * One row per pattern with all its targets, because the cost depends on the number of rows. No target contains a space.
+ */
 const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((db, p) => {
   const t = db.of(eventSubscriptions)
   const ofOwner = and(eq(t.owner, p.owner), inArray(t.stem, [p.s0, p.s1, p.s2, p.s3, p.s4]))
@@ -62,7 +65,7 @@ const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((
 
 type Listed = Wanted & { type?: string | undefined; range: Range }
 
-/** Stored events; whose they are is an argument of each read, null for all. */
+/** Stored events. Each read takes the owner, or null for all owners. */
 export const eventRepository = {
   insert: async (tx: Tx, row: BusEventRow): Promise<void> => void (await insertEvent(tx, row)),
 
@@ -75,14 +78,14 @@ export const eventRepository = {
     return newestFirst(db, wanted, ownerFilter, nameFilter(t.type, type), since, until)
   },
 
-  /** How many events since a moment were started by others, counted up to `most`. */
+  /** The number of events since a given time that other events caused, counted up to `max`. */
   async countStarted(tx: Tx, owner: OwnerScope, since: number, max: number): Promise<number> {
     const t = tx.of(busEvents)
     const started = and(eq(t.owner, owner), gte(t.created_at, since), gt(t.depth, 0))
     return (await tx.select({ id: t.id }).from(t).where(started).limit(max)).length
   },
 
-  /** The texts of these events, by id. */
+  /** The envelopes of these events, by id. */
   async envelopes(db: Reader, ids: readonly EventId[]): Promise<Map<EventId, string>> {
     if (!ids.length) return new Map()
     const t = db.of(busEvents)
@@ -94,17 +97,17 @@ export const eventRepository = {
   },
 }
 
-/** What may subscribe to events. Only webhooks take a pattern without `*` as one name (docs/api.md 14.1). */
+/** The kinds of event subscribers. Only webhooks match a pattern without `*` exactly (docs/api.md 14.1). */
 export type Subscriber = 'webhook' | 'hook' | 'workflow' | 'skill'
 
 type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 
-/** What nobody is subscribed to, as owner and type. Every paid call emits, and most owners have no subscriber. */
+/** Owners and types without subscribers. Every paid call emits events, and most owners have no subscriber. */
 type Silence = { known: Set<string>; changes: number }
 
 const MAX_KNOWN = 50_000
 
-/** By connection, and so on SQLite alone: on Postgres another process may subscribe. */
+/** Keyed by connection, on SQLite only, because on Postgres another process may subscribe. */
 const silences = new WeakMap<object, Silence>()
 
 function silenceOf({ prepared }: Tx): Silence | null {
@@ -114,7 +117,7 @@ function silenceOf({ prepared }: Tx): Silence | null {
   return found
 }
 
-/** Has a target receive what these patterns match, and nothing else; none ends it. */
+/** Replaces the patterns of a target. An empty list ends the subscription. */
 export async function subscribe(tx: Tx, { owner, subscriber, target }: Target, patterns: readonly string[]) {
   const silence = silenceOf(tx)
   if (silence) {
@@ -133,7 +136,8 @@ type Reached = ReadonlyMap<Subscriber, string[]>
 const NOBODY: Reached = new Map()
 
 /**
- * The targets of an owner that an event of this type reaches, by kind of subscriber. At once where it is known: none.
+ * The targets of an owner that an event of this type reaches, by kind of subscriber. Synchronous when it is known that
+ * there are none.
  */
 export function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Reached | Promise<Reached> {
   const silence = silenceOf(tx)
@@ -153,7 +157,7 @@ async function askFor(
   return reachedBy(found, type)
 }
 
-/** How many webhooks of an owner an event of this type would reach now. */
+/** The number of an owner's webhooks that an event of this type would reach now. */
 export async function webhooksFor(reader: Reader, owner: OwnerScope, type: string): Promise<number> {
   const found = await interested(reader, { owner, ...stemsOf(type) })
   return reachedBy(found, type).get('webhook')?.length ?? 0
@@ -170,7 +174,9 @@ function reachedBy(patterns: Awaited<ReturnType<typeof interested>>, type: strin
   return new Map([...found].map(([subscriber, targets]) => [subscriber, [...targets]]))
 }
 
-/** An end of a subscription that this unit saw may still be undone, and another may begin before the commit. */
+/**
+ * Caches after the commit only, because the transaction may be rolled back or another subscription may begin before it.
+ */
 function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
   const { changes } = silence
   tx.afterCommit(() => {

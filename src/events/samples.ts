@@ -37,9 +37,7 @@ const chat = { config_id: id(7), session_id: id(8), operator_id: null }
 
 type Sample = { about: string; data: Readonly<Record<string, unknown>> }
 
-/**
- * Each event of the server that callers may receive, when it happens, and what its data looks like (docs/api.md 14.2).
- */
+/** The server's events that callers can receive, with a description and sample data (docs/api.md 14.2). */
 export const SAMPLES = {
   'completion.created': {
     about: 'An answer, a picture, a document or an audio file was created',

@@ -11,29 +11,29 @@ export type EventId = Id<'event'>
 /** A kind of event: its dotted name (docs/api.md 14.2), and the type of its `data`. */
 export type EventKind<Data extends object = object> = {
   readonly type: string
-  /** For other modules only: `*` does not match it, so it is never delivered outside the server. */
+  /** For other modules only. `*` does not match it, so it is never delivered outside the server. */
   readonly internal: boolean
   readonly '~data'?: Data
 }
 
-/** Something that happened, its owner, and when (epoch ms). */
+/** An event with its owner and time (epoch ms). */
 export type DomainEvent<Data extends object = object> = {
   readonly id: EventId
   readonly type: string
   readonly scope: OwnerScope
   readonly created: number
   readonly data: Data
-  /** How many events led to it, each by what another one had started; 0 for what a caller did. */
+  /** Length of the causal chain of events. 0 for events caused directly by a caller. */
   readonly depth: number
 }
 
 /** Declares an event in the module that emits it: `defineEvent<KeyFacts>('key.created')`. */
 export const defineEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: false })
 
-/** The same for events that only other modules may receive. */
+/** Declares an event that only other modules may receive. */
 export const defineInternalEvent = <Data extends object>(type: string): EventKind<Data> => ({ type, internal: true })
 
-/** Longest name or pattern of an event (docs/api.md 11.2). */
+/** Maximum length of an event name or pattern (docs/api.md 11.2). */
 const MAX_CHARS = 128
 const TYPE = form(
   '^[a-z0-9_]+(\\.[a-z0-9_]+)*$',

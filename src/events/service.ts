@@ -21,17 +21,17 @@ import {
 } from './schema'
 import { type BusEventRow, busEvents } from './table'
 
-/** The largest body that a receiver gets (docs/api.md 14.3). */
+/** Maximum body size for a receiver (docs/api.md 14.3). */
 const MAX_BYTES = 256 * 1024
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
-/** Events that what started from events may publish in a minute, for one owner: they could double at each depth. */
+/** Rate limit of events caused by events, per owner. Without it they could double at each depth. */
 export const STARTED = { max: 1_000, everyMs: 60_000 }
 
 /**
- * What a kind of subscriber does with an event, in its transaction: it stores what is to be done, and returns. The
- * owner is the one of the targets.
+ * Handles an event for one kind of subscriber, in the event's transaction. It only stores the pending work.
+ * `event.owner` is the owner of the targets.
  */
 type Receive = (tx: Tx, event: BusEventRow, targets: readonly string[]) => Promise<unknown>
 
@@ -39,17 +39,17 @@ export type FanOut = ReturnType<typeof createFanOut>
 
 type Scope = 'all' | 'nobody' | 'recorded'
 
-/** Whose subscribers an event reaches. */
+/** An owner whose subscribers an event reaches. */
 type Part = { owner: OwnerScope; reached: ReadonlyMap<Subscriber, string[]> }
 
-/** An event this deep is stored and reaches nobody, so that what events start cannot go round for ever. */
+/** An event deeper than this is stored but reaches nobody, so that event loops end. */
 const MAX_DEPTH = 8
 
 const MAX_KB = 64
 
 const OF_SERVER: ReadonlySet<string> = new Set(Object.keys(SAMPLES))
 
-/** Names that callers may not publish: receivers trust that the server itself says these. */
+/** Names that callers may not publish, because receivers trust that these events come from the server. */
 export const isReserved = (type: string): boolean => OF_SERVER.has(type) || type === 'svc' || type.startsWith('svc.')
 
 type Deps = {
@@ -58,7 +58,7 @@ type Deps = {
   audit: Pick<AuditLog, 'record'>
   fanOut: FanOut
   storeAnswer<T>(tx: Tx, call: Pick<Call, 'once'>, answer: T): Promise<T>
-  /** Of the modules after this one. */
+  /** Functions of modules that depend on this one. */
   orgs: {
     roleOf(reader: Reader, orgId: OrgId, userId: UserId): Promise<string | null>
     findOwner(reader: Reader, word: string | undefined): Promise<{ scope: OwnerScope }>
@@ -71,11 +71,11 @@ export type EventService = ReturnType<typeof createEvents>
 const TIDY_EVERY_MS = 600_000
 const DAY_MS = 86_400_000
 
-/** `/events`: what callers put on the bus, and what was on it (docs/api.md 11.2). */
+/** `/events`: publishes and lists events (docs/api.md 11.2). */
 export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, settings }: Deps) {
   return { publish, list, tidying }
 
-  /** Throws 403 for an organization that is not the caller's, 400 for a reserved name, 413 for a large payload. */
+  /** Throws 403 if the caller is not a member of the organization, 400 for a reserved name, 413 for a large payload. */
   async function publish(call: Call<Caller>, input: NewEvent): Promise<PublishedEvent> {
     const { eventType, payload = null, sourceConnector = null } = input
     if (isReserved(eventType)) throw reservedType(eventType)
@@ -91,8 +91,8 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
         data: { value: payload },
         depth: call.depth ?? 0,
       }
-      // Whose own hooks and record an event of an organization reaches: its publisher's, unless the key is the
-      // organization's.
+      // An organization's event also reaches the publisher's own hooks and audit log, unless the organization's key
+      // publishes.
       const self: OwnerScope | null =
         call.caller.type !== 'operator' && !call.caller.orgId && scope !== `user:${call.caller.userId}`
           ? `user:${call.caller.userId}`
@@ -101,7 +101,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
       const metadata = { event_type: eventType, ...(sourceConnector ? { source_connector: sourceConnector } : {}) }
       const entry = { action: 'event.published', entityType: 'event', entityId: id, input: { metadata } } as const
       await audit.record(tx, call, { ...entry, scope })
-      // Its publisher also sees it in their own record (docs/api.md 11.2).
+      // The event also appears in the publisher's own audit log (docs/api.md 11.2).
       if (self) await audit.record(tx, call, { ...entry, scope: self })
       return storeAnswer(tx, call, {
         id,
@@ -118,7 +118,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     })
   }
 
-  /** Newest first: those of one organization, by default the active one; operators see all. */
+  /** Newest first: events of one organization, by default the active one. Operators see all. */
   async function list(
     { caller }: Call<Caller>,
     { orgId, eventType, from, to, ...paging }: BusEventQuery,
@@ -135,7 +135,9 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return { events: page.items.map(present), ...pageFields(page) }
   }
 
-  /** A person is an organization of one member (docs/api.md 1.2). An organization's key acts for no other one. */
+  /**
+   * A person counts as an organization of one member (docs/api.md 1.2). An organization's key acts for no other one.
+   */
   async function scopeOf(caller: Caller, id: string | undefined, act: 'publish' | 'read'): Promise<OwnerScope> {
     if (caller.type === 'operator') return (await orgs.findOwner(store.read, id)).scope
     const { activeOrgId, orgId, userId } = caller
@@ -148,7 +150,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return `org:${wanted}`
   }
 
-  /** Deletes what is older than it is kept. */
+  /** Deletes events older than the retention time. */
   function tidying(): JobKind<null> {
     return recurring('events.tidy', TIDY_EVERY_MS, async () => {
       const before = clock.now() - settings.eventsRetentionDays * DAY_MS
@@ -157,7 +159,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
   }
 }
 
-/** What `orgId` says of an owner: a person's own id stands for the organization they have none of. */
+/** The `orgId` of an owner. For a person it is the user id. */
 const ownerIdOf = (scope: OwnerScope): string => scope.slice(scope.indexOf(':') + 1)
 
 const present = ({ id, owner, type, envelope, source, created_at }: BusEventRow): BusEvent => ({
@@ -169,25 +171,25 @@ const present = ({ id, owner, type, envelope, source, created_at }: BusEventRow)
   timestamp: iso(created_at),
 })
 
-/** Throws 413 for more than an event may carry (docs/api.md 11.2). */
+/** Throws 413 when the payload exceeds the limit (docs/api.md 11.2). */
 export function assertPayload(payload: unknown, member = 'payload'): void {
   if (Buffer.byteLength(JSON.stringify(payload)) > MAX_KB * 1024) throw payloadTooLarge(MAX_KB, member)
 }
 
 /**
- * Takes an event to its subscribers, in the transaction of its cause: either all of it is there or nothing
- * (docs/promises.md I17). Events of the server are stored only where something is subscribed.
+ * Delivers an event to its subscribers in the transaction of its cause, so that both commit or neither
+ * (docs/promises.md I17). Stores server events only if they have a subscriber.
  */
 export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattended'> }) {
   const receivers = new Map<Subscriber, Receive>()
   return {
-    /** Declares who takes the events of a kind of subscriber. */
+    /** Registers the receiver for a kind of subscriber. */
     receive: (subscriber: Subscriber, receive: Receive): void => void receivers.set(subscriber, receive),
     ofServer,
     publish,
   }
 
-  /** For the bus: an event that a module emits. At once where it is known that nobody hears it. */
+  /** Delivers an event that a module emits on the bus. Synchronous when it is known to have no subscribers. */
   function ofServer(tx: Tx, event: DomainEvent): void | Promise<void> {
     const found = subscribersOf(tx, event.scope, event.type)
     if (!(found instanceof Promise) && !found.size) return
@@ -199,8 +201,8 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
   }
 
   /**
-   * An event that a caller publishes. `self` is the publisher, where the event is an organization's: their own hooks,
-   * workflows and skills hear it too, and nobody else's. Returns how many of each kind it reaches.
+   * Publishes an event of a caller. For an organization's event, `self` is the publisher. The publisher's own hooks,
+   * workflows and skills also receive it, their webhooks do not. Returns the number of targets of each kind.
    */
   async function publish(
     tx: Tx,
@@ -226,7 +228,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     }
   }
 
-  /** Of a loop and of a cascade nothing more starts: neither goes round for ever, nor doubles for ever. */
+  /** Stops loops and cascades: limits the depth and the rate of events caused by events. */
   async function scopeOf(
     tx: Tx,
     { scope, depth, created }: Pick<DomainEvent, 'scope' | 'depth' | 'created'>,
@@ -235,7 +237,7 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     if (depth === 0) return 'all'
     const started = await rows.countStarted(tx, scope, created - STARTED.everyMs, STARTED.max + 1)
     if (started < STARTED.max) return 'all'
-    // The first of many: a row of the record for each of them would be a flood of its own.
+    // Only the first event over the limit is recorded, because a row for each would itself be a flood.
     return started === STARTED.max ? 'recorded' : 'nobody'
   }
 
@@ -268,8 +270,8 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
 }
 
 /**
- * The data of an event as receivers get it: what is too large for one delivery is null and named in `_omitted`, largest
- * first. The ids beside it say where all of it is, such as `GET /jobs/{job_id}`.
+ * The data of an event as receivers get it. Members too large for one delivery are null and listed in `_omitted`,
+ * largest first. Ids in the data show where to read them, such as `GET /jobs/{job_id}`.
  */
 export function deliverable(data: unknown): unknown {
   if (sizeOf(data) <= MAX_BYTES || typeof data !== 'object' || data === null || Array.isArray(data)) return data
@@ -287,11 +289,11 @@ export function deliverable(data: unknown): unknown {
 
 type BusDeps = {
   clock: Clock
-  /** Logs a listener that failed after the commit; the change it reacted to stays. */
+  /** Logs a listener that failed after the commit. The change it reacted to remains. */
   onError(type: string, error: unknown): void
 }
 
-/** What led to an event: how deep the one was that started it. */
+/** The cause of an event: the depth of the event that caused it. */
 type Cause = { depth?: number | undefined }
 type TransactionListener = (tx: Tx, event: DomainEvent<never>) => void | Promise<void>
 type AfterCommitListener = (event: DomainEvent<never>) => void
@@ -300,11 +302,11 @@ type Listeners = { inTransaction: TransactionListener[]; afterCommit: AfterCommi
 
 export type EventBus = ReturnType<typeof createEventBus>
 
-/** The in-process event bus. Modules subscribe when they are built, and emit inside the transaction of the change. */
+/** The in-process event bus. Modules subscribe when they are created, and emit inside the transaction of the change. */
 export function createEventBus({ clock, onError }: BusDeps) {
   const transactionListeners: Subscription<TransactionListener>[] = []
   const afterCommitListeners: Subscription<AfterCommitListener>[] = []
-  /** Who listens to each kind that was emitted; forgotten when somebody subscribes. */
+  /** Cached listeners by kind. Cleared when a listener subscribes. */
   let known = new WeakMap<EventKind, Listeners>()
   const subscribe = <React>(subscriptions: Subscription<React>[], subscription: Subscription<React>): void => {
     subscriptions.push(subscription)
@@ -321,8 +323,8 @@ export function createEventBus({ clock, onError }: BusDeps) {
 
   return {
     /**
-     * Notifies all listeners. `inTransaction` listeners run now, in order of subscription; `afterCommit` listeners run
-     * once the transaction has committed, and not at all when it is rolled back. A promise only where one has to wait.
+     * Notifies all listeners. `inTransaction` listeners run now, in order of subscription. `afterCommit` listeners run
+     * after the commit, and never after a rollback. Returns a promise only if a listener is asynchronous.
      */
     emit<Data extends object>(
       tx: Tx,
@@ -347,7 +349,7 @@ export function createEventBus({ clock, onError }: BusDeps) {
 
     /**
      * `react` runs in the emitting transaction: its writes commit with the change, and its failure rolls both back.
-     * `having`: only for events whose data has this member.
+     * With `having`, only for events whose data has this member.
      */
     inTransaction<Data extends object>(
       kind: EventKind<Data> | '*',
@@ -358,13 +360,13 @@ export function createEventBus({ clock, onError }: BusDeps) {
       subscribe(transactionListeners, { kind, react: (having ? reactWith : react) as TransactionListener })
     },
 
-    /** `react` runs after the commit and before the caller is answered; it must not await anything. */
+    /** `react` runs after the commit and before the response. It must not await anything. */
     afterCommit<Data extends object>(kind: EventKind<Data> | '*', react: (event: DomainEvent<Data>) => void): void {
       subscribe(afterCommitListeners, { kind, react: react as AfterCommitListener })
     },
   }
 
-  /** An exception after the commit would make a stored change look failed. */
+  /** Catches exceptions after the commit, because they would make a stored change look failed. */
   function contain(effect: () => void, type: string): void {
     try {
       effect()

@@ -4,7 +4,7 @@ import { defineTable, type Row } from '../kernel/store'
 import type { Subscriber } from './repository'
 import type { EventId } from './schema'
 
-/** Lists published events, and server events that have a subscriber. */
+/** Published events, and server events that have a subscriber. */
 export const busEvents = defineTable((k) =>
   k.table(
     'bus_events',
@@ -12,7 +12,7 @@ export const busEvents = defineTable((k) =>
       id: k.text('id').$type<EventId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
       type: k.text('type').notNull(),
-      /** `{id,type,created,data}` as the very text that every receiver gets (docs/promises.md I17). */
+      /** `{id,type,created,data}` as the exact text that every receiver gets (docs/promises.md I17). */
       envelope: k.text('envelope').notNull(),
       source: k.text('source'),
       depth: k.int('depth').notNull(),
@@ -27,13 +27,13 @@ export const busEvents = defineTable((k) =>
   ),
 )
 
-/** Who wants which events. The module of the subscriber keeps its rows, in the units that change it. */
+/** Event subscriptions. The subscriber's module maintains its rows in the transactions that change it. */
 export const eventSubscriptions = defineTable((k) =>
   k.table(
     'event_subscriptions',
     {
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** The words of the pattern before its first `*`: what an event is looked up by. */
+      /** The words of the pattern before its first `*`, used for the lookup. */
       stem: k.text('stem').notNull(),
       subscriber: k.text('subscriber').$type<Subscriber>().notNull(),
       target: k.text('target').notNull(),

@@ -22,7 +22,7 @@ export const usedOtherwise = defineError(
     `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this request with a new key.`,
 )
 
-/** This process was silent past its lease and another one took the key over, so its transaction is rolled back. */
+/** This process missed its lease and another process took over the key, so its transaction is rolled back. */
 export const takenOver = defineError(
   'conflict',
   'idempotency_conflict',

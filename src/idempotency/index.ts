@@ -1,4 +1,4 @@
-/** Idempotency: the answer to a request with an Idempotency-Key, stored with its effect and replayed for a day. */
+/** Idempotency: stores the answer to a request with an Idempotency-Key with its effect, and replays it for a day. */
 
 export { resealAnswers } from './reseal'
 export {

@@ -7,8 +7,8 @@ import { contextOf, idempotencyKeys } from './table'
 const BATCH = 200
 
 /**
- * Encrypts the kept answers of everyone with another master key; with none it only counts what `from` opens. An answer
- * that it does not open stays as it is: nobody could read it before either.
+ * Re-encrypts all stored answers with another master key. If `to` is null, only counts the answers that `from` can
+ * open. An answer that cannot be opened stays unchanged, because it was unreadable before.
  */
 export async function resealAnswers(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {
   const t = db.of(idempotencyKeys)

@@ -15,7 +15,7 @@ type IdempotencyLoopDeps = { idempotency: Idempotency; clock: Clock; onError(nam
 /** A quarter of the lease, so that one late renewal does not lose it. */
 const RENEW_MS = 500
 
-/** Half the lease: one that begins meanwhile is renewed in time all the same. */
+/** Half the lease, so that a request that begins meanwhile is still renewed in time. */
 const NONE_RUNS_MS = 1_000
 
 const EXPIRY_MS = 60_000
@@ -48,7 +48,7 @@ const answered = query<{ now: number; limit: number }>()((db, p) => {
     .limit(p.limit)
 })
 
-/** Claims a key that is new, expired, or whose lease has lapsed. Returns 1 when the claim succeeded. */
+/** Claims a key that is new, expired, or has a lapsed lease. Returns 1 when the claim succeeded. */
 const claimRepository = counted<Claim>()((tx, p) => {
   const t = tx.of(idempotencyKeys)
   const { user_id, key, request_id, fingerprint, lease_until, expires_at } = p
@@ -93,7 +93,10 @@ const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number):
     .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
 }
 
-/** Deletes the keys that expired first since `from`: `limit`, and those that expired with the last. Returns when. */
+/**
+ * Deletes the keys that expired first since `from`: `limit` keys, and those that expired at the same time as the last.
+ * Returns their expiry times.
+ */
 const removeExpiredRepository = async (tx: Tx, now: number, limit: number, from: number): Promise<number[]> => {
   const t = tx.of(idempotencyKeys)
   const due = await tx
@@ -107,7 +110,7 @@ const removeExpiredRepository = async (tx: Tx, now: number, limit: number, from:
   return due.map(({ at }) => at)
 }
 
-/** When the first key expires, in epoch milliseconds; null where there is none. */
+/** When the first key expires, in epoch milliseconds. Null when there are no keys. */
 const soonest = async (db: Reader): Promise<number | null> => {
   const t = db.of(idempotencyKeys)
   const [first] = await db.select({ at: t.expires_at }).from(t).orderBy(t.expires_at).limit(1)
@@ -141,9 +144,9 @@ export type Replay = { readonly status: number; readonly body: string }
 /** The right to run a request, held until its answer is stored or the key is released. */
 export type Ticket = Once & {
   readonly status: number
-  /** The body that was stored, once the transaction has committed; null before. */
+  /** The stored body after the transaction has committed. Null before. */
   answered(): string | null
-  /** Stores the answer of a route that changed nothing here and so had no transaction of its own. */
+  /** Stores the answer of a route that changed nothing here and so had no transaction. */
   keepAlone(answer: unknown): { text: string; keeping: Promise<void> }
   /** The request failed: releases its key, unless an effect has already committed with its answer. */
   release(): Promise<void>
@@ -152,8 +155,8 @@ export type Ticket = Once & {
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 /**
- * How long a dead process blocks its keys (docs/promises.md I11). On SQLite the lease is 0: one process holds the data
- * folder, so a request that this process is not running is not running at all.
+ * How long a dead process blocks its keys (docs/promises.md I11). On SQLite the lease is 0, because one process holds
+ * the data folder. A request that this process is not running is not running at all.
  */
 const LEASE_MS = 2_000
 const ATTEMPTS = 3
@@ -182,8 +185,8 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
    * key, 409 `idempotency_conflict` while the key is in use or when it belongs to another request.
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
-    // Throws 400 `validation_error` for an invalid key. A header sent twice arrives joined by a comma and is invalid
-    // too.
+    // Throws 400 `validation_error` for an invalid key. A repeated header arrives joined by a comma, which is also
+    // invalid.
     if (!KEY.test(request.key)) throw badKey(request.key)
     const id = `${request.userId} ${request.key}`
     const other = running.get(id)
@@ -212,12 +215,12 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
         idempotencyRepository.claim(tx, { user_id, key, request_id, fingerprint, ...times }),
       )
       if (ours) return null
-      // Another process claimed the key first: read the row again.
+      // Another process claimed the key first, so the row is read again.
       if (attempt === ATTEMPTS) throw stillRunning(key, 0)
     }
   }
 
-  /** The stored answer; null when the row is expired or its lease has lapsed, so that the key can be claimed. */
+  /** The stored answer. Null when the row is expired or its lease has lapsed, so that the key can be claimed. */
   function replayOf(row: IdempotencyRow, request: Request): Replay | null {
     const now = clock.now()
     const isFree = row.expires_at <= now || (row.status === null && row.lease_until <= now)
@@ -273,7 +276,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Renews the leases of all requests that run in this process. Returns how many run. */
+  /** Renews the leases of all requests that run in this process. Returns their number. */
   async function renewLeases(): Promise<number> {
     const ids = [...running.values()].map(({ requestId }) => requestId)
     if (ids.length && store.dialect === 'postgres')
@@ -281,7 +284,10 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     return ids.length
   }
 
-  /** Stored answers that the master key cannot open, as after a restore without `secrets.json`; empty when sound. */
+  /**
+   * A sentence about stored answers that the master key cannot open, for example after a restore without
+   * `secrets.json`. Empty when all can be opened.
+   */
   async function verify(reader: Reader): Promise<string[]> {
     const rowsToCheck = await idempotencyRepository.answered(reader, { now: clock.now(), limit: MAX_VERIFIED })
     const unreadable = rowsToCheck.filter((row) => !canDecrypt(row))
@@ -301,7 +307,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
     }
   }
 
-  /** Deletes one batch of expired keys, from a moment on. Returns when they expired. */
+  /** Deletes one batch of expired keys, beginning at `from`. Returns their expiry times. */
   function removeExpired(limit: number, from: number): Promise<number[]> {
     return store.write((tx) => idempotencyRepository.removeExpired(tx, clock.now(), limit, from))
   }
@@ -310,15 +316,15 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
 type Running = Request & { startedAt: number }
 
 /**
- * Hash that identifies a request: method, path and body, for the same owner and the same scopes. Scopes count
- * because a stored answer may hold a secret, which must not be replayed to a weaker key of the user or the team.
+ * Hash that identifies a request: method, path and body, for the same owner and the same scopes. Scopes are included
+ * because a stored answer may contain a secret, which must not be replayed to a weaker key of the user or the team.
  */
 export function fingerprintOf(caller: TenantCaller, method: string, path: string, body: Uint8Array): string {
   const scopes = caller.type === 'key' ? SCOPES.filter((scope) => caller.scopes.includes(scope)) : SCOPES
   return sha256Hex(`${ownerOf(caller)} ${scopes} ${method} ${path} ${sha256Hex(body)}`)
 }
 
-/** The response body as it is sent; objects get the request id (docs/api.md 1.4). */
+/** The response body as sent. Objects get the request id (docs/api.md 1.4). */
 function responseBody(answer: unknown, requestId: string): string {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return JSON.stringify(answer)
   const { request_id = requestId } = answer as { request_id?: string }
@@ -326,9 +332,9 @@ function responseBody(answer: unknown, requestId: string): string {
 }
 
 /**
- * Call at the end of a transaction: stores the answer with its effect when the request has an Idempotency-Key, and
- * returns it. `answer` is the route's whole body without `request_id`; pass `status` where the route has several
- * success statuses.
+ * Call this at the end of a transaction. Stores the answer with its effect when the request has an Idempotency-Key, and
+ * returns it. `answer` is the route's whole body without `request_id`. Pass `status` if the route has several success
+ * statuses.
  */
 export async function storeAnswer<T>(tx: Tx, { once }: Pick<Call, 'once'>, answer: T, status?: number): Promise<T> {
   if (once) await once.keep(tx, answer, status)
@@ -338,7 +344,7 @@ export async function storeAnswer<T>(tx: Tx, { once }: Pick<Call, 'once'>, answe
 /** Renews the leases of the requests that run in this process (Postgres). */
 export function startIdempotencyLoop({ idempotency, clock, onError }: IdempotencyLoopDeps): Loop {
   let running = 0
-  // On SQLite there are no leases: it would wake for nothing.
+  // SQLite has no leases, so frequent wake-ups would be useless.
   const napMs = () => (running ? RENEW_MS : NONE_RUNS_MS)
   return startLoop({
     name: 'idempotency-leases',

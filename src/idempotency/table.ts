@@ -5,7 +5,7 @@ import { defineTable, type Row } from '../kernel/store'
 /** Additional authenticated data that binds a sealed answer to its row. */
 export const contextOf = ({ userId, key }: { userId: UserId; key: string }): string => `idempotency ${userId} ${key}`
 
-/** One key of one user (docs/api.md 1.7). `status` is null while the request runs, and set once it is answered. */
+/** One key of one user (docs/api.md 1.7). `status` is null while the request runs, and set after the answer. */
 export const idempotencyKeys = defineTable((k) =>
   k.table(
     'idempotency_keys',
@@ -19,7 +19,7 @@ export const idempotencyKeys = defineTable((k) =>
       status: k.int('status'),
       /** The answer byte for byte, sealed with the master key because it may hold a secret. */
       body: k.text('body'),
-      /** End of the lease: until then no other process may take the key over. */
+      /** End of the lease. Until then no other process may take over the key. */
       lease_until: k.ms('lease_until').notNull(),
       expires_at: k.ms('expires_at').notNull(),
     },

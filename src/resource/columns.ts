@@ -7,11 +7,11 @@ import type { Moment } from './rows'
 /** The columns that every resource has. */
 export const ownedColumns = <Id extends string>(k: Kit) => ({
   id: k.text('id').$type<Id>().primaryKey(),
-  /** The person or, for what is a team's, the organization. */
+  /** The person, or the organization for a team's row. */
   owner: k.text('owner').$type<OwnerScope>().notNull(),
-  /** Who made it. */
+  /** The user who created it. */
   user_id: k.text('user_id').$type<UserId>().notNull(),
-  /** Null for what is a person's own. */
+  /** Null for a person's own row. */
   org_id: k.text('org_id').$type<OrgId>(),
   name: k.text('name').notNull(),
   created_at: k.ms('created_at').notNull(),
@@ -21,8 +21,8 @@ export const ownedColumns = <Id extends string>(k: Kit) => ({
 type Indexed = Record<'id' | 'owner' | Moment, never> & { is_default?: SQLWrapper }
 
 /**
- * The indexes of a resource's lists, by owner and by age, which `moment` counts. Where it has the column `is_default`,
- * an owner has at most one default, also with concurrent requests.
+ * The indexes of a resource's lists, by owner and by age in the column `moment`. With a column `is_default`, a unique
+ * index permits one default per owner, also with concurrent requests.
  */
 export const ownedIndexes = (k: Kit, name: string, columns: object, moment: Moment = 'created_at') => {
   const t = columns as Indexed

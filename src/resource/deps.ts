@@ -3,10 +3,10 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import type { Reader, Store, Tx } from '../kernel/store'
 
-/** An owner that an operator names; `userId` acts for it, and is null for an organization that is no more. */
+/** An owner that an operator names. `userId` acts for the owner, and is null for a deleted organization. */
 type Named = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
-/** What later modules do for resources. It is handed in, so that any module may have one. */
+/** Functions of later modules that resources need. They are injected, so that any module may define a resource. */
 export type ResourceDeps = {
   store: Store
   clock: Clock
@@ -23,14 +23,14 @@ export type ResourceDeps = {
     mayDo(role: string | null, permission: string): boolean
     orgIdsWith(reader: Reader, userId: TenantCaller['userId'], permission: string): Promise<OrgId[]>
     lockOwner(tx: Tx, owner: { userId: UserId; orgId: OrgId | null }): Promise<void>
-    /** By id, name or address; without a word the account of the first run. Throws 404. */
+    /** Finds an owner by id, name or address. Without a word, the account of the first run. Throws 404. */
     findOwner(reader: Reader, word: string | undefined): Promise<Named>
-    /** Throws 409 for an organization that is no more. */
+    /** Throws 409 for a deleted organization. */
     actingUserOf(owner: Named): UserId
     /** Calls `end` in the transaction that deletes an organization. */
     onEnd(end: (tx: Tx, ended: { orgId: OrgId; call: Call<Caller> }) => Promise<void>): void
   }
-  /** What is attached to keys. */
+  /** Settings attached to keys. */
   bindings: {
     of(reader: Reader, keyId: KeyId): Promise<object | null>
     counts(reader: Reader, column: string, ids: readonly string[]): Promise<Map<string, number>>

@@ -16,7 +16,7 @@ const lacking = ({ many }: Title, permission: string, role: string | null): stri
 
 export const teamNeedsPermission = defineError('forbidden', 'forbidden', lacking)
 
-/** Where an order says whose it is: the only 403 that such routes have (docs/api.md 1.2). */
+/** For requests that name the owner: the only 403 code of such routes (docs/api.md 1.2). */
 export const chosenTeamNeedsPermission = defineError('forbidden', 'missing_scope', lacking)
 
 export const personalFromOrgKey = defineError(
@@ -27,7 +27,7 @@ export const personalFromOrgKey = defineError(
     'for a personal one.',
 )
 
-/** The code is the only one for a 403 here. */
+/** `missing_scope` is the only code for a 403 of these routes. */
 export const keyIsBound = defineError(
   'forbidden',
   'missing_scope',

@@ -1,4 +1,4 @@
-/** Resources: a noun with an owner, declared once, from which rows, verbs and routes are made (docs/design.md 12.1). */
+/** Resources: a noun with an owner, declared once. Its rows, verbs and routes are derived (docs/design.md 12.1). */
 export { ownedColumns, ownedIndexes } from './columns'
 export type { ResourceDeps } from './deps'
 export { scopeOf } from './rows'

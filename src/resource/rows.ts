@@ -6,10 +6,10 @@ import { pagesAmong, pagesBy, pagesOfLarge, type Wanted } from '../kernel/keyset
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Table, type Tx } from '../kernel/store'
 
-/** The owners whose rows are seen; `everyone` for operators, and for a run that follows a binding. */
+/** The owners whose rows are visible. `everyone` for operators, and for a run that follows a binding. */
 export type Scope = readonly OwnerScope[] | 'everyone'
 
-/** What the kit reads of a row (see `ownedColumns`); `is_default` where an owner may have one default. */
+/** The columns that this module reads (see `ownedColumns`). `is_default` exists if an owner may have one default. */
 export type OwnedRow = {
   id: string
   owner: OwnerScope
@@ -23,21 +23,21 @@ export type OwnedRow = {
 export type OwnedTable = SQLiteTable &
   Record<'id' | 'owner' | 'org_id' | 'name' | Moment, SQLiteColumn> & { is_default?: SQLiteColumn }
 
-/** The time that orders a list. */
+/** The timestamp that orders a list. */
 export type Moment = 'created_at' | 'updated_at'
-/** How a list is ordered; `size` is the column with the bytes of a row, where rows may be large. */
+/** The order of a list. `size` is the column with a row's size in bytes, if rows may be large. */
 export type Params = { by: Moment; size?: string }
 
 export type OwnedScope = 'personal' | 'team'
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
 
-/** Whether a row is a person's own or a team's. */
+/** Whether a row belongs to a person or a team. */
 export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (org_id ? 'team' : 'personal')
 
 const NEWEST: Params = { by: 'created_at' }
 const isOf = { personal: 'user:', team: 'org:' }
 
-/** The rows of a resource. Whose rows is an argument of each read and write (docs/promises.md I22). */
+/** The rows of a resource. Each read and write takes the owners as an argument (docs/promises.md I22). */
 export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Params = NEWEST) {
   const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
   const newestOfSome = pagesAmong(listed, by, newestFirst)
@@ -74,7 +74,7 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       return ((await found.where(one(table, scope, id)).limit(1)) as Row[])[0]
     },
 
-    /** Finds and locks a row until the transaction commits, so that it is neither changed nor deleted meanwhile. */
+    /** Finds a row and locks it until the transaction commits, so that it is neither changed nor deleted meanwhile. */
     async findLocked(tx: Tx, scope: Scope, id: string): Promise<Row | undefined> {
       const table = tx.of(listed)
       const locked = tx
@@ -96,7 +96,7 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       return newestOfSome(db, wanted, ofOwners) as Promise<Page<Row>>
     },
 
-    /** Of these owners, those whose id or label begins with a word, whatever its case. */
+    /** Rows of these owners whose id or label starts with a word, ignoring case. */
     async search(db: Reader, owners: Scope, label: string, word: string, limit: number) {
       const table = db.of(listed) as OwnedTable & Record<string, SQLiteColumn>
       const begins = (column: SQLiteColumn) => sql`lower(substr(${column}, 1, ${word.length})) = ${word.toLowerCase()}`
@@ -119,16 +119,16 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       return Number((await counted.where(eq(table.owner, owner)))[0]?.total ?? 0)
     },
 
-    /** The default of an owner, where the resource has them. */
+    /** The default of an owner, if the resource has defaults. */
     defaultOf: async (db: Reader, owner: OwnerScope): Promise<Row | undefined> =>
       ((await defaultOf(db, { owner })) as Row[])[0],
 
-    /** Violates the unique index when the owner has another default. */
+    /** Violates the unique index when the owner already has a default. */
     async insert(tx: Tx, row: Row): Promise<void> {
       await tx.insert(tx.of(listed)).values(row as never)
     },
 
-    /** As `insert`. The row must be within reach. */
+    /** Throws like `insert`. The row must be one of the scope. */
     async update(tx: Tx, scope: Scope, id: string, change: Partial<Row>): Promise<Row> {
       const table = tx.of(listed)
       const changed = tx
@@ -143,7 +143,7 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
       await tx.delete(table).where(one(table, scope, id))
     },
 
-    /** Removes all rows of an owner, and gives them one by one: together they may be large. */
+    /** Deletes all rows of an owner and yields them one by one, because together they may be large. */
     async *removeAll(tx: Tx, owner: OwnerScope): AsyncGenerator<Row> {
       const table = tx.of(listed)
       const found = tx.select({ id: table.id }).from(table as SQLiteTable)

@@ -28,69 +28,68 @@ import {
   scopeOf,
 } from './rows'
 
-/** What is known of one besides its row. */
+/** Facts about an instance that its row does not contain. */
 export type Facts = { boundKeys: number }
 
-/** What a resource is, said once. `defineResource` checks the parts against each other. */
+/** The declaration of a resource. `defineResource` checks the parts against each other. */
 export type AnyNoun = {
-  /** Its word in answers and in the record: `guardrail_policy`. */
+  /** Its name in responses and in the audit log: `guardrail_policy`. */
   name: string
-  /** Its word in sentences. */
+  /** Its name in sentences. */
   title: { one: string; many: string }
   /** `/guardrail-policies`, on both APIs. */
   path: string
-  /** The list's member: `guardrail_policies`. */
+  /** The member with the items of a list: `guardrail_policies`. */
   plural: string
   table: Table<OwnedTable>
   id: { create(): string; is(word: string): boolean }
-  /** The bodies of POST and PATCH, one of it, and the query and the answer of a list. */
+  /** The bodies of POST and PATCH, one instance, and the query and response of a list. */
   words: {
     New: TSchema
     Patch: TSchema
     View: TSchema
     Query: TSchema
     Page: TSchema
-    /** The answers of POST and PATCH where they say more than the one they are about; see the hook `answer`. */
+    /** The responses of POST and PATCH if they contain more than the instance. See the hook `answer`. */
     Made?: TSchema
     Changed?: TSchema
   }
-  /** What each route does, as the document says it. */
+  /** The summary of each route in the API document. */
   summaries: { create: string; list: string; get: string; update: string; remove: string }
   /**
-   * Whose a new one is: `either` as its order's `scope` says, a person's or the active organization's; `team` the
-   * active organization's, and a person's who has none; `account` the organization's whose key made it, else the
-   * person's.
+   * The owner of a new instance. `either`: a person or the active organization, as the body's `scope` says. `team`: the
+   * active organization, or a person without one. `account`: the organization of the calling key, else the person.
    */
   owned: 'either' | 'team' | 'account'
   /**
-   * With `either`: whether a person sees what is their active organization's, or what is each of theirs. With
-   * `account`: that a person in a session sees their active organization's besides their own.
+   * With `either`: whether a person sees the instances of the active organization or of all their organizations. With
+   * `account`: a person in a session also sees those of the active organization.
    */
   reach?: 'active org' | 'every org'
-  /** What its list is ordered by, if not by when each was created. */
+  /** The order of its list, if not by creation time. */
   listed?: Params
-  /** The column that searches show and go by, if not the name. */
+  /** The column that searches show and match, if not the name. */
   label?: string
-  /** What a member needs in the organization to make and change what is the team's. */
+  /** The permission in the organization that a member needs to create and change the team's instances. */
   permission: 'manageWebhooks' | 'manageSkills' | 'manageConnectors' | 'manageApiKeys'
-  /** The member that holds one of it in an answer: `canvas` for `{"canvas":{…}}`. Flat when left out. */
+  /** The response member that contains the instance: `canvas` for `{"canvas":{…}}`. Flat if omitted. */
   wrap?: string
-  /** Reading a team's needs the permission too. */
+  /** Reading a team's instances needs the permission too. */
   guarded?: boolean
-  /** The members that hold what its owner wrote, which operators see as `support`; all of it when left out. */
+  /** The members with the owner's content, which operators see as `support`. All members if omitted. */
   holds?: 'facts' | readonly string[]
-  /** What creating one is refused with besides the usual, such as 404 where it names a key. */
+  /** Additional errors of creating one, such as 404 if it names a key. */
   createErrors?: readonly 404[]
-  /** The setting of how many one owner may have. */
+  /** The setting that limits the number per owner. */
   max: { env: string }
   /**
-   * The column of keys that holds its id. With `contains`, a key it is bound to may not change it: a leaked key could
-   * otherwise free itself of what contains it.
+   * The column of keys that contains its id. With `contains`, a key bound to it may not change it. A leaked key could
+   * otherwise free itself from its restrictions.
    */
   boundTo?: { column: string; contains: boolean }
-  /** The columns of a new one that its order leaves out. */
+  /** The columns of a new row that the request body does not set. */
   empty: object
-  /** One of it as the API shows it; `boundKeys` is how many keys hold it. */
+  /** An instance as the API shows it. `boundKeys` is the number of keys bound to it. */
   present(row: never, facts: Facts): object
 }
 
@@ -103,7 +102,7 @@ type PatchOf<N extends AnyNoun> = Static<N['words']['Patch']>
 
 type ViewOf<N extends AnyNoun> = Static<N['words']['View']>
 
-/** The answer with one of it. */
+/** The response with one instance. */
 export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends string }
   ? { [M in Member]: ViewOf<N> }
   : ViewOf<N>
@@ -111,12 +110,12 @@ export type ReplyOf<N extends AnyNoun> = N extends { wrap: infer Member extends 
 type DeclarationMessage<N extends AnyNoun, Word extends 'Made' | 'Changed'> =
   N['words'] extends Record<Word, infer S extends TSchema> ? Static<S> : ReplyOf<N>
 
-/** The answers of POST and PATCH. */
+/** The responses of POST and PATCH. */
 export type MadeOf<N extends AnyNoun> = DeclarationMessage<N, 'Made'>
 
 export type ChangedOf<N extends AnyNoun> = DeclarationMessage<N, 'Changed'>
 
-/** The columns that are its own. */
+/** The resource's own columns. */
 type OwnOf<N extends AnyNoun> = Omit<RowOf<N>, Exclude<keyof OwnedRow, 'name' | 'is_default'>>
 
 type Fits<N extends AnyNoun> = {
@@ -124,16 +123,16 @@ type Fits<N extends AnyNoun> = {
   present(row: RowOf<N>, facts: Facts): ViewOf<N>
 }
 
-/** Declares a resource, and makes the queries of its rows. The parameters of `present` need their types. */
+/** Declares a resource and creates the queries of its rows. The parameters of `present` need explicit types. */
 export const defineResource = <const N extends AnyNoun>(noun: N & Fits<N>) => ({
   ...(noun as N),
   rows: createRows<RowOf<N>>(noun.table, (noun as AnyNoun).listed),
 })
 
-/** Whose a new one is, and who makes it. */
+/** The owner of a new row and its creator. */
 type Place = Pick<OwnedRow, 'owner' | 'org_id' | 'user_id'>
 
-/** Whose, where an operator names it. */
+/** The owner that an operator names. */
 export type OwnerFilter = { owner?: string | undefined }
 
 /** The account that a caller acts for, or the owner that an operator names. Throws 404. */
@@ -151,22 +150,22 @@ const team = (orgId: OrgId, userId: UserId): Place => ({ owner: `org:${orgId}`, 
 const placeOfTeam = ({ activeOrgId, userId }: TenantCaller): Place =>
   activeOrgId ? team(activeOrgId, userId) : personal(userId)
 
-/** What a noun does itself. */
+/** The parts that a resource implements itself. */
 export type Hooks<N extends AnyNoun> = {
-  /** The most that one owner may have. */
+  /** Maximum number per owner. */
   max: number
   /**
-   * Reads the members that were sent, as columns; undefined for those that were not. Runs before the transaction, once
-   * the caller may make the change: it may take long. `before` is what a patch is for. Throws what is wrong with them.
+   * Converts the members of a request to columns. Omitted members are undefined. Runs before the transaction, after the
+   * permission check, so it may take long. `before` is the row that a patch changes. Throws validation errors.
    */
   read(
     sent: NewOf<N> | PatchOf<N>,
     call: Call<Caller>,
     before: RowOf<N> | null,
   ): Promise<{ [C in keyof OwnOf<N>]?: OwnOf<N>[C] | undefined }>
-  /** What else belongs to the change, in its transaction: rows that go with it, events, what to forget afterwards. */
+  /** Runs in the transaction of a change: related rows, events, caches to clear after the commit. */
   changed?(tx: Tx, change: Change<N>): void | Promise<void>
-  /** What the answer of POST or PATCH has besides the one it is about, where the noun declares such words. */
+  /** Additional members of a POST or PATCH response, if the resource declares `Made` or `Changed`. */
   answer?(tx: Tx, answered: Answered<N>): object | Promise<object>
 }
 
@@ -174,12 +173,12 @@ export type Resource<N extends AnyNoun> = ReturnType<typeof createResource<N>>
 export type Declared<N extends AnyNoun> = N & { rows: Rows<RowOf<N>> }
 export type Change<N extends AnyNoun> = {
   call: Call<Caller>
-  /** `created`, `updated`, `deleted`, or what a verb by hand did. */
+  /** `created`, `updated`, `deleted`, or the name of a custom verb. */
   verb: string
   row: RowOf<N>
-  /** As it was, where it was changed. */
+  /** The previous row of a change. */
   before?: RowOf<N>
-  /** The keys that a deleted one was bound to. */
+  /** The keys that were bound to a deleted instance. */
   unbound: readonly KeyId[]
 }
 type About<N extends AnyNoun> = Omit<Change<N>, 'unbound'> & Partial<Change<N>>
@@ -187,8 +186,8 @@ export type Answered<N extends AnyNoun> = { verb: 'created' | 'updated'; row: Ro
 type Input = { fields?: string[]; metadata?: Record<string, unknown> }
 
 /**
- * The verbs of a resource, for tenants and operators alike. A foreign, an unknown and a malformed id are the same 404
- * (docs/promises.md I22); each change is recorded in its owner's chain, in the transaction that makes it
+ * The verbs of a resource, for tenants and operators alike. A foreign, an unknown and a malformed id give the same 404
+ * (docs/promises.md I22). Each change is recorded in its owner's audit chain, in the transaction that makes it
  * (docs/promises.md I19).
  */
 export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Declared<N>, hooks: Hooks<N>) {
@@ -212,21 +211,21 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return row
   }
 
-  /** The same inside a unit, with the row locked until it commits. */
+  /** Finds the row in a transaction and locks it until the commit. */
   async function findLocked(tx: Tx, caller: Caller, id: string): Promise<Row> {
     const row = noun.id.is(id) ? await rows.findLocked(tx, await ownerScopeOf(tx, caller), id) : undefined
     if (!row) throw notFound(title.one)
     return row
   }
 
-  /** As `findLocked`, for a change: throws 403 unless the caller may make it. */
+  /** Like `findLocked`, for a change: throws 403 unless the caller may make it. */
   async function findToChange(tx: Tx, caller: Caller, id: string): Promise<Row> {
     const row = await findLocked(tx, caller, id)
     await assertMayChange(tx, caller, row)
     return row
   }
 
-  /** Changes a row of `findToChange`. Every change is seen in `updated_at`. */
+  /** Changes a row found by `findToChange`. Every change increases `updated_at`. */
   async function change(tx: Tx, about: About<N>, columns: Partial<Row>, input?: Input): Promise<Row> {
     const { call, verb, row } = about
     const updated_at = Math.max(clock.now(), row.updated_at + 1)
@@ -247,7 +246,10 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return present(store.read, await find(store.read, caller, id))
   }
 
-  /** Bound to no key. Throws what `read` and `placeOf` throw, and 409 where the owner has a default or the most. */
+  /**
+   * The new instance is bound to no key. Throws the errors of `read` and `placeOf`, and 409 when the owner already has
+   * a default or the maximum number.
+   */
   async function create(call: Call<Caller>, order: NewOf<N>, { owner }: OwnerFilter = {}): Promise<MadeOf<N>> {
     const { scope } = (noun.owned === 'either' ? order : {}) as { scope?: OwnedScope }
     const place = await placeOf(store.read, call.caller, scope, owner)
@@ -261,11 +263,13 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     })
   }
 
-  /** Inserts a row that is complete. Throws 403 unless the caller may make it, and 409 where its owner has the most. */
+  /**
+   * Inserts a complete row. Throws 403 unless the caller may create it, and 409 when its owner has the maximum number.
+   */
   async function add(tx: Tx, about: About<N>, input?: Input): Promise<void> {
     const { call, row } = about
     await assertMayMake(tx, call.caller, row)
-    // The owner is locked: concurrent requests count each other.
+    // Locks the owner, so that concurrent requests count each other.
     if (call.caller.type !== 'operator') {
       await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
       if ((await rows.count(tx, row.owner)) >= hooks.max) throw tooMany(title, hooks.max, noun.max.env)
@@ -274,7 +278,10 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     await record(tx, about, input)
   }
 
-  /** What is left out stays. Checked before the body is read, so that a caller without permission learns nothing. */
+  /**
+   * Omitted members stay unchanged. Checks the permission before validating the body, so that an unauthorized caller
+   * learns nothing.
+   */
   async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<ChangedOf<N>> {
     const before = await find(store.read, call.caller, id)
     await assertMayChange(store.read, call.caller, before)
@@ -287,7 +294,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     })
   }
 
-  /** The keys it was bound to have none from now on. */
+  /** Also unbinds the keys that were bound to it. */
   function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
     return store.write(async (tx) => {
       const row = await findToChange(tx, call.caller, id)
@@ -299,7 +306,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     })
   }
 
-  /** Records what was done, in the owner's chain, and runs what belongs to it. */
+  /** Records a change in the owner's audit chain and runs the `changed` hook. */
   async function record(tx: Tx, about: About<N>, input: Input = {}): Promise<void> {
     const { call, verb, row, before, unbound = [] } = about
     const entity = { entityType: noun.name, entityId: row.id, scope: row.owner }
@@ -323,7 +330,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return found.map((row) => noun.present(row as never, { boundKeys: bound?.get(row.id) ?? 0 }) as View)
   }
 
-  /** The database allows an owner one default: a second one is refused with the name of the first. */
+  /** The database permits one default per owner. Throws 409 with the name of the existing default. */
   async function unlessTaken<T>({ owner }: OwnedRow, unit: (tx: Tx) => Promise<T>): Promise<T> {
     try {
       return await store.write(unit)
@@ -334,15 +341,17 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
   }
 }
 
-/** The members that are there. */
+/** Removes undefined members. */
 const sent = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
-/** Whose rows a caller sees, where new ones go, and which they may change. An operator's reach is everyone. */
+/**
+ * The owners whose rows a caller sees, the owner of new rows, and the rows a caller may change. Operators see all rows.
+ */
 function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>, noun: AnyNoun) {
   return { reachOf: scopeOf, placeOf, assertMayMake, assertMayChange }
 
-  /** An organization's key sees what is its organization's. `owner` narrows an operator's reach, and no one else's. */
+  /** An organization's key sees its organization's rows. `owner` narrows only what an operator sees. */
   async function scopeOf(reader: Reader, caller: Caller, owner?: string): Promise<Scope> {
     if (caller.type === 'operator') {
       return owner === undefined ? 'everyone' : [(await orgs.findOwner(reader, owner)).scope]
@@ -359,8 +368,9 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
   }
 
   /**
-   * By default what an organization's key makes is its team's, because it acts for it. Throws 400 `org_required`, 403
-   * for a personal one of such a key; for an operator 404 for the owner, 400 for a team's of a person.
+   * By default, rows created by an organization's key belong to its team, because the key acts for it. Throws 400
+   * `org_required`, and 403 when such a key requests a personal one. For operators, throws 404 for the owner, and 400
+   * when a person's row should be a team's.
    */
   async function placeOf(reader: Reader, caller: Caller, wanted?: OwnedScope, owner?: string): Promise<Place> {
     if (caller.type === 'operator') {
@@ -380,7 +390,7 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     return team(caller.activeOrgId, caller.userId)
   }
 
-  /** Throws 403 unless the caller's role may make and change what is the team's. */
+  /** Throws 403 unless the caller's role may create and change the team's rows. */
   async function assertMayMake(reader: Reader, caller: Caller, { org_id }: Pick<OwnedRow, 'org_id'>): Promise<void> {
     if (!org_id || caller.type === 'operator') return
     const role = await orgs.roleOf(reader, org_id, caller.userId)
@@ -389,7 +399,7 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     throw refusal(noun.title, noun.permission, role)
   }
 
-  /** Throws as `assertMayMake`, and for a key that it contains. A default contains no key in this sense. */
+  /** Throws as `assertMayMake`, and for a key that the row restricts. A default restricts no key in this sense. */
   async function assertMayChange(reader: Reader, caller: Caller, row: OwnedRow): Promise<void> {
     await assertMayMake(reader, caller, row)
     if (caller.type !== 'key' || !noun.boundTo?.contains) return
