@@ -7,7 +7,9 @@ import type { AuditEventRow } from './table'
 
 const MAX_BYTES = 4096
 
-/** Whether `JSON.stringify` already gives the canonical form: well-formed strings, finite numbers, lists of strings. */
+/**
+ * Whether `JSON.stringify` already returns the canonical form: well-formed strings, finite numbers, lists of strings.
+ */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)
@@ -20,7 +22,7 @@ export const orgOf = (scope: ChainScope): string | null => (scope.startsWith('or
 /** `prev_hash` of the first event of a chain. */
 export const GENESIS = '0'.repeat(64)
 
-/** The last event that a walk along a chain has checked. */
+/** The last event that a chain check has verified. */
 export type End = { seq: number; hash: string; at: number }
 
 export const START: End = { seq: 0, hash: GENESIS, at: 0 }
@@ -30,8 +32,9 @@ export const endOf = ({ seq, hash, at }: AuditEventRow): End => ({ seq, hash, at
 type HashedFields = Omit<AuditEventRow, 'hash' | 'scope' | 'seq' | 'mode' | 'status'>
 
 /**
- * The event without `hash` as canonical JSON (RFC 8785), with the summaries inserted as the canonical text they are
- * stored as. Written by hand because it runs once per request; a test compares it with the `canonicalize` package.
+ * The event without `hash` as canonical JSON (RFC 8785), with the summaries inserted as the canonical text in which
+ * they are stored. Written by hand because it runs once per request. A test compares it with the `canonicalize`
+ * package.
  */
 export const canonicalEvent = (row: HashedFields): string =>
   `{"action":${text(row.action)},"apiKeyId":${text(row.api_key_id)},"entityId":${text(row.entity_id)},` +
@@ -61,7 +64,7 @@ export const present = (row: AuditEventRow): AuditEvent => ({
   hash: row.hash,
 })
 
-/** What is wrong with one event, given the one before it: phrases for a message, empty when the event is sound. */
+/** The faults of one event, given the one before it: phrases for a message, empty when the event is valid. */
 export function faultsOf(row: AuditEventRow, before: End): string[] {
   const faults: string[] = []
   if (row.seq !== before.seq + 1) faults.push(`follows #${before.seq}`)
@@ -89,8 +92,8 @@ function membersOf(summary: string): Record<string, unknown> {
 }
 
 /**
- * A summary as canonical JSON of at most 4 KiB. The largest members of a longer one are dropped, and `truncated`
- * lists their names.
+ * A summary as canonical JSON of at most 4 KiB. The largest members of a longer one are dropped, and `truncated` lists
+ * their names.
  */
 export function summarise(summary: Record<string, unknown>): string {
   const whole = canonical(summary)
@@ -115,8 +118,8 @@ function truncate(summary: Record<string, unknown>): string {
 }
 
 /**
- * The canonical JSON (RFC 8785) of one summary. Most values are plain strings and numbers, for which
- * `JSON.stringify` is already canonical; nested ones go through the `canonicalize` package.
+ * The canonical JSON (RFC 8785) of one summary. Most values are plain strings and numbers, for which `JSON.stringify`
+ * is already canonical. Nested values go through the `canonicalize` package.
  */
 export function canonical(summary: Record<string, unknown>): string {
   let text = ''
@@ -147,7 +150,7 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), wellFormed(member)]))
 }
 
-/** The chain an event goes to: the server's for an operator, otherwise that of the key's org or of the user. */
+/** The chain an event belongs to: the server's for an operator, otherwise that of the key's org or of the user. */
 export function chainOf(caller: Caller): ChainScope {
   if (caller.type === 'operator') return 'server'
   return caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`

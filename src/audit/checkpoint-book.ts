@@ -5,20 +5,20 @@ import { createInterface } from 'node:readline'
 import { checker } from '../kernel/schema'
 import { Checkpoint } from './schema'
 
-/** A new file is begun past this size, unless the newest checkpoints of all chains fill half of the file or more. */
+/** A new file is started past this size, unless the newest checkpoints of all chains fill half of the file or more. */
 const MAX_BYTES = 16 * 1024 * 1024
 const CURRENT = 'checkpoints.jsonl'
-/** The file before the current one, which rotation overwrites: each begins with the newest checkpoint of each chain. */
+/** The file before the current one, which rotation overwrites. Each begins with the newest checkpoint of each chain. */
 const PREVIOUS = 'checkpoints.1.jsonl'
 
-/** One line of a file: file name and line number for messages, and its checkpoint, or null when it is not one. */
+/** One line of a file: file name and line number for messages, and its checkpoint, or null when the line is invalid. */
 export type CheckpointLine = { where: string; checkpoint: Checkpoint | null }
 
 export type CheckpointBook = ReturnType<typeof createCheckpointBook>
 
 /**
- * Keeps checkpoints outside the database, as append-only JSON lines that are synced to disk before `append`
- * returns. The only writer is the process that holds the data folder.
+ * Stores checkpoints outside the database, as append-only JSON lines that are synced to disk before `append` returns.
+ * The only writer is the process that holds the data folder.
  */
 export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder: string; maxBytes?: number }) {
   const current = join(folder, CURRENT)
@@ -61,7 +61,10 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
     for (const checkpoint of checkpoints) known.newest.set(checkpoint.scope, checkpoint)
   }
 
-  /** Starts a new file with the newest checkpoint of every chain. It is complete before it replaces the current one. */
+  /**
+   * Starts a new file with the newest checkpoint of every chain. The file is complete before it replaces the current
+   * one.
+   */
   async function startNewFile(newest: readonly Checkpoint[]): Promise<number> {
     const draft = `${current}.new`
     await rm(draft, { force: true })
@@ -74,7 +77,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
 
   return {
     newest: async (scope: string): Promise<Checkpoint | null> => (await state()).newest.get(scope) ?? null,
-    /** When the latest checkpoint of any chain was signed (ISO 8601), or null when there is none. */
+    /** When the latest checkpoint of any chain was signed (ISO 8601), or null. */
     signedUntil: async (): Promise<string | null> =>
       [...(await state()).newest.values()].reduce<string | null>(
         (latest, { signed_at }) => (latest === null || signed_at > latest ? signed_at : latest),
@@ -107,7 +110,10 @@ function read(line: string): Checkpoint | null {
   }
 }
 
-/** Drops a last line that a crash cut short: its `append` never returned. Returns the size of the file, 0 without. */
+/**
+ * Drops a last line that a crash cut short, because its `append` never returned. Returns the file size, 0 without a
+ * file.
+ */
 async function dropTornLine(path: string): Promise<number> {
   if (!(await exists(path))) return 0
   const bytes = await readFile(path)

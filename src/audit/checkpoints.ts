@@ -11,7 +11,7 @@ import type { AuditHeadRow } from './table'
 
 const LOOK_EVERY_MS = 5_000
 
-/** After a pass the loop rests 50 times as long as the pass took, so that many chains cost at most 2 % of the time. */
+/** After a pass the loop pauses 50 times as long as the pass took, so that many chains use at most 2 % of the time. */
 const REST = 50
 
 type CheckpointLoopDeps = { checkpoints: Checkpoints; clock: Clock; onError(name: string, error: unknown): void }
@@ -19,13 +19,13 @@ type CheckpointLoopDeps = { checkpoints: Checkpoints; clock: Clock; onError(name
 type Claim = Omit<Checkpoint, 'signature'>
 
 /**
- * The signed text: every member but the signature, as canonical JSON (RFC 8785). The members are named here so
- * that anything else in the object stays outside the signature.
+ * The signed text: every member except the signature, as canonical JSON (RFC 8785). The members are listed explicitly,
+ * so that no other member of the object is signed.
  */
 const signedText = ({ hash, object, public_key, scope, seq, signed_at }: Claim): string =>
   JSON.stringify({ hash, object, public_key, scope, seq, signed_at })
 
-/** Whether the signature matches the public key in the checkpoint. Whether to trust that key is up to the reader. */
+/** Whether the signature matches the public key in the checkpoint. The caller decides whether to trust that key. */
 export const isAuthentic = (checkpoint: Checkpoint): boolean =>
   isSignedBy(checkpoint.public_key, signedText(checkpoint), checkpoint.signature)
 
@@ -34,15 +34,15 @@ type Deps = {
   clock: Clock
   key: SigningKey
   book: CheckpointBook
-  /** Called when a chain no longer has the event of its checkpoint: tampering, or an old database was restored. */
+  /** Called when a chain no longer contains the event of its checkpoint: tampering, or an old database was restored. */
   onBroken(checkpoint: Checkpoint): void
 }
 
 const EVERY_EVENTS = 1_000
 const EVERY_MS = 60_000
-/** Nodes' clocks differ, and transactions commit after their events are dated: each pass looks back this far. */
+/** How far each pass looks back, because nodes' clocks differ, and transactions commit after their events are dated. */
 const LOOK_BACK_MS = 600_000
-/** Heads read per turn of the event loop. */
+/** Number of heads read per turn of the event loop. */
 const HEADS_PER_SLICE = 20_000
 const MAX_VIOLATIONS = 100
 
@@ -50,26 +50,26 @@ export type Checkpoints = ReturnType<typeof createCheckpoints>
 
 /** Signed statements of each chain's `seq` and hash at a time, kept outside the database (docs/api.md 19). */
 export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
-  /** Start of the last complete pass (epoch ms). Every change before it has been considered. */
+  /** Start of the last complete pass (epoch ms). It considered every earlier change. */
   let lastPassAt: number | null = null
   const reported = new Set<string>()
 
   return { newest, signDue, verify }
 
-  /** The newest checkpoint of a chain. Signs one when there is none, so that callers always have one to keep. */
+  /** The newest checkpoint of a chain. Signs one if there is none, so that callers always get one. */
   async function newest(scope: ChainScope): Promise<Checkpoint> {
     const existing = await book.newest(scope)
     if (existing) return existing
     const [head] = await headOf(store.read, { scope })
     const made = sign(scope, head ?? { seq: 0, hash: GENESIS })
-    // An empty chain is not written down: otherwise any visitor could add lines to the file.
+    // An empty chain is not stored, because otherwise any visitor could add lines to the file.
     if (head) await book.append([made])
     return made
   }
 
   /**
-   * Signs every chain that grew by 1,000 events, or that grew and was last signed 60 seconds ago; with `all`, every
-   * chain that grew. Returns how many. A chain that lost its last signed event is reported instead of signed.
+   * Signs every chain that grew by 1,000 events, or that grew and was last signed 60 seconds ago. With `all`, signs
+   * every chain that grew. Returns their number. A chain that lost its last signed event is reported instead of signed.
    */
   async function signDue({ all = false } = {}): Promise<number> {
     const now = clock.now()
@@ -110,7 +110,7 @@ export function createCheckpoints({ store, clock, key, book, onBroken }: Deps) {
   }
 
   /**
-   * Compares every kept checkpoint with its chain and returns a sentence for each mismatch: the chain was rewritten,
+   * Compares every stored checkpoint with its chain and returns a sentence for each mismatch: the chain was rewritten,
    * cut or restored from an older copy, or the checkpoint file was edited (docs/promises.md I20).
    */
   async function verify(reader: Reader): Promise<string[]> {

@@ -19,20 +19,20 @@ import { type AuditFilters, type ChainScope, type ExportSignature, TRIMMED, type
 import type { AuditLog } from './service'
 import type { AuditEventRow } from './table'
 
-/** Signatures kept in memory; the oldest is dropped first. */
+/** Number of signatures kept in memory. The oldest is dropped first. */
 const MAX = 100
 
 type Claim = Omit<ExportSignature, 'signature'>
 
-/** The signed text as canonical JSON (RFC 8785). Members are named so that only these are signed. */
+/** The signed text as canonical JSON (RFC 8785). The members are listed explicitly, so that only these are signed. */
 const signedText = ({ bytes, object, public_key, scope, sha256, signed_at }: Claim): string =>
   JSON.stringify({ bytes, object, public_key, scope, sha256, signed_at })
 
-/** Whether the signature matches the public key in it. Whether to trust that key is up to the reader. */
+/** Whether the signature matches the public key in it. The caller decides whether to trust that key. */
 export const isGenuine = (signature: ExportSignature): boolean =>
   isSignedBy(signature.public_key, signedText(signature), signature.signature)
 
-/** Headers of each export format: browsers download the file instead of showing it. */
+/** Headers of each export format, so that browsers download the file instead of showing it. */
 export const EXPORT_HEADERS = {
   csv: csvHeaders('audit'),
   jsonl: {
@@ -42,19 +42,19 @@ export const EXPORT_HEADERS = {
   },
 } as const
 
-/** Events read per step, before filtering. */
+/** Number of events read per step, before filtering. */
 const WINDOW = 1_000
 
 /**
- * Pages of an export, newest event first; events written after the start are left out. Summaries are the text
- * that was hashed, so an unfiltered export can be verified without this server.
+ * Pages of an export, newest event first, without events written after the start. Summaries are the text that was
+ * hashed, so an unfiltered export can be verified without this server.
  */
 export async function* exportRows(
   reader: Reader,
   { scope, filters, signal }: { scope: ChainScope; filters: AuditFilters; signal: AbortSignal },
 ): AsyncGenerator<AuditEventRow[]> {
   const { floor, ceiling, base } = await seqRangeOf(reader, scope, filters)
-  // What is below the base is in the archive, whole.
+  // All events below the base are in the archive.
   const above = Math.max(floor, base.seq)
   yield* eventsBetween(reader, { scope, above, upTo: ceiling, filters: filtersOf(reader, filters), signal })
 }
@@ -101,8 +101,8 @@ const cellsOf = (row: AuditEventRow): CsvCell[] => [
 ]
 
 /**
- * Signatures of exported files (docs/operating.md 2.17). Only files that this server streams itself are signed, so
- * nobody can get a signature for a file of their own.
+ * Signatures of exported files (docs/operating.md 2.17). Only files that this server itself streams are signed, so
+ * nobody can get a signature for their own file.
  */
 export function createExportSignatures({ clock, key }: { clock: Clock; key: SigningKey }) {
   const signatures = new Map<string, ExportSignature>()
@@ -131,7 +131,7 @@ export function createExportSignatures({ clock, key }: { clock: Clock; key: Sign
       sign(requestId, { scope, sha256: hash.digest('hex'), bytes })
     },
 
-    /** Throws 404 when the request was not a complete export, or when 100 newer ones have pushed its signature out. */
+    /** Throws 404 when the request was not a complete export, or when 100 newer ones have displaced its signature. */
     of(requestId: string): ExportSignature {
       const signature = signatures.get(requestId)
       if (!signature) throw notFound('signature')
@@ -145,13 +145,14 @@ export type ArchiveDeps = {
   clock: Clock
   audit: AuditLog
   auditKey: SigningKey
-  /** The folder of the checkpoints; archives go below it. */
+  /** The folder of the checkpoints. Archives are stored below it. */
   auditFolder: string
 }
 
 /**
- * Writes the events of a chain after its base and up to `seq` to a file, beside what `calls` says of them and a signed
- * checkpoint of the last one, and makes that the base. Only now may rows of calls be deleted. Can be repeated.
+ * Writes the events of a chain after its base and up to `seq` to a file, with the call data of `calls` and a signed
+ * checkpoint of the last event. Then makes that event the base, after which rows of calls may be deleted. Can be
+ * repeated.
  */
 export async function archiveEvents(
   { store, clock, audit, auditKey, auditFolder }: ArchiveDeps,
@@ -190,7 +191,7 @@ export async function archiveEvents(
   })
 }
 
-/** Writes text to a compressed file, whole or not at all. */
+/** Writes text to a compressed file atomically. */
 async function writeArchive(folder: string, name: string, text: AsyncIterable<string>) {
   const path = join(folder, name)
   await writeSynced(path, text, [createGzip()])

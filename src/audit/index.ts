@@ -1,4 +1,4 @@
-/** Audit: every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
+/** Audit: records every state change and paid call, append-only, in one SHA-256 hash chain per owner. */
 export { createCheckpointBook } from './checkpoint-book'
 export { createCheckpoints, startCheckpointLoop } from './checkpoints'
 export { type ArchiveDeps, archiveEvents, EXPORT_HEADERS } from './export'

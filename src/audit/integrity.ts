@@ -13,7 +13,7 @@ const PAGE = 500
 
 type ChainRange = { scope: ChainScope; above: number; upTo: number; base: End; signal: AbortSignal }
 
-/** The first broken event and phrases that say why. */
+/** The first broken event and phrases that explain the fault. */
 type BrokenLink = { row: AuditEventRow; faults: string[] }
 
 type WalkResult = { end: End | null; broken: BrokenLink | null }
@@ -21,14 +21,14 @@ type WalkResult = { end: End | null; broken: BrokenLink | null }
 type IntegrityRequest = {
   scope: ChainScope
   dates: RangeQuery
-  /** The newest checkpoint kept for this chain; null when there is none. */
+  /** The newest checkpoint stored for this chain, or null. */
   checkpoint: Checkpoint | null
   signal: AbortSignal
 }
 
 /**
- * Recomputes a chain, whole or between two dates plus one event on each side, and compares it with its head and
- * its newest checkpoint (docs/api.md 19). Stops at the first broken event.
+ * Recomputes a chain, entirely or between two dates plus one event on each side, and compares it with its head and its
+ * newest checkpoint (docs/api.md 19). Stops at the first broken event.
  */
 export async function checkIntegrity(reader: Reader, clock: Clock, request: IntegrityRequest): Promise<Integrity> {
   const { scope, dates, checkpoint, signal } = request
@@ -59,10 +59,10 @@ export async function checkIntegrity(reader: Reader, clock: Clock, request: Inte
   }
 }
 
-/** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note somebody kept. */
+/** A `seq` and `hash` known from elsewhere: a head, a checkpoint, or a note stored outside the server. */
 type EventRef = { seq: number; hash: string }
 
-/** Whether the chain has this event at this `seq`. True when no event is given, for `seq` 0, and for archived ones. */
+/** Whether the chain has this event at this `seq`. True without an event, for `seq` 0, and for archived events. */
 export async function isEvent(reader: Reader, scope: ChainScope, ref: EventRef | null | undefined): Promise<boolean> {
   if (!ref || ref.seq === 0) return true
   const [event] = await eventAt(reader, { scope, seq: ref.seq })
@@ -73,7 +73,7 @@ export async function isEvent(reader: Reader, scope: ChainScope, ref: EventRef |
 
 type CheckOptions = {
   from_seq?: number
-  /** A head noted outside the server, as `SEQ:HASH`. */
+  /** A head stored outside the server, as `SEQ:HASH`. */
   head?: string
   checkpoint: Checkpoint | null
   signal: AbortSignal
@@ -81,7 +81,7 @@ type CheckOptions = {
 
 const mismatch = ({ seq, hash }: EventRef, how: string): string => `#${seq} is not the event that ${how}, ${hash}`
 
-/** The integrity check for operators: may start at a `seq`, and names the first broken link and its neighbours. */
+/** The integrity check for operators. It may start at a `seq`, and names the first broken link and its neighbours. */
 export async function checkChain(
   reader: Reader,
   clock: Clock,
@@ -129,8 +129,8 @@ function readEventRef(word: string): EventRef {
 }
 
 /**
- * Recomputes a range of a chain, oldest first, and stops at the first broken event. When the range starts inside
- * the chain, only the content of its first event is checked, not its link to the one before.
+ * Recomputes a range of a chain, oldest first, and stops at the first broken event. When the range starts inside the
+ * chain, only the content of its first event is checked, not its link to the previous one.
  */
 async function walkChain(
   reader: Reader,

@@ -30,7 +30,7 @@ export const EXPORT_COLUMNS = [
   'hash',
 ] as const
 
-/** The cells of an event in column order; the summaries are the canonical text that was hashed. */
+/** The cells of an event in column order. The summaries are the canonical text that was hashed. */
 export const cellsOfEvent = (event: AuditEvent): string[] => [
   event.id,
   event.timestamp,
@@ -51,24 +51,24 @@ export const cellsOfEvent = (event: AuditEvent): string[] => [
 /** Characters of a UUID. */
 const WHOLE_ID = 36
 
-/** Whether `entity_id` can use the partial index of the table, which leaves completions out. */
+/** Whether `entity_id` can use the partial index of the table, which omits completions. */
 const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
   entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
 
-/** A range of a chain, `floor < seq <= ceiling`; `end` is the last `seq` of the whole chain. */
+/** A range of a chain, `floor < seq <= ceiling`. `end` is the last `seq` of the whole chain. */
 type SeqRange = { floor: number; ceiling: number; end: number; base: End }
 
-/** Chains that are looked at: those written to last. */
+/** Number of chains read: the most recently written ones. */
 const CHAINS = 12
 
-/** Events read per step, so that a filter with few matches does not hold the event loop. */
+/** Number of events read per step, so that a filter with few matches does not block the event loop. */
 const WINDOW = 5_000
-/** After this many steps the page is returned short, with a cursor to continue from. */
+/** After this many steps the page is returned short, with a cursor to continue. */
 const MAX_WINDOWS = 40
 
 /**
- * Events of one chain, newest first (docs/api.md 19). A page may be short or even empty and still have a `next`:
- * with a filter that matches little, one request reads at most 200,000 events.
+ * Events of one chain, newest first (docs/api.md 19). A page may be short or even empty and still have a `next`,
+ * because with a filter that matches little, one request reads at most 200,000 events.
  */
 export async function listEvents(reader: Reader, scope: ChainScope, input: AuditQuery): Promise<Page<AuditEvent>> {
   // A cursor is bound to the chain and all filters. Only `limit` may change between pages.
@@ -105,7 +105,7 @@ function cursorSeq(cursor: string | undefined, list: string): number | null {
   return mark?.at ?? null
 }
 
-/** The newest events of everyone, newest first, each with its place in its chain; for operators. */
+/** For operators: the newest events of all chains, newest first, each with its position in its chain. */
 export async function newestEvents(reader: Reader, limit: number) {
   const t = reader.of(auditHeads)
   const heads = await reader.select().from(t).orderBy(desc(t.at)).limit(CHAINS)
@@ -119,7 +119,7 @@ export async function newestEvents(reader: Reader, limit: number) {
   }
 }
 
-/** Turns two dates into `seq` bounds. Throws 400 `validation_error` for an invalid date and a reversed range. */
+/** Converts two dates to `seq` bounds. Throws 400 `validation_error` for an invalid date and a reversed range. */
 export async function seqRangeOf(reader: Reader, scope: ChainScope, dates: RangeQuery): Promise<SeqRange> {
   const { from, to } = readRange(dates)
   const end = (await headOf(reader, { scope }))[0]?.seq ?? 0
@@ -129,7 +129,10 @@ export async function seqRangeOf(reader: Reader, scope: ChainScope, dates: Range
   return { floor, ceiling, end, base }
 }
 
-/** The last `seq` before a moment, by binary search: times never decrease along a chain. Below the base events lack. */
+/**
+ * The last `seq` before a given time, by binary search, because times never decrease along a chain. Below the base,
+ * events may be missing.
+ */
 export async function lastBefore(
   reader: Reader,
   scope: ChainScope,
@@ -146,7 +149,7 @@ export async function lastBefore(
   return low
 }
 
-/** The filters of docs/api.md 19 except the dates, which `seqRangeOf` turns into `seq` bounds. */
+/** The filters of docs/api.md 19 except the dates, which `seqRangeOf` converts to `seq` bounds. */
 export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined)[] {
   const t = reader.of(auditLog)
   return [
@@ -163,7 +166,7 @@ export function filtersOf(reader: Reader, input: AuditFilters): (SQL | undefined
   ]
 }
 
-/** The id of one event, or six and more characters that it begins with. */
+/** Matches the id of one event, or a prefix of at least six characters. */
 function idFilter(t: typeof auditLog.sqlite, id: string | undefined): SQL | undefined {
   if (id === undefined) return undefined
   return isIdPrefix(id) && id.length < WHOLE_ID ? hasIdPrefix(t.id, id) : eq(t.id, id as never)

@@ -8,22 +8,24 @@ export { isGenuine } from './export'
 /** Re-exported for verifying an export without a server. */
 export { cellsOfEvent, EXPORT_COLUMNS } from './list'
 
-/** Result of verifying an export against checkpoints that were kept elsewhere. */
+/** Result of verifying an export against checkpoints that were stored elsewhere. */
 export type Proof = {
   ok: boolean
   events: number
-  /** The export begins with the first event of its chain, so nothing older is missing. */
+  /** Whether the export starts with the first event of its chain, so that nothing older is missing. */
   complete: boolean
   oldest_event_id: string | null
   newest_event_id: string | null
-  /** The newest checkpoint that the export contains; everything up to it is proven. */
+  /** The newest checkpoint that the export contains. Everything up to it is proven. */
   checkpoint: Checkpoint | null
-  /** Events after that checkpoint: their hashes are consistent, but no signature covers them yet. */
+  /** Events after that checkpoint. Their hashes are consistent, but no signature covers them yet. */
   events_after_checkpoint: number
   broken: Broken | null
 }
 
-/** What is wrong, where, and the ids of the events on both sides. `line` counts records; the header is line 1. */
+/**
+ * The fault, its location, and the ids of the events on both sides. `line` counts records, and the header is line 1.
+ */
 export type Broken = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }
@@ -31,9 +33,9 @@ type Hit = { checkpoint: Checkpoint; position: number }
 type Order = 'newest first' | 'oldest first'
 
 /**
- * Verifies an export of one chain without the server that made it, in constant memory (docs/api.md 19). Every event
- * is hashed again from its cells, every event must follow the one before it, and the event that the newest given
- * checkpoint names must be there, at its `seq`.
+ * Verifies an export of one chain without the server that made it, in constant memory (docs/api.md 19). Hashes every
+ * event again from its cells. Every event must follow the previous one, and the event of the newest given checkpoint
+ * must be present at its `seq`.
  */
 export async function verifyExport(
   records: AsyncIterable<readonly string[]>,
@@ -99,7 +101,7 @@ function conclude({ events, first, last, order, hits, checkpoints, broken }: Fin
 
 type Scope = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
 
-/** The event of the newest checkpoint must be in the export, at the `seq` that the checkpoint names. */
+/** The event of the newest checkpoint must be in the export, at the `seq` in the checkpoint. */
 function connect(best: Hit | null, { checkpoints, complete, events, after }: Scope): Broken | null {
   if (!best) {
     if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
@@ -118,7 +120,7 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Sco
 
 const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
 
-/** Turns each record into an event whose hash has been recomputed, or into a description of what is wrong with it. */
+/** Converts each record to an event with a recomputed hash, or to a description of its fault. */
 async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {
   let columns: number[] | null = null
   let line = 0
@@ -137,7 +139,7 @@ async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenera
   if (columns === null) yield fault('this file is empty', 1)
 }
 
-/** CSV cells that a spreadsheet would run as a formula begin with an apostrophe; strip it before hashing. */
+/** Strips the apostrophe that guards CSV cells against being run as a formula by a spreadsheet. */
 const unguarded = (cell: string): string => (cell.startsWith("'") ? cell.slice(1) : cell)
 
 function readEvent(cells: readonly string[], line: number): Event | null {
@@ -162,7 +164,7 @@ function readEvent(cells: readonly string[], line: number): Event | null {
   return found === hash ? { line, id: id!, hash, prevHash } : null
 }
 
-/** The `status` column is not hashed itself, so it must agree with the output summary, which is. */
+/** The `status` column is not hashed, so it must equal the status in the output summary, which is hashed. */
 function statusMatches(output: string, status: string): boolean {
   try {
     const summary: { status?: number; truncated?: string[] } = JSON.parse(output)

@@ -47,13 +47,13 @@ type Deps = {
   key: SigningKey
   /** Throws 403 `forbidden` when the caller may not view this org's audit events (docs/api.md 1.2: `viewAudit`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
-  /** An owner as operators name it. Throws 404. */
+  /** Resolves an owner that an operator names. Throws 404. */
   ownerNamed(reader: Reader, word: string | undefined): Promise<OwnerScope>
   userByEmail(reader: Reader, email: string): Promise<{ id: string } | undefined>
 }
 type ReadingDeps = Deps & { signatures: ReturnType<typeof createExportSignatures> }
 
-/** Which chain: a tenant's own or their organization's, or the one that an operator names. */
+/** The chain to read: a tenant's own or their organization's, or the one that an operator names. */
 type ChainChoice = { scope?: RecordScope | undefined; owner?: string | undefined }
 
 /** The chain of events that belong to no tenant: engines, server settings, operators' own actions. */
@@ -63,8 +63,8 @@ const WINDOW = 5_000
 export type AuditReading = ReturnType<typeof createAuditReading>
 
 /**
- * What owners can do with their audit chain, and operators with any: list it, export it and have it checked
- * (docs/api.md 19, docs/operating.md 2.17).
+ * Owners can list, export and verify their own audit chain, operators any chain (docs/api.md 19, docs/operating.md
+ * 2.17).
  */
 export function createAuditReading(deps: Deps) {
   const signatures = createExportSignatures(deps)
@@ -72,7 +72,7 @@ export function createAuditReading(deps: Deps) {
     ...bind({ ...deps, signatures }, { list, exportEvents, integrity, checkpoint, head, actions, check }),
     /** The signature of an operator's export, by request id. Throws 404. */
     signatureOf: signatures.of,
-    /** When a chain was last signed, which is done only where it still has what was signed before; null for never. */
+    /** When a chain was last signed, or null. A chain that lost a signed event is not signed again. */
     signedAt: async (scope: ChainScope): Promise<string | null> => (await deps.book.newest(scope))?.signed_at ?? null,
   }
 }
@@ -88,8 +88,8 @@ async function list(
 }
 
 /**
- * Streams the export, newest event first, and signs an operator's. The `audit.exported` event is recorded first, so the
- * file contains it. Throws 400 for invalid dates before anything is recorded.
+ * Streams the export, newest event first, and signs an operator's export. Records the `audit.exported` event first, so
+ * the file contains it. Throws 400 for invalid dates before recording anything.
  */
 async function* exportEvents(
   deps: ReadingDeps,
@@ -122,7 +122,10 @@ const exportedEntry = (scope: ChainScope, { from, to, ...others }: AuditFilters)
   output: { status: 200 },
 })
 
-/** For operators: replaces an e-mail address by the user's id, as in events. No match: perhaps an operator's name. */
+/**
+ * For operators: replaces an e-mail address with the user's id, as in events. Without a match, keeps the text, which
+ * may be an operator's name.
+ */
 async function withActorId<Q extends { actor?: string }>(deps: Deps, { caller }: Call<Caller>, query: Q): Promise<Q> {
   if (caller.type !== 'operator' || !query.actor?.includes('@')) return query
   const user = await deps.userByEmail(deps.store.read, query.actor)
@@ -139,13 +142,13 @@ async function integrity(
   return checkIntegrity(deps.store.read, deps.clock, { scope, dates, checkpoint, signal: call.signal })
 }
 
-/** The newest signed checkpoint of the caller's chain, for the caller to keep. */
+/** The newest signed checkpoint of the caller's chain, for the caller to store. */
 async function checkpoint(deps: Deps, call: Call, choice: ChainChoice = {}): Promise<Checkpoint> {
   // A copy, because the response layer adds members to the answer.
   return { ...(await deps.checkpoints.newest(await chainOf(deps, call, choice))) }
 }
 
-/** Where a chain ends, with its newest checkpoint. */
+/** The head of a chain, with its newest checkpoint. */
 async function head(deps: Deps, call: Call<OperatorCaller>, owner?: string): Promise<AuditHead> {
   const scope = await chainOf(deps, call, { owner })
   const [end] = await headOf(deps.store.read, { scope })
@@ -153,7 +156,7 @@ async function head(deps: Deps, call: Call<OperatorCaller>, owner?: string): Pro
   return { object: 'audit_head', scope, seq: end?.seq ?? 0, hash: end?.hash ?? GENESIS, checkpoint }
 }
 
-/** How many events a chain has of each action, most frequent first. */
+/** The number of events of each action in a chain, most frequent first. */
 async function actions(
   deps: Deps,
   call: Call<OperatorCaller>,
@@ -172,7 +175,7 @@ async function actions(
   return [...counts].map(([action, count]) => ({ action, count })).sort((a, b) => b.count - a.count)
 }
 
-/** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head noted elsewhere. */
+/** Recomputes one chain from a `seq` on, and compares it with its checkpoint and a head stored elsewhere. */
 async function check(
   deps: Deps,
   call: Call<OperatorCaller>,
@@ -184,8 +187,8 @@ async function check(
 }
 
 /**
- * The chain to show: the org's for an org key, otherwise the caller's own, or the active org's when asked for. Throws
- * 403 `forbidden` without `viewAudit`. For an operator the named one; throws 404 for an unknown owner.
+ * The chain to read: the org's for an org key, otherwise the caller's own, or the active org's if requested. Throws 403
+ * `forbidden` without `viewAudit`. For an operator, the named chain. Throws 404 for an unknown owner.
  */
 async function chainOf(
   deps: Deps,

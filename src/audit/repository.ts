@@ -6,13 +6,13 @@ import { type AuditEventRow, auditBases, auditEvents, auditHeads, auditLog } fro
 
 export type Head = { seq: number; hash: string; at: number }
 
-/** Read by primary key. No `limit`: it would cost more than the look-up. */
+/** Read by primary key. Without `limit`, which would cost more than the lookup. */
 const readHead = query<{ scope: ChainScope }>()((db, p) => {
   const t = db.of(auditHeads)
   return db.select({ seq: t.seq, hash: t.hash, at: t.at }).from(t).where(eq(t.scope, p.scope))
 })
 
-/** An update that changes nothing, used to take the row lock. */
+/** An update without changes, used to lock the row. */
 const lockHead = command<{ scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditHeads)
   return tx
@@ -34,8 +34,8 @@ const startChain = command<{ scope: ChainScope }>()((tx, p) => {
 })
 
 /**
- * The head of a chain, locked until the transaction ends: SQLite has one writer, and Postgres locks the row.
- * Starts the chain when it has no head yet.
+ * The head of a chain, locked until the transaction ends. SQLite has one writer, and Postgres locks the row. Starts the
+ * chain if it has no head yet.
  */
 async function takeHead(tx: Tx, scope: ChainScope): Promise<Head> {
   const take = tx.dialect === 'sqlite' ? readHead : lockHead
@@ -53,7 +53,7 @@ const setHead = command<Head & { scope: ChainScope }>()((tx, p) => {
     .where(eq(t.scope, p.scope))
 })
 
-/** The heads of several chains, locked in one order, so that no two transactions wait for each other. */
+/** The heads of several chains, locked in a fixed order, so that two transactions do not deadlock. */
 export async function takeHeads(tx: Tx, scopes: readonly ChainScope[]): Promise<Map<ChainScope, Head>> {
   const heads = new Map<ChainScope, Head>()
   if (tx.dialect === 'postgres' && scopes.length > 1) {
@@ -109,7 +109,7 @@ const anyHead = query<Record<never, never>>()((db) =>
     .limit(1),
 )
 
-/** Whether anything was ever recorded: false of a database that was only migrated. */
+/** Whether anything was ever recorded. False for a database that was only migrated. */
 export const hasRecord = async (reader: Reader): Promise<boolean> => (await anyHead(reader, {})).length > 0
 
 /** The time of the event at one `seq` of a chain. */
@@ -163,7 +163,7 @@ export function selectSlice(db: Reader, { scope, above, upTo, limit, filters }: 
   )
 }
 
-/** Events of all chains, ordered by scope and `seq`, starting after a given place. */
+/** Events of all chains, ordered by scope and `seq`, after a given position. */
 export const pageOfChains = query<{ scope: string; seq: number; limit: number }>()((db, p) => {
   const t = db.of(auditLog)
   return db
@@ -184,7 +184,7 @@ export const pageOfHeads = query<{ scope: string; limit: number }>()((db, p) => 
     .limit(p.limit)
 })
 
-/** The scope that is `length` heads further on, so that all heads can be scanned in slices. */
+/** The scope `length` heads further on, so that all heads can be scanned in slices. */
 export const endOfSlice = query<{ scope: string; length: number }>()((db, p) => {
   const t = db.of(auditHeads)
   return db
@@ -206,7 +206,7 @@ export const headsSince = query<{ after: string; upTo: string; since: number }>(
     .orderBy(asc(t.scope))
 })
 
-/** How many events of each action there are in `above < seq <= upTo` of a chain. */
+/** The number of events of each action in `above < seq <= upTo` of a chain. */
 export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: number }>()((db, p) => {
   const t = db.of(auditLog)
   return db
@@ -241,11 +241,11 @@ export const setBase = command<Base & { scope: ChainScope }>()((tx, p) => {
     })
 })
 
-/** The event up to which a chain was trimmed: it is verified from there. The beginning where it never was. */
+/** The event up to which a chain was trimmed, from which it is verified. `START` if it was never trimmed. */
 export const baseOf = async (reader: Reader, scope: ChainScope): Promise<End> =>
   (await ofScope(reader, { scope }))[0] ?? START
 
-/** The last event before a moment, of those that stay below the base of a chain; 0 for none. */
+/** The `seq` of the last event before a given time, among those remaining below the base of a chain. 0 if none. */
 export const lastKept = query<{ scope: ChainScope; upTo: number; moment: number }>()((db, p) => {
   const t = db.of(auditLog)
   return db

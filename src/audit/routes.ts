@@ -11,7 +11,9 @@ type Deps = { auditReading: AuditReading }
 
 const RECORD = { scope: 'billing' } as const
 
-/** The audit log of the caller's account (docs/api.md 19). `GET /audit` is a bare array, so paging is in headers. */
+/**
+ * The audit log of the caller's account (docs/api.md 19). `GET /audit` returns a bare array, so paging is in headers.
+ */
 export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(guard)

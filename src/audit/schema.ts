@@ -8,7 +8,7 @@ import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kerne
 export const AuditEventId = defineId('audit_event')
 export type AuditEventId = Id<'audit_event'>
 
-/** What an event can be about (docs/api.md 19). */
+/** The types of entities that events refer to (docs/api.md 19). */
 const ENTITY_TYPES = [
   'completion',
   'response',
@@ -55,20 +55,20 @@ type EntityType = (typeof ENTITY_TYPES)[number]
 /** One chain per owner. Events that belong to no tenant (engines, server settings) go to the server's chain. */
 export type ChainScope = OwnerScope | 'server'
 
-/** What was requested, without the text itself: of a prompt only SHA-256 and length are kept (docs/api.md 19). */
+/** The request without its text: of a prompt only SHA-256 and length are stored (docs/api.md 19). */
 type InputSummary = {
   mode?: string
   prompt_sha256?: string
   prompt_length?: number
   skills?: readonly string[]
   metadata?: Readonly<Record<string, unknown>>
-  /** Names of the fields a change set; never their values. */
+  /** Names of the fields that a change set. Never their values. */
   fields?: readonly string[]
 }
 
 /** The outcome (docs/api.md 19). */
 type OutputSummary = {
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status?: number
   /** The service's own engine id, never a vendor's name. */
   engine?: string
@@ -76,29 +76,29 @@ type OutputSummary = {
   tools_used?: readonly string[]
   fallback_used?: boolean
   error_code?: string
-  /** Rules of a guardrail policy that fired; the finding is described, never quoted. */
+  /** Rules of a guardrail policy that fired. The finding is described, never quoted. */
   guardrails?: readonly object[]
   conversation_id?: string
-  /** How the mode of a call was chosen; its words name the kind of signal, never the prompt. */
+  /** How the mode of a call was chosen. Names the kind of signal, never the prompt. */
   routing?: object
   /** Routing rules that were skipped, and why (docs/attacks.md K16). */
   routing_warnings?: readonly string[]
-  /** Up to where a chain was archived, and the files. */
+  /** The last archived event of a chain, and the archive files. */
   trimmed?: Trimmed
 }
 
 export type AuditEntry = {
-  /** `noun.verb`, one of docs/api.md 19's. */
+  /** `noun.verb`, one of the actions of docs/api.md 19. */
   action: string
   entityType: EntityType
   entityId: string | null
-  /** The chain to write to; the caller's own when left out. */
+  /** The chain to write to. Defaults to the caller's own. */
   scope?: ChainScope
   input?: InputSummary
   output?: OutputSummary
 }
 
-/** The event that says up to where a chain was archived. */
+/** The action of the event that records how far a chain was archived. */
 export const TRIMMED = 'audit.trimmed'
 
 export type Trimmed = { chain: ChainScope; seq: number; hash: string; files: { name: string; sha256: string }[] }
@@ -163,7 +163,7 @@ export type RecordScope = Static<typeof RecordScope>['scope']
 
 const scopeQuery = RecordScope.properties
 export const OwnAuditQuery = t.Object({ ...AuditQuery.properties, ...scopeQuery })
-/** CSV is the contract's format; `jsonl` gives the events themselves, one per line. */
+/** CSV as in docs/api.md 19. `jsonl` contains the events themselves, one per line. */
 const format = { format: oneOf(['csv', 'jsonl'] as const, { default: 'csv' }) }
 export const AuditExport = t.Object({ ...AuditFilters.properties, ...format })
 export type AuditExport = Static<typeof AuditExport>
@@ -220,7 +220,7 @@ export const Integrity = t.Object({
 })
 export type Integrity = Static<typeof Integrity>
 
-/** Where a chain ends, for the reader to note down outside the server. */
+/** The head of a chain, for the reader to store outside the server. */
 export const AuditHead = t.Object({
   object: t.Literal('audit_head'),
   scope: t.String(),
@@ -230,7 +230,7 @@ export const AuditHead = t.Object({
 })
 export type AuditHead = Static<typeof AuditHead>
 
-/** What an operator sees of one chain's check. `neighbours` are the first broken event and the ones beside it. */
+/** The result of checking one chain, for operators. `neighbours` are the first broken event and the adjacent ones. */
 export const ChainCheck = t.Object({
   object: t.Literal('audit_check'),
   scope: t.String(),

@@ -27,15 +27,15 @@ const MAX_VIOLATIONS = 100
 
 const REDACTED = '[redacted]'
 
-/** Members that name what is beside them, as in `{ name: 'Authorization', value: '…' }`. */
+/** Members that name the adjacent value, as in `{ name: 'Authorization', value: '…' }`. */
 const LABELS = ['name', 'key', 'header', 'field']
 
-/** One short word: most names of members are, and nothing that is hidden is. */
+/** One short word. Most member names match, and no secret does. */
 const WORD = /^[a-z]{1,12}$/
 
 const mustHide = (text: string): boolean => !WORD.test(text) && (holdsSecret(text) || holdsCard(text))
 
-/** Null, a yes or a no and an empty text or list give nothing away, and whether they were sent may matter. */
+/** Null, booleans and empty texts or lists reveal nothing, but their presence may matter. */
 const saysSomething = (value: unknown): boolean =>
   typeof value === 'string'
     ? value !== ''
@@ -54,7 +54,7 @@ export type Circumstances = {
 type Deps = { clock: Clock }
 export type InsertEvent = (tx: Tx, event: AuditEventRow) => Promise<unknown>
 type Appended = { scope: ChainScope; acts: readonly Act[]; insert: InsertEvent }
-/** What one event says, and of whom. */
+/** One event with its actor. */
 type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
 
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together. */
@@ -66,20 +66,23 @@ export function createAuditLog({ clock }: Deps) {
   )
   return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
-  /** Called once the routes are known: gives the success status of a route, for entries that do not set one. */
+  /**
+   * Called after the routes are defined. `lookup` returns the success status of a route, for entries that do not set
+   * one.
+   */
   function setSuccessStatuses(lookup: typeof statusOf): void {
     statusOf = lookup
   }
 
   /**
    * Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. `insert`
-   * stores the event with a row of its own, as a call's usage row does, so that both are one insert.
+   * stores the event together with another row, such as a call's usage row, so that both are one insert.
    */
   function record(tx: Tx, call: Call<Caller>, entry: AuditEntry, insert?: InsertEvent): Promise<AuditEventId> {
     return append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)], insert).then(([id]) => id!)
   }
 
-  /** As `record`, for what several calls did in one unit of work; the head of the chain is taken once for all. */
+  /** Like `record`, for the actions of several calls in one transaction. Takes the head of the chain once for all. */
   function recordAll(
     tx: Tx,
     scope: ChainScope,
@@ -103,7 +106,7 @@ export function createAuditLog({ clock }: Deps) {
       method,
       endpoint,
       api_key_id: keyId,
-      // An operator's name, role, transport and reason, recorded as they stated them (docs/operating.md 2.2).
+      // An operator's name, role, transport and reason, recorded as stated (docs/operating.md 2.2).
       operator:
         caller.type === 'operator'
           ? { name: caller.name, role: caller.role, transport: caller.transport, reason: redacted(caller.reason) }
@@ -112,13 +115,13 @@ export function createAuditLog({ clock }: Deps) {
     return { about: { requestId: call.requestId, userId, keyId }, entry: completed, origin }
   }
 
-  /** Adds the route's success status: the entry commits with its change, so the route will answer with success. */
+  /** Adds the route's success status. The entry commits with its change, so the route will respond with success. */
   function withSuccessStatus(entry: AuditEntry, route: string): AuditEntry {
     const status = statusOf(route)
     return status === undefined ? entry : { ...entry, output: { ...entry.output, status } }
   }
 
-  /** Appends an event that no caller asked for: a dead process's hold released, a schedule that ran. */
+  /** Appends an event that no caller caused: a dead process's hold was released, a schedule ran. */
   async function recordUnattended(
     tx: Tx,
     { scope, ...about }: Circumstances,
@@ -154,7 +157,7 @@ export function createAuditLog({ clock }: Deps) {
       ids.push(rows.map(({ id }) => id))
       for (const row of rows) inserts.push((tx) => appended.insert(tx, row))
     }
-    // Sent together: the heads are locked, and everyone who waits for them waits for each round trip.
+    // Sent together, because the heads are locked, and all waiting transactions wait for each round trip.
     const inserted =
       tx.dialect === 'sqlite' || inserts.length < 2
         ? Promise.allSettled(inserts.map((insert) => insert(tx)))
@@ -180,7 +183,7 @@ export function createAuditLog({ clock }: Deps) {
       org_id: orgOf(scope),
       api_key_id: keyId,
       request_id: requestId,
-      // Every secret and card number in its `metadata` is replaced, at any depth (docs/api.md 19).
+      // Replaces every secret and card number in its `metadata`, at any depth (docs/api.md 19).
       input: summarise({
         ...origin,
         ...(entry.input?.metadata ? { ...entry.input, metadata: redactedMembers(entry.input.metadata) } : entry.input),
@@ -196,9 +199,9 @@ export function createAuditLog({ clock }: Deps) {
   }
 }
 
-/** The value with `[redacted]` for each text or number in it that is a secret or a card number. */
+/** The value with `[redacted]` in place of each text or number that is a secret or a card number. */
 function redacted(value: unknown): unknown {
-  // No card number is so short, and no secret.
+  // Card numbers and secrets are longer.
   if (typeof value === 'number' && Math.abs(value) < 1_000_000_000) return value
   if (typeof value === 'string' || typeof value === 'number') return mustHide(`${value}`) ? REDACTED : value
   if (Array.isArray(value)) return value.map((item) => redacted(item))
@@ -212,7 +215,7 @@ function redactedMembers(members: Readonly<Record<string, unknown>>): Record<str
     const called = name === 'value' && typeof label === 'string' ? label : name
     const shown = mustHide(name) ? REDACTED : name
     if (saysSomething(value) && isSecretName(called, value)) return [shown, REDACTED]
-    // With its name before it, since some values are told only by both together.
+    // Checked together with the name, because some values are recognisable only by both.
     if (typeof value === 'string') return [shown, mustHide(`${called}: ${value}`) ? REDACTED : value]
     return [shown, redacted(value)]
   })
@@ -220,13 +223,13 @@ function redactedMembers(members: Readonly<Record<string, unknown>>): Record<str
 }
 
 /**
- * Recomputes every chain, in pages so that a live server keeps answering, and returns a sentence for each fault: a
+ * Recomputes every chain, in pages so that a live server keeps responding. Returns a sentence for each fault: a
  * changed, missing, inserted or moved event, or a chain that does not end at its head (docs/promises.md I20). Empty
- * when sound.
+ * when all chains are valid.
  */
 export async function verifyChains(reader: Reader): Promise<string[]> {
   const { bases, violations } = await checkedBases(reader)
-  // Heads are read first: events appended during the walk lie past these heads and are checked too.
+  // Heads are read first. Events appended during the walk lie after these heads and are checked too.
   const unreached = new Map<string, AuditHeadRow>()
   for await (const head of headsOf(reader))
     if (bases.get(head.scope)?.hash !== head.hash) unreached.set(head.scope, head)
@@ -242,7 +245,7 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
     const where = `audit ${row.scope} #${row.seq}`
     let faults = faultsAbove(row, bases.get(row.scope) ?? START, end)
     if (faults.length) {
-      // It may have been trimmed since the bases were read.
+      // The chain may have been trimmed since the bases were read.
       const base = await baseOf(reader, row.scope)
       if (base.seq > end.seq) end = base
       faults = faultsAbove(row, base, end)
@@ -260,14 +263,14 @@ export async function verifyChains(reader: Reader): Promise<string[]> {
   return violations
 }
 
-/** Of an event up to the base only itself is checked, because the calls around it were archived. */
+/** An event up to the base is checked only by itself, because the calls around it were archived. */
 function faultsAbove(row: AuditEventRow, base: End, end: End): string[] {
   if (row.seq > base.seq) return faultsOf(row, end)
   const faults = faultsOf(row, { seq: row.seq - 1, hash: row.prev_hash, at: row.at })
   return row.seq === base.seq && row.hash !== base.hash ? [...faults, 'is not the base of its chain'] : faults
 }
 
-/** `record` moves the head in the same transaction, so events past the current head were written by something else. */
+/** `record` moves the head in the same transaction, so other code wrote any events after the current head. */
 async function overrun(reader: Reader, scope: ChainScope, end: End): Promise<string[]> {
   const [head] = await headOf(reader, { scope })
   return head && head.seq >= end.seq ? [] : [`audit ${scope} #${end.seq}: is after the head of its chain`]
@@ -295,7 +298,7 @@ async function* headsOf(reader: Reader): AsyncGenerator<AuditHeadRow> {
   }
 }
 
-/** Every base, by chain, and a sentence for each that is not what the server's chain says was trimmed. */
+/** Every base, by chain, and a sentence for each base that the server's chain does not record as trimmed. */
 async function checkedBases(reader: Reader): Promise<{ bases: Map<string, End>; violations: string[] }> {
   const bases = new Map<string, End>()
   const violations: string[] = []

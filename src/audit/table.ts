@@ -14,10 +14,10 @@ const columns = (k: Kit) => ({
   org_id: k.text('org_id'),
   api_key_id: k.text('api_key_id'),
   request_id: k.text('request_id').notNull(),
-  /** Canonical JSON, byte for byte as hashed. */
+  /** Canonical JSON, exactly the bytes that were hashed. */
   input: k.text('input').notNull(),
   output: k.text('output').notNull(),
-  /** Copies of a member of each summary, for filtering; `verify` compares them with the summaries. */
+  /** Copies of a member of each summary, for filtering. `verify` compares them with the summaries. */
   mode: k.text('mode'),
   status: k.int('status'),
   prev_hash: k.text('prev_hash').notNull(),
@@ -25,22 +25,22 @@ const columns = (k: Kit) => ({
 })
 
 /**
- * Append-only: triggers of `drizzle/` refuse UPDATE and DELETE. `at` never decreases along a chain, so
- * dates are found by binary search over `seq`, without an index. Not clustered: rows are long, and in the order of
- * chains each would go to a page of its own, where many owners write; so they go to the end, and the index is short.
+ * Append-only: triggers in `drizzle/` refuse UPDATE and DELETE. `at` never decreases along a chain, so dates are found
+ * by binary search over `seq`, without an index. Not clustered, because rows are long and many owners write: in chain
+ * order each row would go to a different page. Rows go to the end, and the index is short.
  */
 export const auditEvents = defineTable((k) =>
   k.table('audit_events', columns(k), (t) => [
     k.primaryKey({ columns: [t.scope, t.seq] }),
-    // Completions are left out: their ids are random, and indexing them would cost more than the rest of the row.
+    // Omits completions, because their ids are random, and indexing them would cost more than the rest of the row.
     k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
   ]),
 )
 
-/** All events in one place: those of `audit_events`, and those that the row of a call in `usage_records` carries. */
+/** All events: those of `audit_events`, and those that rows of `usage_records` contain. */
 export const auditLog = defineView((k) => k.table('audit_log', columns(k)))
 
-/** The head of each chain. Locking it serialises writers; comparing with it shows when a chain was cut short. */
+/** The head of each chain. Locking it serialises writers. Comparing with it reveals a truncated chain. */
 export const auditHeads = defineClusteredTable((k) =>
   k.table('audit_heads', {
     scope: k.text('scope').$type<ChainScope>().primaryKey(),
@@ -51,8 +51,8 @@ export const auditHeads = defineClusteredTable((k) =>
 )
 
 /**
- * Up to where a chain was trimmed: calls up to `seq` may be deleted, and the chain is verified from there. `event_seq`
- * is the place of the event in the server's chain that says so.
+ * The event up to which a chain was trimmed. Calls up to `seq` may be deleted, and the chain is verified from there.
+ * `event_seq` is the position of the event in the server's chain that records the trimming.
  */
 export const auditBases = defineTable((k) =>
   k.table('audit_bases', {

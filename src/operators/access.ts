@@ -29,7 +29,7 @@ import {
 import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret } from './schema'
 import { type OperatorKeyRow, operatorKeys } from './table'
 
-/** Far more operator keys than any server has; the list is not paged. */
+/** More operator keys than any real server has. The list is not paged. */
 const MAX = 1_000
 
 /** Rows of operator keys. */
@@ -39,7 +39,7 @@ const operatorKeyRepository = {
     return (await db.select().from(table).where(eq(table.hash, hash)).limit(1))[0]
   },
 
-  /** By id, prefix or name; a key that is not revoked wins. */
+  /** Finds a key by id, prefix or name. A key that is not revoked takes precedence. */
   async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
     const table = db.of(operatorKeys)
     const named = or(eq(table.id, ref as OperatorKeyId), eq(table.prefix, ref), eq(table.name, ref))
@@ -53,7 +53,7 @@ const operatorKeyRepository = {
     return db.select().from(table).where(hasIdPrefix(table.id, word)).limit(MAX)
   },
 
-  /** False when an unrevoked key has the name. */
+  /** False when an unrevoked key already has the name. */
   async insert(tx: Tx, row: OperatorKeyRow): Promise<boolean> {
     const table = tx.of(operatorKeys)
     return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
@@ -87,7 +87,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     return (await operatorKeyRepository.list(store.read)).map(present)
   }
 
-  /** The only answer with the secret. Throws 400 for an end in the past, 409 `conflict` for a name in use. */
+  /** The only response with the secret. Throws 400 for an expiry in the past, 409 `conflict` for a name in use. */
   async function add(call: Call<OperatorCaller>, { name, role, expires_at }: NewOperator): Promise<OperatorWithSecret> {
     await assertConfirmed(call.caller)
     const now = clock.now()
@@ -112,7 +112,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Replaces the secret; the old one stops at once. Throws 409 for a revoked key. */
+  /** Replaces the secret. The old one stops working at once. Throws 409 for a revoked key. */
   async function rotate(call: Call<OperatorCaller>, ref: string): Promise<OperatorWithSecret> {
     await assertConfirmed(call.caller)
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
@@ -125,7 +125,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** Takes effect before this returns; revoking again changes nothing. */
+  /** Takes effect before this returns. Revoking again changes nothing. */
   async function revoke(call: Call<OperatorCaller>, ref: string): Promise<Operator> {
     await assertConfirmed(call.caller)
     return store.write(async (tx) => {
@@ -136,7 +136,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     })
   }
 
-  /** The operator behind a key; `reason` is recorded as stated. Throws 401 `invalid_api_key`. */
+  /** The operator who owns the key. `reason` is recorded unchanged. Throws 401 `invalid_api_key`. */
   async function identify({ headers }: Request, reason: string | null): Promise<OperatorCaller> {
     const token = /^bearer[ \t]+(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
@@ -148,7 +148,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason, secretHash: row.hash }
   }
 
-  /** Whether an operator may go on: its key was neither revoked nor replaced, and has not expired. */
+  /** Whether the operator may continue: the key was neither revoked nor replaced, and has not expired. */
   async function isStill({ secretHash, isStill: stillInBrowser }: OperatorCaller): Promise<boolean> {
     if (stillInBrowser) return stillInBrowser()
     if (secretHash === undefined) return true
@@ -197,7 +197,7 @@ type BrowserDeps = {
   orgs: Pick<OrgService, 'user'>
   sessions: Pick<Sessions, 'isConfirmed'>
   production: boolean
-  /** The origin at which browsers reach this server, where it is known. */
+  /** The origin at which browsers reach this server, if known. */
   ownOrigin: string | null
   /** The caller of these headers. Throws 401. */
   authenticate(headers: { authorization: null; cookie: string }): TenantCaller | Promise<TenantCaller>
@@ -209,8 +209,8 @@ const HOUR_MS = 3_600_000
 const MAX_VIEWS = 10_000
 
 /**
- * Operators in the console: a session whose account has an operator role, by the cookie alone and from a page of this
- * server alone. The role is read with each request, so that one taken away ends at once.
+ * Operators in the console: a session whose account has an operator role. Accepts only the cookie, and only from a page
+ * of this server. The role is read with each request, so that removing it takes effect at once.
  */
 export function createBrowserOperators({
   store,
@@ -232,7 +232,7 @@ export function createBrowserOperators({
     const cookie = headers.get('cookie') ?? ''
     if (headers.has('authorization')) throw notFromConsole()
     assertOwnPage({ method, authorization: null, origin, host, fetchSite }, ownOrigin)
-    // Of reads too: no page of another site has a reason to ask.
+    // Applies to reads too, because no page of another site has a reason to send them.
     if (fetchSite !== null && fetchSite !== 'same-origin') throw notFromConsole()
     const caller = await authenticate({ authorization: null, cookie })
     if (caller.type !== 'session') throw notFromConsole()
@@ -260,7 +260,7 @@ export function createBrowserOperators({
     return role && { role, email: user.email }
   }
 
-  /** Records in an owner's chain that an operator looks at it: once an hour for each operator. */
+  /** Records in an owner's audit chain that an operator views the owner's data, once per hour and operator. */
   async function noteView(caller: OperatorCaller, request: Request, requestId: string): Promise<void> {
     const ref = URL.parse(request.url)?.searchParams.get('owner')
     if (!ref) return

@@ -4,7 +4,7 @@ import { AppError, invalidInput } from '../kernel/errors'
 import { FOLDER, LIST, listedIn } from './backup-files'
 import type { Backup } from './schema-backup'
 
-/** Where buckets are and who may use them; one account for files and backups. */
+/** The address and credentials of buckets. Files and backups use the same account. */
 export type BucketSettings = {
   filesS3Endpoint: string
   filesS3Region: string
@@ -16,7 +16,7 @@ export type BucketSettings = {
 export type Bucket = ReturnType<typeof createBucket>
 
 const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/([\w.-]+(?:\/[\w.-]+)*)\/?$/
-/** Written last and removed first: without it there is no backup. */
+/** Written last and removed first, because a backup without a manifest does not count. */
 const MANIFEST = 'manifest.json'
 const PAGE = 1_000
 
@@ -24,7 +24,7 @@ export const isInBucket = (path: string): boolean => path.startsWith('s3://')
 
 /**
  * The objects of one backup.
- * @throws AppError 400 for an invalid address, or where no access key is set
+ * @throws AppError 400 for an invalid address, or without an access key
  */
 export function createBucket(at: string, settings: BucketSettings) {
   const [, bucket, folder] = PLACE.exec(at) ?? []
@@ -44,13 +44,13 @@ export function createBucket(at: string, settings: BucketSettings) {
     /** The text of the manifest. */
     manifest: () => reached(at, () => client.file(keyOf(MANIFEST)).text()),
 
-    /** Sends a finished backup. */
+    /** Uploads a finished backup. */
     async put(from: string, made: Parts): Promise<void> {
       for (const name of [...(await filesOf(from, made)), ...partsOf(made), MANIFEST])
         await reached(at, () => client.file(keyOf(name)).write(Bun.file(join(from, name))))
     },
 
-    /** Fetches all of it into an empty folder, to be checked there like any other. */
+    /** Downloads the whole backup into an empty folder, where it is checked like any other. */
     async bring(into: string, made: Parts): Promise<void> {
       const one = async (name: string) => {
         await mkdir(dirname(join(into, name)), { recursive: true, mode: 0o700 })
@@ -73,7 +73,7 @@ export function createBucket(at: string, settings: BucketSettings) {
 
 type Parts = Pick<Backup, 'file'> & Partial<Pick<Backup, 'files' | 'encrypted'>>
 
-/** What a backup consists of, besides its manifest and the files that its list names. */
+/** The parts of a backup, besides its manifest and the files in its list. */
 const partsOf = ({ file, files, encrypted }: Parts): string[] =>
   encrypted ? [encrypted.file] : [file, ...(files ? [LIST] : [])]
 

@@ -7,13 +7,13 @@ import { FOLDER, LIST, listedIn, sha256Of } from './backup-files'
 import { restorePostgres } from './dump'
 import { Backup } from './schema-backup'
 
-/** What a backup says of itself, and what is wrong with it: sentences, none when it is whole. */
+/** The manifest of a backup and its problems, one sentence each. Empty when the backup is intact. */
 export type CheckedBackup = { ok: boolean; manifest: Manifest | null; problems: string[] }
 
 const Manifest = t.Object({
   ...t.Omit(Backup, ['path', 'files', 'encrypted']).properties,
   file: t.Union([t.Literal('svc.db'), t.Literal('svc.dump')]),
-  // Older backups have none.
+  // Absent in older backups.
   files: t.Optional(Backup.properties.files),
   encrypted: t.Optional(Backup.properties.encrypted),
   version: t.String(),
@@ -25,8 +25,8 @@ const known = checker(Manifest)
 const MAX_PROBLEMS = 20
 
 /**
- * Reads a backup whole, without any server: its manifest, the hashes of the database and of each file, and for SQLite
- * whether the database is sound and the bytes of each artifact are there. Never throws for what it finds.
+ * Checks a whole backup without a server: its manifest, and the hashes of the database and of each file. For SQLite,
+ * also whether the database is intact and the bytes of each artifact exist. Never throws for a problem it finds.
  */
 export async function checkBackup(folder: string): Promise<CheckedBackup> {
   const manifest = await readManifest(folder)
@@ -39,7 +39,7 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
     problems.push(
       found === null ? `${file} cannot be read.` : `${file} was changed after it was written: its SHA-256 differs.`,
     )
-  // Without an identity nobody can say more of it.
+  // Without an identity, an encrypted backup cannot be checked further.
   if (manifest.encrypted) return { ok: problems.length === 0, manifest, problems }
   const paths = manifest.files ? await checkFiles(folder, manifest.files.sha256, problems) : new Set<string>()
   if (!problems.length && manifest.file === 'svc.db')
@@ -47,7 +47,7 @@ export async function checkBackup(folder: string): Promise<CheckedBackup> {
   return { ok: problems.length === 0, manifest, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
-/** What a backup says of itself, or a sentence on why it is none. */
+/** The manifest of a backup, or a sentence that explains why the folder is not a backup. */
 export async function readManifest(folder: string): Promise<Manifest | string> {
   try {
     return manifestIn(await readFile(join(folder, 'manifest.json'), 'utf8'))
@@ -56,18 +56,18 @@ export async function readManifest(folder: string): Promise<Manifest | string> {
   }
 }
 
-/** A manifest of its text, or a sentence on why it is none. */
+/** Parses a manifest. Returns a sentence if the text is not a manifest. */
 export function manifestIn(text: string): Manifest | string {
   try {
     const value: unknown = JSON.parse(text)
     if (known.is(value)) return value
   } catch {
-    // Said below, as of any other text.
+    // Handled below, like any other text.
   }
   return 'manifest.json is not from a backup of this release.'
 }
 
-/** Adds a sentence for each file that is not what was written. Returns their paths. */
+/** Adds a sentence for each missing or changed file. Returns the paths of all listed files. */
 async function checkFiles(folder: string, listed: string, problems: string[]): Promise<Set<string>> {
   const paths = new Set<string>()
   try {
@@ -85,7 +85,7 @@ async function checkFiles(folder: string, listed: string, problems: string[]): P
   return paths
 }
 
-/** `paths` null: the backup has no files, so none are looked for. */
+/** `paths` is null for a backup without files, which are then not checked. */
 function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[] {
   const database = new Database(path, { readonly: true })
   try {
@@ -104,21 +104,21 @@ function checkDatabase(path: string, paths: ReadonlySet<string> | null): string[
 
 type Where = { dialect: 'sqlite'; path: string } | { dialect: 'postgres'; url: string }
 
-/** What of a backup is put back, where not all of it is. */
+/** The part of a backup to restore, if not all of it. */
 export type RestoredPart = 'tables' | 'files'
 
 type RestorePlace = {
   database: Where
   filesDir: string
   only?: RestoredPart | undefined
-  /** The end of the name under which what is there is kept beside it; null: it is in the way. */
+  /** Suffix for existing data that is kept beside the restored data. Null: existing data is an error. */
   aside: string | null
 }
 
 /**
- * Puts a checked backup where a server will find it: nothing that is there is ever overwritten. Throws with a sentence
- * when something is in the way, or the backup is of the other kind of database.
- * @returns where what was there is kept
+ * Restores a checked backup to the place where a server expects it. Never overwrites existing data. Throws an error
+ * with a sentence when something is in the way, or the backup is of the other kind of database.
+ * @returns the paths where existing data is kept
  */
 export async function restoreBackup(
   folder: string,
@@ -149,17 +149,17 @@ export async function restoreBackup(
   for (const path of inTheWay)
     for (const end of ['', '-wal', '-shm'])
       if (await isThere(`${path}${end}`)) await rename(`${path}${end}`, `${path}${aside}${end}`)
-  // First: what fails here is refused whole, before any file is there.
+  // First, so that a failure happens before any file is restored.
   if (tables && database.dialect === 'postgres') await restorePostgres(database.url, join(folder, manifest.file))
   if (files && manifest.files) {
     for (const { path } of await listedIn(folder)) await copied(join(folder, FOLDER, path), join(filesDir, path))
   }
-  // Last: with the database in its place, it is restored.
+  // Last, because the restore is complete once the database exists.
   if (tables && database.dialect === 'sqlite') await copied(join(folder, manifest.file), database.path)
   return inTheWay.map((path) => `${path}${aside}`)
 }
 
-/** Why this release cannot serve a backup that is whole; null when it can. */
+/** Why this release cannot serve an intact backup. Null when it can. */
 export function tooNew({ migrations = 0, version, file }: Manifest): string | null {
   const known = knownMigrations(file === 'svc.dump' ? 'postgres' : 'sqlite')
   if (migrations <= known) return null

@@ -6,7 +6,7 @@ import { sha256Hex } from '../kernel/crypto'
 
 type Content = {
   sha256: string
-  /** The name in the folder of files. */
+  /** The file name in the files folder. */
   place: string
   size: number
   open(): Promise<Blob | ReadableStream<Uint8Array> | null>
@@ -14,14 +14,14 @@ type Content = {
 
 export type Contents = () => AsyncGenerator<Content>
 
-/** Lines of `sha256sum`, which can check them too. */
+/** Lines in the format of `sha256sum`, which can check them too. */
 export const LIST = 'files.sha256'
 export const FOLDER = 'files'
 
-/** Where a file is in the folder of files, and in the copy of it. */
+/** The path of a file in the files folder and in its copy. */
 const pathOf = (place: string): string => join(place.slice(0, 2), place)
 
-/** Copies files once each, in constant memory: `copy` may be called again for those that came since. */
+/** Copies each file once, in constant memory. Call `copy` again for files added since. */
 export function copyFiles(contents: Contents, folder: string) {
   const done = new Map<string, Pick<Content, 'sha256' | 'size'>>()
 
@@ -29,7 +29,7 @@ export function copyFiles(contents: Contents, folder: string) {
     async copy(): Promise<void> {
       for await (const { sha256, place, size, open: bytesOf } of contents()) {
         if (done.has(place)) continue
-        // Null: its last artifact was deleted just now.
+        // Null when its last artifact was just deleted.
         const bytes = await bytesOf()
         if (bytes === null) continue
         await written(join(folder, FOLDER, pathOf(place)), bytes)
@@ -37,7 +37,7 @@ export function copyFiles(contents: Contents, folder: string) {
       }
     },
 
-    /** Writes the list of what was copied. */
+    /** Writes the list of copied files. */
     async list(): Promise<{ count: number; bytes: number; sha256: string }> {
       const all = [...done].sort(([a], [b]) => (a < b ? -1 : 1))
       const text = all.map(([place, { sha256 }]) => `${sha256}  ${FOLDER}/${pathOf(place)}\n`).join('')
@@ -59,7 +59,7 @@ async function written(path: string, bytes: Blob | ReadableStream<Uint8Array>): 
   }
 }
 
-/** The files of a copy, as its list has them. Throws for an invalid line, and for a path out of the folder. */
+/** The files of a copy, from its list. Throws for an invalid line, and for a path outside the folder. */
 export async function listedIn(folder: string): Promise<{ sha256: string; path: string }[]> {
   const text = await readFile(join(folder, LIST), 'utf8')
   return text

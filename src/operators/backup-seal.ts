@@ -6,7 +6,7 @@ import { sha256Of } from './backup-files'
 import type { SealTask } from './backup-seal.worker.ts'
 import type { Backup } from './schema-backup'
 
-/** All of a backup in one file: `age --decrypt --identity FILE backup.tar.age | tar x` opens it without svc. */
+/** A file with the whole backup. `age --decrypt --identity FILE backup.tar.age | tar x` opens it without svc. */
 const SEALED = 'backup.tar.age'
 
 /** Packs a folder into an encrypted file in constant memory. */
@@ -23,8 +23,8 @@ export async function seal(folder: string, into: string, to: string[]): Promise<
 }
 
 /**
- * Opens an encrypted backup into a folder.
- * @returns a sentence on why it does not open, or null
+ * Decrypts a backup into a folder.
+ * @returns a sentence that explains a failure, or null
  */
 export async function unseal(folder: string, into: string, identities: readonly string[]): Promise<string | null> {
   await mkdir(dirname(into), { recursive: true, mode: 0o700 })
@@ -36,7 +36,7 @@ export async function unseal(folder: string, into: string, identities: readonly 
   }
 }
 
-/** @throws AppError 400 for a word that is no age recipient */
+/** @throws AppError 400 for a word that is not an age recipient */
 export async function assertRecipients(words: readonly string[]): Promise<void> {
   const { Encrypter } = await import('age-encryption')
   for (const word of words) {
@@ -48,7 +48,7 @@ export async function assertRecipients(words: readonly string[]): Promise<void> 
   }
 }
 
-/** Encryption of gigabytes would hold up everything else (docs/promises.md I28). */
+/** Runs on a thread, because encrypting gigabytes would block everything else (docs/promises.md I28). */
 function onThread(task: SealTask): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const thread = new Worker(new URL('./backup-seal.worker.ts', import.meta.url).href)

@@ -33,6 +33,6 @@ self.onmessage = async ({ data }: MessageEvent<SealTask>) => {
   self.postMessage(reply)
 }
 
-/** The same streams, which two type libraries describe differently. */
+/** Casts between two type libraries that describe the same streams differently. */
 const toWeb = (from: Readable) => Readable.toWeb(from) as unknown as ReadableStream<Uint8Array>
 const fromWeb = (from: ReadableStream<Uint8Array>) => Readable.fromWeb(from as unknown as NodeStream)

@@ -19,13 +19,13 @@ type Deps = {
   /** Backups without an `out` path go to `<dataDir>/backups`. */
   dataDir: string
   version: string
-  /** How many migrations the database has had. */
+  /** The number of migrations applied to the database. */
   migrations(): Promise<number>
   /** The backup at `s3://bucket/folder`. Throws 400. */
   bucketAt(path: string): Bucket
-  /** Dumps Postgres with its own tool; SQLite is copied by the store. */
+  /** Dumps Postgres with `pg_dump`. The store itself copies SQLite. */
   dumpPostgres(target: string): Promise<void>
-  /** Files that svc made; null where they are in a bucket, which has copies of its own. */
+  /** The stored files. Null when they are in a bucket, because buckets have their own copies. */
   contents: Contents | null
 }
 
@@ -35,14 +35,14 @@ const backupExists = defineError(
   (path: string) => `${path} already exists. Name a folder that does not exist yet.`,
 )
 
-/** What a backup is called until it is whole, so that an interrupted one is never mistaken for a backup. */
+/** Suffix of an incomplete backup, so that an interrupted one is never mistaken for a backup. */
 const PARTIAL = '.partial'
-/** In the data folder: what is finished there before it is encrypted or sent to a bucket. */
+/** Folder in the data folder for backups that are finished before they are encrypted or uploaded. */
 const OUTGOING = 'outgoing'
 
 /**
- * Writes a consistent copy of the database, the files that svc made and a manifest with their hashes, while the server
- * keeps serving (docs/promises.md I44).
+ * Writes a consistent copy of the database, the stored files and a manifest with their hashes, while the server keeps
+ * serving (docs/promises.md I44).
  */
 export function createBackup(deps: Deps) {
   const { store, audit, clock, dataDir, version, migrations, bucketAt, dumpPostgres, contents } = deps
@@ -67,8 +67,8 @@ export function createBackup(deps: Deps) {
     )
       throw backupExists(place)
     writing.add(place)
-    // Where it is copied to, and where it is when it is whole; the one for a bucket or to be encrypted is nobody
-    // else's.
+    // `plain` is the folder of the copies, `whole` the folder of the complete backup. A backup that is to be encrypted
+    // or uploaded uses a private folder.
     const whole = `${bucket ? outgoing : place}${PARTIAL}`
     const plain = encrypt_to ? `${outgoing}.plain${PARTIAL}` : whole
     try {
@@ -105,10 +105,10 @@ export function createBackup(deps: Deps) {
     await empty(folder)
     const target = join(folder, file)
     const copied = contents && files ? copyFiles(contents, folder) : null
-    // Before the database too, because a file may be removed while that is copied.
+    // Also before the database, because a file may be removed while the database is copied.
     await copied?.copy()
     await (store.dialect === 'sqlite' ? store.backup(target) : dumpPostgres(target))
-    // A copy of what only its owner may read; also when it is moved out of this folder.
+    // The copy contains private data, so only its owner may read it, even when it is moved out of this folder.
     await chmod(target, 0o600)
     await copied?.copy()
     const { size } = await stat(target)
@@ -121,7 +121,10 @@ export function createBackup(deps: Deps) {
   }
 }
 
-/** Removes what backups that were killed left in the data folder; for its owner, before it makes one. */
+/**
+ * Removes the leftovers of killed backups from the data folder. The process that owns the folder calls it before a
+ * backup.
+ */
 export async function sweepUnfinished(dataDir: string): Promise<void> {
   await rm(join(dataDir, OUTGOING), { recursive: true, force: true })
   const backups = join(dataDir, 'backups')

@@ -8,7 +8,7 @@ import { type Bucket, isInBucket } from './backup-bucket'
 import { type Manifest, manifestIn, readManifest } from './backup-check'
 import type { BackupList, BackupPruning, PrunedBackups } from './schema-backup'
 
-/** What a backup is about on the record, by which those that were made are found. */
+/** Entity id of backups in the audit log, used to find the existing ones. */
 export const BACKUP = 'backup'
 
 type Deps = {
@@ -20,12 +20,12 @@ type Deps = {
   bucketAt(path: string): Bucket
 }
 
-/** Backups looked for on the record: more than a daily one makes in half a year. */
+/** Maximum number of backup audit entries read. More than daily backups create in half a year. */
 const MAX = 200
 
 /**
- * The backups that were made and are still on this machine, wherever they were written to, newest first; and what goes
- * when the old ones are removed (docs/operating.md 2.8). A copy that was moved away is not among them.
+ * Lists the existing backups on this machine and in buckets, newest first, and prunes old ones (docs/operating.md 2.8).
+ * A copy that was moved away is not listed.
  */
 export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) {
   return { list, prune }
@@ -51,7 +51,7 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
     return { backups: backups.sort((a, b) => (a.created < b.created ? 1 : -1)), unreachable }
   }
 
-  /** Removes those older than `older_than_ms`; the newest stays, whatever its age. */
+  /** Removes backups older than `older_than_ms`, but never the newest one. */
   async function prune(call: Call<OperatorCaller>, { older_than_ms, dry_run }: BackupPruning): Promise<PrunedBackups> {
     const { backups: all, unreachable } = await list(call)
     const before = iso(clock.now() - older_than_ms)
@@ -68,7 +68,7 @@ export function createBackups({ store, audit, clock, dataDir, bucketAt }: Deps) 
     return { object: 'pruned_backups', removed: old, kept: all.length - old.length, bytes, unreachable }
   }
 
-  /** Throws when the bucket does not answer. */
+  /** Throws when the bucket does not respond. */
   async function manifestThere(path: string): Promise<Manifest | string> {
     const bucket = bucketAt(path)
     return (await bucket.exists()) ? manifestIn(await bucket.manifest()) : 'It no longer exists.'

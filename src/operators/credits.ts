@@ -37,11 +37,11 @@ type By = Call<OperatorCaller>
 const CODE_MS = 30 * 86_400_000
 const DEFAULT_LIMIT = 50
 
-/** Credit of any owner, the ledger behind it, grant codes and caps, for operators (docs/operating.md 2.16). */
+/** Credit of any owner, the ledger, grant codes and caps, for operators (docs/operating.md 2.16). */
 export const createCreditVerbs = (deps: Deps) =>
   bind(deps, { balance, grant, adjust, ledger, createCode, setCaps, compare, apply })
 
-/** An owner's balance, the part on hold, and the available rest. */
+/** An owner's balance, the held part, and the available rest. */
 async function balance(deps: Deps, _call: By, ref?: string): Promise<Balance> {
   const { read } = deps.store
   return { ...(await presentBalance(deps, read, await findOwner(read, ref))), object: 'balance' }
@@ -110,7 +110,7 @@ type Booking = {
   expiresAt: number | null
 }
 
-/** False when the reference was booked before. Throws 409 when that was another amount. */
+/** False when the reference was already booked. Throws 409 when it was booked with another amount. */
 function bookOnce(
   { store, billing, audit }: Deps,
   call: By,
@@ -150,7 +150,7 @@ async function ledger({ store }: Deps, _call: By, query: LedgerQuery): Promise<P
   }))
 }
 
-/** Creates a code that completes one checkout of its amount. Only this answer contains the code. */
+/** Creates a code that completes one checkout of its amount. Only this response contains the code. */
 async function createCode({ accountBilling }: Deps, call: By, input: NewCode): Promise<GrantCode> {
   const validMs = input.valid_seconds === undefined ? CODE_MS : input.valid_seconds * 1000
   const params = { amountCents: input.amount_cents, validMs, note: input.note ?? call.caller.reason }
@@ -158,7 +158,7 @@ async function createCode({ accountBilling }: Deps, call: By, input: NewCode): P
   return { object: 'grant_code', code, amount_cents: input.amount_cents, expires_at: iso(expiresAt) }
 }
 
-/** Sets caps on everything an owner spends; null removes one, missing members stay. */
+/** Sets caps on all spending of an owner. Null removes a cap, omitted members stay unchanged. */
 async function setCaps(
   { store, accountBilling, audit }: Deps,
   call: By,
@@ -190,13 +190,16 @@ async function presentBalance(
   }
 }
 
-/** Compares balances with what the ledger says. */
+/** Compares balances with the ledger. */
 async function compare({ billing: { reconciliation } }: Deps, _call: By): Promise<Reconciliation> {
   const differences = await reconciliation.differences()
   return reconciled(differences.map((difference) => ({ ...facts(difference), applied: false })))
 }
 
-/** Corrects every wallet that can be corrected, each in its own transaction and recorded in its owner's chain. */
+/**
+ * Corrects every wallet that can be corrected. Each correction has its own transaction and is recorded in the owner's
+ * chain.
+ */
 async function apply({ audit, billing: { reconciliation } }: Deps, call: By): Promise<Reconciliation> {
   const shown: Reconciliation['differences'] = []
   for (const found of await reconciliation.differences()) {

@@ -22,7 +22,7 @@ type Deps = {
   status(call: Call<OperatorCaller>): Promise<Status>
   engines: { list(call: Call<OperatorCaller>): Promise<EngineTarget[]> }
   backups: { list(call: Call<OperatorCaller>): Promise<BackupList> }
-  /** Webhooks that were switched off because their receivers failed. */
+  /** Webhooks that were disabled because their receivers failed. */
   failingWebhooks(reader: Reader): Promise<string[]>
 }
 
@@ -30,8 +30,8 @@ const CLOSE_MS = 2_000
 const OLD_MS = 8 * 86_400_000
 
 /**
- * The checks of `svc-admin doctor` (docs/operating.md 2.19) that a server can make of itself while it serves. What
- * reads all data, or looks at a machine, is left to the command.
+ * The checks of `svc-admin doctor` (docs/operating.md 2.19) that a server can run on itself while serving. The command
+ * runs the checks that read all data or inspect the machine.
  */
 export function createDoctor({ store, clock, status, engines, backups, failingWebhooks }: Deps) {
   return async function doctor(call: Call<OperatorCaller>): Promise<DoctorReport> {

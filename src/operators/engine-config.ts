@@ -37,7 +37,7 @@ const stillUsed = defineError(
     `Without "${name}", ${left} would have no targets. Map them to another engine first, or add --force.`,
 )
 
-/** Where an upstream is set: while servers run, or in the file or environment of one of them. */
+/** Where an upstream is configured: in the database at run time, or in a server's file or environment. */
 type Source = 'here' | 'file' | 'environment'
 type Place = { source: Source; words: string }
 
@@ -47,7 +47,7 @@ type Deps = {
   setByEnvironment(name: keyof EngineSettings): boolean
 }
 
-/** Upstreams of the short settings. */
+/** Upstreams defined by the short settings. */
 const SHORT = {
   default: { setting: 'engineBaseUrl', variable: 'SVC_ENGINE_BASE_URL' },
   tts: { setting: 'ttsBaseUrl', variable: 'SVC_TTS_BASE_URL' },
@@ -56,7 +56,7 @@ const SHORT = {
   embed: { setting: 'embedBaseUrl', variable: 'SVC_EMBED_BASE_URL' },
 } as const
 
-/** Where upstreams are set, the place that wins first. */
+/** The places where an upstream is configured. The first one takes precedence. */
 export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
   const placeOf = (setting: keyof EngineSettings, variable: string, member: string): Place =>
     setByEnvironment(setting)
@@ -77,13 +77,15 @@ export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
 
 type Places = ReturnType<typeof createPlaces>
 
-/** Throws 409 for a name that an upstream has. */
+/** Throws 409 for a name that an upstream already has. */
 export function assertNameFree(before: EngineVersion, placesOf: Places, name: string): void {
   const [taken] = placesOf(before, name)
   if (taken) throw nameTaken(name, taken.words)
 }
 
-/** The models of a new upstream that named none itself: all that it lists. Throws 400 where it lists too many. */
+/**
+ * The models of a new upstream whose request names none: all models that it lists. Throws 400 when it lists too many.
+ */
 export function chosenFrom(name: string, listed: string[]): string[] {
   if (listed.length <= MAX_MODELS) return listed
   const some = listed.slice(0, MAX_MODELS).join(', ')
@@ -93,7 +95,7 @@ export function chosenFrom(name: string, listed: string[]): string[] {
   )
 }
 
-/** With a new upstream, ahead of the present targets for text modes. Throws 409 when the name is taken. */
+/** Adds a new upstream ahead of the present targets of text modes. Throws 409 when the name is taken. */
 export function withAdded(
   before: EngineVersion,
   placesOf: Places,
@@ -111,8 +113,8 @@ export function withAdded(
 }
 
 /**
- * An upstream as it would be after a change, and the models that are asked of it. Throws 404, and 409 for one of the
- * file or environment, unless it is to be copied.
+ * An upstream after a change, and its used models. Throws 404, and 409 for an upstream of the file or environment,
+ * unless `copy` is set.
  */
 export function changedUpstream(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch) {
   const current = upstreamIn(before, placesOf, name, patch.copy === true)
@@ -129,13 +131,15 @@ export function changedUpstream(before: EngineVersion, placesOf: Places, name: s
   return { upstream, models: [...models] }
 }
 
-/** With a changed upstream. Throws as {@link changedUpstream} does. */
+/** The stored engines with a changed upstream. Throws as {@link changedUpstream}. */
 export function withChanged(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch): StoredEngines {
   const { upstream } = changedUpstream(before, placesOf, name, patch)
   return { ...before.kept, upstreams: { ...before.kept.upstreams, [name]: upstream } }
 }
 
-/** Without an upstream and its targets; one that was copied is again as its file says. Throws 404, 409. */
+/**
+ * Removes an upstream and its targets. The file's configuration of a copied upstream applies again. Throws 404, 409.
+ */
 export function withRemoved(before: EngineVersion, placesOf: Places, name: string): StoredEngines {
   upstreamIn(before, placesOf, name, false)
   const { [name]: _, ...upstreams } = before.kept.upstreams
@@ -147,7 +151,7 @@ export function withRemoved(before: EngineVersion, placesOf: Places, name: strin
   return { ...before.kept, upstreams, models: Object.fromEntries(left) }
 }
 
-/** Throws 409 for engines that had a target before and have none after. */
+/** Throws 409 when a change leaves engines without a target that had one before. */
 export function assertStillAnswered(name: string, before: EngineVersion, after: EngineVersion): void {
   const lost = [...before.config.targets.keys()].filter((id) => !after.config.targets.has(id))
   const texts = ENGINES.flatMap(({ id, kind }) => (kind === 'text' ? id : []))
@@ -156,7 +160,7 @@ export function assertStillAnswered(name: string, before: EngineVersion, after: 
   if (words.length) throw stillUsed(name, words.join(', '))
 }
 
-/** With these targets of an engine and no others, best first; none leaves it to those of file, environment and `*`. */
+/** Sets the targets of an engine, best first. Without targets, those of the file, the environment and `*` apply. */
 export function withMapping({ kept: stored }: EngineVersion, id: string, targets: readonly string[]): StoredEngines {
   const { [id]: _, ...others } = stored.models
   return { ...stored, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
@@ -167,7 +171,7 @@ type AcceptDeps = {
   record(tx: Tx, call: Call<OperatorCaller>, action: string, metadata: Record<string, unknown>): Promise<unknown>
 }
 
-/** Forgets what the vectors of `svc-1-embed` are: its next answer says it again (docs/api.md 31). */
+/** Forgets the identity of the vectors of `svc-1-embed`. Its next answer sets it again (docs/api.md 31). */
 export const acceptVectors = ({ engineRegistry, record }: AcceptDeps, call: Call<OperatorCaller>) =>
   engineRegistry.change(async (tx, { kept, config }) => {
     const { vectors, ...rest } = kept
@@ -184,7 +188,7 @@ export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): Up
   ...settings,
 })
 
-/** With its key, where that is in a file: other nodes do not have the file. */
+/** Includes the key from a key file, because other nodes do not have the file. */
 function upstreamIn(before: EngineVersion, placesOf: Places, name: string, copies: boolean): UpstreamConfig {
   const [place] = placesOf(before, name)
   const found = place && before.config.upstreams.get(name)

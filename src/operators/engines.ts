@@ -74,9 +74,9 @@ type Deps = {
   engineRegistry: Pick<EngineRegistry, 'newest' | 'change' | 'with'>
   upstreamHealth: Pick<UpstreamHealth, 'of'>
   settings: EngineSettings & { prices: PriceTable }
-  /** Path of the configuration file, whether or not it exists. */
+  /** Path of the configuration file, even if it does not exist. */
   configFile: string
-  /** A variable says this setting, and not the file. */
+  /** Whether an environment variable, and not the file, defines this setting. */
   setByEnvironment(name: keyof EngineSettings): boolean
 }
 
@@ -87,19 +87,19 @@ const NO_TARGET = { target: null, kind: null, rank: 1, state: 'none', address: n
 
 const STATES = { closed: 'ready', 'half-open': 'trying', open: 'failing' } as const
 
-/** What an upstream that lists no models is asked for; many serve one model under any name. */
+/** The model requested from an upstream that lists no models. Many upstreams serve one model under any name. */
 const UNNAMED = 'default'
 
-/** Where what is changed here is kept. */
+/** Where changes by operators are stored. */
 const DATABASE = 'database'
 
-/** What operators do with engines (docs/operating.md 2.18). Tenants never see these names. */
+/** The engine verbs of operators (docs/operating.md 2.18). Tenants never see these names. */
 export function createEngineVerbs(deps: Deps) {
   const { audit, engines, engineRegistry } = deps
   const placesOf = createPlaces(deps)
   return {
     list,
-    /** How an upstream answered, bucket by bucket. Throws 404 for a name that no upstream has. */
+    /** The call statistics of an upstream, per bucket. Throws 404 for an unknown upstream. */
     async health(_call: Call<OperatorCaller>, name: string, window: HealthWindow): Promise<EngineHealth> {
       if (!engineRegistry.newest().config.upstreams.has(name)) throw notFound('upstream')
       return deps.upstreamHealth.of(name, window)
@@ -115,8 +115,8 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Every service engine with its targets, in the order of tries, once each upstream was asked whether it answers.
-   * `status` is what `GET /models` says from then on.
+   * Every service engine with its targets in order of use, after probing each upstream. `status` is the status that
+   * `GET /models` then reports.
    */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
@@ -136,14 +136,14 @@ export function createEngineVerbs(deps: Deps) {
     ]
   }
 
-  /** Where an upstream is set, and where else something is set under its name that is not used. */
+  /** Where an upstream is configured, and another place with an unused configuration of the same name. */
   function sourceOf(upstream: string | null): Pick<EngineTarget, 'source' | 'overrides' | 'editable'> {
     const [first, second] = upstream === null ? [] : placesOf(engineRegistry.newest(), upstream)
     const source = first?.source ?? null
     return { source, editable: source === 'here', overrides: second?.source ?? null }
   }
 
-  /** Targets of upstreams that are switched off: nothing is asked of them, and an operator looks for them here. */
+  /** Targets of disabled upstreams. They are never called, but operators expect them in this list. */
   function switchedOff(standings: ReturnType<EngineService['standings']>): EngineTarget[] {
     const { off, upstreams } = engineRegistry.newest().config
     return [...off].flatMap(([id, refs]) =>
@@ -157,14 +157,14 @@ export function createEngineVerbs(deps: Deps) {
     )
   }
 
-  /** Makes real calls to every target of one upstream, of one mode, or of all. Throws 404 where there is none. */
+  /** Makes real calls to every target of one upstream, of one mode, or of all. Throws 404 when there is none. */
   async function test(_call: Call<OperatorCaller>, { upstream, mode }: EngineTestQuery): Promise<EngineTest[]> {
     return (await engines.test(upstream, mode === undefined ? undefined : idOf(mode))).map(toTest)
   }
 
   /**
-   * Tests a new upstream and keeps it: requests that begin later use it, on other nodes within a second. Nothing is
-   * kept when the test fails. Throws 409 when the name is taken.
+   * Tests a new upstream and stores it. Later requests use it, on other nodes within a second. Stores nothing when the
+   * test fails. Throws 409 when the name is taken.
    */
   async function add(call: Call<OperatorCaller>, engine: NewEngine): Promise<AddedEngine> {
     const { name, kind } = engine
@@ -179,7 +179,7 @@ export function createEngineVerbs(deps: Deps) {
     )
   }
 
-  /** The models that a new upstream lists; `default` where it lists none. Throws 400 where it lists too many. */
+  /** The models that a new upstream lists, or `default` when it lists none. Throws 400 when it lists too many. */
   async function listedBy(name: string, upstream: UpstreamConfig): Promise<string[]> {
     const [state] = await opened({
       upstreams: { [name]: upstream },
@@ -189,8 +189,8 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /**
-   * Changes an upstream once it was tested as it will be; what runs keeps what it began with. Throws 404, and 409
-   * for one of a file or of the environment that is not to be copied.
+   * Changes an upstream after testing the new configuration. Running calls keep the old one. Throws 404, and 409 for an
+   * upstream of the file or environment without `copy`.
    */
   async function update(call: Call<OperatorCaller>, name: string, patch: EnginePatch): Promise<AddedEngine> {
     const { upstream, models } = changedUpstream(engineRegistry.newest(), placesOf, name, patch)
@@ -203,7 +203,7 @@ export function createEngineVerbs(deps: Deps) {
     )
   }
 
-  /** Removes an upstream with its targets and its key. Throws 404, 409 when an engine would be left without any. */
+  /** Removes an upstream with its targets and its key. Throws 404, and 409 when an engine would have no target left. */
   async function remove(call: Call<OperatorCaller>, name: string, force: boolean): Promise<RemovedEngine> {
     return engineRegistry.change(async (tx, before) => {
       const stored = withRemoved(before, placesOf, name)
@@ -213,7 +213,9 @@ export function createEngineVerbs(deps: Deps) {
     })
   }
 
-  /** Sets what answers a mode, or with `*` every text mode. Throws 404 for an unknown mode, 400 for unknown targets. */
+  /**
+   * Sets the targets of a mode, or with `*` of all text modes. Throws 404 for an unknown mode, 400 for unknown targets.
+   */
   async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
     const id = mode === '*' ? mode : idOf(mode)
     return engineRegistry.change(async (tx, before) => {
@@ -237,7 +239,7 @@ export function createEngineVerbs(deps: Deps) {
     }))
   }
 
-  /** Lets clients call an engine by another name. Throws 400 for an engine that is not there, and for too many. */
+  /** Defines another name for an engine. Throws 400 for an unknown engine, and for too many aliases. */
   function setAlias(call: Call<OperatorCaller>, { name, engine, listed = false }: NewEngineAlias) {
     return engineRegistry.change(async (tx, { kept }) => {
       await record(tx, call, 'engine.aliased', { name, engine })
@@ -246,7 +248,7 @@ export function createEngineVerbs(deps: Deps) {
     })
   }
 
-  /** Removes an alias that was set here. Throws 404. */
+  /** Removes an alias that was defined here. Throws 404. */
   function removeAlias(call: Call<OperatorCaller>, name: string): Promise<RemovedEngine> {
     return engineRegistry.change(async (tx, { kept }) => {
       const { [name]: found, ...aliases } = kept.aliases ?? {}
@@ -264,9 +266,9 @@ export function createEngineVerbs(deps: Deps) {
 
   type Candidate = { name: string; upstream: Partial<UpstreamConfig>; models: readonly string[]; test: boolean }
 
-  /** Tests an upstream as it will be and saves it unless a test failed. */
+  /** Tests the new configuration of an upstream and saves it unless a test failed. */
   async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<unknown>) {
-    // Switched off, it is tested as it will be once it is on.
+    // A disabled upstream is tested as if it were enabled.
     const given = Object.fromEntries(
       Object.entries(upstream).filter(([member, value]) => value !== undefined && member !== 'off'),
     )
@@ -289,7 +291,7 @@ export function createEngineVerbs(deps: Deps) {
     }
   }
 
-  /** These engines alone, so that testing calls nothing else. Throws 400 for settings that contradict each other. */
+  /** An engine service with these engines only, so that testing calls nothing else. Throws 400 for invalid settings. */
   function opened(file: EnginesFile): EngineService {
     try {
       const settings = { ...deps.settings, ...NOTHING, engines: file }
@@ -318,18 +320,18 @@ const toTest = ({ target, kind, checks }: Trial): EngineTest => ({
   checks: checks.map(({ check, ok, latencyMs, detail }) => ({ check, ok, latency_ms: latencyMs, detail })),
 })
 
-/** What engines cost, and how an operator sets it (docs/operating.md 2.18). */
+/** The prices of engines, which operators can change (docs/operating.md 2.18). */
 function createPriceVerbs({ engines, engineRegistry, settings, record }: EnginePricesDeps) {
   return { list, set }
 
-  /** Prices as they are now, each with the cost of a sample request. */
+  /** The current prices, each with the cost of a sample request. */
   async function list(_call: Call<OperatorCaller>): Promise<EnginePrices> {
     return { prices: rowsOf(engineRegistry.newest(), null), saved_to: null }
   }
 
   /**
-   * Merges prices into those that operators set, for calls that begin from now on, and returns the engines whose price
-   * that changes. Throws 400 for an engine that is not there.
+   * Merges prices into those that operators set. They apply to calls that begin later. Returns the engines whose price
+   * changes. Throws 400 for an unknown engine.
    */
   async function set(call: Call<OperatorCaller>, { prices, dry_run }: NewPrices): Promise<EnginePrices> {
     if (dry_run) return { prices: changes(engineRegistry.newest(), prices).rows, saved_to: null }
@@ -353,13 +355,13 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
     return { kept: stored, rows }
   }
 
-  /** Engines, whether or not they have a price of their own; what is built in costs nothing. */
+  /** All engines, with or without their own price. The built-in engine is free. */
   function idsOf(prices: Prices): string[] {
     const all = new Set([...engines.mapping().map(({ engineId }) => engineId), ...prices.ids()])
     return [...all].filter((id) => id !== 'builtin')
   }
 
-  /** `was`: what to compare with. */
+  /** `was` is the version to compare with. */
   function rowsOf(now: EngineVersion, was: EngineVersion | null): EnginePrice[] {
     const [prices, earlier] = [pricesOf(now), was && pricesOf(was)]
     const modes = new Map(engines.mapping().map(({ engineId, mode }) => [engineId, mode]))
@@ -387,7 +389,7 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
   }
 }
 
-/** A request that shows what a price means: 1,000 tokens in, 500 out, and some of each other thing it counts. */
+/** A request that illustrates a price: 1,000 tokens in, 500 out, and an amount of each other priced unit. */
 function sampleOf(price: Price): { words: string; used: Consumption } {
   const parts = [
     price.perImage !== undefined && ([{ images: 1 }, '1 image'] as const),

@@ -1,7 +1,7 @@
 import type { OperatorRole } from '../kernel/caller'
 import { defineError, messageOf, quoted } from '../kernel/errors'
 
-/** The same answer for every credential that does not work, whatever the reason. */
+/** The same response for every invalid credential, whatever the reason. */
 export const notAnOperator = defineError(
   'unauthenticated',
   'invalid_api_key',

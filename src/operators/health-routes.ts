@@ -6,7 +6,7 @@ import type { HealthService } from './health'
 import { Draining, Health } from './health-schema'
 
 const DOWN_RETRY_AFTER_S = '30'
-/** A server that restarts is back within seconds, and another one answers at once. */
+/** A restarting server is back within seconds, and another server can answer at once. */
 const DRAINING_RETRY_AFTER_S = '5'
 
 export const healthRoutes = (health: HealthService, guard: Guard) =>

@@ -18,7 +18,7 @@ export const Health = t.Object(
   },
   { $id: 'Health' },
 )
-/** What a server says that is about to stop (docs/api.md 21). */
+/** The response of a server that is about to stop (docs/api.md 21). */
 export const Draining = t.Object(
   {
     status: oneOf(['draining'] as const),

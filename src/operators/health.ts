@@ -6,40 +6,40 @@ type Deps = {
   version: string
   /** Aborted once the server is about to stop. */
   leaving: AbortSignal
-  /** Whether an operator takes this node out of the cluster. */
+  /** Whether an operator is taking this node out of the cluster. */
   isDraining(): boolean
   /** Throws when the database cannot be reached. */
   pingDatabase(): Promise<void>
-  /** Throws when the database does not keep what is written. */
+  /** Throws when the database does not persist writes. */
   confirmWrites(): Promise<void>
-  /** Whether the last write that was tried was lost. */
+  /** Whether the last attempted write was lost. */
   isFailing(): boolean
-  /** Whether some process does each thing that orders need. */
+  /** Whether some process serves each role that jobs need. */
   isServed(): boolean
-  /** Whether the clock is so wrong that this process takes no work. */
+  /** Whether the clock is so wrong that this process accepts no work. */
   isFarOff(): boolean
-  /** Null where no Redis is configured. */
+  /** Null when no Redis is configured. */
   pingRedis: (() => Promise<void>) | null
-  /** Probes each subsystem of engines with a real request. */
+  /** Probes each engine subsystem with a real request. */
   probeEngines(): Promise<Record<string, Probe>>
-  /** A number that differs once the engines changed since they were probed. */
+  /** A number that changes when the state of the engines has changed since they were probed. */
   engineChanges(): number
 }
 
 export type HealthService = ReturnType<typeof createHealth>
 
-/** Results are cached this long, good or bad, so that frequent health checks cost nothing (docs/api.md 21). */
+/** Results are cached this long, good or bad, so that frequent health checks are cheap (docs/api.md 21). */
 const FRESH_MS = 30_000
-/** A database that goes away or comes back shows within two seconds, cached or not: its probe is shared this long. */
+/** How long a database probe is shared. A lost or recovered database shows within two seconds. */
 const DATABASE_FRESH_MS = 500
 const PATIENCE_MS = 1_500
 const SLOW_DATABASE_MS = 1_000
-/** A write that waits for another program is not waited for: the answer must not take as long. */
+/** How long to wait for a write that another program blocks, so that the response does not take as long. */
 const WRITE_PATIENCE_MS = 50
 
 const UNCONFIGURED: Probe = { status: 'unconfigured', latencyMs: null }
 
-/** Reports whether everything answers, by probing it. */
+/** Reports the health of the server by probing its dependencies. */
 export function createHealth(deps: Deps) {
   const {
     clock,
@@ -59,11 +59,11 @@ export function createHealth(deps: Deps) {
   let pinged: { database: Probe; at: number } | null = null
   let finding: Promise<Finding> | null = null
 
-  /** What a server says that is about to stop or is drained, at once and without asking anything; else null. */
+  /** The response of a server that is about to stop or is drained, without probing anything. Else null. */
   const draining = (): Draining | null =>
     leaving.aborted || isDraining() ? { status: 'draining', timestamp: iso(clock.now()), version } : null
 
-  /** The state of the server, and whether it comes from the cache of the last 30 s. */
+  /** The health of the server, and whether it comes from the 30 s cache. */
   async function check(): Promise<Finding> {
     finding ??= find().finally(() => {
       finding = null
@@ -88,7 +88,8 @@ export function createHealth(deps: Deps) {
   }
 
   /**
-   * What an engine's breaker did since is not hidden by the cache (docs/api.md 22.3), nor that writes fail or succeed.
+   * Whether the cached result is current. Breaker changes (docs/api.md 22.3) and changes in the state of writes
+   * invalidate it.
    */
   function isFresh({ at, changes, keeps, wasFarOff }: NonNullable<typeof last>): boolean {
     const isSame = changes === engineChanges() && keeps === !isFailing() && wasFarOff === isFarOff()
@@ -101,11 +102,10 @@ export function createHealth(deps: Deps) {
     const redisProbe = pingRedis ? probe(pingRedis) : UNCONFIGURED
     const [answering, keeps, redis] = await Promise.all([databaseProbe, probeWrites(), redisProbe])
     const database: Probe = keeps || isDown(answering) ? answering : { ...answering, status: 'degraded' }
-    // Engines may be slow to answer: news of the database does not wait for theirs.
+    // Engines may respond slowly, so a lost database is reported without waiting for them.
     const providers = isDown(database) && last ? last.health.providers : await engines
     const health: Health = {
-      // A server that can write nothing, or takes no work, is of no more use to a load balancer than one without a
-      // database.
+      // A load balancer must also avoid a server that cannot write or accepts no work.
       status: keeps && !wasFarOff ? overall(database, redis, providers, isServed()) : 'down',
       timestamp: iso(clock.now()),
       version,
@@ -116,7 +116,7 @@ export function createHealth(deps: Deps) {
     return { health, keeps }
   }
 
-  /** Whether writes are kept; the last one that was tried tells, where this one must wait. */
+  /** Whether writes persist. If this write must wait, the result of the last attempted write decides. */
   async function probeWrites(): Promise<boolean> {
     const patience = new AbortController()
     const tired = clock.sleep(WRITE_PATIENCE_MS, patience.signal)
@@ -148,13 +148,13 @@ export function createHealth(deps: Deps) {
   return { check, draining }
 }
 
-/** `keeps`: whether the database keeps what is written. */
+/** `keeps` is whether the database persists writes. */
 type Finding = { health: Health; keeps: boolean; cached: boolean }
 
 const isDown = ({ status }: Probe): boolean => status === 'down'
 
 /**
- * `down` without a database; `degraded` when anything else that is configured is slow or does not answer, or nobody
+ * `down` without a database. `degraded` when another configured dependency is slow or does not respond, or no process
  * runs jobs or deliveries.
  */
 function overall(database: Probe, redis: Probe, providers: Record<string, Probe>, served: boolean): Health['status'] {

@@ -1,4 +1,4 @@
-/** What operators of the server have: access, backups, reports and health. */
+/** The operator API of the server: access, backups, reports and health. */
 
 export { createBrowserOperators } from './access'
 export { createBackup, sweepUnfinished } from './backup'

@@ -18,7 +18,7 @@ type Deps = {
   tiers: Tiers
 }
 
-/** What operators do with tiers and with requests for higher ones (docs/operating.md 2.9, 2.16). */
+/** Operator verbs for tiers and requests for higher ones (docs/operating.md 2.9, 2.16). */
 export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers }: Deps) {
   return { tierTable, setTier, updateKey, windowsOf, list, get, decide }
 
@@ -37,7 +37,10 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return keys.get(call, id)
   }
 
-  /** Sets what an owner may set, and the tier. Throws 404, 400, 409 for the tier of a revoked or expired key. */
+  /**
+   * Sets the key settings that an owner may set, and the tier. Throws 404, 400, 409 for the tier of a revoked or
+   * expired key.
+   */
   async function updateKey(call: Call<OperatorCaller>, ref: string, { tier, ...patch }: OperatorKeyPatch) {
     const { id } = await keys.get(call, ref)
     return store.write(async (tx) => {
@@ -65,7 +68,7 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return withUsage(await increases.operator.get(call, id))
   }
 
-  /** Approves, optionally with another tier, or rejects. Throws 404, 409 when it has been decided already. */
+  /** Approves, optionally with another tier, or rejects. Throws 404, 409 when already decided. */
   async function decide(
     call: Call<OperatorCaller>,
     id: string,

@@ -28,7 +28,7 @@ type OperatorCall = Call<OperatorCaller>
 
 export const listNodes = async ({ nodes }: NodeDeps): Promise<Node[]> => (await nodes.list()).map(present)
 
-/** By id or the beginning of one. Throws 404 for a node that does not serve now, 400 for a beginning of several. */
+/** Finds a node by id or id prefix. Throws 404 for a node that is not serving, 400 for an ambiguous prefix. */
 export async function getNode({ nodes }: NodeDeps, ref: string): Promise<Node> {
   const all = await nodes.list()
   const exact = all.filter(({ id }) => id === ref)
@@ -39,8 +39,8 @@ export async function getNode({ nodes }: NodeDeps, ref: string): Promise<Node> {
 }
 
 /**
- * Has a node take no more work, or take some again: it answers `GET /health` with 503, and begins no job. It hears of
- * it with its next renewal. Throws as `getNode`, and 409 on SQLite.
+ * Drains or resumes a node. A drained node answers `GET /health` with 503 and begins no job. The node learns of the
+ * change with its next renewal. Throws as `getNode`, and 409 on SQLite.
  */
 export async function drainNode(deps: NodeDeps, call: OperatorCall, ref: string, drains: boolean): Promise<Node> {
   const { id, host, address } = await getNode(deps, ref)
@@ -71,7 +71,7 @@ function present({ id, roles, since, drain_at, state }: NodeRow): Node {
   }
 }
 
-/** Of a node of an earlier version, which does not say it. */
+/** The values for a node of an earlier version, which does not report them. */
 const UNKNOWN = {
   ...{ version: null, host: null, pid: null, address: null, load: null },
   ...{ lag_ms: null, connections: null, jobs: null, clock_ahead_ms: null },

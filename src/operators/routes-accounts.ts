@@ -12,13 +12,13 @@ import { RequestPage } from '../usage/schema'
 import * as words from './schema'
 import type { OperatorService } from './service'
 
-/** What an owner tells the engine by a key, and what they ask a higher tier for. */
+/** Members of a key with the owner's content for engines, and the texts of an owner's tier request. */
 const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 const OF_REQUESTS = { holds: ['use_case', 'expected_volume', 'reason'], role: 'billing' } as const
 const FACTS = { holds: 'facts' } as const
 const BILLS = { role: 'billing' } as const
 
-/** Tiers and limits, credit, usage and the record of any owner (docs/operating.md 2.9, 2.16, 2.17). */
+/** Tiers and limits, credit, usage and audit log of any owner (docs/operating.md 2.9, 2.16, 2.17). */
 export const accountVerbs = ({ limits, credits, usage, audit, orgDetail }: OperatorService) =>
   [
     operator.get('/orgs/:ref', { holds: ['plan_note'], role: 'billing', reply: OrgDetail }, (call, { id }) =>
@@ -115,8 +115,8 @@ export const accountVerbs = ({ limits, credits, usage, audit, orgDetail }: Opera
   ] as const
 
 /**
- * Streams the pieces of a file as the answer. The first piece is read before the answer starts, so that an error before
- * it keeps its own status.
+ * Streams the pieces of a file as the response. Reads the first piece before the response starts, so that an early
+ * error keeps its own status.
  */
 async function exportResponse(pieces: AsyncGenerator<string>, headers: Record<string, string>): Promise<Response> {
   const first = await pieces.next()

@@ -9,7 +9,8 @@ const REVIEWS = { role: 'reviewer' } as const
 const Rerun = t.Object({ rerun: t.Optional(t.Boolean()) })
 
 /**
- * All skills, what owners of keys have installed, the queue of submissions and past decisions (docs/operating.md 2.11).
+ * All skills, the skills that owners of keys have installed, and submissions with past decisions (docs/operating.md
+ * 2.11).
  */
 export const skillVerbs = ({ skills, submissions }: OperatorService) =>
   [

@@ -13,7 +13,7 @@ import { Snapshots, StreamQuery } from './schema-stream'
 import type { OperatorService } from './service'
 import { Status } from './status-schema'
 
-/** Every setting; of a secret only whether it is set. */
+/** Every setting. For a secret, only whether it is set. */
 const Configuration = t.Object({
   settings: t.Array(
     t.Object({
@@ -29,7 +29,7 @@ type Exposition = { contentType: string; metrics(): Promise<string> }
 
 /** The operator API, `/ops/v1`, and `/metrics` for Prometheus (docs/design.md 7). */
 export const operatorRoutes = (operators: OperatorService, edge: OperatorEdge, exposition: Exposition) =>
-  // Any host will do: over a socket it is only a word, and the usual tools make up a short one.
+  // Accepts any Host header, because over a socket it has no meaning and common tools make up a short one.
   new Elysia({ handler: { standardHostname: false } })
     .use(edge)
     .onParse((context) => {

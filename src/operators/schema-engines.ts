@@ -5,7 +5,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 const SOURCES = ['here', 'file', 'environment'] as const
 
-/** One target of a service engine; tenants never see it. */
+/** One target of a service engine. Tenants never see it. */
 export const EngineTarget = t.Object({
   id: t.String({ description: 'The service engine id' }),
   mode: t.String(),
@@ -32,7 +32,7 @@ export const EngineHealthQuery = t.Object({
 })
 const Series = t.Array(t.Integer())
 const Percentiles = t.Array(nullable(t.Integer({ description: 'Milliseconds; null without answered calls' })))
-/** How an upstream answered, as the process that is asked saw it since it started. */
+/** Call statistics of an upstream, as seen by the answering process since its start. */
 export const EngineHealth = t.Object({
   window: t.String(),
   buckets: t.Array(Timestamp, { description: 'Start of each bucket, oldest first' }),
@@ -56,7 +56,7 @@ export const EngineTest = t.Object({
 export type EngineTest = Static<typeof EngineTest>
 export const EngineTests = t.Object({ tests: t.Array(EngineTest) })
 
-/** Of one upstream. */
+/** Maximum number of models per upstream. */
 export const MAX_MODELS = 20
 
 /** Body of `POST /ops/v1/engines`. The key is encrypted at rest. */
@@ -85,8 +85,8 @@ export const NewEngine = t.Object({
 export type NewEngine = Static<typeof NewEngine>
 
 /**
- * Body of `PATCH /ops/v1/engines/{name}`: what is left out stays; null removes a setting. `copy` takes an upstream of a
- * file or the environment over, so that it can be changed here.
+ * Body of `PATCH /ops/v1/engines/{name}`. Omitted members stay unchanged, null removes a setting. `copy` copies an
+ * upstream of a file or the environment into the database, so that it can be changed.
  */
 export const EnginePatch = t.Object({
   copy: t.Optional(t.Boolean()),
@@ -103,7 +103,7 @@ export const EnginePatch = t.Object({
 })
 export type EnginePatch = Static<typeof EnginePatch>
 
-/** What an engine costs; micro-cents, a millionth of a cent. */
+/** The price of an engine, in micro-cents (millionths of a cent). */
 export const EnginePrice = t.Object({
   id: t.String(),
   mode: nullable(t.String()),
@@ -120,7 +120,7 @@ export const EnginePrices = t.Object({
 })
 export type EnginePrices = Static<typeof EnginePrices>
 
-/** Body of `PUT /ops/v1/engines/prices`: members that are left out stay; an engine that is null gets its own back. */
+/** Body of `PUT /ops/v1/engines/prices`. Omitted members stay unchanged. Null restores the engine's default price. */
 export const NewPrices = t.Object({
   prices: t.Record(t.String({ maxLength: 64 }), nullable(Price)),
   dry_run: t.Optional(t.Boolean()),

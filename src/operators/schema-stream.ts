@@ -14,7 +14,7 @@ const TOPICS = [
 ] as const
 export type TopicName = (typeof TOPICS)[number]
 
-/** The members of a topic that hold what people wrote, or links; `role` sees them besides `support`. */
+/** The members of a topic with texts written by people, or links. `role` may see them besides `support`. */
 export const TOPIC_WORDS: Record<TopicName, { members: readonly string[]; role?: OperatorRole }> = {
   overview: { members: [] },
   jobs: { members: ['text', 'asked', 'error'] },
@@ -43,7 +43,7 @@ export const StreamQuery = t.Object({
 })
 export type StreamQuery = Static<typeof StreamQuery>
 
-/** A topic as it stands; `rows` have ids. */
+/** The current state of a topic. Rows have ids. */
 const TopicSnapshot = t.Object({
   topic: Topic,
   facts: JsonObject,
@@ -55,11 +55,11 @@ export const Snapshots = t.Object({ topics: t.Array(TopicSnapshot) })
 export type Snapshots = Static<typeof Snapshots>
 
 /**
- * Events of `GET /ops/v1/stream`. `seq` grows by one with each event of a topic: a gap means that something was missed.
- * `order` lists the ids of all rows; `facts` has all of them, when any has changed.
+ * Events of `GET /ops/v1/stream`. `seq` increases by one with each event of a topic, so a gap means a missed event.
+ * `order` lists the ids of all rows. When any fact has changed, `facts` contains all of them.
  */
 export type StreamEvent =
-  /** The first one: who the reader is, and by which id chats are theirs. */
+  /** The first event: who the reader is, and the holder id that marks chats as theirs. */
   | { type: 'hello'; operator: string; role: string; version: string; holder: string }
   | ({ type: 'snapshot'; seq: number } & Static<typeof TopicSnapshot>)
   | {
@@ -71,5 +71,5 @@ export type StreamEvent =
       order?: readonly string[]
       at: string
     }
-  /** One source does not answer; the others go on. */
+  /** One source does not respond. The others continue. */
   | { type: 'failed'; seq: number; topic: TopicName; message: string; at: string }

@@ -12,7 +12,7 @@ import { Expiring, RequestQuery, UsageExportQuery, UsageQuery, UsageReport } fro
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
-/** `owner` may also be `server`: the chain of events that belong to no tenant. */
+/** `owner` may also be `server`: the audit chain of events that belong to no tenant. */
 const chain = { owner: t.Optional(OwnerRef) }
 export const OperatorAuditQuery = t.Object({ ...AuditQuery.properties, ...chain })
 export const OperatorAuditExport = t.Object({ ...AuditExport.properties, ...chain })
@@ -64,7 +64,10 @@ export const Grant = t.Object({
 })
 export type Grant = Static<typeof Grant>
 
-/** Body of `POST /ops/v1/credits/adjustments`: up or down, but never below what is on hold. */
+/**
+ * Body of `POST /ops/v1/credits/adjustments`: a positive or negative amount. The balance cannot fall below the held
+ * amount.
+ */
 export const NewAdjustment = t.Object({
   owner: OwnerRef,
   amount_cents: t.Number({ minimum: -MAX_CENTS, maximum: MAX_CENTS }),
@@ -105,7 +108,7 @@ export const LedgerRow = t.Object({
 export type LedgerRow = Static<typeof LedgerRow>
 export const LedgerRows = pageOf('entries', LedgerRow)
 
-/** A wallet that disagrees with its ledger entries and open holds. */
+/** A wallet that differs from its ledger entries and open holds. */
 const WalletDifference = t.Object({
   id: t.String({ description: '`org:ID` or `user:ID`' }),
   balance_cents: nullable(t.Number({ description: 'Balance of the wallet; null if there is none' })),
@@ -185,7 +188,7 @@ export const CacheStats = t.Object({
 })
 export type CacheStats = Static<typeof CacheStats>
 
-/** Filters: org or user, key, mode; all given ones must match. */
+/** Filters: org or user, key, mode. All given ones must match. */
 const choice = { owner: t.Optional(OwnerRef), key: t.Optional(OwnerRef), mode: t.Optional(t.String({ maxLength: 64 })) }
 
 export const CacheQuestion = t.Object({ prompt: t.String({ minLength: 1, maxLength: 1_000_000 }), ...choice })
@@ -213,7 +216,7 @@ export const CacheFinding = t.Object({
 export type CacheFinding = Static<typeof CacheFinding>
 
 const PURGE_SCOPES = ['org', 'key', 'mode', 'all'] as const
-/** `name` is the org or user, key or mode; not used with `all`. */
+/** `name` is the org or user, key or mode. Not used with `all`. */
 export const CachePurge = t.Object({ scope: oneOf(PURGE_SCOPES), name: t.Optional(OwnerRef) })
 export type CachePurge = Static<typeof CachePurge>
 
@@ -240,7 +243,7 @@ export const Node = t.Object({
 export type Node = Static<typeof Node>
 export const NodeList = t.Object({ nodes: t.Array(Node) })
 
-/** The checks of the store and what they found (docs/promises.md I6, I8, I20). */
+/** The consistency checks of the store and their results (docs/promises.md I6, I8, I20). */
 export const Verification = t.Object({
   object: t.Literal('verification'),
   ok: t.Boolean(),
@@ -296,7 +299,7 @@ export type TierRow = Static<typeof TierRow>
 export const TierList = t.Object({ tiers: t.Array(TierRow) })
 export const NewTier = t.Object({ tier: oneOf(TIERS) })
 
-/** A request for a higher tier with the current usage, for the reviewer who decides on it (docs/operating.md 2.16). */
+/** A request for a higher tier with the current usage, for the reviewer (docs/operating.md 2.16). */
 const Rate = t.Object({ requests: t.Integer(), tokens: t.Integer() })
 export const WeighedIncrease = t.Object({
   ...Increase.properties,

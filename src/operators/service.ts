@@ -47,15 +47,15 @@ const MAX_ROWS = 100
 
 const DAY_MS = 86_400_000
 
-/** Around the steps of a request: its rows are written while it runs, or soon after. */
+/** The time range around the steps of a request that is searched. Its rows are written while it runs, or soon after. */
 const AROUND_MS = 3_600_000
 
-/** Filters of the skill list; `owner` as operators name one (docs/operating.md 2.1). */
+/** Filters of the skill list. `owner` as operators name it (docs/operating.md 2.1). */
 type OperatorSkillWords = Static<typeof OperatorSkillQuery>
 
 type OperatorCall = Call<OperatorCaller>
 
-/** A check of a module's own rows: returns a sentence for each violation; empty when sound. */
+/** A check of a module's own rows. Returns a sentence for each violation, none when consistent. */
 type Invariant = { check: string; violations(reader: Reader): Promise<string[]> }
 
 type Deps = Parameters<typeof createCreditVerbs>[0] &
@@ -75,15 +75,15 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
     skills: Pick<SkillService, 'operator' | 'store' | 'installing'>
     invariants: readonly Invariant[]
     backup: ReturnType<typeof createBackup>
-    /** Webhooks that were switched off because their receivers failed. */
+    /** Webhooks that were disabled because their receivers failed. */
     failingWebhooks(reader: Reader): Promise<string[]>
-    /** The settings that this server runs with. */
+    /** The settings of this server. */
     explained(): { name: string; value: string; origin: string; env: string; default: string; about: string }[]
   }
 
 export type OperatorService = ReturnType<typeof createOperators>
 
-/** All operations of the operator API; each uses the service of the module that owns the rule. */
+/** All operations of the operator API. Each uses the service of the module that owns the rule. */
 export function createOperators(deps: Deps) {
   const status = createStatus(deps)
   const access = createOperatorAccess(deps)
@@ -109,7 +109,7 @@ export function createOperators(deps: Deps) {
     },
     stream: createStream({ ...deps, status, isStill: access.isStill }),
     verify: createVerify(deps),
-    /** Submissions of skills (docs/operating.md 2.11), decided in the skills module. */
+    /** Submissions of skills (docs/operating.md 2.11). The skills module decides them. */
     submissions: deps.skills.operator,
     skills: createSkillVerbs(deps),
     backup: deps.backup,
@@ -119,7 +119,7 @@ export function createOperators(deps: Deps) {
 }
 
 /**
- * Runs all checks of the stored data (docs/promises.md I6, I8, I20), one after another, so that a live server keeps
+ * Runs all checks of the stored data (docs/promises.md I6, I8, I20) one after another, so that a live server keeps
  * serving requests.
  */
 function createVerify({ store, clock, invariants }: Deps) {
@@ -160,7 +160,7 @@ function createUsageVerbs({ store, keys, usageReading }: Deps) {
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
-  /** The calls of an owner, newest first, as the owner would get them. */
+  /** The calls of an owner, newest first, as the owner would see them. */
   async function requests(call: Call<OperatorCaller>, input: OperatorRequestQuery) {
     const { owner, ...query } = await withKeyOwner(call, input)
     return usageReading.requestsOf(call, (await findOwner(store.read, owner)).scope, query)
@@ -173,7 +173,7 @@ function createUsageVerbs({ store, keys, usageReading }: Deps) {
     yield* usageReading.exportOf(call, scope, query)
   }
 
-  /** Without `owner`, the owner of the named key is meant; a key may be given by name. */
+  /** Without `owner`, uses the owner of the named key. The key may be given by name. */
   async function withKeyOwner<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
     if (query.owner !== undefined || query.key_id === undefined) return query
     const caller = await keys.callerOf(call, query.key_id)
@@ -181,12 +181,12 @@ function createUsageVerbs({ store, keys, usageReading }: Deps) {
   }
 }
 
-/** What operators do with skills, and for owners of keys (docs/operating.md 2.11). */
+/** Operator verbs for skills, and for owners of keys (docs/operating.md 2.11). */
 function createSkillVerbs({ store, keys, skills }: Deps) {
   const { get, versions, reviews, disable, enable, put } = skills.store
   return { list, get, versions, reviews, disable, enable, put, install, uninstall }
 
-  /** Skills of everyone, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
+  /** Skills of all owners, of one owner, or of the owner of a key. Throws 404 for an unknown owner or key. */
   async function list(call: OperatorCall, { owner, key, ...query }: OperatorSkillWords) {
     if (key !== undefined) {
       return skills.store.list(call, { ...query, owner: ownerOf(await keys.callerOf(call, key)) })
@@ -196,7 +196,7 @@ function createSkillVerbs({ store, keys, skills }: Deps) {
     return skills.store.list(call, { ...query, owner: scope })
   }
 
-  /** Installs as the given key would. Throws 404 for the key, and for a skill its owner cannot see. */
+  /** Installs a skill on behalf of the given key. Throws 404 for the key, and for a skill its owner cannot see. */
   async function install(call: OperatorCall, slug: string, key: string): Promise<{ installed: true }> {
     await skills.installing.install(await callAsKey(call, key), { slug }, call)
     return { installed: true }
@@ -213,9 +213,7 @@ function createSkillVerbs({ store, keys, skills }: Deps) {
   }
 }
 
-/**
- * This server's answer cache (docs/operating.md 2.18). Only this process's, but a purge also empties what nodes share.
- */
+/** The answer cache of this process (docs/operating.md 2.18). A purge also empties the cache that nodes share. */
 function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   return { stats, find, purge }
 
@@ -239,7 +237,7 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
     return 'No answer to exactly this prompt is cached here: it was never sent, its entry expired, or its answer was not cacheable.'
   }
 
-  /** Throws 400 for a scope without its name, 404 for an unknown owner or key. */
+  /** Throws 400 for a scope without a name, 404 for an unknown owner or key. */
   async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
     if (scope !== 'all' && name === undefined)
       throw invalidInput('name', `"name" is missing. Send the name of the ${scope} to clear.`)
@@ -275,8 +273,8 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
 }
 
 /**
- * Everything about one request: its line in the log, its steps with their times, what it cost and what is on the record
- * of it. Steps are remembered by the process that answered; money and record are in the store (docs/operating.md 2.8).
+ * Everything about one request: its log line, its timed steps, its cost and its audit events. The process that answered
+ * keeps the steps in memory. Ledger and audit log are in the store (docs/operating.md 2.8).
  */
 function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
   return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
@@ -287,7 +285,7 @@ function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
       | undefined
     const scope = query.owner === undefined ? (traced ?? null) : (await findOwner(store.read, query.owner)).scope
     const about = steps[0]?.at ?? line?.at
-    // Rows of the ledger whose reference ends in the request.
+    // Ledger rows whose reference ends with the request id.
     const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()
     const events = scope === null ? [] : await recordOf(scope, ref, query, about)
     if (!steps.length && !line && !rows.length && !events.length) throw traceNotFound(ref)

@@ -17,12 +17,12 @@ export const Status = t.Object({
     place: t.String(),
     ok: t.Boolean(),
     latency_ms: nullable(t.Number()),
-    /** Null while the database does not answer. */
+    /** Null while the database does not respond. */
     migrations_applied: nullable(t.Integer()),
     migrations_known: nullable(t.Integer()),
     risks: t.Array(t.String(), { description: 'Settings under which it may lose what it acknowledged' }),
   }),
-  /** Null where none is configured. */
+  /** Null when no Redis is configured. */
   redis: nullable(
     t.Object({
       ok: t.Boolean(),

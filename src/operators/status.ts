@@ -26,12 +26,12 @@ type Deps = {
   clock: Clock
   facts(): ServerFacts
   health(): Promise<Health>
-  /** Throws when the database cannot be asked. */
+  /** Throws when the database does not respond. */
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping
-  /** Null where none is configured. `problem` says why it is away. */
+  /** Null when no Redis is configured. `problem` explains why Redis is unreachable. */
   redis: { problem(): string | null; evicts(): Promise<string | null> } | null
-  /** Settings under which the database may lose what it acknowledged. */
+  /** Settings under which the database may lose acknowledged data. */
   risks(): Promise<string[]>
   nodes: {
     others(): ReadonlySet<string>
@@ -40,17 +40,17 @@ type Deps = {
     hasScatteredFiles(): boolean
     clockAheadMs(): number
   }
-  /** Roles that some process must have. */
+  /** Roles that at least one process must serve. */
   needed: readonly string[]
 }
 
-/** The status page: what runs, where, and how well (docs/operating.md 2.8). */
+/** The status page: the running server, its place and its health (docs/operating.md 2.8). */
 export function createStatus({ clock, facts, health, schema, mapping, redis, risks, nodes, needed }: Deps) {
   return async function status({ caller }: Call<OperatorCaller>): Promise<Status> {
     const { version, production, apiUrl, publicUrl, dataDir, pid, startedAt, database } = facts()
     const { status: state, infrastructure } = await health()
     const unknown = { applied: null, known: null }
-    // A database that is silent is not waited for a second time.
+    // Does not query a database that is known to be down.
     const isDown = infrastructure.database.status === 'down'
     const [{ applied, known }, risky, listed, evicts] = await Promise.all([
       isDown ? unknown : schema().catch(() => unknown),

@@ -13,15 +13,15 @@ type Deps = TopicDeps & {
   log: Log
   stopping: AbortSignal
   facts(): { version: string }
-  /** Whether the key of a reader still works. */
+  /** Whether the key of a reader is still valid. */
   isStill(caller: OperatorCaller): Promise<boolean>
 }
 type By = Call<OperatorCaller>
 
-/** How often a topic is read while someone looks at it. */
+/** How often a topic is read while someone watches it. */
 const LOOK_MS = 1_000
 const HEARTBEAT_MS = 10_000
-/** Reading for the dashboard changes nothing, so it needs no caller of its own. */
+/** Reading for the dashboard has no side effects, so it uses a fixed caller. */
 const READER: By = {
   caller: { type: 'operator', role: 'viewer', name: 'dashboard', transport: 'socket', reason: null },
   requestId: 'req_dashboard',
@@ -29,20 +29,20 @@ const READER: By = {
   signal: new AbortController().signal,
 }
 
-/** What operators see of everything, as it changes (docs/operating.md 3.8). */
+/** Live data of the operator dashboard (docs/operating.md 3.8). */
 export function createStream(deps: Deps) {
   const { clock, log, stopping } = deps
   const topics = createTopics(deps, READER)
   return { snapshot, open }
 
-  /** Each topic as it is now. */
+  /** The current state of each topic. */
   async function snapshot({ caller }: By, query: StreamQuery): Promise<Snapshots> {
     const names = namesOf(query)
     const states = await Promise.all(names.map((name) => stateFor(caller, name, query.most)))
     return { topics: names.map((topic, at) => ({ topic, ...states[at]!, at: iso(clock.now()) })) }
   }
 
-  /** A topic as this operator may see it. */
+  /** The state of a topic, redacted for operators who may not see content. */
   async function stateFor({ role }: OperatorCaller, name: TopicName, max: number | undefined): Promise<Plain> {
     const { facts, rows } = await topics[name](max)
     const { members, role: besides } = TOPIC_WORDS[name]
@@ -51,8 +51,8 @@ export function createStream(deps: Deps) {
   }
 
   /**
-   * Server-sent events: a snapshot of each topic, then what changes, until the reader leaves, may read no
-   * longer, or the server stops.
+   * Server-sent events: a snapshot of each topic, then its changes, until the reader disconnects or loses access, or
+   * the server stops.
    */
   function open({ signal, caller }: By, query: StreamQuery): Response {
     const pipe = createPipe()
@@ -83,7 +83,7 @@ export function createStream(deps: Deps) {
     const names = namesOf(query)
     const notice = new Map(names.map((name) => [name, createNotified(name)]))
     let writtenAt = clock.monotonic()
-    // A database that cannot be asked is no reason to end it: then nothing can be read either.
+    // A failed access check does not end the stream, because without a database nothing can be read anyway.
     while (!over.aborted && (await deps.isStill(caller).catch(() => true))) {
       for (const name of names) {
         const event = await next(caller, name, { notify: notice.get(name)!, most: query.most })
@@ -119,13 +119,13 @@ export function createStream(deps: Deps) {
 
 const namesOf = ({ topics }: StreamQuery): TopicName[] => [...new Set([topics].flat())]
 
-/** As it is on the wire. */
+/** The state of a topic as plain JSON. */
 type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
 
 type TopicEvent = Exclude<StreamEvent, { type: 'hello' }>
 type Notice = ReturnType<typeof createNotified>
 
-/** Remembers what a reader was told of a topic, and finds what is new. */
+/** Remembers the state of a topic that a reader has, and computes what changed. */
 function createNotified(topic: TopicName) {
   let [seq, facts, order, trouble] = [0, '', '', '']
   let rows = new Map<string, string>()
@@ -144,7 +144,7 @@ function createNotified(topic: TopicName) {
     return { type: 'delta', seq: ++seq, topic, ...news, changed: fresh, at }
   }
 
-  /** Told once; when it answers again, a snapshot follows. */
+  /** Sent once. After recovery a snapshot follows. */
   function failed(message: string, at: string): TopicEvent | null {
     if (trouble === message) return null
     trouble = message

@@ -28,9 +28,9 @@ type Deps = {
   limiter: RateLimiter
   increases: LimitIncreases
   auditReading: Pick<AuditReading, 'signedAt'>
-  /** What the pages of this process' browser sessions take, in MB; null where that is not known. */
+  /** Memory of the pages of this process's browser sessions, in MB. Null if unknown. */
   pageMegabytes(): number | null
-  /** Whether the visitor of this chat writes something now. */
+  /** Whether the visitor of this chat is typing. */
   writes(sessionId: string): boolean
   settings: { browserSessions: number; browserSessionMaxSeconds: number; browserSessionIdleSeconds: number }
 }
@@ -42,18 +42,18 @@ const MAX_LINES = 500
 const DAY_MS = 86_400_000
 const BEGINNING = 200
 
-/** The part of an order that is shown. */
+/** The displayed part of a job's request. */
 type Input = {
   key: string | null
   request_id: string | null
   text: string
   chars: number
-  /** What was asked for besides the text: `depth advanced, max_sources 20`. */
+  /** The parameters besides the text: `depth advanced, max_sources 20`. */
   asked: string
   hold_micro: number | null
 }
 
-/** Jobs with who pays for them and what they were asked for; results are read one by one. */
+/** Jobs with their payer and request. Results are read individually. */
 export function jobsTopic({ store, names }: Deps, call: By) {
   const orders = new LRUCache<string, Input>({ max: 4_000 })
   return async (max: number = MAX) => {
@@ -95,7 +95,7 @@ function inputOf(payload: unknown): Input {
   }
 }
 
-/** Short members of an order, as words. */
+/** Short members of a request, as text. */
 const wishesOf = (input: Record<string, unknown>): string =>
   Object.entries(input)
     .filter(
@@ -141,7 +141,7 @@ export function takeoversTopic({ store, clock, names, writes }: Deps, call: By) 
   }
 }
 
-/** Those that wait, and what was decided last. */
+/** Pending submissions, and the latest decisions. */
 export function submissionsTopic({ skills, names }: Deps, call: By) {
   return async () => {
     const [waiting, all] = await Promise.all([
@@ -171,9 +171,9 @@ export function browserTopic({ store, clock, names, settings, pageMegabytes }: D
         slots: settings.browserSessions,
         cap_s: settings.browserSessionMaxSeconds,
         idle_s: settings.browserSessionIdleSeconds,
-        // In steps, because it changes with each look.
+        // Rounded to steps, because the exact value changes with each read.
         memory_mb: stepped(pageMegabytes()),
-        // To the minute: it grows with each look.
+        // Rounded to minutes, because the exact value grows with each read.
         today_minutes: Math.floor(sums.ms / 60_000),
         today_cents: sums.cost_cents,
       },
@@ -213,7 +213,7 @@ export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call
   }
 }
 
-/** What is shown of a request for a higher tier. */
+/** The displayed part of a request for a higher tier. */
 const requestedFor = (one: Increase | undefined) =>
   one ? { id: one.id, tier: one.requested_tier, why: beginningOf(one.use_case, BEGINNING), at: one.created } : null
 

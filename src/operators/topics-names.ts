@@ -17,14 +17,14 @@ export type Names = ReturnType<typeof createNames>
 const MAX = 8_000
 const FRESH_MS = 60_000
 
-/** What keys and owners are called, by id; remembered for a minute. */
+/** The display names of keys and owners, by id, cached for a minute. */
 export function createNames({ store, keys, guardrails, preferences }: Deps) {
   const known = new LRUCache<string, Named>({ max: MAX, ttl: FRESH_MS })
 
   async function named(id: string, find: () => Promise<Named>): Promise<Named> {
     const stored = known.get(id)
     if (stored) return stored
-    // What is gone has no name; its id still tells it from others.
+    // A deleted one has no name, so its id is shown.
     const found = await find().catch(() => ({ name: id }))
     known.set(id, found)
     return found

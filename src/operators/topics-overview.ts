@@ -30,7 +30,7 @@ type Deps = {
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** What needs a person, and how the server does (docs/operating.md 3.5). */
+/** What needs a person's attention, and the state of the server (docs/operating.md 3.5). */
 export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
   const { store, clock, traffic, settings, names } = deps
   const { read } = store
@@ -78,7 +78,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
           ...browser,
           slots: settings.browserSessions,
           cap_ms: settings.browserSessionMaxSeconds * 1_000,
-          // A running length would be news each second.
+          // Omitted, because a running duration would change every second.
           ms: undefined,
         },
         spend,
@@ -89,7 +89,9 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
     }
   }
 
-  /** Read at most once in this time. One that fails is as it was last, and its name is told. */
+  /**
+   * Reads a source at most once in this time. If a read fails, returns the last value and adds the name to `failing`.
+   */
   function source<T>(name: string, everyMs: number, find: () => Promise<T>) {
     const fresh = seldom(clock, everyMs, find)
     let last: { value: T } | null = null
@@ -104,7 +106,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
     }
   }
 
-  /** The most urgent kind first: a visitor who waits before a review that waits. */
+  /** Most urgent kind first: a waiting visitor precedes a waiting review. */
   async function needs(failing: Set<string>) {
     const [{ chats }, reviews, increases, { off }] = await Promise.all([
       sums.chats(failing),
@@ -127,14 +129,14 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
         kind: 'submissions',
         count: tiers.reduce((sum, { waiting }) => sum + waiting, 0),
         about: tiers.map(({ tier, waiting }) => `${waiting} ${tier}`).join(', '),
-        // To the minute, because the age that is told grows with each look.
+        // Rounded to minutes, because the exact age grows with each read.
         since: oldestReview ? iso(Math.floor((clock.now() - oldestReview * 1_000) / 60_000) * 60_000) : null,
       },
       {
         kind: 'webhooks',
         count: off.length,
         about: off.map(({ url }) => URL.parse(url)?.host ?? url).join(', '),
-        // After how many failures the first of them went off.
+        // The number of failures after which the first of them was disabled.
         failures: off[0]?.failures ?? 0,
         since: off.map(({ at }) => at).sort()[0] ?? null,
       },

@@ -1,12 +1,12 @@
 import type { Clock } from '../kernel/clock'
 
-/** What one screen of the dashboard is about: rows that have ids, and facts beside them. */
+/** The state of one dashboard screen: rows with ids, and facts. */
 type TopicState = { facts: Record<string, unknown>; rows: readonly Row[] }
 type Row = { id: string } & Record<string, unknown>
-/** `most` rows, where a list may be longer than is shown of it. */
+/** `max` limits the rows of a list that is longer than the screen shows. */
 export type ReadTopic = (max?: number) => Promise<TopicState>
 
-/** Reads at most once in this time, however many ask; a read that failed is not kept. */
+/** Reads at most once in this time, for any number of callers. Does not cache a failed read. */
 export function seldom<T>(clock: Clock, everyMs: number, read: () => Promise<T>): () => Promise<T> {
   let stored: { at: number; value: Promise<T> } | null = null
   return () => {

@@ -16,12 +16,12 @@ import { type ReadTopic, seldom } from './topics-topic'
 
 export type TopicDeps = Omit<Parameters<typeof readersOf>[0], 'names'> & Parameters<typeof createNames>[0]
 
-/** One read serves all who look within this time; a long one serves for longer. */
+/** How long a read is shared: a short list and a long list. */
 const [SHARED_MS, LONG_MS] = [400, 2_000]
-/** Rows of a list that is looked through. */
+/** Number of rows in a list that operators browse. */
 const LONGEST = 2_000
 
-/** What the dashboard shows, by topic; reads of several dashboards are shared. */
+/** The data of the dashboard, by topic. Several dashboards share reads. */
 export function createTopics(given: TopicDeps, call: Call<OperatorCaller>) {
   const readers: Record<TopicName, ReadTopic> = readersOf({ ...given, names: createNames(given) }, call)
   return Object.fromEntries(
@@ -44,7 +44,7 @@ const readersOf = (
   logs: logsTopic(deps, call),
 })
 
-/** One reading of the shown length and one of the longest serve everybody. */
+/** One read of the displayed length and one of the maximum length serve all dashboards. */
 function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
   const few = seldom(clock, SHARED_MS, () => read())
   const many = seldom(clock, LONG_MS, () => read(LONGEST))

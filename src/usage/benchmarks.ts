@@ -24,7 +24,7 @@ import type { Benchmarks, BenchmarkWindow } from './schema'
 import { planOf, type Span, tailOf } from './spans'
 import { type SpeedRow, usageRecords, usageRollups } from './table'
 
-/** The most requests and the most tokens of one key in one clock minute. */
+/** Maximum requests and maximum tokens of one key in one clock minute. */
 type Peak = { requests: number; tokens: number }
 
 /** Selects the calls of one key of an owner, or of the owner's busiest key. */
@@ -32,7 +32,7 @@ type KeySelector = { owner: OwnerScope; keyId: KeyId | null }
 
 const DAYS = 7
 
-/** Hours read at most; when so many are equally busy, another one is hardly busier. */
+/** Maximum number of hours read. If this many hours are equally busy, another one is hardly busier. */
 const MAX_HOURS = 48
 
 const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
@@ -47,23 +47,23 @@ const mapValues = <V, R>(map: Map<string, V>, toResult: (value: V) => R): Record
 type Deps = {
   store: Store
   clock: Clock
-  /** How many of the owner's completions in a span were reported as given a wrong automatic mode, each counted once. */
+  /** The number of an owner's completions in a span whose automatic mode was reported as wrong, each counted once. */
   wronglyChosenIn(reader: Reader, owner: OwnerScope, span: Span): Promise<number>
 }
 
 export type BenchmarkService = ReturnType<typeof createBenchmarks>
 
 const HOURS: Record<BenchmarkWindow, number> = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 }
-/** Results are cached this long, so that a dashboard polling every second costs few reads. */
+/** Results are cached this long, so that a dashboard polling every second causes few reads. */
 const FRESH_MS = 5_000
 const MAX_CACHED = 1_000
 
-/** Speed and quality of the caller's own calls (docs/api.md 21); other owners' calls are never included. */
+/** Speed and quality of the caller's own calls (docs/api.md 21). Never includes calls of other owners. */
 export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
   const cache = new LRUCache<string, { readAt: number; found: Promise<Benchmarks> }>({ max: MAX_CACHED })
 
   return {
-    /** Over whole hours, the current one included. */
+    /** Covers whole hours, including the current one. */
     async read({ caller }: Call, window: BenchmarkWindow): Promise<Benchmarks> {
       const owner = ownerOf(caller)
       const name = `${owner} ${window}`
@@ -118,7 +118,7 @@ export function createBenchmarks({ store, clock, wronglyChosenIn }: Deps) {
   }
 }
 
-/** Each caller gets an object of their own, since the request id is added to it. */
+/** Each caller gets a separate object, because the request id is added to it. */
 const copyOf = async (found: Promise<Benchmarks>): Promise<Benchmarks> => ({ ...(await found) })
 
 /** Adds up benchmarks from rollups and from single calls. */
@@ -130,7 +130,7 @@ function createMeasure() {
   const sums = { total: 0, failover_count: 0, total_tokens: 0, cost_micro: 0 }
   let autos = 0
 
-  /** Returns false for calls refused before they began: they have no measurements. */
+  /** Returns false for calls rejected before they began, because they have no measurements. */
   function count(part: Omit<CallSums, 'at'>): boolean {
     if (part.requests === 0) return false
     const mode = modeOf(part)
@@ -165,7 +165,7 @@ function createMeasure() {
       if (call.fallback_used) sums.failover_count += 1
     },
 
-    /** `autos`: the answered calls whose mode was chosen automatically. */
+    /** `autos` counts the answered calls whose mode was chosen automatically. */
     result() {
       const [p50, p95] = percentiles(classified, [0.5, 0.95]) as [number, number]
       const count = callsOf(classified)
@@ -197,8 +197,9 @@ function histogramOf(histograms: Map<string, Histogram>, mode: string): Histogra
 }
 
 /**
- * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot hold a
- * busier minute, so only few hours are read. The newest two are always read: the rollups may not have them yet.
+ * The busiest minute of the last seven days. An hour with fewer calls and tokens than the peak so far cannot contain a
+ * busier minute, so only few hours are read. The newest two hours are always read, because the rollups may not contain
+ * them yet.
  */
 export async function peakOf(reader: Reader, selector: KeySelector, now: number): Promise<Peak> {
   const newest = Math.floor(now / HOUR_MS) * HOUR_MS

@@ -6,17 +6,17 @@ import { removeOld } from '../kernel/old-rows'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { type BodyRow, requestBodies } from './table'
 
-/** Longer bodies are not kept. */
+/** Longer bodies are not stored. */
 const MAX_CHARS = 1024 * 1024
 const EVERY_MS = 600_000
 
-/** Keeps what a call sent and got, in the unit that records it. */
+/** Stores the request and response of a call, in the transaction that records the call. */
 export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
   if (row.request.length + (row.response?.length ?? 0) > MAX_CHARS) return
   await tx.insert(tx.of(requestBodies)).values(row).onConflictDoNothing()
 }
 
-/** What was kept of a call of an owner, and has not expired. */
+/** The stored body of an owner's call, unless it has expired. */
 export async function bodyOf(db: Reader, owner: OwnerScope, id: string, now: number): Promise<BodyRow | undefined> {
   return (
     await db
@@ -27,7 +27,7 @@ export async function bodyOf(db: Reader, owner: OwnerScope, id: string, now: num
   )[0]
 }
 
-/** The bytes of what was kept of these calls, in UTF-8. */
+/** The stored sizes of these calls, in UTF-8 bytes. */
 export function sizesOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: number) {
   const t = db.of(requestBodies)
   const bytes = <T>(column: SQLWrapper) => sql<T>`octet_length(${column})`
@@ -46,12 +46,12 @@ function keptOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: numb
   return and(inArray(t.request_id, [...ids]), eq(t.owner, owner), gt(t.expires_at, now))
 }
 
-/** Deletes everything that is kept of an owner. */
+/** Deletes all stored bodies of an owner. */
 export async function forgetBodies(tx: Tx, owner: OwnerScope): Promise<void> {
   await tx.delete(tx.of(requestBodies)).where(eq(tx.of(requestBodies).owner, owner))
 }
 
-/** Job that deletes what has expired. */
+/** Job that deletes expired bodies. */
 export const expiredBodies = ({ store, clock }: { store: Store; clock: Clock }) =>
   recurring('usage.bodies', EVERY_MS, (signal) =>
     removeOld(store, { table: requestBodies, key: 'request_id', at: 'expires_at' }, clock.now() + 1, signal),

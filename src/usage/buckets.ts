@@ -2,8 +2,8 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Grain, SpeedRow, UsageRow } from './table'
 
 /**
- * A histogram that can be added up: calls by cell. Up to 128 ms every millisecond has its own cell; above, a cell
- * is 1/64 of its power of two, so values are off by less than 1 %. The last cell takes everything over 24 days.
+ * A histogram that can be added up: calls by cell. Up to 128 ms every millisecond has its own cell. Above, a cell is
+ * 1/64 of its power of two, so values are off by less than 1 %. The last cell contains everything over 24 days.
  */
 export type Histogram = Float64Array
 
@@ -21,7 +21,7 @@ const LONGEST_MS = 2 ** (EXACT_POWER + POWERS) - 1
 
 export const noCalls = (): Histogram => new Float64Array(CELLS)
 
-/** Buffer for the encoded bytes; a varint of 2^53 takes eight. */
+/** Buffer for the encoded bytes. A varint of 2^53 takes eight. */
 const written = new Uint8Array(CELLS * 8)
 
 /** The fields of a record that benchmarks use. */
@@ -30,10 +30,10 @@ export type Timed = Pick<
   'owner' | 'at' | 'mode' | 'resolved_mode' | 'ttft_ms' | 'classified_us' | 'fallback_used'
 >
 
-/** What records add to the row of one hour or day and mode; the lists hold one histogram cell per call. */
+/** The contribution of records to the row of one hour or day and mode. The lists have one histogram cell per call. */
 export type Speed = Omit<SpeedRow, 'ttft' | 'classified'> & { ttft: number[]; classified: number[] }
 
-/** The name calls without a mode are listed under. */
+/** The name under which calls without a mode are listed. */
 const NO_MODE = 'none'
 
 export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolved_mode'>): string =>
@@ -42,11 +42,11 @@ export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolve
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12 }
-/** From wide to fine. Slots exist over all keys only: per key and mode there would be about one for every few calls. */
+/** From wide to fine. Slots exist over all keys only, because per key and mode there would be almost one per call. */
 const GRAINS: readonly Grain[] = ['day', 'hour', 'slot']
 const KEY_GRAINS: readonly Grain[] = ['day', 'hour']
 
-/** The grains kept for one API key, or over all keys (empty). */
+/** The grains stored for one API key, or over all keys (empty string). */
 export const grainsOf = (apiKey: string): readonly Grain[] => (apiKey === '' ? GRAINS : KEY_GRAINS)
 
 export const startOf = (grain: Grain, at: number): number => Math.floor(at / WIDTHS[grain]) * WIDTHS[grain]
@@ -60,7 +60,7 @@ export type Sums = {
   cached: number
   client_errors: number
   server_errors: number
-  /** Those of the client errors that were refused before they began; they are not among the requests. */
+  /** The client errors that were rejected before they began. They are not among the requests. */
   refused: number
 }
 /** What identifies a bucket. Empty strings as in `usage_rollups`. */
@@ -74,7 +74,7 @@ export type RollupKey = {
   resolved_mode: string
   model: string
 }
-/** `cells` are the latency cells of the answered calls, in lists that several buckets share. */
+/** `cells` are the latency cells of the answered calls, in lists shared by several buckets. */
 export type Bucket = RollupKey & { sums: Sums; cells: number[][] }
 
 /** The fields of a record that are counted. */
@@ -118,7 +118,7 @@ export const emptySums = (): Sums => ({
 /** Calls that go to the same set of buckets. */
 type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
-/** Adds calls up per bucket: for each grain, over all keys and per key, over all skills and per skill. */
+/** Sums calls per bucket: for each grain, over all keys and per key, over all skills and per skill. */
 export function createBuckets() {
   const lines = new Map<string, Line>()
   const buckets = new Map<string, Bucket>()
@@ -150,11 +150,11 @@ export function createBuckets() {
     add(call: Counted, skills: readonly string[]): void {
       const line = lineOf(call, skills)
       addCall(line.sums, call)
-      // A failed call's duration says nothing about how long answers take.
+      // The duration of a failed call says nothing about the duration of answers.
       if (call.status < 400) line.cells.push(cellOf(call.latency_ms))
     },
 
-    /** Every bucket with its sums. Call once, at the end: it adds the sums up. */
+    /** Every bucket with its sums. Call once at the end, because it adds up the sums. */
     all(): Bucket[] {
       for (const { sums, cells, buckets: its } of lines.values())
         for (const bucket of its) {
@@ -193,7 +193,7 @@ function rollupKeysOf(call: Counted, skills: readonly string[]): RollupKey[] {
   )
 }
 
-/** Sums records by owner, hour and day, and mode. Most calls have nothing for benchmarks and make no row. */
+/** Sums records by owner, hour and day, and mode. Most calls have no benchmark values and create no row. */
 export function speedsOf(records: readonly Timed[]): Speed[] {
   const speeds = new Map<string, Speed>()
   for (const record of records) {
@@ -219,7 +219,7 @@ export function cellOf(ms: number): number {
   return EXACT + (power - EXACT_POWER) * PER_POWER + (whole >>> (power - 6)) - PER_POWER
 }
 
-/** Base64 of one varint per cell (seven bits a byte); after a zero comes the number of empty cells in the run. */
+/** Base64 of one varint per cell (seven bits per byte). A zero is followed by the number of empty cells in the run. */
 export function encode(histogram: Histogram): string {
   let end = 0
   let empty = 0
@@ -261,7 +261,7 @@ export function addEncoded(into: Histogram, text: string): void {
   }
 }
 
-/** For each of `ranks` (0.5 is the median) the midpoint of the nearest-rank percentile's cell; 0 without calls. */
+/** The midpoint of the nearest-rank percentile's cell for each of `ranks` (0.5 is the median). 0 without calls. */
 export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
   const total = histogram.reduce((sum, calls) => sum + calls, 0)
   return ranks.map((rank) => {

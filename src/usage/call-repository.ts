@@ -15,7 +15,7 @@ export function rolledCalls(db: Reader, choice: Choice, { from, to, upTo }: Span
     eq(t.owner, choice.owner),
     gte(t.at, from),
     lt(t.at, to),
-    // `+ 0` keeps the planner from using the primary key here: most ids are below the bound.
+    // `+ 0` prevents the planner from using the primary key, because most ids are below the bound.
     sql`${t.id} + 0 <= ${upTo}`,
     ...chosen(db, choice),
   )
@@ -31,7 +31,7 @@ export function newCalls(
   return and(
     gt(t.id, above),
     lte(t.id, upTo),
-    // `|| ''` and `+ 0` keep the planner off the owner index: the range of ids is much shorter.
+    // `|| ''` and `+ 0` prevent the planner from using the owner index, because the range of ids is much shorter.
     sql`${t.owner} || '' = ${choice.owner}`,
     sql`${t.at} + 0 >= ${from}`,
     sql`${t.at} + 0 < ${to}`,
@@ -39,7 +39,7 @@ export function newCalls(
   )
 }
 
-/** The time of the call after the first `calls` of an owner in a span; null when there are not so many. */
+/** The time of the call after the first `calls` of an owner in a span. Null when there are fewer. */
 export async function momentAfter(
   db: Reader,
   { owner }: Choice,
@@ -59,11 +59,11 @@ export async function momentAfter(
 
 export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'model'>
 
-/** Sums by day, mode and model; `latencies` are those of answered calls, in ms, unordered. */
+/** Sums by day, mode and model. `latencies` are those of answered calls, in ms, unordered. */
 export async function sumsOf(db: Reader, calls: Calls): Promise<(CallSums & { latencies: number[] })[]> {
   const t = db.of(usageRecords)
   const words = { mode: t.mode, resolved_mode: t.resolved_mode, model: t.model }
-  // Latency of an answered call; null for a failed one, whose duration says nothing about answers.
+  // Latency of an answered call. Null for a failed call, whose duration says nothing about answers.
   const rows = await db
     .select({
       day: whole(dayOf(t)),
@@ -92,10 +92,12 @@ export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
   return rows.map(({ day, ...row }) => ({ ...row, at: day * DAY_MS, mode: null, resolved_mode: null, model: null }))
 }
 
-/** `DAY_MS` as a literal: with a parameter, Postgres would not accept the selected expression as the grouped one. */
+/**
+ * `DAY_MS` as a literal, because with a parameter Postgres would not accept the selected expression as the grouped one.
+ */
 const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / 86400000`
 
-/** Concatenates the values of a group: one text per group costs less than one row per call. */
+/** Concatenates the values of a group, because one text per group is cheaper than one row per call. */
 const listed = (db: Reader, column: SQL) =>
   db.dialect === 'sqlite'
     ? sql<string | null>`group_concat(${column})`

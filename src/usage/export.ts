@@ -60,7 +60,7 @@ const MAX_OWNERS = 3
 const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
 /**
- * What everyone's calls of this UTC day cost, by owner, the last hour by mode, and beside it a day ago; for operators.
+ * For operators: the cost of all calls of this UTC day, by owner, and the last hour by mode compared with a day ago.
  */
 export async function usageOfAllOwners(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
@@ -83,29 +83,29 @@ export async function usageOfAllOwners(reader: Reader, now: number) {
       .from(t)
       .where(and(whole, eq(t.grain, 'slot'), gte(t.at, from), lt(t.at, to)))
   const slots = await slotsFrom(now - HOUR_MS, now)
-  // The last slot that is whole, beside the same one of yesterday.
+  // The last complete slot, and the same slot of yesterday.
   const to = now - (now % SLOT_MS)
   const before = await slotsFrom(to - SLOT_MS - DAY_MS, to - DAY_MS)
   const { cost, total, cached } = day!
   return {
     cost_cents: microToCents(cost),
     cache_rate: total ? cached / total : 0,
-    /** What the answers from the cache would have cost, if each had cost as much as the others did. */
+    /** Estimated cost of the cached answers, if each had cost as much as the average uncached one. */
     saved_cents: total > cached ? microToCents(Math.round((cost / (total - cached)) * cached)) : 0,
-    /** Of each slot of the last hour, oldest first. */
+    /** Cache rate of each slot of the last hour, oldest first. */
     cached: Array.from({ length: HOUR_MS / SLOT_MS }, (_, at) => {
       const rows = slots.filter((slot) => slot.at === to - HOUR_MS + (at + 1) * SLOT_MS)
       const total = rows.reduce((sum, { requests }) => sum + requests, 0)
       return total ? rows.reduce((sum, { cached }) => sum + cached, 0) / total : 0
     }),
-    /** Who spent most. */
+    /** The owners who spent most. */
     owners: owners.map(({ owner, cost }) => ({ owner, cost_cents: microToCents(cost) })),
     modes: byMode(slots),
     slot: { now: sumsOf(slots.filter(({ at }) => at === to - SLOT_MS)), day_ago: sumsOf(before) },
   }
 }
 
-/** What the calls of the owners that a query finds cost on this UTC day, in cents; for operators. */
+/** For operators: the cost in cents, on this UTC day, of the owners that a query finds. */
 export async function costOfDay(reader: Reader, now: number, owners: SQLWrapper): Promise<number> {
   const t = reader.of(usageRollups)
   const ofToday = and(eq(t.api_key, ''), eq(t.skill, ''), eq(t.grain, 'day'), eq(t.at, now - (now % DAY_MS)))
@@ -134,7 +134,7 @@ function sumsOf(rows: readonly Slot[]) {
   for (const row of rows) addEncoded(latency, row.latency)
   const requests = rows.reduce((sum, row) => sum + row.requests, 0)
   const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
-  // What was refused before it was counted is an error and no request.
+  // A call rejected before it was counted is an error but not a request.
   const requested = rows.reduce((sum, row) => sum + row.refused, requests)
   const [p50, p95] = percentiles(latency, [0.5, 0.95])
   return {
@@ -174,7 +174,7 @@ async function* cellPages(deps: Deps, input: Input): AsyncGenerator<CsvCell[][]>
   for await (const page of pages(deps, input)) yield page.map(toCells)
 }
 
-/** Reads slice by slice, so that no transaction stays open while a slow client reads, and other work has its turns. */
+/** Reads slice by slice, so that no transaction stays open during a slow download, and other work gets its turn. */
 async function* pages(deps: Deps, { owner, filters, span, signal }: Input): AsyncGenerator<ExportRow[]> {
   const t = deps.reader.of(usageRecords)
   const before = { from: span.from, to: span.to - 1 }

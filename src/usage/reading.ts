@@ -38,7 +38,7 @@ const personalKeyRequired = defineError(
 
 type Tally = ReturnType<typeof createTally>
 
-/** The name calls without a mode or model are listed under. */
+/** The name under which calls without a mode or model are listed. */
 const UNNAMED = 'none'
 
 const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
@@ -76,41 +76,41 @@ type Deps = {
   store: Store
   clock: Clock
   audit: AuditLog
-  /** Refused calls that are not in the rollups yet. */
+  /** Rejected calls that are not in the rollups yet. */
   refusals: Pick<Refusals, 'waiting'>
   /** Throws 403 `forbidden` when the caller may not see this org's usage (docs/api.md 1.2: `viewUsage`). */
   assertMayView(reader: Reader, caller: TenantCaller, orgId: NonNullable<KeyCaller['orgId']>): Promise<void>
   /** Micro-cents. */
   balanceOf(reader: Reader, owner: OwnerScope): Promise<{ balance: number; held: number }>
-  /** The part of the balance that expires, soonest first: micro-cents and epoch ms. */
+  /** The part of the balance that expires, earliest first: micro-cents and epoch ms. */
   expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
-  /** The caps of an owner in micro-cents; null means no cap. */
+  /** The caps of an owner in micro-cents. Null means no cap. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
   heldUnder: HeldUnder
 } & Pick<SeriesDeps, 'costOf' | 'namesOf'>
 
 export type UsageReading = ReturnType<typeof createUsageReading>
 
-/** What owners can see of their calls: a report of sums, and an export of the calls themselves (docs/api.md 18.1). */
+/** Usage data for owners: a report of sums, and an export of single calls (docs/api.md 18.1). */
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   const single = { reader: store.read, clock, namesOf: deps.namesOf }
   return {
     report,
     reportOf,
-    /** One figure per bucket of time. */
+    /** One value per time bucket. */
     series: async (call: Call, query: SeriesQuery) => {
       const owner = await ownerToShow(call, query.scope)
       const span = periodOf(query, clock.now(), REPORT_DAYS)
       return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal: call.signal })
     },
-    /** What each key and each engine cost. */
+    /** The cost of each key and each engine. */
     costs: (owner: OwnerScope, span: Span) => costsOf({ ...deps, reader: store.read }, owner, span),
     exportCalls,
     exportOf,
-    /** Single calls, newest first; of the last 30 days unless the query says otherwise. */
+    /** Single calls, newest first, of the last 30 days by default. */
     requests: async (call: Call, query: RequestQuery) => listRequests(single, call, await seenBy(call, query), query),
-    /** The same of any owner, for operators. */
+    /** Single calls of any owner, for operators. */
     requestsOf: async (call: Call<Caller>, owner: OwnerScope, query: RequestQuery) =>
       listRequests(single, call, { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }, query),
     countRequests: async (call: Call, query: RequestFilters) =>
@@ -126,7 +126,7 @@ export function createUsageReading(deps: Deps) {
   }
 
   async function seenBy(call: Call, query: Pick<UsageQuery, 'from' | 'to' | 'scope'>) {
-    // A key sees its own calls, which are its payer's.
+    // A key sees only its own calls, which belong to its payer.
     const owner = call.caller.type === 'key' ? ownerOf(call.caller) : await ownerToShow(call, query.scope)
     return { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }
   }
@@ -136,7 +136,7 @@ export function createUsageReading(deps: Deps) {
     return reportOf(await ownerToShow(call, query.scope), query)
   }
 
-  /** The same for any owner, for operators. */
+  /** The report of any owner, for operators. */
   async function reportOf(owner: OwnerScope, query: UsageQuery): Promise<UsageReport> {
     const now = clock.now()
     const span = periodOf(query, now, REPORT_DAYS)
@@ -158,7 +158,9 @@ export function createUsageReading(deps: Deps) {
     yield* exportOf(call, await ownerToShow(call, query.scope), query)
   }
 
-  /** The same for any owner, for operators. Before the first row is sent, the owner's chain gets an audit event. */
+  /**
+   * The export of any owner, for operators. Records an audit event in the owner's chain before the first row is sent.
+   */
   async function* exportOf(call: Call<Caller>, owner: OwnerScope, query: UsageExportQuery): AsyncGenerator<string> {
     const now = clock.now()
     const span = periodOf(query, now, EXPORT_DAYS)
@@ -170,7 +172,7 @@ export function createUsageReading(deps: Deps) {
         `This export would have ${rows} rows; the maximum is ${EXPORT_ROWS}. Use a shorter period or a filter.`,
       )
     const { format, from: _, to: __, scope: ___, ...filters } = query
-    // How many pass the other filters is known at the end alone.
+    // With other filters, the number of matching rows is known only at the end.
     const isCounted = Object.keys(filters).every((name) => ['key_id', 'mode', 'skill'].includes(name))
     const facts = { format, from: iso(span.from), to: iso(span.to), ...(isCounted ? { rows } : {}), ...filters }
     await store.write((tx) =>
@@ -206,7 +208,7 @@ export function createUsageReading(deps: Deps) {
     }
   }
 
-  /** Whose calls to show: the active org's when there is one, unless the query says otherwise. */
+  /** The owner whose calls are shown: the active org if there is one, unless the query says otherwise. */
   async function ownerToShow({ caller }: Call, wanted?: UsageScope): Promise<OwnerScope> {
     const { userId, orgId, activeOrgId } = caller
     if (wanted === 'user' && orgId !== null) throw personalKeyRequired()
@@ -226,11 +228,11 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
 
 /**
  * The period of a query, by default the last 30 days (docs/api.md 18.1). Throws 400 `validation_error` for an invalid
- * date, a reversed period, and a period of more than `mostDays`.
+ * date, a reversed period, and a period of more than `maxDays`.
  */
 function periodOf(query: RangeQuery, now: number, maxDays: number): Span {
   const range = readRange(query)
-  // `to` is exclusive; + 1 includes a call of the current millisecond.
+  // `to` is exclusive. + 1 includes a call of the current millisecond.
   const to = range.to ?? now + 1
   const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
   if (from >= to) throw reversed(from, to)
@@ -243,7 +245,7 @@ function periodOf(query: RangeQuery, now: number, maxDays: number): Span {
   return { from, to }
 }
 
-/** What an owner spent today and this month, from rollups and calls. An owner without caps has no holds here. */
+/** The spending of an owner today and this month, from rollups and calls. An owner without caps has no holds here. */
 export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number): Promise<Spend> {
   const days = await monthOf(reader, owner, at, nextTurn)
   return {
@@ -252,7 +254,7 @@ export async function spendOfOwner(reader: Reader, owner: OwnerScope, at: number
   }
 }
 
-/** Writes the month so far into the owner's `spend_days`, when the owner gets the first cap. */
+/** Writes the month so far into the owner's `spend_days`, when the owner gets a first cap. */
 export async function startOwnerSpend(tx: Tx, owner: OwnerScope, at: number): Promise<void> {
   // Inside a transaction only the store may be awaited, so this never yields to the event loop.
   const days = await monthOf(tx, owner, at, async () => undefined)
@@ -267,8 +269,8 @@ async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn
 }
 
 /**
- * Exact sums over a period: whole days, hours and slots come from the rollups, the ends of the period and calls that
- * are not rolled up yet from the records. The cost does not grow with the number of calls.
+ * Exact sums over a period. Whole days, hours and slots come from the rollups. The ends of the period and calls that
+ * are not rolled up yet come from the records. The cost does not grow with the number of calls.
  */
 export async function tallyOf(
   db: Reader,
@@ -290,7 +292,7 @@ async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally
   for (let from = end.from; from < end.to; ) {
     if (from > end.from) await turn()
     const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
-    // A slice is at least one millisecond long, however many calls it has.
+    // A slice is at least one millisecond long, even if it has very many calls.
     const to = next === null ? end.to : Math.max(next, from + 1)
     await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
     from = to
@@ -309,7 +311,7 @@ async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tall
   if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums)
 }
 
-/** Adds up a report from buckets and calls; `only` is the skill the report is limited to, if any. */
+/** Sums a report from buckets and calls. `only` is the skill the report is limited to, if any. */
 function createTally(only = '') {
   const total = emptySums()
   const latency = noCalls()
@@ -323,7 +325,7 @@ function createTally(only = '') {
   function add(sums: CallSums): void {
     if (only !== '') addSums(sumsAt(skills, only), sums)
     addSums(total, sums)
-    // A bucket of refused calls alone does not count towards any mode, model or day.
+    // A bucket that contains only rejected calls does not count towards any mode, model or day.
     if (sums.requests === 0) return
     addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums)
     addSums(sumsAt(models, sums.model || UNNAMED), sums)
@@ -334,7 +336,7 @@ function createTally(only = '') {
     addSkill,
     addSums: add,
 
-    /** Adds refused calls that are not in any bucket yet. */
+    /** Adds rejected calls that are not in any bucket yet. */
     addRefused(calls: number): void {
       total.client_errors += calls
       total.refused += calls

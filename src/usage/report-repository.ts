@@ -51,24 +51,24 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
 
 type RolledSpeed = Omit<SpeedRow, 'owner' | 'grain' | 'at'>
 
-/** Which calls to report. `mode` matches the requested mode and the resolved one. */
+/** The calls to report. `mode` matches both the requested and the resolved mode. */
 export type Choice = {
   owner: OwnerScope
   keyId?: string | undefined
   mode?: string | undefined
   skill?: string | undefined
-  /** Only totals and days are wanted: no latencies, modes, models or skills. */
+  /** Only totals and days are needed: no latencies, modes, models or skills. */
   brief?: boolean
 }
 
-/** A stored bucket without its owner; or the sum of all buckets of a skill, whose mode and model are empty. */
+/** A stored bucket without its owner, or the sum of all buckets of a skill, with empty mode and model. */
 export type Rolled = Omit<RollupRow, 'owner' | 'grain' | 'api_key'>
 type Part = Span & { grain: Grain }
 
 /**
- * The buckets of a plan and the cursor position in one statement, so that these buckets and the calls after
- * `position` are together all calls, each counted once. Each part of the plan is its own select in a UNION: every
- * one is a range of the primary key, while an OR over them would use no index.
+ * Reads the buckets of a plan and the cursor position in one statement, so that these buckets and the calls after
+ * `position` together contain each call exactly once. Each part of the plan is its own select in a UNION, because each
+ * is a range of the primary key, while an OR over them would use no index.
  */
 export async function rolledIn(
   db: Reader,
@@ -77,7 +77,7 @@ export async function rolledIn(
 ): Promise<{ position: number; buckets: Rolled[] }> {
   const parts = rolled.map((part) => bucketsOf(db, choice, part))
   const ofSkills = choice.brief || choice.skill !== undefined ? [] : rolled.map((part) => skillsOf(db, choice, part))
-  // The columns are the same; only the types differ by table.
+  // The columns are the same. Only the types differ by table.
   const [first, ...more] = [...parts, ...(ofSkills as unknown as typeof parts)]
   if (!first) return { position: await positionOf(db), buckets: [] }
   const rows = await more.reduce((union, query) => union.unionAll(query) as typeof first, first)
@@ -90,7 +90,9 @@ export async function positionOf(db: Reader): Promise<number> {
   return row?.position ?? 0
 }
 
-/** The buckets of one part. Left join from the cursor: without buckets there is still one row, with the position. */
+/**
+ * The buckets of one part. Left join from the cursor, so that even without buckets there is a row with the position.
+ */
 function bucketsOf(db: Reader, choice: Choice, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   return db

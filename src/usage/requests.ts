@@ -24,14 +24,14 @@ type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
 /** Names of keys, by id. */
 type Names = { namesOf(reader: Reader, group: 'key', ids: readonly string[]): Promise<Map<string, string>> }
-/** What was put on hold under a reference of the ledger, in micro-cents; undefined where that is not known. */
+/** The amount held under a ledger reference, in micro-cents. Undefined if unknown. */
 export type HeldUnder = (reader: Reader, reference: string) => Promise<number | undefined>
 
-/** How long one request may search; a filter that matches little reads many calls. */
+/** Time limit for the search of one request, because a filter with few matches reads many calls. */
 const LIST_MS = 150
 const FIND_MS = 2_000
 const MAX_COUNTED = 10_000
-/** As a filter of guardrails: that one fired, whichever it was. */
+/** Filter value of guardrails: any guardrail fired. */
 const ANY = '*'
 
 const stillSearching = defineError(
@@ -42,8 +42,8 @@ const stillSearching = defineError(
 )
 
 /**
- * The calls of an owner, newest first; a key sees its own. A page can be short, or empty, and have a cursor: one
- * request searches for a fraction of a second. Throws 400 for a cursor of another list.
+ * The calls of an owner, newest first. A key sees its own. A page can be short or empty and still have a cursor,
+ * because one request searches for a fraction of a second only. Throws 400 for a cursor of another list.
  */
 export async function listRequests(
   deps: Deps & Names,
@@ -73,7 +73,7 @@ export async function listRequests(
   return { items: await present(deps, owner, page.items), next }
 }
 
-/** How many calls pass the filters: at most 10,000, and as many as are found in a fraction of a second. */
+/** The number of calls that pass the filters: at most 10,000, and at most those found in a fraction of a second. */
 export async function countRequests(deps: Deps, call: Call, { owner, span }: Seen, query: RequestFilters) {
   const filters = chosen(deps.reader, seenAs(call, query))
   const t = deps.reader.of(usageRecords)
@@ -92,8 +92,8 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
 }
 
 /**
- * One call by its request id, and how its time was spent. Throws 404 where the caller has none with this id, and 503
- * when too many calls would have to be looked at.
+ * One call by its request id, with a breakdown of its time. Throws 404 when the caller has no such call, and 503 when
+ * too many calls would have to be searched.
  */
 export async function findRequest(
   { heldUnder, ...deps }: Deps & Names & { heldUnder: HeldUnder },
@@ -101,7 +101,7 @@ export async function findRequest(
   { owner, span }: Seen,
   id: string,
 ) {
-  // Postgres takes no text with NUL, not even to look for it.
+  // Postgres rejects text with NUL, even in a search.
   if (id.includes('\0')) throw notFound('request')
   const filters = chosen(deps.reader, seenAs(call, {}))
   let end = span.from
@@ -136,8 +136,8 @@ export async function findRequest(
 }
 
 /**
- * The calls of an owner as slices of some thousand, newest first, until `forMs` are over or the caller has left.
- * Between two of them other work has its turn: SQLite answers on this thread.
+ * The calls of an owner in slices of a few thousand, newest first, until `forMs` have passed or the caller has
+ * disconnected. Other work gets a turn between slices, because SQLite runs on this thread.
  */
 export async function* slicesOf(
   { reader, clock }: Deps,
@@ -177,7 +177,7 @@ const read = (reader: Reader) => {
 }
 type Found = Awaited<ReturnType<typeof read>>[number]
 
-/** What the event of a call says of its end; nothing where there is no event. */
+/** The outcome in the audit event of a call. Empty without an event. */
 export const outcomeOf = ({ output }: Pick<Found, 'output'>): Outcome => (output === null ? {} : JSON.parse(output))
 type Outcome = {
   error_code?: string
@@ -188,7 +188,7 @@ type Outcome = {
   routing_warnings?: string[]
 }
 
-/** Why it went the way it went, as its event says. */
+/** The routing, guardrails and tools of a call, from its audit event. */
 function decidedIn(row: Found) {
   const { routing, routing_warnings: skipped = [], guardrails = [], tools_used: tools = [] } = outcomeOf(row)
   return {
@@ -216,7 +216,7 @@ async function present(
       request_id: row.request_id,
       timestamp: iso(row.at),
       endpoint: row.endpoint,
-      // Work without an event of its own was begun by a POST.
+      // Work without its own event was started by a POST.
       method: sent.method ?? 'POST',
       status: row.status,
       code: outcome.error_code ?? null,
@@ -246,7 +246,7 @@ async function present(
   })
 }
 
-/** What the record tells of a call's time: choosing the mode, until the first text, and the rest of the answer. */
+/** The recorded phases of a call: choosing the mode, time to first text, and the rest of the answer. */
 function stepsOf(
   { classified_us, ttft_ms, latency_ms, status, cached, model, resolved_mode }: Found,
   tools: readonly KeptTool[] = [],
@@ -274,7 +274,7 @@ function stepsOf(
   ]
 }
 
-/** A key sees only its own calls, whatever it asks for. */
+/** A key sees only its own calls, whatever the query. */
 const seenAs = ({ caller }: Call<Caller>, query: RequestFilters) =>
   caller.type === 'key' ? { ...query, key_id: caller.keyId } : query
 
@@ -329,7 +329,7 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
 /** Calls whose `metadata` has this member, with this text or number. */
 function hasMember(reader: Reader, name: string, value: string): SQL {
   const { input } = reader.of(usageRecords)
-  // Neither database has a path for such a name.
+  // Neither database can express a path for such a name.
   if (/["\\\0]/.test(name)) return sql`1 = 0`
   return reader.dialect === 'sqlite'
     ? sql`cast(json_extract(${input}, ${`$.metadata.${JSON.stringify(name)}`}) as text) = ${value}`

@@ -36,11 +36,13 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
     .onConflictDoUpdate({ target: [t.skill, t.at], set: { calls: sql`${t.calls} + excluded.calls` } })
 })
 
-/** Pause between rollups; reports read newer calls one by one. */
+/** Pause between rollups. Reports read newer calls individually. */
 const IDLE_MS = 2_000
-/** After a look that found nothing: a sleeping server wakes less. */
+/** Pause after a check without new calls, so that an idle server wakes less often. */
 const CALM_MS = 6_000
-/** Most records read and most buckets written per batch: both hold up other work for some milliseconds. */
+/**
+ * Maximum number of records read and buckets written per batch, because both block other work for some milliseconds.
+ */
 const MAX_RECORDS = 2_000
 const MAX_BUCKETS = 200
 const MIN_RECORDS = 100
@@ -49,15 +51,15 @@ type Rolled = { records: number; done: boolean }
 
 /**
  * Reads usage records in id order and adds them to the day, hour and slot buckets, so that calls themselves do not
- * write these. Summing happens outside the transaction, which moves the cursor only from where it was read: with
- * several nodes each record is still counted once.
+ * write these. Summing happens outside the transaction. The transaction moves the cursor only from the position that
+ * was read, so with several nodes each record is still counted once.
  */
 export function createRollup({ store }: { store: Store }) {
   const watermark = createWatermark()
-  /** Records worth reading per batch: about twice what recently fit, because the rest would be read in vain. */
+  /** Number of records to read per batch: about twice what recently fit, because reading more would be wasted. */
   let worthReading = MAX_RECORDS
 
-  /** Rolls up one batch; `done` when it reached the last record. */
+  /** Rolls up one batch. `done` means that it reached the last record. */
   return async function rollBatch(limit = MAX_RECORDS): Promise<Rolled> {
     const [cursor] = await cursorAt(store.read, {})
     if (!cursor) await store.write((tx) => placeCursor(tx, {}))
@@ -100,7 +102,7 @@ async function commit(
   return true
 }
 
-/** Does not modify the bucket, because a transaction may be retried. `scratch` is only used between two awaits. */
+/** Does not modify the bucket, because a transaction may be retried. `scratch` is not used across an await. */
 async function addBucket(tx: Tx, { sums, cells, ...key }: Bucket, scratch: Histogram): Promise<void> {
   const [known] = await latencyAt(tx, key)
   scratch.fill(0)
@@ -111,7 +113,7 @@ async function addBucket(tx: Tx, { sums, cells, ...key }: Bucket, scratch: Histo
 
 type Options = { store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** Keeps the rollups a few seconds behind the calls; reports read what is not rolled up yet. */
+/** Keeps the rollups a few seconds behind the calls. Reports read the calls that are not rolled up yet. */
 export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   const rollBatch = createRollup({ store })
   let found = 0
@@ -128,7 +130,9 @@ export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   })
 }
 
-/** Adds calls to the hourly counts of their skills. Only hour buckets over all keys: they have each call once. */
+/**
+ * Adds calls to the hourly counts of their skills. Uses only hour buckets over all keys, which contain each call once.
+ */
 async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
   const sums = new Map<string, { skill: string; at: number; calls: number }>()
@@ -141,8 +145,8 @@ async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> 
 }
 
 /**
- * Calls that used these skills, by skill, over whole hours and up to the last rollup. Counts only, with no owner,
- * because the author of a skill asks about other people's calls.
+ * The number of calls that used each skill, over whole hours and up to the last rollup. Contains no owner, because the
+ * author of a skill must not see who uses it.
  */
 export async function callsWithSkills(
   db: Reader,
@@ -160,11 +164,11 @@ export async function callsWithSkills(
 }
 
 /**
- * Returns the id up to which no record can still appear. On SQLite that is the newest id: one writer hands out ids
- * and commits them in order. On Postgres an id is drawn before its commit, so a lower one may appear after a higher
- * one. A transaction that has drawn an id holds a lock on the table until it ends: once every transaction that held
- * one after the newest id was read has ended, nothing below that id is missing. Returns 0 while some are left,
- * and `from`, up to which the caller has read, while nothing is newer.
+ * Returns the id up to which no new record can appear. On SQLite that is the newest id, because one writer assigns and
+ * commits ids in order. On Postgres an id is assigned before its commit, so a lower id may appear after a higher one. A
+ * transaction that has an id holds a lock on the table until it ends. Once every transaction that held a lock after the
+ * newest id was read has ended, nothing below that id is missing. Returns 0 while such transactions are open. Returns
+ * `from`, the position of the caller, when there is nothing newer.
  */
 function createWatermark() {
   let watched: { upTo: number; writers: ReadonlySet<string> } | null = null

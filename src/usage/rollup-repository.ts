@@ -18,7 +18,7 @@ export const placeCursor = command()((tx) =>
   tx.insert(tx.of(usageCursors)).values({ name: CURSOR, position: 0 }).onConflictDoNothing(),
 )
 
-/** Moves the cursor if it is still at `from`; 0 rows when another node was faster. */
+/** Moves the cursor if it is still at `from`. 0 rows when another node was faster. */
 export const moveCursor = counted<{ from: number; to: number }>()((tx, p) => {
   const t = tx.of(usageCursors)
   return tx
@@ -50,7 +50,7 @@ const skillRows = query<{ first: number; last: number }>()((db, p) => {
     .where(and(sql`${t.record_id} >= ${p.first}`, lte(t.record_id, p.last)))
 })
 
-/** The skills of these records, by record id; records without skills have no entry. */
+/** The skills of these records, by record id. Records without skills have no entry. */
 export async function skillsOf(db: Reader, records: readonly { id: number }[]): Promise<Map<number, string[]>> {
   const skills = new Map<number, string[]>()
   if (!records.length) return skills
@@ -80,7 +80,7 @@ export const latencyAt = query<RollupKey>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-/** The primary key of a bucket. Each member is named because query parameters cannot be spread (see `query`). */
+/** The primary key of a bucket. Each member is listed because query parameters cannot be spread (see `query`). */
 const keyValues = (p: Record<keyof RollupKey, Placeholder>) => ({
   owner: p.owner,
   grain: p.grain,
@@ -92,7 +92,7 @@ const keyValues = (p: Record<keyof RollupKey, Placeholder>) => ({
   model: p.model,
 })
 
-/** Adds to the sums of a bucket, or creates it; the histogram is replaced. */
+/** Adds to the sums of a bucket, or creates it. Replaces the histogram. */
 export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
@@ -125,7 +125,7 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
     })
 })
 
-/** Adds refused calls to a bucket, or creates one for them. An existing histogram stays unchanged. */
+/** Adds rejected calls to a bucket, or creates one for them. An existing histogram stays unchanged. */
 export const addRefused = command<RollupKey & { refused: number }>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx

@@ -23,7 +23,7 @@ import {
   UsageSeries,
 } from './schema'
 
-/** How fast and how well the caller's calls were answered (docs/api.md 21). */
+/** Speed and quality of the caller's calls (docs/api.md 21). */
 export const benchmarkRoutes = ({ benchmarks }: { benchmarks: BenchmarkService }, guard: Guard) =>
   new Elysia({ tags: ['Usage'] })
     .use(guard)
@@ -41,7 +41,7 @@ export const benchmarkRoutes = ({ benchmarks }: { benchmarks: BenchmarkService }
 
 type Deps = { usageReading: UsageReading }
 
-/** Single calls, as they were recorded. */
+/** Single calls, as recorded. */
 export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
   new Elysia({ prefix: '/requests', tags: ['Usage'] })
     .use(guard)
@@ -74,7 +74,7 @@ export const requestRoutes = ({ usageReading }: Deps, guard: Guard) =>
       },
     })
 
-/** What was called, when, and what it cost (docs/api.md 18.1). */
+/** Reports and exports of calls with their cost (docs/api.md 18.1). */
 export const usageRoutes = ({ usageReading }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/usage', tags: ['Usage'] })
     .use(guard)

@@ -32,7 +32,7 @@ export const Benchmarks = t.Object(
     ttft_by_mode: t.Record(t.String(), Speed, {
       description: 'Milliseconds from the request to the first text of a stream, by mode',
     }),
-    /** How long it took to choose the mode of `auto` calls; null when none was chosen. */
+    /** Time to choose the mode of `auto` calls. Null when no mode was chosen automatically. */
     classification: nullable(Speed),
     counters: t.Object({
       total: Count,
@@ -84,7 +84,7 @@ export const UsageQuery = t.Object({
 })
 export type UsageQuery = Static<typeof UsageQuery>
 
-/** `csv` and `json` of the contract, and `jsonl`: the same rows, one JSON object per line. */
+/** `csv` and `json`, and `jsonl`: the same rows, one JSON object per line (docs/api.md 18.1). */
 const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
@@ -161,7 +161,7 @@ export const UsageReport = t.Object(
 )
 export type UsageReport = Static<typeof UsageReport>
 
-/** One call in an export; the fields are in the column order of the CSV (docs/api.md 18.1). */
+/** One call in an export. The fields are in the column order of the CSV (docs/api.md 18.1). */
 export const UsageExportRow = t.Object(
   {
     timestamp: Timestamp,
@@ -207,7 +207,7 @@ export const RequestFilters = t.Object({
 })
 export type RequestFilters = Static<typeof RequestFilters>
 
-/** The filter of a member of the request's `metadata` is named after it: `metadata.team=search`. */
+/** Prefix of filters for a member of the request's `metadata`: `metadata.team=search`. */
 export const METADATA = 'metadata.'
 
 export const UsageExportQuery = t.Object({
@@ -223,7 +223,7 @@ const SERIES_GROUPS = [
 ] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
-/** What a series shows, and how it is cut. */
+/** The filters, grouping and buckets of a series. */
 export const SeriesQuery = t.Object({
   ...RequestFilters.properties,
   step: t.Optional(
@@ -296,7 +296,7 @@ export const RequestQuery = t.Object({
 })
 export type RequestQuery = Static<typeof RequestQuery>
 
-/** One call as it was recorded, without what was asked and answered. */
+/** One recorded call, without the texts of request and answer. */
 export const RequestRow = t.Object(
   {
     request_id: t.String(),
@@ -337,7 +337,7 @@ export const RequestCount = t.Object(
   { $id: 'RequestCount' },
 )
 
-/** A call of a tool, as the caller of the request saw it. */
+/** A tool call as the caller of the request saw it. */
 export const KeptTool = t.Object(
   {
     ...{ name: t.String(), status: t.String(), description: t.String() },
@@ -365,7 +365,7 @@ export const RequestDetail = t.Object(
       }),
     ),
     completion_id: nullable(t.String({ description: 'The id in the answer' })),
-    /** Null where the request named its mode. */
+    /** Null when the request named its mode. */
     routing: nullable(
       t.Object({
         source: t.String({
@@ -375,7 +375,7 @@ export const RequestDetail = t.Object(
         skipped: t.Array(t.String(), { description: 'What was passed over, and why' }),
       }),
     ),
-    /** Those that fired: what was found, without quoting it. */
+    /** The guardrails that fired, with findings that never quote the text. */
     guardrails: t.Array(
       t.Object({ guardrail_id: t.String(), phase: t.String(), verdict: t.String(), detail: t.String() }),
     ),

@@ -10,10 +10,10 @@ import { callFields, type Grain, usageCursors, usageRecords, usageRollups, usage
 
 const MAX_KEYS = 500
 
-/** Single calls, with what a series can be split by. */
+/** Single calls, with the columns by which a series can be split. */
 export const callsOf = (reader: Reader, calls: Calls, group: SeriesGroup) => {
   const t = reader.of(usageRecords)
-  // What their events say is long, so it is read only where it decides.
+  // The outputs of events are long, so they are read only for groups that need them.
   const output = group === 'guardrail' || group === 'preference' ? t.output : sql<string | null>`null`
   const columns = { ...callFields(t), ttft_ms: t.ttft_ms, endpoint: t.endpoint, user_id: t.user_id, output }
   return reader.select(columns).from(t).where(calls)
@@ -22,7 +22,7 @@ export type Found = Awaited<ReturnType<typeof callsOf>>[number]
 
 type Chosen = Choice & { model: string | undefined; group_by: SeriesGroup }
 
-/** The buckets of a plan with the position up to which they count, as in the report; and those per key or skill. */
+/** The buckets of a plan with the cursor position, as in the report, and those per key or skill. */
 export async function rolledIn(db: Reader, choice: Chosen, { rolled }: Plan) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   const { owner, keyId = '', mode, model, skill, group_by } = choice
@@ -51,7 +51,7 @@ export async function rolledIn(db: Reader, choice: Chosen, { rolled }: Plan) {
   }
 }
 
-/** The keys an owner has sums of, found one by one by the primary key. */
+/** The keys for which an owner has sums, found one by one with the primary key. */
 async function keysOf(db: Reader, owner: OwnerScope, grain: Grain): Promise<string[]> {
   const r = db.of(usageRollups)
   const keys: string[] = []

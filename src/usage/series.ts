@@ -29,10 +29,10 @@ import { planOf, SLICE, type Span } from './spans'
 import { type UsageRow, usageRecords } from './table'
 
 const MAX_BUCKETS = 400
-/** How long single calls are read when no sums answer the question; what is older stays unknown. */
+/** Time limit for reading single calls when no sums answer the query. Older values stay unknown. */
 const WALK_MS = 200
 const STEPS: Record<SeriesStep, number> = { '5m': HOUR_MS / 12, '1h': HOUR_MS, '1d': DAY_MS }
-/** What sums are kept by. Others are added up from single calls. */
+/** The groups for which sums are stored. Other groups are computed from single calls. */
 const ROLLED_GROUPS: readonly SeriesGroup[] = ['none', 'mode', 'model', 'key', 'skill']
 const ROLLED_FILTERS = new Set([
   'from',
@@ -48,7 +48,7 @@ const ROLLED_FILTERS = new Set([
   'top',
   'compare',
 ])
-/** The series of calls without a mode, model, key or skill. */
+/** Name of the series of calls without a mode, model, key or skill. */
 const UNNAMED = 'none'
 
 export type SeriesDeps = {
@@ -61,7 +61,9 @@ export type SeriesDeps = {
 }
 type SeriesInput = { owner: OwnerScope; span: Span; query: SeriesQuery; signal: AbortSignal }
 
-/** What is known of one series in one bucket. Latencies and times to the first text are histogram cells or texts. */
+/**
+ * The values of one series in one bucket. Latencies and times to first text are histogram cells or encoded histograms.
+ */
 type Cell = { sums: Sums; saved: number; cells: number[]; encoded: string[]; first: number[]; ttft: string[] }
 const emptyCell = (): Cell => ({ sums: emptySums(), saved: 0, cells: [], encoded: [], first: [], ttft: [] })
 type Saved = Pick<UsageRow, 'prompt_tokens' | 'completion_tokens'> & { model: string | null }
@@ -69,9 +71,9 @@ type Saved = Pick<UsageRow, 'prompt_tokens' | 'completion_tokens'> & { model: st
 type Line = Map<number, Cell>
 
 /**
- * Usage as one figure per bucket of time, for each of the highest series. Sums come from the rollups where these keep
- * them; other questions read single calls for a fraction of a second, newest first, and what is older is null. Throws
- * 400 for more than 400 buckets and for an unknown time zone.
+ * Usage as one value per time bucket, for each of the largest series. Uses the rollups if they contain the sums. Other
+ * queries read single calls for a fraction of a second, newest first, and older buckets are null. Throws 400 for more
+ * than 400 buckets and for an unknown time zone.
  */
 export async function readSeries(deps: SeriesDeps, { owner, span, query, signal }: SeriesInput): Promise<UsageSeries> {
   const { timezone = 'UTC', group_by, top } = query
@@ -127,7 +129,7 @@ export async function readSeries(deps: SeriesDeps, { owner, span, query, signal 
 
 type Cost = { key: string; label: string; requests: number; cost_cents: number }
 
-/** What each key and each engine cost over a period, the highest first. */
+/** The cost of each key and each engine over a period, highest first. */
 export async function costsOf(
   deps: SeriesDeps,
   owner: OwnerScope,
@@ -147,7 +149,10 @@ export async function costsOf(
   return { key: await of('key'), model: await of('model') }
 }
 
-/** When the buckets of a period begin, the first one at or before it; days at midnight of the time zone. */
+/**
+ * The start times of the buckets of a period. The first bucket starts at or before the period. Days start at midnight
+ * of the time zone.
+ */
 function edgesOf({ from, to }: Span, step: SeriesStep, timezone: string): number[] {
   const edges: number[] = []
   if (step === '1d') {
@@ -165,7 +170,7 @@ function midnight(at: number, timezone: string): number {
   return day - offsetOf(day - offsetOf(at, timezone), timezone)
 }
 
-/** Milliseconds a time zone is ahead of UTC at a moment. */
+/** The offset of a time zone from UTC at a given time, in milliseconds. */
 function offsetOf(at: number, timezone: string): number {
   if (timezone === 'UTC') return 0
   const local = new Date(at).toLocaleString('sv-SE', { timeZone: timezone })
@@ -188,7 +193,7 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
     }
     return line.get(bucket) ?? line.set(bucket, emptyCell()).get(bucket)!
   }
-  /** What the cached share of these calls would have cost. */
+  /** Estimated cost of the cached share of these calls. */
   const savedOf = (calls: Saved, share: number) =>
     share === 0 || !calls.model
       ? 0
@@ -265,12 +270,15 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
     }
     return found
   }
-  // Where the sums do not keep times to the first text, those of the newest calls alone would mislead.
+  // If the sums contain no times to first text, those of only the newest calls would be misleading.
   for (const line of [found.whole, ...found.lines.values()]) for (const cell of line.values()) cell.first = []
   return found
 }
 
-/** Adds the calls of sessions as a series: what no key accounts for. Their latencies are not kept apart. */
+/**
+ * Adds the calls of sessions as a series: the totals minus those of all keys. Their latencies are not stored
+ * separately.
+ */
 function addKeyless({ lines, whole }: Collected): void {
   lines.delete(UNNAMED)
   const line: Line = new Map()
@@ -296,7 +304,7 @@ const keyOf = (group: SeriesGroup, row: Named): string => {
   return (group === 'endpoint' ? row.endpoint : String(row.status)) ?? UNNAMED
 }
 
-/** The series that a call is in: of guardrails one for each that fired, with its verdict; none without any. */
+/** The series of a call. For guardrails, one for each that fired, with its verdict, and none without any. */
 function keysOf(group: SeriesGroup, row: Found): string[] {
   if (group !== 'guardrail' && group !== 'preference') return [keyOf(group, row)]
   const { guardrails = [], routing } = outcomeOf(row)
@@ -355,7 +363,7 @@ function figuresOf(cell: Cell | null): Figures {
   }
 }
 
-/** The percentiles of what was measured; none without a measurement. */
+/** The percentiles of the measurements. Empty without a measurement. */
 function ranksOf(cells: readonly number[], encoded: readonly string[], ranks: readonly number[]): number[] {
   if (cells.length === 0 && encoded.every((text) => text === '')) return []
   const histogram = noCalls()

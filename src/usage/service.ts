@@ -14,18 +14,18 @@ import { spendDays, type UsageRow, usageRecords, usageSkills } from './table'
 /** Micro-cents: `spent` is charged, `held` is reserved by work that is still running. */
 type Amounts = { spent: number; held: number }
 
-/** A subject's UTC day and UTC month so far (caps roll over at 00:00 UTC, docs/api.md 1.9). */
+/** The amounts of a subject's current UTC day and UTC month (caps roll over at 00:00 UTC, docs/api.md 1.9). */
 export type Spend = { today: Amounts; month: Amounts }
 
 /** Reserves an amount on a capped subject's day. */
 export const holdSpend = (tx: Tx, subject: string, at: number, amount: number) =>
   moveSpend(tx, { subject, day: utcDay(at), spent: 0, held: amount })
 
-/** Releases a reservation and adds the charge, on the day the work began, so that none is lost at midnight. */
+/** Releases a reservation and adds the charge, on the day the work began, so that nothing is lost at midnight. */
 export const settleSpend = (tx: Tx, subject: string, at: number, charged: number, freed: number) =>
   moveSpend(tx, { subject, day: utcDay(at), spent: charged, held: -freed })
 
-/** The same of several charges at once. */
+/** Like `settleSpend`, for several charges at once. */
 export const settleSpends = (
   tx: Tx,
   list: readonly { subject: string; at: number; charged: number; freed: number }[],
@@ -85,7 +85,7 @@ const insertRecord = gathered(
   },
 )
 
-/** The same, returning the id: needed only when rows about the call follow. */
+/** Like `insertRecord`, but returns the id, which is needed only if rows about the call follow. */
 const insertRecordReturningId = command<NewRow>()((tx, p) =>
   insertStatement(tx, p).returning({ id: tx.of(usageRecords).id }),
 )
@@ -94,7 +94,7 @@ const insertSkill = command<{ record_id: number; skill: string }>()((tx, p) =>
   tx.insert(tx.of(usageSkills)).values({ record_id: p.record_id, skill: p.skill }),
 )
 
-/** Adds to a subject's spent and held amounts of a day; creates the row on first use. */
+/** Adds to a subject's spent and held amounts of a day. Creates the row on first use. */
 const moveOneSpend = command<{ subject: string; day: string; spent: number; held: number }>()((tx, p) => {
   const t = tx.of(spendDays)
   return tx
@@ -122,7 +122,7 @@ const moveSpend = gathered(
       const sum = sums.get(`${subject} ${day}`)
       sums.set(`${subject} ${day}`, { subject, day, spent: spent + (sum?.spent ?? 0), held: held + (sum?.held ?? 0) })
     }
-    // In one order, so that no two transactions wait for each other.
+    // Sorted, so that two transactions do not deadlock.
     const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
     if (tx.dialect === 'postgres') await moveListedSpend(tx, { list: JSON.stringify(list) })
     else for (const move of list) await moveOneSpend(tx, move)
@@ -142,20 +142,22 @@ const IDLE_MS = 10_000
 
 type Options = { refusals: Refusals; store: Store; clock: Clock; onError(name: string, error: unknown): void }
 
-/** Refused calls of one key, or of one owner's sessions, within one slot. */
+/** Rejected calls of one key, or of one owner's sessions, within one slot. */
 type Count = { owner: OwnerScope; keyId: KeyId | null; at: number; calls: number }
 
-/** Counts written per transaction; each one is five rows. */
+/** Number of counts written per transaction. Each count is five rows. */
 const BATCH = 40
 
-/** Most counts kept in memory; further keys are not counted. Real traffic does not reach this within seconds. */
+/**
+ * Maximum number of counts in memory. Further keys are not counted. Real traffic does not reach this within seconds.
+ */
 const MAX = 50_000
 
 export type Refusals = ReturnType<typeof createRefusals>
 
 export type UsageLog = ReturnType<typeof createUsageLog>
 
-/** What one call consumed. Cost in micro-cents, durations in milliseconds. */
+/** The consumption of one call. Cost in micro-cents, durations in milliseconds. */
 export type UsageEntry = {
   requestId: string
   owner: OwnerScope
@@ -166,29 +168,29 @@ export type UsageEntry = {
   mode: string | null
   resolvedMode: string | null
   model: string | null
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status: number
   promptTokens: number
   completionTokens: number
   costMicro: number
-  /** The hold that paid, where this row is what the ledger has of the charge. */
+  /** The hold that paid, if this row is the ledger's record of the charge. */
   paidBy?: string | undefined
   cached: boolean
   latencyMs: number
-  /** Time to the first token of a stream; null without one. */
+  /** Time to the first token of a stream. Null without a stream. */
   ttftMs: number | null
-  /** Time spent choosing the mode; absent when the caller chose it. */
+  /** Time to choose the mode. Absent when the caller chose it. */
   classifiedMs?: number | null
   fallbackUsed: boolean
   /** Ids of the skills that were used. */
   skills?: readonly string[]
-  /** The error that ended the call early; marked, so that it is not counted as a refused call too. */
+  /** The error that ended the call early. It is marked, so that the call is not also counted as rejected. */
   broken?: unknown
 }
 
 type Deps = {
   clock: Clock
-  /** Told of each call once its row is committed. */
+  /** Called for each call after its row is committed. */
   witness?(entry: UsageEntry): void
 }
 
@@ -198,8 +200,9 @@ export function createUsageLog({ clock, witness }: Deps) {
     refusals,
 
     /**
-     * Writes the usage row of a call, in the transaction that settles its charge, with the call's audit event when it
-     * has one: `AuditLog.record` gives it, and then the row has its time. One statement without skills.
+     * Writes the usage row of a call in the transaction that settles its charge, together with the call's audit event
+     * if there is one. `AuditLog.record` supplies the event, and the row then has the event's time. One statement
+     * without skills.
      */
     record(tx: Tx, entry: UsageEntry, event: AuditEventRow | null = null): Promise<unknown> {
       const row = {
@@ -237,7 +240,7 @@ export function createUsageLog({ clock, witness }: Deps) {
       return entry.skills?.length ? insertWithSkills(tx, row, entry.skills) : insertRecord(tx, row)
     },
 
-    /** What a key spent today and this month, for its caps and its `spent_*_cents`. */
+    /** The spending of a key today and this month, for its caps and its `spent_*_cents`. */
     spent: (reader: Reader, subject: string) => spendOf(reader, subject, clock.now()),
   }
 }
@@ -248,8 +251,8 @@ async function insertWithSkills(tx: Tx, row: NewRow, skills: readonly string[]):
 }
 
 /**
- * Counts calls answered 4xx before they began. They get no usage row, so that a flood of refusals does not become a
- * flood of writes; the counts are added to the rollups in batches. A crash loses the last seconds.
+ * Counts calls that got a 4xx before they began. They get no usage row, so that a flood of rejections does not become a
+ * flood of writes. The counts are added to the rollups in batches. A crash loses the last seconds.
  */
 export function createRefusals({ clock }: { clock: Clock }) {
   const recorded = new WeakSet<object>()
@@ -268,13 +271,13 @@ export function createRefusals({ clock }: { clock: Clock }) {
       if (error instanceof Error) recorded.add(error)
     },
 
-    /** Counts one refused call, unless its error was marked by `markRecorded`. */
+    /** Counts one rejected call, unless its error was marked by `markRecorded`. */
     note(owner: OwnerScope, keyId: KeyId | null, error: Error | null): void {
       if (error && recorded.has(error)) return
       add({ owner, keyId, at: startOf('slot', clock.now()), calls: 1 })
     },
 
-    /** Refused calls not yet in any bucket. They have neither mode nor skill. */
+    /** Rejected calls not yet in any bucket. They have neither mode nor skill. */
     waiting({ owner, keyId, mode, skill }: Choice, { from, to }: Span): number {
       if (mode !== undefined || skill !== undefined) return 0
       const counts = [...waiting.values()].filter(
@@ -283,7 +286,7 @@ export function createRefusals({ clock }: { clock: Clock }) {
       return counts.reduce((sum, { at, calls }) => (at >= from && at < to ? sum + calls : sum), 0)
     },
 
-    /** Writes one batch and returns how many counts it had. A batch that fails is put back. */
+    /** Writes one batch and returns its number of counts. Puts a failed batch back. */
     async flush(store: Store): Promise<number> {
       const taken = [...waiting].slice(0, BATCH)
       for (const [name] of taken) waiting.delete(name)
@@ -300,7 +303,7 @@ export function createRefusals({ clock }: { clock: Clock }) {
   }
 }
 
-/** Sums first: the all-keys rows of an owner are shared by all counts of that owner. */
+/** Sums first, because all counts of an owner share the all-keys rows. */
 async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   const sums = new Map<string, RollupKey & { refused: number }>()
   for (const { calls, ...count } of counts)
@@ -331,7 +334,7 @@ function rollupKeysOf({ owner, keyId, at }: Omit<Count, 'calls'>): RollupKey[] {
   )
 }
 
-/** Adds refused calls to the rollups every ten seconds, and the rest when the server stops. */
+/** Adds rejected calls to the rollups every ten seconds, and the rest when the server stops. */
 export function startRefusalLoop({ refusals, store, clock, onError }: Options): Loop {
   const name = 'usage-refusals'
   const loop = startLoop({ name, idleMs: IDLE_MS, clock, onError, tick: () => refusals.flush(store) })
@@ -348,7 +351,7 @@ export function startRefusalLoop({ refusals, store, clock, onError }: Options): 
   }
 }
 
-/** What a subject (an API key) has spent and on hold, in the UTC day and month of `at`. */
+/** The amounts a subject (an API key) has spent and held, in the UTC day and month of `at`. */
 export async function spendOf(reader: Reader, subject: string, at: number): Promise<Spend> {
   const day = utcDay(at)
   const days = await daysBetween(reader, { subject, from: `${day.slice(0, 7)}-01`, to: day })

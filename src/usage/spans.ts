@@ -8,29 +8,32 @@ import type { Choice } from './report-repository'
 import { newestId } from './rollup-repository'
 import { type Grain, usageRecords } from './table'
 
-/** Calls read per slice. */
+/** Number of calls read per slice. */
 export const SLICE = 4_000
 
 /** Yields to the event loop between two slices (docs/promises.md I28). */
 export type Turn = () => Promise<void>
 
-/** A call's usage and audit rows share a transaction but read the clock separately; their times differ by less. */
+/**
+ * A call's usage and audit rows share a transaction but read the clock separately. Their times differ by less than
+ * this.
+ */
 const MAX_CLOCK_GAP_MS = 60_000
 
-/** The requested mode, the resolved mode and the time of a call; null when it has no record. */
+/** The requested mode, the resolved mode and the time of a call. Null when it has no record. */
 export type ModeOfCall = { mode: string | null; resolved: string | null; at: number }
 
 /** Half-open range of time, epoch ms. */
 export type Span = { from: number; to: number }
 type Part = Span & { grain: Grain }
 type Cut = { rolled: Part[]; calls: Span[] }
-/** How to read a period: `rolled` from the rollups, `calls` (its ends) from single records. */
+/** A plan for reading a period: `rolled` from the rollups, `calls` (the ends of the period) from single records. */
 export type Plan = Cut & { whole: Span }
 
 /**
  * Splits a period into whole buckets of the widest grain, then finer ones at both ends, until less than the finest
- * grain is left. `grains` from wide to fine. No call is later than `now`, so a period that reaches it is extended
- * to a whole hour.
+ * grain is left. `grains` are ordered from wide to fine. No call is later than `now`, so a period that reaches it is
+ * extended to a whole hour.
  */
 export function planOf({ from, to }: Span, now: number, grains: readonly Grain[]): Plan {
   const whole = { from, to: to > now ? startOf('hour', to + HOUR_MS - 1) : to }

@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, UserId } from '../kernel/ids'
 import { defineClusteredTable, defineTable, type Row } from '../kernel/store'
 
-/** The columns read wherever calls are counted or shown. */
+/** The columns needed to count or show calls. */
 export const callFields = (t: typeof usageRecords.sqlite) => ({
   id: t.id,
   owner: t.owner,
@@ -28,9 +28,7 @@ export const speedFields = (t: typeof usageRecords.sqlite) => ({
   fallback_used: t.fallback_used,
 })
 
-/**
- * One row per call (docs/api.md 18.1), with its audit event where it has one. Append-only by triggers of `drizzle/`.
- */
+/** One row per call (docs/api.md 18.1), with its audit event if there is one. Append-only by triggers in `drizzle/`. */
 export const usageRecords = defineTable((k) =>
   k.table(
     'usage_records',
@@ -52,10 +50,12 @@ export const usageRecords = defineTable((k) =>
       cached: k.bool('cached').notNull(),
       latency_ms: k.int('latency_ms').notNull(),
       ttft_ms: k.int('ttft_ms'),
-      /** Microseconds spent choosing the mode; null when the caller chose it. */
+      /** Microseconds to choose the mode. Null when the caller chose it. */
       classified_us: k.int('classified_us'),
       fallback_used: k.bool('fallback_used').notNull(),
-      /** The event's place in the owner's chain and its other columns, as in `audit_events`; null without an event. */
+      /**
+       * The event's position in the owner's chain and its other columns, as in `audit_events`. Null without an event.
+       */
       seq: k.int('seq'),
       event_id: k.text('event_id').$type<AuditEventId>(),
       action: k.text('action'),
@@ -65,7 +65,7 @@ export const usageRecords = defineTable((k) =>
       output: k.text('output'),
       prev_hash: k.text('prev_hash'),
       hash: k.text('hash'),
-      /** Its reference in the ledger, where the row is the posting of `cost_micro`: the hold that paid. */
+      /** Reference in the ledger, if the row is the posting of `cost_micro`: the hold that paid. */
       ledger_ref: k.text('ledger_ref'),
     },
     (t) => [
@@ -76,7 +76,7 @@ export const usageRecords = defineTable((k) =>
   ),
 )
 
-/** What a subject (an API key) spent and has on hold, one row per UTC day: caps and reports read 31 rows at most. */
+/** The spent and held amounts of a subject (an API key), one row per UTC day. Caps and reports read 31 rows at most. */
 export const spendDays = defineClusteredTable((k) =>
   k.table(
     'spend_days',
@@ -91,7 +91,7 @@ export const spendDays = defineClusteredTable((k) =>
   ),
 )
 
-/** The skills used in a call; a call without skills has no rows. */
+/** The skills used in a call. A call without skills has no rows. */
 export const usageSkills = defineTable((k) =>
   k.table('usage_skills', { record_id: k.int('record_id').notNull(), skill: k.text('skill').notNull() }, (t) => [
     k.primaryKey({ columns: [t.record_id, t.skill] }),
@@ -99,8 +99,9 @@ export const usageSkills = defineTable((k) =>
 )
 
 /**
- * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills
- * and per skill. Over all keys there are also rows per five-minute slot. Reports of a month read these, not the calls.
+ * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills and
+ * per skill. Over all keys there are also rows per five-minute slot. Monthly reports read these rows instead of the
+ * calls.
  */
 export const usageRollups = defineClusteredTable((k) =>
   k.table(
@@ -112,9 +113,9 @@ export const usageRollups = defineClusteredTable((k) =>
       api_key: k.text('api_key').notNull(),
       /** Start of the day, hour or slot. */
       at: k.ms('at').notNull(),
-      /** Empty for the sum over all calls; a call with skills is also counted in the rows of each skill. */
+      /** Empty for the sum over all calls. A call with skills is also counted in the row of each skill. */
       skill: k.text('skill').notNull(),
-      /** Empty when the call had none. */
+      /** Empty when the call had no mode. */
       mode: k.text('mode').notNull(),
       resolved_mode: k.text('resolved_mode').notNull(),
       model: k.text('model').notNull(),
@@ -125,9 +126,9 @@ export const usageRollups = defineClusteredTable((k) =>
       cached: k.int('cached').notNull(),
       client_errors: k.int('client_errors').notNull(),
       server_errors: k.int('server_errors').notNull(),
-      /** Calls refused before they began; among the client errors, but in none of the other sums. */
+      /** Calls rejected before they began. Included in the client errors, but in none of the other sums. */
       refused: k.int('refused').notNull(),
-      /** Histogram of the latencies of answered calls (`latency.ts`). */
+      /** Histogram of the latencies of answered calls (`buckets.ts`). */
       latency: k.text('latency').notNull(),
     },
     (t) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],
@@ -145,8 +146,8 @@ export const skillCalls = defineTable((k) =>
 )
 
 /**
- * What `GET /benchmarks` needs beyond the rollups: one row per hour and per day for each mode that has values.
- * Advanced by the same cursor.
+ * Data of `GET /benchmarks` that the rollups do not contain: one row per hour and per day for each mode that has
+ * values. Advanced by the same cursor.
  */
 export const usageSpeeds = defineTable((k) =>
   k.table(
@@ -157,7 +158,7 @@ export const usageSpeeds = defineTable((k) =>
       at: k.ms('at').notNull(),
       /** The resolved mode, or the requested one when none was resolved. */
       mode: k.text('mode').notNull(),
-      /** Histograms (`latency.ts`): milliseconds to the first token, microseconds spent choosing the mode. */
+      /** Histograms (`buckets.ts`): milliseconds to the first token, microseconds to choose the mode. */
       ttft: k.text('ttft').notNull(),
       classified: k.text('classified').notNull(),
       failovers: k.int('failovers').notNull(),
@@ -166,7 +167,7 @@ export const usageSpeeds = defineTable((k) =>
   ),
 )
 
-/** How far the rollups have come: every record up to this id is included, and none after it. One row. */
+/** The progress of the rollups: every record up to this id is included, and none after it. One row. */
 export const usageCursors = defineTable((k) =>
   k.table('usage_cursors', { name: k.text('name').primaryKey(), position: k.int('position').notNull() }),
 )
@@ -175,17 +176,17 @@ export type RollupRow = Row<typeof usageRollups>
 export type SpeedRow = Row<typeof usageSpeeds>
 export type UsageRow = Row<typeof usageRecords>
 
-/** Requests and answers of calls whose owner keeps them, until they expire. */
+/** Requests and responses of calls whose owner stores them, until they expire. */
 export const requestBodies = defineTable((k) =>
   k.table(
     'request_bodies',
     {
       request_id: k.text('request_id').primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** The body as JSON, and the text of the answer; null without one. */
+      /** The body as JSON, and the text of the response, or null without one. */
       request: k.text('request').notNull(),
       response: k.text('response'),
-      /** The tool calls of its answer as JSON (`KeptTool`); null without one. */
+      /** The tool calls of the response as JSON (`KeptTool`). Null without tool calls. */
       tools: k.text('tools'),
       expires_at: k.ms('expires_at').notNull(),
     },
