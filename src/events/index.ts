@@ -1,6 +1,4 @@
-/**
- * Events: delivered to other modules in the causing transaction, and to the subscribers of the owner (docs/api.md 11).
- */
+/** Events: delivered to other modules in the causing transaction, and to the owner's subscribers (docs/api.md 11). */
 
 export { eventRepository, subscribe, webhooksFor } from './repository'
 export { type DomainEvent, defineEvent, defineInternalEvent, EventId, type EventKind } from './schema'

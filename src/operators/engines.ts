@@ -213,9 +213,7 @@ export function createEngineVerbs(deps: Deps) {
     })
   }
 
-  /**
-   * Sets the targets of a mode, or with `*` of all text modes. Throws 404 for an unknown mode, 400 for unknown targets.
-   */
+  /** Sets the targets of a mode, or with `*` of all text modes. Throws 404 for an unknown mode, 400 for bad targets. */
   async function map(call: Call<OperatorCaller>, mode: string, targets: readonly string[]): Promise<MappedEngine> {
     const id = mode === '*' ? mode : idOf(mode)
     return engineRegistry.change(async (tx, before) => {

@@ -246,10 +246,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     return present(store.read, await find(store.read, caller, id))
   }
 
-  /**
-   * The new instance is bound to no key. Throws the errors of `read` and `placeOf`, and 409 when the owner already has
-   * a default or the maximum number.
-   */
+  /** Bound to no key. Throws the errors of `read` and `placeOf`, and 409 for a second default or too many instances. */
   async function create(call: Call<Caller>, order: NewOf<N>, { owner }: OwnerFilter = {}): Promise<MadeOf<N>> {
     const { scope } = (noun.owned === 'either' ? order : {}) as { scope?: OwnedScope }
     const place = await placeOf(store.read, call.caller, scope, owner)
@@ -263,9 +260,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     })
   }
 
-  /**
-   * Inserts a complete row. Throws 403 unless the caller may create it, and 409 when its owner has the maximum number.
-   */
+  /** Inserts a complete row. Throws 403 unless the caller may create it, and 409 when its owner has too many. */
   async function add(tx: Tx, about: About<N>, input?: Input): Promise<void> {
     const { call, row } = about
     await assertMayMake(tx, call.caller, row)
@@ -278,10 +273,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     await record(tx, about, input)
   }
 
-  /**
-   * Omitted members stay unchanged. Checks the permission before validating the body, so that an unauthorized caller
-   * learns nothing.
-   */
+  /** Omitted members stay unchanged. Checks the permission first, so that an unauthorized caller learns nothing. */
   async function update(call: Call<Caller>, id: string, patch: PatchOf<N>): Promise<ChangedOf<N>> {
     const before = await find(store.read, call.caller, id)
     await assertMayChange(store.read, call.caller, before)
@@ -345,9 +337,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
 const sent = (members: object): object =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 
-/**
- * The owners whose rows a caller sees, the owner of new rows, and the rows a caller may change. Operators see all rows.
- */
+/** The owners whose rows a caller sees, the owner of new rows, and the rows a caller may change. */
 function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>, noun: AnyNoun) {
   return { reachOf: scopeOf, placeOf, assertMayMake, assertMayChange }
 

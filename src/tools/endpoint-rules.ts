@@ -12,7 +12,7 @@ export const HEADER_VALUE = form('^[\\t\\x20-\\x7e\\x80-\\xff]*$', 'one line of 
 const NAME = new RegExp(HEADER_NAME)
 const VALUE = new RegExp(HEADER_VALUE)
 
-/** Headers that frame or route the message, or identify the sender: only this server sets them (docs/attacks.md J2). */
+/** Headers that frame or route the message, or identify the sender. Only this server sets them (docs/attacks.md J2). */
 const OURS =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|upgrade|te|trailer|expect|accept-encoding|user-agent|forwarded|x-forwarded-.*|via|proxy-.*|svc-.*|webhook-.*)$/i
 
@@ -24,8 +24,8 @@ export function readMethod(given: string | undefined, path: string): Endpoint['m
 }
 
 /**
- * Checks an endpoint's headers and returns them with lower-case names. Throws 400 for too many, malformed or
- * duplicate headers, and for those only this server may set.
+ * Validates an endpoint's headers and returns them with lower-case names. Throws 400 for too many, malformed or
+ * duplicate headers, and for headers that only this server may set.
  */
 export function readHeaders(given: Record<string, string>, path: string): Record<string, string> {
   const entries = Object.entries(given)

@@ -39,8 +39,8 @@ function readUrl(url: string, path: string, outbound: Pick<Outbound, 'readUrl'>)
 }
 
 /**
- * Calls a caller's own endpoint once, signed: sends `{tool, arguments, request_id}` and expects JSON of at most 256
- * KiB within 10 seconds; redirects are not followed (docs/api.md 22.5). Throws {@link ToolFailure}.
+ * Calls a caller's own endpoint once, signed: sends `{tool, arguments, request_id}` and expects JSON of at most 256 KiB
+ * within 10 seconds. Does not follow redirects (docs/api.md 22.5). Throws {@link ToolFailure}.
  */
 export async function callEndpoint({ outbound, secretOf }: Deps, { name, endpoint, args, context }: Input) {
   const { call, now, signal } = context

@@ -1,4 +1,4 @@
-/** Tools: which ones engines may call, who may use them, and how a call is run. */
+/** Tools: the tools that engines may call, the permissions of callers, and the execution of calls. */
 export { readEndpoint } from './endpoint'
 export { HEADER_NAME, HEADER_VALUE } from './endpoint-rules'
 export { createTools, type Tools, type Wanted } from './service'

@@ -3,7 +3,7 @@ import type { EngineTool } from '../engines'
 import type { Call, TenantCaller } from '../kernel/caller'
 import type { Tool, Toolset } from './tool'
 
-/** Most tools a request may define (docs/api.md 2.1); more would fill the engine's context window. */
+/** Maximum number of tools that a request may define (docs/api.md 2.1). More would fill the engine's context window. */
 export const MAX_INLINE_TOOLS = 64
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -25,7 +25,7 @@ const toDefinition = ({ name, description, inputSchema }: Tool): EngineTool => (
   parameters: inputSchema,
 })
 
-/** Whether the caller may be offered the tool. Their role in the org is checked by `refusal` when it is called. */
+/** Whether the tool may be offered to the caller. `refusal` checks their role in the org when the tool is called. */
 export function isOffered({ permissionLevel, scope }: Tool, caller: TenantCaller): boolean {
   if (permissionLevel === 'system' || !carries(caller, scope)) return false
   return permissionLevel === 'user' || caller.activeOrgId !== null
@@ -34,7 +34,10 @@ export function isOffered({ permissionLevel, scope }: Tool, caller: TenantCaller
 const ADMINS: ReadonlySet<Role> = new Set<Role>(['owner', 'admin'])
 const MEMBERS: ReadonlySet<Role> = new Set<Role>(['owner', 'admin', 'member'])
 
-/** Why this caller may not use the tool, in one sentence, or null. `role` is the caller's role in the active org. */
+/**
+ * The reason why this caller may not use the tool, in one sentence, or null. `role` is the caller's role in the active
+ * org.
+ */
 export function refusal(tool: Tool, { caller }: Call, role: Role | null): string | null {
   if (!carries(caller, tool.scope)) return `This key lacks the scope ${tool.scope}, which ${tool.name} needs.`
   switch (tool.permissionLevel) {

@@ -9,7 +9,7 @@ import { refusal } from './rules'
 import { type RequestedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
 import { compileInTurn, isSlow, validatorOf } from './validation'
 
-/** Arguments above this size are refused before they are parsed. */
+/** Larger arguments are rejected before parsing. */
 const MAX_ARGUMENT_BYTES = 256 * 1024
 
 type Arguments = Record<string, unknown>
@@ -20,18 +20,18 @@ const unfit = (args: Arguments | null, problem: string): Read => ({ fits: false,
 
 const FENCE_BEGIN = /^```(?:json)?\s*\n/
 
-/** Most tool calls of one run over all its iterations (docs/api.md 22.5). */
+/** Maximum number of tool calls in one run over all its iterations (docs/api.md 22.5). */
 export const MAX_CALLS = 64
 
-/** Most tool calls of one run at the same time; further calls wait. */
+/** Maximum number of concurrent tool calls in one run. Further calls wait. */
 export const MAX_AT_ONCE = 8
 
-/** Characters of results that one run may show its caller, summed over all calls. */
+/** Total number of characters of results that one run may show its caller. */
 const MAX_SHOWN_CHARS = 1024 * 1024
 
 type Tally = ReturnType<typeof createTally>
 
-/** Longest text of one result, in characters: for the engine, and for the caller. */
+/** Maximum text length of one result, in characters: for the engine, and for the caller. */
 export const MAX_TEXT_CHARS = 24_000
 
 export const MAX_RESULT_CHARS = 64 * 1024
@@ -39,13 +39,15 @@ export const MAX_RESULT_CHARS = 64 * 1024
 type Presented = { text: string; result: unknown }
 
 type Deps = {
-  /** The caller's role in their active org; null without one. */
+  /** The caller's role in their active org, or null. */
   roleOf(call: Call): Promise<Role | null>
-  /** Reports a failure that is this server's fault. */
+  /** Reports a failure that this server caused. */
   onFault(name: string, error: unknown): void
 }
 
-/** Runs an engine's calls. Failures become outcomes the engine can read; it rejects only when the run is aborted. */
+/**
+ * Runs an engine's tool calls. Failures become outcomes that the engine can read. Rejects only when the run is aborted.
+ */
 export function createRun({ roleOf, onFault }: Deps) {
   const tallies = new WeakMap<Toolset, Tally>()
 
@@ -57,7 +59,7 @@ export function createRun({ roleOf, onFault }: Deps) {
     const tool = toolset.tools.get(request.name)
     if (!tool) return failed(null, 'unknown tool', unknownTool(request.name, toolset))
     if (!tally.take()) return failed(null, 'too many calls', tally.refusal)
-    // An engine may ask for 16 calls at once, so schema compilation and slow checks each wait for their own turn of the
+    // An engine may request 16 calls at once, so schema compilation and slow checks each wait for their own turn of the
     // event loop (docs/promises.md I28).
     await compileInTurn(tool.inputSchema)
     if (isSlow(tool.inputSchema)) await nextTurn()
@@ -102,7 +104,7 @@ export function createRun({ roleOf, onFault }: Deps) {
   }
 }
 
-/** Settles with the tool's answer, its time-out or the abort of the run, whichever comes first. */
+/** Settles with the tool's answer, its timeout or the abort of the run, whichever comes first. */
 async function within(tool: Tool, args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
   const { promise: ended, reject } = Promise.withResolvers<never>()
   const ending = new AbortController()
@@ -133,7 +135,7 @@ const failed = (args: Record<string, unknown> | null, description: string, sente
   text: `Error: ${sentence}`,
 })
 
-/** Adds a third party's error text to the failure, after guardrails checked it like a result. */
+/** Adds a third party's error text to the failure, after guardrails have checked it like a result. */
 async function toSentence(name: string, { message, data }: ToolFailure, context: ToolContext): Promise<string> {
   const left = data && String(await guarded(name, data, context).catch(() => ''))
   return left ? `${message}\n${fence(name, cut(left, MAX_TEXT_CHARS))}` : message
@@ -157,15 +159,15 @@ function unknownTool(name: string, { tools }: Toolset): string {
   return `There is no tool named ${quoted(name)}. ${known}`
 }
 
-/** Shortens a text to `max` characters and notes how many are missing. */
+/** Shortens a text to `max` characters and notes the number of missing characters. */
 function cut(text: string, max: number): string {
   if (text.length <= max) return text
   return `${shorten(text, max)}\n[cut here: ${text.length - max + 1} more characters]`
 }
 
 /**
- * Renders a tool's result twice: fenced as data for the engine, and as JSON for the caller. A result too large to
- * show becomes `{truncated: true, text, total_chars}`. `room` is how many characters this run may still show.
+ * Renders a tool's result twice: fenced as data for the engine, and as JSON for the caller. A result too large to show
+ * becomes `{truncated: true, text, total_chars}`. `room` is the number of characters this run may still show.
  */
 function present(name: string, found: unknown, room: number): Presented {
   const json = JSON.stringify(found) ?? 'null'
@@ -176,7 +178,7 @@ function present(name: string, found: unknown, room: number): Presented {
   return { text, result: { truncated: true, text: shown, total_chars: json.length } }
 }
 
-/** Counts what one run has used of its limits. */
+/** Tracks one run's use of its limits. */
 function createTally() {
   let calls = 0
   let working = 0
@@ -184,11 +186,11 @@ function createTally() {
   const waiting: (() => void)[] = []
 
   return {
-    /** Counts a call; false when the run has used all its calls. */
+    /** Counts a call. False when the run has used all its calls. */
     take: (): boolean => ++calls <= MAX_CALLS,
     refusal: `This answer has used its ${MAX_CALLS} tool calls. Answer now from what is known.`,
 
-    /** Runs `work` when a place is free. Rejects as `work` does, or when the signal aborted while it waited. */
+    /** Runs `work` when a slot is free. Rejects like `work`, or when the signal was aborted during the wait. */
     async withTurn<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       if (working < MAX_AT_ONCE) working++
       else await new Promise<void>((go) => waiting.push(go))
@@ -196,7 +198,7 @@ function createTally() {
         signal.throwIfAborted()
         return await work()
       } finally {
-        // Hands the free place to the call that has waited longest.
+        // Hands the free slot to the call that has waited longest.
         const next = waiting.shift()
         if (next) next()
         else working--
@@ -204,7 +206,7 @@ function createTally() {
     },
 
     room: (): number => room,
-    /** Subtracts a result's size from what may still be shown. */
+    /** Subtracts a result's size from the remaining characters. */
     show(result: unknown): void {
       room = Math.max(0, room - (JSON.stringify(result)?.length ?? 0))
     },
@@ -212,8 +214,8 @@ function createTally() {
 }
 
 /**
- * Parses an engine's arguments (JSON text) and checks them against the tool's input schema. `problem` is a sentence for
- * the engine.
+ * Parses an engine's arguments (JSON text) and validates them against the tool's input schema. `problem` is a sentence
+ * for the engine.
  */
 function readNow(tool: Tool, text: string): Read {
   const bytes = Buffer.byteLength(text)
@@ -242,7 +244,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around all of it is removed. */
+/** Repairs only unambiguous damage: empty text becomes `{}`, and a Markdown fence around the whole text is removed. */
 function repaired(text: string): string {
   if (text.trim() === '') return '{}'
   const whole = text.trim()

@@ -23,7 +23,7 @@ export const InlineTool = t.Object(
 )
 export type InlineTool = Static<typeof InlineTool>
 
-/** An MCP server whose tools take part in a request (docs/api.md 28.2). */
+/** An MCP server whose tools a request may use (docs/api.md 28.2). */
 export const McpServer = t.Object(
   {
     type: t.Literal('mcp'),

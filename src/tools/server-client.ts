@@ -13,22 +13,22 @@ const NAME = 'svc-tools'
 
 type Deps = { outbound: Outbound }
 
-/** A tool as a server describes it; nothing of it is checked yet. */
+/** A tool as a server describes it, unchecked. */
 export type Offered = { name: string; description: string; inputSchema: JsonSchema }
 
-/** What the servers of one request may still list, over all their pages: bytes of answers, and tools. */
+/** The remaining list budget of all servers of one request, over all pages: response bytes, and tools. */
 export type ListBudget = { bytes: number; tools: number }
 export const newListBudget = (): ListBudget => ({ bytes: 2 * 1024 * 1024, tools: 512 })
 
-/** A server lists more than its request has left. */
+/** A server lists more than the remaining budget of its request. */
 export class ListTooLarge extends Error {
   override name = 'ListTooLarge'
 }
 
 /**
- * The tools of a server, within ten seconds; what they take is taken from `budget`. Rejects with {@link ListTooLarge},
- * and when the server does not answer or does not speak the protocol. The library's own `listTools` compiles every
- * `outputSchema`, of which nothing is checked here: one of 3,000 properties takes 13 s.
+ * The tools of a server, within ten seconds. Deducts their size from `budget`. Rejects with {@link ListTooLarge}, and
+ * when the server does not respond or does not speak the protocol. Not the library's own `listTools`, because it
+ * compiles every `outputSchema`, which is not needed here. One with 3,000 properties takes 13 s.
  */
 export async function listTools(
   deps: Deps,
@@ -62,7 +62,7 @@ export async function listTools(
   })
 }
 
-/** Calls one tool, and gives what it returned. Throws {@link ToolFailure}; what the server said of it is data. */
+/** Calls one tool and returns its result. Throws {@link ToolFailure}, with the server's error text as data. */
 export async function runTool(
   deps: Deps,
   server: McpServer,
@@ -85,7 +85,7 @@ export async function runTool(
   }
 }
 
-/** The texts of a result; of pictures and files only that they are there. */
+/** The texts of a result. Images and files are only mentioned. */
 function textsOf(content: unknown): string[] {
   if (!Array.isArray(content)) return []
   return content.map((part: { type?: string; text?: unknown }) =>
@@ -102,7 +102,7 @@ async function withClient<T>(
   limits: Limits,
   work: (client: Client, options: Options) => Promise<T>,
 ): Promise<T> {
-  // Loaded by the first request that names a server.
+  // Loaded on the first request that names a server.
   const [{ Client }, { StreamableHTTPClientTransport }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
@@ -127,11 +127,14 @@ async function withClient<T>(
   }
 }
 
-/** The protocol's requests go through the outbound door like all addresses of users: public ones, no redirects (J). */
+/**
+ * The protocol's requests use the guarded outbound client, like all user-supplied addresses: public ones, no redirects
+ * (J).
+ */
 const throughTheDoor =
   (outbound: Outbound, { signal, budget }: Limits) =>
   async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    // The stream of what a server says by itself is not opened: nobody here would hear it.
+    // Does not open the stream for server-initiated messages, because nobody here would read it.
     if (init.method === 'GET') return new Response(null, { status: 405 })
     try {
       const { status, headers, body } = await outbound.fetchPublic(String(url), {

@@ -11,35 +11,37 @@ import { type ListBudget, ListTooLarge, listTools, newListBudget, type Offered, 
 import { type Tool, ToolFailure } from './tool'
 import { type Allowance, newAllowance, problemsOf } from './validation'
 
-/** Most tools of one request, those that it defines among them (docs/api.md 28.2). */
+/** Maximum number of tools in one request, including those that it defines (docs/api.md 28.2). */
 const MAX_TOOLS = 128
 const MAX_SERVERS = 4
 const MAX_DESCRIPTION = 1_024
-/** How much of a description is looked at before it is cleaned and cut. */
+/** Number of characters of a description that are read before it is cleaned and cut. */
 const MAX_READ = 4 * MAX_DESCRIPTION
 const TIMEOUT_MS = 10_000
 
 type Brought = {
   tools: readonly Tool[]
   warnings: readonly string[]
-  /** How many of the servers could not be reached. */
+  /** The number of servers that could not be reached. */
   unreachable: number
 }
-/** A call that the user has allowed beforehand: with these arguments, or with any. */
+/** A call that the user has approved in advance: with these arguments, or with any. */
 type Allowed = { name: string; arguments?: unknown }
-/** `taken` has the names of the tools that the request defines. */
+/** `taken` contains the names of the tools that the request defines. */
 type Circumstances = {
   taken: ReadonlySet<string>
   allowed: readonly Allowed[]
   guard: Guard | null
   signal: AbortSignal
 }
-/** What all servers of the request share: what they may list, and what their schemas may take. */
+/** State shared by all servers of the request: the list budget and the allowance for schemas. */
 type Shared = Omit<Circumstances, 'taken' | 'allowed'> & { budget: ListBudget; allowance: Allowance }
 
 /** Tools of the MCP servers that a request names (docs/api.md 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
-  /** Throws 400 `validation_error` or `url_blocked`, before any other work of the request; `at` holds their paths. */
+  /**
+   * Throws 400 `validation_error` or `url_blocked`, before any other work of the request. `at` contains their paths.
+   */
   function assertServers(servers: readonly McpServer[], at: readonly string[] = []): void {
     if (servers.length > MAX_SERVERS) {
       const message = `"tools" names ${servers.length} MCP servers; at most ${MAX_SERVERS} are allowed.`
@@ -62,7 +64,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     }
   }
 
-  /** Asks all servers at once. One that cannot be reached brings a warning; none of them ends the run. */
+  /** Queries all servers at once. An unreachable server causes a warning and does not end the run. */
   async function bring(servers: readonly McpServer[], around: Circumstances): Promise<Brought> {
     const shared = { ...around, budget: newListBudget(), allowance: newAllowance() }
     const requests = await Promise.all(servers.map((server) => ofServer(server, shared)))
@@ -94,7 +96,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     const tools: Tool[] = []
     const warnings: string[] = []
     for (const offered of found.filter(({ name }) => !allowed_tools || allowed_tools.includes(name))) {
-      // One server may offer hundreds, and others wait for their turn (docs/promises.md I28).
+      // One server may offer hundreds of tools, so other work gets its turn (docs/promises.md I28).
       await nextTurn()
       const tool = await toTool(server, offered, shared)
       if (typeof tool === 'string') warnings.push(tool)
@@ -103,7 +105,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     return { tools, warnings: warnings.slice(0, MAX_WARNINGS), unreachable: 0 }
   }
 
-  /** A tool, or the sentence that says why it is left out. What the server wrote is data: bounded, cleaned, guarded. */
+  /** A tool, or a sentence that explains why it is left out. The server's texts are data: bounded, cleaned, guarded. */
   async function toTool(server: McpServer, offered: Offered, { guard, signal, allowance }: Shared) {
     const shown = shorten(clean(offered.name.slice(0, MAX_READ)), MAX_SHOWN)
     const name = `${server.server_label}__${offered.name}`
@@ -147,7 +149,7 @@ const NOT_REACHED = 'could not be reached'
 const TOO_LARGE = 'lists more or larger tools than a request may have (512 tools, 2 MiB, 512 KiB a page)'
 const MAX_SHOWN = 80
 
-/** A tool that runs without asking for what the user has allowed, and says so for other arguments. */
+/** A tool that runs without approval for calls that the user has approved, and fails for other arguments. */
 function withApproval(tool: Tool, allowed: readonly Allowed[]): Tool {
   const own = allowed.filter(({ name }) => name === tool.name)
   if (!own.length || !tool.requiresApproval) return tool

@@ -34,8 +34,8 @@ const ANY_OBJECT: JsonSchema = { type: 'object' }
 const TIMEOUT_MS = 10_000
 
 /**
- * What a tool with an endpoint runs; one without is only acknowledged, and the caller acts on it (docs/api.md 22.5).
- * Throws 400 `validation_error` or `url_blocked` for an endpoint this server refuses to call.
+ * The `run` function of a tool. A tool without endpoint is only acknowledged, and the caller acts on it (docs/api.md
+ * 22.5). Throws 400 `validation_error` or `url_blocked` for an endpoint this server does not call.
  */
 function runOf(
   deps: EndpointDeps,
@@ -64,9 +64,9 @@ const toolsOfSkill = (deps: EndpointDeps, skillId: string, tools: readonly Skill
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
   masterKey: Uint8Array
-  /** System tools of this module; later modules add theirs with `register`. */
+  /** System tools of this module. Later modules add theirs with `register`. */
   system: readonly Tool[]
-  /** Names of the system tools that are on; an empty list means all. */
+  /** Names of the enabled system tools. An empty list enables all. */
   enabled: readonly string[]
 }
 
@@ -76,20 +76,20 @@ export type Wanted = {
   skills: readonly Tool[]
   /** Whether system tools are offered. */
   system: boolean
-  /** A stealth run stores nothing, so tools that keep what they make are left out (docs/api.md 2.1). */
+  /** A stealth run stores nothing, so tools that store their results are left out (docs/api.md 2.1). */
   stealth?: boolean
-  /** Tools of the browser session of the run; without them no browser tool is offered. */
+  /** Tools of the browser session of the run. Without them no browser tool is offered. */
   bound?: readonly Tool[]
   /** Tools of the MCP servers of the request. */
   brought?: readonly Tool[]
-  /** Names of system tools that the run has no use for. */
+  /** Names of system tools that the run does not need. */
   without?: readonly string[]
   /** `metadata.approved_tools`. */
   approved: readonly string[]
   call: Call
 }
 
-/** Tools of the caller's installed and enabled skills; names are unique. */
+/** Tools of the caller's installed and enabled skills. Names are unique. */
 type SkillTools = (call: Call) => Promise<readonly Tool[]>
 
 export type Tools = ReturnType<typeof createTools>
@@ -98,7 +98,7 @@ export type Tools = ReturnType<typeof createTools>
 export function createTools({ outbound, masterKey, system, enabled, roleOf, onFault }: Deps) {
   const registry = new Map(system.map((tool) => [tool.name, tool]))
   // The secret that signs calls to an owner's tool endpoints, one per user or org: 64 hexadecimal characters, used as
-  // they are written. Derived from the master key, so it is the same on every node and only changes with that key.
+  // written. Derived from the master key, so it is the same on every node and only changes with that key.
   const secretOfOwner = (owner: OwnerScope): string => hmacHex(masterKey, `tool endpoints\n${owner}`)
   const secretOf = ({ caller }: Call): string => secretOfOwner(ownerOf(caller))
   const endpoints = { outbound, secretOf }
@@ -112,12 +112,12 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       registry.set(tool.name, tool)
     },
 
-    /** Sets, at start, how the tools of a caller's skills are read; skills are a later module. */
+    /** Sets, at start, how the tools of a caller's skills are read, because skills are a later module. */
     bringSkills(source: SkillTools): void {
       ofSkills = source
     },
 
-    /** Names in SVC_SYSTEM_TOOLS that match no registered tool, most likely misspelt. */
+    /** Names in SVC_SYSTEM_TOOLS that match no registered tool, probably misspelt. */
     unknownNames: (): string[] => enabled.filter((name) => !registry.has(name)),
 
     /**
@@ -133,7 +133,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     /** Validates inline tools before any other work of the request. Throws 400 `validation_error` or `url_blocked`. */
     assertInline: (inline: readonly InlineTool[]): void => void readInline(endpoints, inline),
 
-    /** Checks the MCP servers of a request, and brings their tools (docs/api.md 28.2). */
+    /** Validates the MCP servers of a request, and fetches their tools (docs/api.md 28.2). */
     servers,
 
     /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
@@ -166,7 +166,10 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       )
     },
 
-    /** Tools that a request names, within its bounds; `missing` holds why others cannot be offered, by their names. */
+    /**
+     * The hosted tools that a request names, within its limits. `missing` maps the names of other tools to the reasons
+     * why they cannot be offered.
+     */
     hosted(call: Call, wanted: readonly HostedTool[], stealth: boolean) {
       const offered = new Map(offeredTo(call)(on()).map((tool) => [tool.name, tool]))
       const tools: Tool[] = []
@@ -186,7 +189,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
 
     /** The secret that signs calls to the caller's tool endpoints (docs/api.md 14.3). */
     signingSecret: secretOf,
-    /** The same of an owner, where nobody calls. */
+    /** The signing secret of an owner, for work without a caller. */
     signingSecretOf: secretOfOwner,
   }
 
@@ -219,8 +222,8 @@ function toEntry(tool: Tool): ToolEntry {
 }
 
 /**
- * Turns the tools defined in a request into runnable tools. Throws 400 `validation_error` with a detail for each
- * faulty definition, and 400 `url_blocked` for an endpoint this server refuses to call (docs/api.md 2.1, 22.5).
+ * Converts the tools defined in a request to runnable tools. Throws 400 `validation_error` with a detail for each
+ * faulty definition, and 400 `url_blocked` for an endpoint this server does not call (docs/api.md 2.1, 22.5).
  */
 function readInline(deps: EndpointDeps, tools: readonly InlineTool[]): Tool[] {
   assertDefinitions(tools)
@@ -251,7 +254,7 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     seen.set(name, at)
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
-  // Paths contain names from the caller's schema, so they are cleaned of control characters and shortened.
+  // Paths contain names from the caller's schema, so control characters are removed and paths are shortened.
   const notices = details
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => ({ path: shorten(clean(path), MAX_PATH_CHARS), message }))
@@ -266,7 +269,7 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
 
 const MAX_COUNT = 10
 
-/** The tool within these bounds, for one request. */
+/** A tool limited to these bounds, for one request. */
 function bounded(tool: Tool, { count, allowed, blocked, maxUses, set, took }: HostedTool): Tool {
   let uses = 0
   const permits = (url: unknown): boolean => {

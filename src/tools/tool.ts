@@ -11,17 +11,17 @@ type Category = (typeof CATEGORIES)[number]
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number]
 
-/** What a tool knows of the run that calls it. */
+/** The context of the run that calls a tool. */
 export type ToolContext = {
   call: Call
-  /** Aborts the tool's work when the run ends or the tool's time-out has passed. */
+  /** Aborts the tool's work when the run ends or the tool's timeout has passed. */
   signal: AbortSignal
   /** Epoch ms. */
   now: number
   conversationId: string | null
   /** The run's guardrails, which check a result before the engine reads it. Absent or null: none. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
-  /** Told of the files a tool has made and what it was charged by itself. */
+  /** Reports the files that a tool has made and its separate charge. */
   made?(things: MadeThings): void
 }
 
@@ -39,20 +39,20 @@ export type Tool = {
   scope?: Scope
   /** Runs only when `metadata.approved_tools` names it (docs/api.md 22.5). */
   requiresApproval: boolean
-  /** A call that is not approved is not a failure, but handed to the caller (docs/api.md 28.2). */
+  /** A call without approval is not a failure, but is returned to the caller for approval (docs/api.md 28.2). */
   asksCaller?: boolean
-  /** The skill that defines the tool; null for other tools. */
+  /** The skill that defines the tool. Null for other tools. */
   skillId: string | null
   timeoutMs: number
-  /** What it makes is kept beyond the run, so that stealth runs are not offered it (docs/api.md 2.1). */
+  /** Its results are stored beyond the run, so stealth runs are not offered the tool (docs/api.md 2.1). */
   keeps?: true
-  /** Why the tool cannot work on this server, in one sentence for the engine; null when it can. */
+  /** Why the tool cannot work on this server, in one sentence for the engine. Null when it can. */
   unavailable?(): string | null
-  /** Throws {@link ToolFailure} with a sentence for the engine; any other error counts as a fault of this server. */
+  /** Throws {@link ToolFailure} with a sentence for the engine. Any other error counts as a fault of this server. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>
 }
 
-/** A tool of this server that any user may have run, without approval. */
+/** A tool of this server that any user may run without approval. */
 export const systemTool = (tool: Omit<Tool, 'permissionLevel' | 'requiresApproval' | 'skillId'>): Tool => ({
   ...tool,
   permissionLevel: 'user',
@@ -68,7 +68,7 @@ export type Toolset = {
   readonly approved: ReadonlySet<string>
 }
 
-/** One tool call requested by an engine; `arguments` is JSON text. */
+/** One tool call requested by an engine. `arguments` is JSON text. */
 export type RequestedCall = { id: string; name: string; arguments: string }
 
 /** How one call ended. */
@@ -76,17 +76,17 @@ export type ToolOutcome = {
   status: 'success' | 'error' | 'awaiting_approval'
   /** One sentence for people, without data. */
   description: string
-  /** Null when the engine's arguments were no JSON object. */
+  /** Null when the engine's arguments were not a JSON object. */
   arguments: Record<string, unknown> | null
-  /** What callers see, bounded; null after an error. */
+  /** The result as callers see it, bounded. Null after an error. */
   result: unknown
-  /** What the engine reads: bounded, fenced as data. */
+  /** The text that the engine reads: bounded, fenced as data. */
   text: string
 }
 
 /**
- * A failure the engine should read and react to. The message is written by this server and names no vendor or secret;
- * text from third parties goes into `data`, which is fenced.
+ * A failure that the engine should read and react to. This server writes the message, which names no vendor or secret.
+ * Text from third parties goes into `data`, which is fenced.
  */
 export class ToolFailure extends Error {
   override name = 'ToolFailure'
@@ -98,17 +98,17 @@ export class ToolFailure extends Error {
   }
 }
 
-/** A tool of this server that a request names by the word of its client, with what the request sets for it. */
+/** A tool of this server that a request names by its client's term, with the request's settings. */
 export type HostedTool = {
   name: 'web_search' | 'web_fetch' | 'generate_image'
   /** Results of one search. */
   count?: number | undefined
-  /** Domains whose pages may be shown, with those below them, and domains whose pages may not. */
+  /** Domains whose pages may be shown, including their subdomains, and domains whose pages may not. */
   allowed?: readonly string[] | undefined
   blocked?: readonly string[] | undefined
   maxUses?: number | undefined
-  /** Arguments that the client has set; they go before those of the engine. */
+  /** Arguments set by the client. They override those of the engine. */
   set?: Readonly<Record<string, unknown>>
-  /** Told of each result before the engine reads it. */
+  /** Called with each result before the engine reads it. */
   took?(result: unknown): Promise<void>
 }

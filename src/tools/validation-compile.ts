@@ -11,7 +11,7 @@ import { mapSchemas } from './validation-walk'
 
 const depth = ({ instancePath }: ErrorObject): number => instancePath.split('/').length
 
-/** Checks a value: returns one sentence that names the path and the rule, or null when the value fits. */
+/** Checks a value. Returns one sentence that names the path and the rule, or null when the value fits. */
 export type Check = (value: unknown) => string | null
 
 const MAX_CACHED = 1_000
@@ -21,7 +21,7 @@ const bySchema = new WeakMap<JsonSchema, Check>()
 const slow = new WeakSet<Check>()
 const SLOW_STEPS = 100_000
 
-/** The check of a schema that `problemsOf` accepted; compiled on first use, shared by schemas of equal content. */
+/** The check of a schema that `problemsOf` accepted. Compiled on first use, shared by schemas of equal content. */
 export function validatorOf(schema: JsonSchema): Check {
   const known = bySchema.get(schema)
   if (known) return known
@@ -33,8 +33,8 @@ export function validatorOf(schema: JsonSchema): Check {
 }
 
 /**
- * Compiles a schema in its own turn of the event loop unless it is cached: a large one takes tens of milliseconds,
- * and an engine may ask for sixteen calls at once (docs/promises.md I28).
+ * Compiles a schema in its own turn of the event loop unless it is cached, because a large one takes tens of
+ * milliseconds, and an engine may request sixteen calls at once (docs/promises.md I28).
  */
 export async function compileInTurn(schema: JsonSchema): Promise<void> {
   if (bySchema.has(schema)) return
@@ -42,7 +42,9 @@ export async function compileInTurn(schema: JsonSchema): Promise<void> {
   validatorOf(schema)
 }
 
-/** Whether a check against this schema was slow before; then the next one waits for its own turn of the event loop. */
+/**
+ * Whether an earlier check against this schema was slow. Then the next one waits for its own turn of the event loop.
+ */
 export const isSlow = (schema: JsonSchema): boolean => slow.has(bySchema.get(schema)!)
 
 const contentOf = (schema: JsonSchema): string => sha256Hex(JSON.stringify(schema))
@@ -77,8 +79,8 @@ function compiled(schema: JsonSchema): ValidateFunction | null {
 }
 
 /**
- * Adds a fuel cost to every subschema, and drops `$id`, `$schema` and `$comment`: an `$id` could lead references
- * outside the schema.
+ * Adds a fuel cost to every subschema, and drops `$id`, `$schema` and `$comment`, because an `$id` could lead
+ * references outside the schema.
  */
 function metered({ $id, $schema, $comment, ...schema }: JsonSchema): JsonSchema {
   const listed = Array.isArray(schema.enum) ? schema.enum.length : 0

@@ -5,9 +5,11 @@ import { readPattern, type SizeOf } from './validation-pattern'
 import { heldBy, isSchema } from './validation-walk'
 
 const MAX_SCHEMA_BYTES = 32 * 1024
-/** Most subschemas of one schema: compiling takes about 1 ms for each and blocks the event loop. */
+/**
+ * Maximum number of subschemas in one schema, because compiling takes about 1 ms for each and blocks the event loop.
+ */
 const MAX_PARTS = 200
-/** Most keywords that are compiled, for the same reason: a part with many takes several times as long. */
+/** Maximum number of compiled keywords, for the same reason: a part with many takes several times as long. */
 const MAX_KEYWORDS = 600
 const MAX_DEPTH = 32
 const MAX_PROBLEMS = 10
@@ -27,9 +29,9 @@ type Look = {
 }
 
 /**
- * The faults of an untrusted schema, each with its path: size, depth, malformed keywords, patterns RE2 cannot run,
- * and references that lead nowhere or outside (docs/attacks.md B31). The schema is not compiled and nothing is fetched.
- * `allowance` is shared by the schemas of one request. `sizeOf` throws for a refused pattern; by default those RE2
+ * The faults of an untrusted schema, each with its path: size, depth, malformed keywords, patterns RE2 cannot run, and
+ * references that lead nowhere or outside (docs/attacks.md B31). Does not compile the schema and fetches nothing.
+ * `allowance` is shared by the schemas of one request. `sizeOf` throws for a rejected pattern, by default one that RE2
  * cannot run.
  */
 export function problemsOf(
@@ -46,7 +48,7 @@ export function problemsOf(
   ].slice(0, MAX_PROBLEMS)
 }
 
-/** Like {@link problemsOf}, for the schema of what a tool returns: unlike arguments, that may have any type. */
+/** Like {@link problemsOf}, for the schema of a tool's result, which unlike arguments may have any type. */
 export function problemsOfResult(
   schema: JsonSchema,
   path: string,
@@ -80,7 +82,7 @@ function lookAt(value: unknown, path: string, depth: number, look: Look): void {
   if (depth > MAX_DEPTH) return void report(`is nested deeper than ${MAX_DEPTH} schemas`)
   for (const [keyword, held] of Object.entries(value)) {
     const at = `${path}.${keyword}`
-    // In how many pieces of code it is compiled to.
+    // The number of code pieces that the keyword is compiled to.
     if (!ANNOTATIONS.has(keyword))
       look.keywords += keyword === 'dependentRequired' && isSchema(held) ? Object.keys(held).length : 1
     if (look.keywords > MAX_KEYWORDS)

@@ -1,4 +1,4 @@
-/** Steps that one check may cost: about 50 ns each, a tenth of a second together. */
+/** Maximum number of steps of one check: about 50 ns each, a tenth of a second in total. */
 const STEPS = 2_000_000
 
 /** A check exceeded its budget: exponential self-references, or a pattern over a long text (docs/attacks.md B31). */
@@ -8,7 +8,7 @@ export class OutOfFuel extends Error {
 
 let left = 0
 
-/** A check is synchronous, so all checks share one counter, reset when each begins. */
+/** A check is synchronous, so all checks share one counter, which is reset when each begins. */
 export const refuel = (): void => {
   left = STEPS
 }

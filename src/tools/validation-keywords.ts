@@ -21,7 +21,7 @@ export const MAP_OF_SCHEMAS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-/** Keywords that no value is checked by. */
+/** Keywords that do not affect validation. */
 export const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...['title', 'description', 'default', 'examples', 'format', 'readOnly', 'writeOnly', 'deprecated'],
   ...['$id', '$schema', '$comment', '$anchor', '$dynamicAnchor'],

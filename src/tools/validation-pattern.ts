@@ -13,20 +13,20 @@ const MAX_PATTERN_CHARS = 1_000
 const MAX_PATTERN_SIZE = 1_500
 const MAX_STORED = 500
 
-/** Fixed cost of one match in steps of fuel, before the first character. */
+/** Fixed cost of one match in fuel steps, before the first character. */
 const STEPS_TO_BEGIN = 100
 
 const stored = new LRUCache<string, Pattern>({ max: MAX_STORED })
 
 /**
- * Compiles an untrusted pattern with RE2; look-aheads at its beginning are run as patterns of their own. Throws a
- * sentence when RE2 cannot run it or it is too large.
+ * Compiles an untrusted pattern with RE2. Look-aheads at its start run as separate patterns. Throws a sentence when RE2
+ * cannot run the pattern or it is too large.
  */
 export function readPattern(source: string): Pattern {
   const known = stored.get(source)
   if (known) return known
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
-  // The parts of a look-ahead are a few characters longer than it is, hence the larger bound.
+  // The parts of a look-ahead are a few characters longer than the look-ahead itself, hence the larger bound.
   const demands = demandsOf(source).map((demand) => ({
     ...demand,
     linear: compileLinear(demand.source, { maxChars: MAX_PATTERN_CHARS + 10, maxSize: MAX_PATTERN_SIZE }),
@@ -38,17 +38,17 @@ export function readPattern(source: string): Pattern {
       spend(STEPS_TO_BEGIN + (text.length * steps) / 4)
       return demands.every(({ linear, isMet }) => linear.test(text) === isMet)
     },
-    // Ajv tells patterns apart by their string form.
+    // Ajv distinguishes patterns by their string form.
     toString: () => `/${source}/u`,
   }
   stored.set(source, made)
   return made
 }
 
-/** Size of a pattern counted against the allowance. Throws a sentence when the pattern is refused. */
+/** Size of a pattern counted against the allowance. Throws a sentence when the pattern is rejected. */
 export type SizeOf = (source: string) => number
 
-/** For patterns run elsewhere: any valid JavaScript pattern. It is compiled here, but never matched. */
+/** For patterns that run elsewhere: any valid JavaScript pattern. It is compiled here, but never matched. */
 export const sizeIfWritten: SizeOf = (source) => {
   if (source.length > MAX_PATTERN_CHARS) throw new Error(`is longer than ${MAX_PATTERN_CHARS} characters`)
   try {

@@ -1,13 +1,13 @@
 import type { JsonSchema } from '../engines'
 import { LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, ONE_SCHEMA } from './validation-keywords'
 
-/** A subschema with its path; `value` is unchecked and may be no schema. */
+/** A subschema with its path. `value` is unchecked and may not be a schema. */
 export type Held = { path: string; value: unknown }
 
 export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The subschemas of one keyword; empty for keywords that contain no schemas. */
+/** The subschemas of one keyword. Empty for keywords that contain no schemas. */
 export function heldBy(keyword: string, value: unknown, path: string): Held[] {
   if (ONE_SCHEMA.has(keyword)) return [{ path, value }]
   if (LIST_OF_SCHEMAS.has(keyword) && Array.isArray(value)) {

@@ -5,12 +5,15 @@ import { systemTool, type Tool, ToolFailure } from '../tool'
 import type { CodeAnswer, CodeInput } from './code-sandbox.worker.ts'
 
 const CODE_MS = 5_000
-/** Added to the code's time limit: the process is ended when the interpreter inside does not stop by itself. */
+/** Added to the code's time limit. After that, the process is killed if the interpreter inside has not stopped. */
 const GRACE_MS = 3_000
 const MEMORY_BYTES = 64 * 1024 * 1024
 const MAX_CHARS = 64 * 1024
 
-/** JavaScript in QuickJS (WebAssembly) in its own process: no network, files or timers; limits of 5 s and 64 MiB. */
+/**
+ * Runs JavaScript in QuickJS (WebAssembly) in a separate process: no network, files or timers, limits of 5 s and 64
+ * MiB.
+ */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
   const sandbox = createWorkerPool<CodeInput, CodeAnswer>({
@@ -58,7 +61,7 @@ function explain(error: unknown): never {
   )
 }
 
-/** Parses the value. A value cut at the character limit is no valid JSON any more and is returned as text. */
+/** Parses the value. A value cut at the character limit is no longer valid JSON and is returned as text. */
 function read(json: string | null): unknown {
   if (json === null) return null
   try {

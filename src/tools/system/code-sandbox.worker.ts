@@ -10,17 +10,17 @@ import {
 import { answerTasks } from '../../kernel/worker-pool'
 
 export type CodeInput = { code: string; timeoutMs: number; memoryBytes: number; maxChars: number }
-/** `value` is JSON text, or null when there is none; `error` is what the code threw. */
+/** `value` is JSON text, or null when there is none. `error` is what the code threw. */
 export type CodeAnswer = { value: string | null; output: string; error: string | null }
 
-/** Memory the interpreter needs for itself; the WebAssembly build requires at least this much. */
+/** Memory that the interpreter itself needs. The WebAssembly build requires at least this much. */
 const OWN_BYTES = 16 * 1024 * 1024
 const PAGE_BYTES = 64 * 1024
 
 /**
- * A WebAssembly module whose memory cannot grow beyond the limit. QuickJS's own limit counts blocks instead of bytes
- * in this build, and let a loop of arrays take 2 GiB. `printErr` is silenced because a crash at the limit would write
- * to the server's stderr, which is read as a log.
+ * A WebAssembly module whose memory cannot grow beyond the limit. QuickJS's own limit counts blocks instead of bytes in
+ * this build, and let a loop of arrays take 2 GiB. `printErr` is silenced because a crash at the limit would write to
+ * the server's stderr, which is read as a log.
  */
 function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
   const [initial, maximum] = [OWN_BYTES / PAGE_BYTES, (OWN_BYTES + memoryBytes) / PAGE_BYTES]
@@ -31,7 +31,7 @@ function openModule(memoryBytes: number): Promise<QuickJSWASMModule> {
 
 let module: Promise<QuickJSWASMModule> | null = null
 
-/** Each order gets a new runtime that contains only the language, `console` and the limits. */
+/** Each task gets a new runtime that contains only the language, `console` and the limits. */
 async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeInput): Promise<CodeAnswer> {
   module ??= openModule(memoryBytes)
   const runtime = (await module).newRuntime()
@@ -60,7 +60,9 @@ async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeInput):
 
 type Settled = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle }
 
-/** Runs pending jobs and returns what the promise settled to; a value that is no promise is returned unchanged. */
+/**
+ * Runs pending jobs and returns the settled value of the promise. A value that is not a promise is returned unchanged.
+ */
 function settle(context: QuickJSContext, scope: Scope, handle: QuickJSHandle): Settled {
   const jobs = context.runtime.executePendingJobs()
   if (jobs.error) return { error: scope.manage(jobs.error) }
@@ -120,7 +122,7 @@ function describe(context: QuickJSContext, handle: QuickJSHandle): string {
   return `${String(name ?? 'Error')}: ${String(message ?? JSON.stringify(found))}`.slice(0, MAX_ERROR_CHARS)
 }
 
-/** A runtime that crashed at its limits cannot be disposed of, so the next order loads a new module. */
+/** A runtime that crashed at its limits cannot be disposed of, so the next task loads a new module. */
 function takeDown(dispose: () => void): void {
   try {
     dispose()

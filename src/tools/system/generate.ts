@@ -7,8 +7,8 @@ import type { ResearchService } from '../../research'
 import { systemTool, type Tool, ToolFailure } from '../tool'
 
 /**
- * A tool that does what a request of its own could. The answer to the request is that of the run, and is stored with
- * it; the engine reads why it was refused.
+ * A tool that does the same as a separate request could. Its response is part of the run and stored with it. When it is
+ * rejected, the engine reads the reason.
  */
 const generated = (tool: Parameters<typeof systemTool>[0]): Tool =>
   systemTool({
@@ -27,10 +27,10 @@ const generated = (tool: Parameters<typeof systemTool>[0]): Tool =>
     },
   })
 
-/** Most characters of the answer that the engine of the run reads. */
+/** Maximum number of characters of the answer that the run's engine reads. */
 const MAX_CODE_CHARS = 30_000
 
-/** Has the code engine write a program; it is charged like `POST /code`. */
+/** The code engine writes a program. Charged like `POST /code`. */
 export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'> }): Tool =>
   generated({
     name: 'generate_code',
@@ -79,7 +79,10 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
 
 const MAX_DOCUMENT_CHARS = 200_000
 
-/** Lays out a text of the engine as a file, and gives its address; the text itself is what the run is paid for. */
+/**
+ * Converts a text of the engine to a file and returns its address. The layout is not charged, because the run pays for
+ * the text.
+ */
 export const createGenerateDocument = ({ documents }: { documents: Pick<Documents, 'layOut'> }): Tool =>
   generated({
     name: 'generate_document',
@@ -127,7 +130,7 @@ export const createGenerateDocument = ({ documents }: { documents: Pick<Document
 
 const { style, aspect_ratio, count } = Input.properties
 
-/** Has the image engine make pictures; it counts and is charged like `POST /images`. */
+/** The image engine makes images. Counts towards the limits and is charged like `POST /images`. */
 export const createGenerateImage = ({ images }: { images: Pick<ImageService, 'create'> }): Tool =>
   generated({
     name: 'generate_image',
@@ -164,8 +167,8 @@ const MAX_SECONDS = 60
 const SECONDS = 5
 
 /**
- * The `generate_video` tool: puts a video in line and gives its job, because a video takes longer than an answer. It
- * counts towards the rate of videos and is charged by itself, as `POST /video` is.
+ * The `generate_video` tool: queues a video and returns its job, because a video takes longer than an answer. Counts
+ * towards the video rate limit and is charged separately, as `POST /video` is.
  */
 export const createGenerateVideo = ({ video }: { video: Pick<VideoService, 'start'> }): Tool =>
   generated({
@@ -197,12 +200,12 @@ export const createGenerateVideo = ({ video }: { video: Pick<VideoService, 'star
 
 const MAX_SOURCES = 10
 const SOURCES = 5
-/** Within the time limit of a making; a longer research is a job of its own (docs/api.md 7). */
+/** Shorter than the tool's time limit. Longer research is a separate job (docs/api.md 7). */
 const RESEARCH_MS = 110_000
 
 /**
- * The `deep_research` tool: a report from several sources, with numbered citations. It counts towards the rate of
- * research and is charged by itself, as `POST /research` is.
+ * The `deep_research` tool: a report from several sources, with numbered citations. Counts towards the research rate
+ * limit and is charged separately, as `POST /research` is.
  */
 export const createDeepResearch = ({ research }: { research: Pick<ResearchService, 'answer'> }): Tool =>
   systemTool({

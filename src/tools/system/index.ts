@@ -20,7 +20,7 @@ type Deps = {
   video: Pick<VideoService, 'start'>
 }
 
-/** The system tools of this module; later modules register theirs. */
+/** The system tools of this module. Later modules register theirs. */
 export const createSystemTools = ({ web, code, documents, images, research, video }: Deps): Tool[] => [
   createWebSearch({ web }),
   createWebFetch({ web }),

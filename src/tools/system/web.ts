@@ -66,7 +66,7 @@ export const createWebFetch = ({ web }: { web: Pick<Web, 'read'> }): Tool =>
       }),
   })
 
-/** What cannot be searched or read is told to the engine, which reads on elsewhere. */
+/** Reports a page that cannot be searched or read to the engine, so that it can continue elsewhere. */
 async function notifiedToEngine<Found>(reading: () => Promise<Found>): Promise<Found> {
   try {
     return await reading()

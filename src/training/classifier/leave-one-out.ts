@@ -14,14 +14,14 @@ import {
 
 type Prompt = Written<TextMode>
 
-/** A prompt as a model took it that was trained without any prompt of its writer. */
+/** The result of a model that was trained without any prompt of this writer. */
 export type LeftOut = Prompt & { got: TextMode; chance: number }
 
-/** Prompts of the project's own hand. They teach, and no figure is taken from them. */
+/** Prompts written by the project itself. They are used for training only, never for measuring. */
 export const unnamedPrompts = (): Labelled<TextMode>[] =>
   ['corpus', 'calibration'].flatMap((folder) => readCorpus(join(import.meta.dir, folder), TEXT_MODES))
 
-/** Prompts of writers who saw nobody else's. */
+/** Prompts by writers who did not see each other's prompts. */
 export const writersPrompts = (): Prompt[] => readWriters(join(import.meta.dir, 'writers'), TEXT_MODES)
 
 const exampleOf = ({ text, label }: Labelled<TextMode>): Example => ({
@@ -29,14 +29,16 @@ const exampleOf = ({ text, label }: Labelled<TextMode>): Example => ({
   target: TEXT_MODES.indexOf(label),
 })
 
-/** The model that these prompts give: weights only, its own chances as they come. */
+/** The model trained on these prompts: weights only, with uncalibrated probabilities. */
 export const trained = (prompts: readonly Labelled<TextMode>[]): Model => rounded(learn(prompts.map(exampleOf), SHAPE))
 
-/** Every prompt of every writer, through a model of all the others and of the prompts of no named writer. */
+/** Classifies each writer's prompts by a model trained on all other writers and the unnamed prompts. */
 export const leaveEachOut = (prompts: readonly Prompt[], unnamed: readonly Labelled<TextMode>[]): LeftOut[] =>
   writersOf(prompts).flatMap((writer) => leaveOut(prompts, unnamed, [writer]))
 
-/** The prompts of some writers, through a model of the first `most` others and of the prompts of no named writer. */
+/**
+ * Classifies the prompts of some writers by a model trained on the first `max` other writers and the unnamed prompts.
+ */
 export function leaveOut(
   prompts: readonly Prompt[],
   unnamed: readonly Labelled<TextMode>[],
@@ -59,10 +61,10 @@ export const writersOf = (prompts: readonly Prompt[]): string[] => [...new Set(p
 
 const STEPS = 400
 const RATE = 0.5
-/** As many prompts as this pull a mode towards the line of all modes. */
+/** Regularisation weight, in prompts, that pulls the line of a mode towards the line of all modes. */
 const PULL = 20
 
-/** For each mode that was said, the line over the odds that makes the confidence the share of right answers. */
+/** Fits a line over the odds for each predicted mode, so that the confidence equals the share of correct answers. */
 export function calibrationOf(outcomes: readonly LeftOut[]): Calibration {
   const common = fitted(outcomes, { slope: 1, offset: 0 }, 0)
   return Object.fromEntries(
@@ -77,7 +79,9 @@ export function calibrationOf(outcomes: readonly LeftOut[]): Calibration {
   )
 }
 
-/** Logistic regression of being right on the odds, by plain descent from `start`, which pulls with `pull` prompts. */
+/**
+ * Logistic regression of correctness on the odds, by gradient descent from `start`. `pull` is the weight of `start`.
+ */
 function fitted(outcomes: readonly LeftOut[], start: { slope: number; offset: number }, pull: number) {
   let { slope, offset } = start
   const rows = outcomes.map(({ got, label, chance }) => ({

@@ -1,7 +1,7 @@
 /**
- * Trains the local model on the labelled prompts beside this file. Run by hand, never at start. It also leaves out one
- * writer after the other, which fits the calibration and takes some minutes. `--check` writes nothing, trains only the
- * model itself and exits 1 when the committed one differs from what the prompts give.
+ * Trains the local model on the labelled prompts beside this file. Run by hand, never at start. Also leaves out each
+ * writer in turn to fit the calibration, which takes some minutes. `--check` writes nothing, trains only the model
+ * itself and exits 1 when the committed model differs from the result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

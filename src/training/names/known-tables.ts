@@ -1,7 +1,7 @@
 import { allLocales } from '@faker-js/faker'
 import { bitOf, folded, hashOf, TABLE_BYTES, TABLES } from '../../text/names/known'
 
-/** The tables of `known.ts`, from the names, words for streets and places of some sixty countries. */
+/** The tables of `known.ts`, from the names, street words and places of some sixty countries. */
 export function knownTables(): Buffer {
   const tables = Buffer.alloc(TABLES.length * TABLE_BYTES)
   for (const { person, location } of Object.values(allLocales)) {
@@ -21,7 +21,7 @@ export function knownTables(): Buffer {
   return tables
 }
 
-/** The words of a definition: lists, by sex or weighted, however deep. */
+/** The words of a definition, which may be lists, weighted, grouped by sex, and nested. */
 function wordsIn(lists: unknown): string[] {
   if (typeof lists === 'string') return lists.split(/[\s,.()/-]+/).filter((word) => !/^\p{ASCII}?$/u.test(word))
   if (Array.isArray(lists)) return lists.flatMap(wordsIn)

@@ -7,10 +7,10 @@ import { featuresOf, isCapital, SLOTS, tokensOf } from '../../text/names/tokens'
 import { plainly } from '../../text/plain'
 import { madeAddresses } from './made-addresses'
 
-/** A text of a writer with the values that are personal data, each once, by kind. */
+/** A text of a writer, with each distinct value that is personal data, by kind. */
 export type Marked = { text: string; spans: readonly { kind: string; value: string }[]; writer: string }
 
-/** Texts of writers who saw nobody else's: one file for each, a JSON object a line. */
+/** Texts by writers who did not see each other's texts: one file per writer, one JSON object per line. */
 export function writersTexts(): Marked[] {
   const folder = join(import.meta.dir, 'writers')
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
@@ -22,12 +22,12 @@ export function writersTexts(): Marked[] {
 
 type Example = { features: Int32Array[]; tags: Uint8Array }
 
-/** Of the prompts, every third is enough; and of a long one the beginning. */
+/** Every third prompt is used, and only the start of long ones. */
 const EVERY = 3
 const MAX_PROMPTS = 3_000
 const MAX_CHARS = 400
 
-/** Ordinary prompts in which no word with a capital is known as a given name: they teach what is no name. */
+/** Ordinary prompts in which no capitalised word is known as a given name. They teach what is not a name. */
 export function namelessPrompts(): Example[] {
   const texts = [
     ...readCorpus(join(import.meta.dir, '../classifier/corpus'), null),
@@ -73,13 +73,13 @@ function exampleOf({ text: source, spans }: Marked): Example {
 }
 
 const ROUNDS = 8
-/** By so much a word rather is none: of what is found in texts of unseen writers, more is wrong than missed. */
+/** Bias towards not being a name, because texts of unseen writers have more false positives than misses. */
 const LEANING = -2
-/** Weights beyond it are cut off; few are. */
+/** Larger weights are clipped. Few are. */
 const MAX_WEIGHT = 48
 const CELLS = SHAPE.slots * SHAPE.classes
 
-/** An averaged structured perceptron of these texts, the made ones and the examples. It is deterministic. */
+/** Trains an averaged structured perceptron on these texts, generated addresses and the examples. Deterministic. */
 export function learnNames(texts: readonly Marked[], nameless: readonly Example[]): Model {
   const examples = [...texts.map(exampleOf), ...nameless, ...madeAddresses().map(exampleOf)]
   const weights = new Float64Array(CELLS)
@@ -112,7 +112,7 @@ export function learnNames(texts: readonly Marked[], nameless: readonly Example[
 
 const NO_BIAS = new Float64Array(TAGS)
 
-/** Moves the weights of one token from the tag that was said to the right one, where they differ. */
+/** Moves the weights of one token from the predicted tag to the correct one, if they differ. */
 function learnPlace(
   features: Int32Array,
   tags: Uint8Array,
@@ -134,7 +134,7 @@ function learnPlace(
   }
 }
 
-/** The numbers from 0 to n-1, in another order each round but the same in every run. */
+/** The numbers from 0 to n-1, shuffled differently in each round but identically in every run. */
 function shuffled(n: number, round: number): number[] {
   const order = Array.from({ length: n }, (_, at) => at)
   let state = (round + 1) * 2654435761

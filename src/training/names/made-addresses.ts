@@ -2,8 +2,8 @@ import { allFakers, type Faker } from '@faker-js/faker'
 import type { Marked } from './learn-names'
 
 /**
- * Addresses as some thirty countries write them, in plain sentences: streets, places and codes of the `@faker-js/faker`
- * package. They teach beside the writers' texts, and no figure is taken from them. The same in every run.
+ * Addresses in the formats of some thirty countries, in plain sentences. Streets, places and codes come from the
+ * `@faker-js/faker` package. Used for training besides the writers' texts, never for measuring. Identical in every run.
  */
 export function madeAddresses(): Marked[] {
   return Object.entries(FORMS).flatMap(([locale, forms]) => {
@@ -14,7 +14,7 @@ export function madeAddresses(): Marked[] {
 }
 
 const SEED = 7
-/** Of each country. With twice as many, names are found worse. */
+/** Number per country. With twice as many, names are detected less well. */
 const EACH = 60
 
 /** The lines of an address. */

@@ -1,6 +1,6 @@
 /**
- * Makes the tables of known names, and trains the model of names from the labelled texts beside this file. Run by hand,
- * never at start. `--check` writes nothing and exits 1 when a file is not what its sources give.
+ * Creates the tables of known names, and trains the model of names from the labelled texts beside this file. Run by
+ * hand, never at start. `--check` writes nothing and exits 1 when a file differs from the result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { packModel } from '../../text/model'

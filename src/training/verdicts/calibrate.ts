@@ -2,14 +2,14 @@ import type { Model } from '../../text/model'
 import { softmax } from '../../text/model'
 import { type Scored, sharpnessFor } from '../../text/model-calibrate'
 
-/** The threshold of rules that set none (docs/api.md 12). */
+/** The threshold of rules without their own (docs/api.md 12). */
 const USUAL_THRESHOLD = 0.8
 const MAX_SHIFT = 4
 const STEP = 0.05
 
 /**
- * The model with its probabilities fitted to held-out scores, and its bias moved as far from the ordinary class as
- * false alarms allow: at the usual threshold at most the share `mostAlarms` of the ordinary texts.
+ * Fits the probabilities of the model to held-out scores, and moves its bias as far from the ordinary class as the
+ * limit on false alarms allows: at the usual threshold at most the share `maxAlarms` of the ordinary texts.
  */
 export function calibrated(model: Model, scored: readonly Scored[], maxAlarms: number): Model {
   const sharpness = sharpnessFor(scored)
@@ -19,7 +19,7 @@ export function calibrated(model: Model, scored: readonly Scored[], maxAlarms: n
   return { ...model, bias: model.bias.map((score, index) => (index === 0 ? score + shift : score)), sharpness }
 }
 
-/** The share of ordinary texts that are false alarms when the ordinary class scores `shift` more. */
+/** The share of ordinary texts that become false alarms when the score of the ordinary class increases by `shift`. */
 function alarmsOf(ordinary: readonly Scored[], sharpness: number, shift: number): number {
   const alarms = ordinary.filter(({ scores }) => {
     const chances = softmax(scores.map((score, index) => (index === 0 ? score + shift : score) * sharpness))

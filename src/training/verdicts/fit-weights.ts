@@ -3,11 +3,11 @@ import { softmax } from '../../text/model'
 import { type Evidence, LONG, logitOf, MIN_BELIEVED, type Weights, weigh } from '../../text/verdicts/weigh'
 import type { Judged } from './learn-attacks'
 
-/** The threshold of rules that set none (docs/api.md 12). */
+/** The threshold of rules without their own (docs/api.md 12). */
 const USUAL_THRESHOLD = 0.8
-/** The share of honest texts of writers whom the models did not see that may be false alarms, by kind. */
+/** Maximum share of false alarms, by kind, among honest texts of writers whom the models did not see. */
 const MAX_ALARMS = { request: 0.015, tool: 0.02, document: 0.005 }
-/** The part of the false alarms among documents that short ones may be. */
+/** The share of the permitted false alarms among documents that short documents may use. */
 const SHORTS = 0.7
 const STEPS = 3_000
 const RATE = 0.1
@@ -16,13 +16,13 @@ const MAX_STEPS = 160
 
 export type Fact = Evidence & { isAttack: boolean; kind: string; rule: boolean }
 
-/** Whether models and rules together find an attack (`attackIn`). */
+/** Whether models and rules together detect an attack (`attackIn`). */
 export function isAlarm(fact: Fact, by: Weights): boolean {
   const chance = weigh(fact, by)
   return chance >= USUAL_THRESHOLD || (fact.rule && chance >= MIN_BELIEVED)
 }
 
-/** What a calibrated model of stretches and one of whole texts say of texts that neither knows. */
+/** The results of a calibrated stretch model and the other models for texts that none of them knows. */
 export const factsOf = (judged: readonly Judged[], { bias, sharpness }: Model, fresh: Model): Fact[] =>
   judged.map(({ scores, whole, ends, sentences, rule, label, kind }) => {
     const [ordinary] = softmax(scores.map((score, at) => (score + bias[at]! - fresh.bias[at]!) * sharpness))
@@ -30,8 +30,8 @@ export const factsOf = (judged: readonly Judged[], { bias, sharpness }: Model, f
   })
 
 /**
- * Logistic regression of being an attack, so that the probability it states is the share of attacks; then the offset
- * is lowered until requests and outputs of tools raise few enough false alarms, and what long texts lose until
+ * Logistic regression of being an attack, so that the predicted probability equals the share of attacks. Then lowers
+ * the offset until requests and tool outputs cause few enough false alarms, and the weight of long texts until
  * documents do.
  */
 export function fittedWeights(facts: readonly Fact[]): Weights {
@@ -50,7 +50,7 @@ export function fittedWeights(facts: readonly Fact[]): Weights {
   }
   // Rounded, because the last bits differ between machines.
   for (const name of NAMES) by[name] = Number(by[name].toFixed(2))
-  // What long texts lose cannot help short documents: these may use up so much of what documents may.
+  // The weight for long texts does not help short documents, so these may use only part of the documents' false alarms.
   const isTooHigh = () =>
     tooMany(facts, by, 'request') || tooMany(facts, by, 'tool') || tooMany(facts, by, 'document', SHORTS, isShort)
   lower(by, 'offset', isTooHigh)
@@ -66,7 +66,7 @@ function lower(by: Weights, name: keyof Weights, isTooHigh: () => boolean): void
 
 const isShort = ({ sentences }: Fact): boolean => sentences < LONG
 
-/** Whether more than the part `share` of what a kind may are false alarms among the texts of it that `counts`. */
+/** Whether false alarms among the texts of a kind that `counts` selects exceed the part `share` of its limit. */
 function tooMany(
   facts: readonly Fact[],
   by: Weights,

@@ -13,20 +13,23 @@ import { endsOf, wholeOf } from '../../text/verdicts/weigh'
 import { exampleOf } from './lines'
 
 /**
- * A text of a writer who saw nobody else's. `kind` is a request (`direct`, `paraphrase`), a `document` or a `tool`'s
- * output; of an attack inside the last two, nothing says which sentences it is.
+ * A text by a writer who did not see other writers' texts. `kind` is a request (`direct`, `paraphrase`), a `document`
+ * or a `tool`'s output. For an attack inside the last two, the attacking sentences are not labelled.
  */
 export type Written = { text: string; label: 'attack' | 'honest'; kind: string; writer: string }
 
-/** A model of stretches, one of whole texts and one of their ends. */
+/** A model of stretches, a model of whole texts and a model of text ends. */
 export type Learned = { stretches: Model; texts: Model; ends: Model }
 
-/** What rules, and models that never saw a text or its writer, say of its worst stretch, its whole and its ends. */
+/**
+ * The results of the rules, and of models that never saw the text or its writer, for its worst stretch, its whole and
+ * its ends.
+ */
 export type Judged = Written & { scores: Float64Array; whole: number; ends: number; sentences: number; rule: boolean }
 
-/** How many of the stretches of an honest text that look worst are learned as ordinary. */
+/** Number of the most suspicious stretches of an honest text that are learned as ordinary. */
 const WORST = 3
-/** An attack in a text of more stretches leaves some that surely are ordinary. */
+/** An attack in a text with more stretches leaves some that are certainly ordinary. */
 const MANY = 8
 
 export function writtenTexts(): Written[] {
@@ -41,8 +44,8 @@ export function writtenTexts(): Written[] {
 export const writersOf = (written: readonly Written[]): string[] => [...new Set(written.map(({ writer }) => writer))]
 
 /**
- * The models of labelled lines and of writers' texts. A text is labelled and its sentences are not, so a model of the
- * lines says which of them is the attack, and the final one learns from that (learning from many instances).
+ * Trains the models on labelled lines and on writers' texts. A text is labelled but its sentences are not, so a model
+ * of the lines decides which of them is the attack, and the final model learns from that (multiple-instance learning).
  */
 export function learnWith(lines: readonly Labelled<string>[], written: readonly Written[]): Learned {
   const examples = lines.map((one) => exampleOf('attacks', one))
@@ -54,7 +57,8 @@ export function learnWith(lines: readonly Labelled<string>[], written: readonly 
   })
   const targetOf = ({ label }: Written): number => (label === 'attack' ? 1 : 0)
   const wholes = written.map((one) => ({ features: wholeText(one.text), target: targetOf(one) }))
-  // Lines know honest requests for roles and tones, writers how long documents are. Halfway beats either alone.
+  // The lines cover honest requests for roles and tones, the writers' texts cover long documents. The average of both
+  // beats either alone.
   const endsOfTexts = written.map((one) => ({ features: promptFeaturesOf(one.text), target: targetOf(one) }))
   const endsOfLines = lines.map(({ text, label }) => ({
     features: promptFeaturesOf(text),
@@ -68,7 +72,7 @@ export function learnWith(lines: readonly Labelled<string>[], written: readonly 
   }
 }
 
-/** What the models say of a text that they do not know. */
+/** The results of the models for a text that they do not know. */
 export function judgedBy({ stretches, texts, ends }: Learned, one: Written): Judged {
   const [worst] = rankedBy(stretches, stretchesOf(one.text))
   const scores = scoresOf(stretches, worst?.features ?? NOTHING)
@@ -85,7 +89,7 @@ export function judgedBy({ stretches, texts, ends }: Learned, one: Written): Jud
 
 const NOTHING: Features = { slots: new Uint32Array(), weights: new Float64Array() }
 
-/** A text as the detector reads it: each sentence alone, and with the one before it. */
+/** A text as the detector reads it: each sentence alone, and together with the previous one. */
 function stretchesOf(text: string): Features[] {
   const { count, tokens, slotsEnd, slots } = sentenceFeaturesOf(text)
   const out: Features[] = []
@@ -114,12 +118,12 @@ function ofAttack({ kind, text }: Written, ranked: readonly Ranked[]): Example[]
 function ofHonest({ text }: Written, ranked: readonly Ranked[]): Example[] {
   const worst = ranked.slice(0, WORST)
   const rest = ranked.length - WORST
-  // One more of the rest, so that ordinary sentences are not only those that look bad.
+  // One more of the rest, so that the ordinary examples are not only suspicious sentences.
   if (rest > 0) worst.push(ranked[WORST + ((text.length * 7) % rest)]!)
   return [{ features: wholeText(text), target: 0 }, ...worst.map(({ features }) => ({ features, target: 0 }))]
 }
 
-/** The probability of not being ordinary, and the likelier class of attack. */
+/** The probability of not being ordinary, and the more probable class of attack. */
 function chancesOf(model: Model, features: Features): { chance: number; target: number } {
   const [ordinary, injection, jailbreak] = softmax(scoresOf(model, features))
   return { chance: 1 - ordinary!, target: injection! >= jailbreak! ? 1 : 2 }

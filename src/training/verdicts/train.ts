@@ -1,6 +1,6 @@
 /**
- * Trains the local models from the labelled texts in this folder. Run by hand, never at start. With `--check` it
- * writes nothing and exits 1 when a committed model differs from what the texts give.
+ * Trains the local models from the labelled texts in this folder. Run by hand, never at start. With `--check` it writes
+ * nothing and exits 1 when a committed model differs from the result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ import { factsOf, fittedWeights } from './fit-weights'
 import { type Judged, judgedBy, learnWith, writersOf, writtenTexts } from './learn-attacks'
 import { exampleOf, linesOf } from './lines'
 
-/** Cross-validation: each part is scored by a model that learned from the others. */
+/** Cross-validation: each part is scored by a model trained on the others. */
 const FOLDS = 3
 
-/** The share of held-out ordinary lines that may be false alarms; half of them are written to look suspicious. */
+/** Maximum share of false alarms among held-out ordinary lines. Half of these lines are written to look suspicious. */
 const MAX_ALARMS = { attacks: 0.01, wishes: 0.02, safety: 0.025 }
 const BY_LINES = ['wishes', 'safety'] as const
 
@@ -44,11 +44,11 @@ function byLines(name: (typeof BY_LINES)[number]): [string, Buffer] {
     const trial = learnt(lines.filter(({ line }) => line % FOLDS !== fold))
     return scoredBy(name, trial, fold)
   })
-  // Calibrated on held-out scores; the final model learns from everything.
+  // Calibrated on held-out scores. The final model is trained on everything.
   return [modelFile(name), packModel(calibrated(learnt(lines), held, MAX_ALARMS[name]))]
 }
 
-/** Three models and how their findings weigh; what is held out are lines, and a third of the writers. */
+/** Three models and the weights of their findings. Held out are lines, and a third of the writers. */
 function attacks(): [string, Buffer][] {
   const lines = linesOf('attacks')
   const written = writtenTexts()
@@ -86,7 +86,7 @@ function folds<Out>(run: (fold: number) => Out[]): Out[] {
   return Array.from({ length: FOLDS }, (_, fold) => run(fold)).flat()
 }
 
-/** The held-out lines of a fold, scored by a model of the others. */
+/** The held-out lines of a fold, scored by a model trained on the others. */
 function scoredBy(name: ModelName, model: Model, fold: number): Scored[] {
   return linesOf(name)
     .filter(({ line }) => line % FOLDS === fold)
