@@ -11,20 +11,22 @@ import { NO_BODY } from '../kernel/schema'
 import { free, MAX_JSON_BYTES, paced, payloadTooLarge, type Taken, takeBody } from './intake'
 import type { RouteRule } from './route-rules'
 
-/** The name is what the sender calls it: only to be shown. */
+/** `filename` is the sender's name of the file, for display only. */
 type UploadedFile = { field: string; path: string; filename: string }
 
-/** A form whose files lie on the disk until `discard` is called. */
+/** A received form. Its files stay on disk until `discard` is called. */
 export type Upload = {
-  /** Of a field that is sent several times the last value; of one whose name ends in `[]` all, with commas between. */
+  /**
+   * A field sent several times has its last value. A field whose name ends in `[]` has all values, separated by commas.
+   */
   readonly fields: ReadonlyMap<string, string>
-  /** The first of `files`. */
+  /** The first of `files`, or null. */
   readonly file: UploadedFile | null
   readonly files: readonly UploadedFile[]
   discard(): Promise<void>
 }
 
-/** Hands a form to its reader and removes its files. */
+/** Passes a form to `read` and then removes its files. */
 export async function reading<T>(body: unknown, read: (form: Upload) => Promise<T>): Promise<T> {
   const form = body as Upload
   try {
@@ -35,13 +37,13 @@ export async function reading<T>(body: unknown, read: (form: Upload) => Promise<
 }
 
 type Options = {
-  /** Of each file. */
+  /** Maximum size of each file. */
   maxBytes: number
   maxFiles: number
   folder: string
 }
 
-/** What a form may have besides its files. */
+/** Maximum size of a form besides its files. */
 const FORM_BYTES = 256 * 1024
 
 const LIMITS = {
@@ -55,7 +57,7 @@ const LIMITS = {
 /** RFC 2046. */
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s;"]{1,70})\s*(?:;|$)/i
 
-/** Forms that are received or read at a time, so that uploads cannot fill the disk. */
+/** Maximum number of forms in progress, so that uploads cannot fill the disk. */
 const MAX_AT_ONCE = 40
 
 const counted = { now: 0 }
@@ -65,7 +67,7 @@ const broken = (why: string) =>
 
 type Received = { fields: Map<string, string>; files: UploadedFile[] }
 
-/** Bun itself refuses larger bodies, without our error envelope, so this is well above our own limit. */
+/** Bun itself rejects larger bodies, without our error envelope. So this is well above our own limit. */
 export const MAX_TRANSPORT_BYTES = 80 * 1024 * 1024
 
 const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
@@ -78,13 +80,13 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 type BodyRule = Pick<RouteRule, 'body' | 'maxBytes' | 'maxFiles'>
 const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES, maxFiles: 1 } as const
 
-/** The type of a body that is not JSON. */
+/** The content types of bodies that are not JSON. */
 const OTHER_TYPES = {
   form: 'application/x-www-form-urlencoded',
   upload: 'multipart/form-data',
 } as const
 
-/** Checks size and type by the headers, before any of the body is read. Throws 413 or 415. */
+/** Checks size and type by the headers, before reading any of the body. Throws 413 or 415. */
 export function assertBodyHeaders(request: Request, { body, maxBytes, maxFiles }: BodyRule = JSON_RULE): void {
   const { headers } = request
   const declared = headers.get('content-length')
@@ -110,19 +112,19 @@ export function assertBodyHeaders(request: Request, { body, maxBytes, maxFiles }
   throw unsupportedMediaType(notice)
 }
 
-/** Whether the headers announce a body. */
+/** True if the headers announce a body. */
 export const hasBody = ({ headers }: Request): boolean =>
   (headers.get('content-length') ?? '0') !== '0' || headers.has('transfer-encoding')
 
-/** After a body of this size other requests get a turn, as it took long to read and will take long to answer. */
+/** Bodies of this size take long to read and to answer. So other requests get a turn after reading one. */
 const LARGE_BYTES = 256 * 1024
 
-/** Called with the bytes of a body before they are parsed; `parsed` parses them on demand, or throws 400. */
+/** Called with the bytes of a body before they are parsed. `parsed` parses them on demand, or throws 400. */
 type Look = (bytes: Uint8Array, parsed: () => unknown) => Promise<void>
 type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
 
 /**
- * The body as JSON, or `NO_BODY`; a promise where that has to be waited for. Throws 400 `validation_error`, 413, 503
+ * The body as JSON, or `NO_BODY`. A promise if the body has not arrived yet. Throws 400 `validation_error`, 413, 503
  * `service_unavailable`, 504 `request_timeout`.
  */
 export function readJson(request: Request, { body, open, maxBytes, look }: Reading = JSON_RULE): unknown {
@@ -142,7 +144,7 @@ export function readJson(request: Request, { body, open, maxBytes, look }: Readi
 async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise<unknown> {
   try {
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
-    // Requests that wait meanwhile get a turn here (docs/promises.md I28).
+    // Gives waiting requests a turn (docs/promises.md I28).
     if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))
     return value
   } finally {
@@ -151,7 +153,10 @@ async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise
   }
 }
 
-/** A body that is not JSON, or whose bytes are signed: a form's fields, or bytes. Throws as `readJson` does. */
+/**
+ * Reads a body that is not JSON, or whose bytes are signed. Returns the fields of a form, or bytes. Throws like
+ * `readJson`.
+ */
 export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
   const { bytes, release } = await takeBody(request, { maxBytes, isPublic: open })
   try {
@@ -175,8 +180,9 @@ async function lookedAt(bytes: Uint8Array, read: typeof parse, look: Look): Prom
 }
 
 /**
- * Receives a form piece by piece, its files on the disk and never whole in memory. Throws 400 `validation_error`,
- * 413 `payload_too_large`, 503 `service_unavailable` or `storage_unavailable`, 504 `request_timeout`.
+ * Receives a form piece by piece and writes its files to disk, so that no file is completely in memory. Throws 400
+ * `validation_error`, 413 `payload_too_large`, 503 `service_unavailable` or `storage_unavailable`, 504
+ * `request_timeout`.
  */
 export async function receiveUpload(request: Request, options: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
@@ -220,7 +226,7 @@ async function receive(
   const fail = (error: unknown) => {
     ended.reject(error)
     parser.destroy()
-    // The parser leaves a file that it has begun open, and its writer would wait for the rest for ever.
+    // The parser leaves a started file open, and its writer would wait forever for the rest.
     over.abort()
   }
   parser.on('file', (name: string | undefined, stream, filename = '') => {
@@ -245,12 +251,12 @@ async function receive(
       ),
     )
   })
-  // The types of the parser say that every part has a name.
+  // Contrary to the parser's types, a part can lack a name.
   parser.on('field', (name: string | undefined, value: string, _isNameCut: boolean, isCut: boolean) => {
     if (name === undefined) return fail(broken('it has a part without a name'))
     if (isCut)
       return fail(invalidInput(name, `"${name}" has more than ${LIMITS.fieldSize} bytes, the most of a field.`))
-    // A part may say that it is UTF-16, which has halves of pairs.
+    // A part may claim to be UTF-16, which can contain half a surrogate pair.
     if (value.includes('\0') || !value.isWellFormed())
       return fail(invalidInput(name, `"${name}" holds a NUL character or half of a surrogate pair. Remove it.`))
     const before = name.endsWith('[]') ? form.fields.get(name) : undefined

@@ -17,17 +17,17 @@ const tooManyOpen = (max: number) =>
     { retryAfterS: 1 },
   )
 
-/** How often the open descriptors are counted, which costs next to nothing. */
+/** Interval for counting the open descriptors, which costs next to nothing. */
 const COUNT_MS = 100
-/** How often while hardly any are open and none comes or goes: a sleeping server wakes less. */
+/** Interval while few are open and their number does not change, so that a sleeping server wakes less. */
 const CALM_MS = 1_000
-/** The connections are looked at when so many more descriptors are open, and otherwise once in LOOK_MS. */
+/** Connections are examined when this many more descriptors are open, and otherwise once per LOOK_MS. */
 const MORE = 64
 const LOOK_MS = 1_000
-/** So many connections are ended in one go, and then there is a pause. */
+/** Maximum connections to end in one go before a pause. */
 const AT_ONCE = 200
 const PAUSE_MS = 20
-/** Descriptors that connections never get: for the database, engines, the operator socket and new requests. */
+/** Descriptors that connections never get. They are for the database, engines, the operator socket and new requests. */
 const RESERVE = 1_024
 
 type Limits = { perAddress: number; total: number }
@@ -36,16 +36,15 @@ type Deps = {
   clock: Clock
   log: Log
   limits: Limits
-  /** Whether an address is one of the operator's own proxies, which many clients share. */
+  /** True if an address is one of the operator's own proxies, which many clients share. */
   isProxy(address: string): boolean
 }
 
 export type Connections = ReturnType<typeof createConnections>
 
 /**
- * Limits the connections that have not authenticated: an address has `perAddress`, all have `total` and never the last
- * descriptors. Those that were open longest are closed first, because a request that is meant is soon over
- * (docs/attacks.md C19).
+ * Limits connections that have not authenticated: `perAddress` per address, and `total` overall, but never the last
+ * descriptors. Closes the longest open ones first, because an honest request is soon over (docs/attacks.md C19).
  */
 export function createConnections({ clock, log, limits, isProxy }: Deps) {
   /** Connections that have authenticated, as `address port`. */
@@ -53,7 +52,7 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
   let seen = new Set<string>()
   let watched: SocketTable | null = null
 
-  /** What is too many, in the order in which it is to be ended. */
+  /** The connections above the limits, in the order in which to end them. */
   function look(table: SocketTable): Accepted[] {
     const [present, known] = [new Set<string>(), new Set<string>()]
     const byAddress = new Map<string, Accepted[]>()
@@ -87,13 +86,13 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
   }
 
   return {
-    /** Exempts the connection of an authenticated request from the limits: its caller has limits of its own. */
+    /** Exempts the connection of an authenticated request, whose caller has limits of its own. */
     authenticated(request: Request, server: Server<unknown> | null): void {
       if (!watched) return
       const peer = server?.requestIP(request)
       if (peer) authenticated.add(nameOf(peer.address, peer.port))
     },
-    /** Watches the connections in `table` until the returned function is called. */
+    /** Monitors the connections in `table` until the returned function is called. */
     watch(table: SocketTable): () => void {
       watched = table
       const quiet = Math.min(limits.perAddress, limits.total) / 2
@@ -101,7 +100,8 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
       let [before, everyMs] = [0, COUNT_MS]
       const tick = () => {
         const now = clock.monotonic()
-        // Ending one takes as long as a small request; the others are ended when those that wait had their turn.
+        // Ending a connection takes as long as a small request. So the rest are ended later, after waiting requests got
+        // their turn.
         if (ending.length) for (const connection of ending.splice(0, AT_ONCE)) table.end(connection)
         else {
           const count = openDescriptors()
@@ -109,7 +109,7 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
           before = count
           const isDue = now - lookedAt >= LOOK_MS || count - lastCount >= MORE
           if (count < lastCount) lastCount = count
-          // Without many descriptors there is only to forget, now and then, who has left.
+          // With few descriptors, the only task is to forget closed connections from time to time.
           if (isDue && (count > quiet || authenticated.size > 4 * quiet)) {
             ending = look(table)
             lastCount = count
@@ -133,19 +133,19 @@ const nameOf = (address: string, port: number): string =>
 
 const DESCRIPTORS = process.platform === 'darwin' ? '/dev/fd' : '/proc/self/fd'
 
-/** Linux tells the number as the size of the folder, since 6.2; elsewhere the folder is read. */
+/** Since Linux 6.2, the size of the folder is the number. On other systems, the folder is listed. */
 function openDescriptors(): number {
   try {
     return statSync(DESCRIPTORS).size || readdirSync(DESCRIPTORS).length
   } catch {
-    // No descriptor is left to read the folder with: that is more than enough.
+    // No descriptor is left to read the folder with, so the number is far too high.
     return Number.MAX_SAFE_INTEGER
   }
 }
 
 /**
- * Limits the open requests of each address before they authenticate. Only behind proxies is this needed: there one
- * connection is not one client's, and elsewhere an address has no more requests than connections.
+ * Limits the open requests per address before they authenticate. Needed only behind proxies, where one connection
+ * serves many clients. Elsewhere an address has no more requests than connections.
  */
 export function createOpenRequests(perAddress: number): EnterRequest {
   const open = new Map<string, number>()

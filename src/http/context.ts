@@ -33,10 +33,10 @@ const HEADER_NAMES = /^[\w\-, ]{1,2048}$/
 /** Finds the client's address from the peer's address and the `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string, forwardedFor: string | null) => string
 
-/** Stands for the address of a peer that has none. */
+/** Replaces the address of a peer that has none. */
 export const WITHOUT_ADDRESS = 'local'
 
-/** The URL of a request; with a host that any request has where it came without one. */
+/** The URL of a request, with a placeholder host if the request has none. */
 export const urlOf = ({ url }: Request): URL => URL.parse(url) ?? new URL(`http://localhost${pathOf(url)}`)
 
 /** State of one request, filled by the edge and used by everything that handles the request. */
@@ -46,30 +46,30 @@ export type Exchange = {
   readonly startedAt: number
   readonly method: string
   readonly path: string
-  /** What the route of this path declares. */
+  /** The rule of this path's route. */
   readonly rule: RouteRule
   /** The client's address. A function, because finding the address costs more than most answers. */
   ip(): string
-  /** The authenticated caller; null before authentication and on public routes. */
+  /** The authenticated caller. Null before authentication and on public routes. */
   caller: TenantCaller | null
-  /** Pages that may read the answer of an open route, where its verb decides; null leaves it to the route's rule. */
+  /** Origins that may read the answer of an open route, if its verb decides. Null uses the route's rule. */
   readers: readonly string[] | null
-  /** Lets the connection be silent as long as the answer takes. */
+  /** Allows the connection to be silent until the answer is complete. */
   keepOpen(): void
   /**
-   * An open route has found out who calls, such as by the token of a chat: the connection is no stranger's, so it does
-   * not count among those of its address that never authenticated.
+   * Called when an open route has identified the caller, for example by the token of a chat. The connection then no
+   * longer counts as one that never authenticated.
    */
   known(): void
-  /** Closes the connection soon, because the answer leaves a body unread that may never come. */
+  /** Closes the connection soon, because the answer leaves a body unread that may never arrive. */
   hangUp(): void
-  /** Ends its part in the count of its address's open requests; null when it has none. */
+  /** Uncounts this request from the open requests of its address. Null if it is not counted. */
   leave: (() => void) | null
   /** Extra fields of the access log line. */
   readonly notes: Record<string, string | number | boolean | null>
   /** True for streams, which write their own access log line when they end. */
   streaming: boolean
-  /** True for streams that last as long as their reader stays: their time says nothing of the server. */
+  /** True for streams that last until their reader leaves, so their duration is meaningless for metrics. */
   follows: boolean
   errorCode: string | null
   /** From the Idempotency-Key: a ticket to run the request once, or the stored answer to replay. */
@@ -77,7 +77,7 @@ export type Exchange = {
   replay: Replay | null
 }
 
-/** Where the API is mounted: the one address that the edge knows. */
+/** Path prefix of the API. */
 export const API = '/api/v1'
 
 /** The name of a route in the audit record, such as `POST /completions` (docs/api.md 19: `endpoint`). */
@@ -103,12 +103,12 @@ export function pathOf(url: string): string {
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
 
-/** The host of the last request whose URL could be read: nearly all come for the same one. */
+/** The host of the last request with a valid URL. Cached because nearly all requests have the same one. */
 let usualHost = ''
 
 /**
- * Throws 400 `validation_error` for a Host header that is no host (RFC 9112, 3.2). A request without one is served:
- * health checks by HTTP/1.0 send none.
+ * Throws 400 `validation_error` for an invalid Host header (RFC 9112, 3.2). A request without the header is served,
+ * because health checks by HTTP/1.0 send none.
  */
 export function assertHost({ headers, url }: Request): void {
   const host = headers.get('host')
@@ -121,10 +121,10 @@ export function assertHost({ headers, url }: Request): void {
 }
 
 /**
- * Finds the address by which sign-in attempts and anonymous requests are counted. The header is trusted only as far as
- * the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is the client.
- * Without trusted proxies the header is ignored (docs/attacks.md C7).
- * `onSocket`: the API listens on a socket, which only the operator's own proxy can open.
+ * Creates the lookup of the address by which sign-in attempts and anonymous requests are counted. The header is trusted
+ * only as far as the operator's own proxies wrote it: read from its end, the first address that is not such a proxy is
+ * the client. Without trusted proxies the header is ignored (docs/attacks.md C7). `onSocket`: the API listens on a
+ * socket, which only the operator's own proxy can open.
  * @throws Error naming an entry of `trusted` that is not an address or a CIDR
  */
 export function createClientAddress(trusted: readonly string[], onSocket = false): ClientAddress {
@@ -145,8 +145,8 @@ export function createClientAddress(trusted: readonly string[], onSocket = false
 }
 
 /**
- * CORS headers: an origin that the key allows is echoed, no other is (docs/api.md 1.1). What anyone may read is open to
- * every page by `*`, which browsers never combine with cookies.
+ * CORS headers. Echoes an allowed origin of the key, and no other (docs/api.md 1.1). Public answers allow every page by
+ * `*`, which browsers never combine with cookies.
  */
 export function corsHeaders(origin: string | null, readers: Readers): Record<string, string> {
   const open = readers === 'anyone'
@@ -155,9 +155,9 @@ export function corsHeaders(origin: string | null, readers: Readers): Record<str
 }
 
 /**
- * Headers for a CORS preflight; null when the request is none. A preflight carries no credential, so the key's origins
- * are not known yet: every origin may send the call, with whatever headers its client library adds, and the call's own
- * answer decides whether the page may read it.
+ * Headers for a CORS preflight. Null when the request is not one. A preflight carries no credential, so the key's
+ * origins are still unknown. Every origin may send the call, with any headers of its client library. The answer to the
+ * call itself then decides whether the page may read it.
  */
 export function preflightHeaders(headers: Headers, methods: readonly string[]): Record<string, string> | null {
   const [origin, method] = [headers.get('origin'), headers.get('access-control-request-method')]

@@ -8,7 +8,7 @@ type Download = {
   exchange: Exchange
   request: Request
   route: string
-  /** Pieces of the file as text, produced only when the client can take more. */
+  /** The file's content in pieces of text, produced only when the client can take more. */
   source: AsyncGenerator<string>
   headers: Record<string, string>
 }
@@ -16,9 +16,9 @@ type Download = {
 export type Downloads = ReturnType<typeof createDownloads>
 
 /**
- * Answers with a file of any length in constant memory: the source is pulled, so a client that stalls stops the source
- * and one that leaves ends it. An error before the first piece keeps its status; a later one cuts the connection, so
- * that half a file is never taken for a whole one.
+ * Answers with a file of any length in constant memory. The source is pulled, so a client that stalls pauses it and one
+ * that leaves ends it. An error before the first piece keeps its status. A later one cuts the connection, so that a
+ * partial file is not mistaken for a complete one.
  */
 export function createDownloads({ log, accessLog }: Deps) {
   return async function download({ source, headers, ...from }: Download): Promise<Response> {
@@ -27,7 +27,7 @@ export function createDownloads({ log, accessLog }: Deps) {
     exchange.keepOpen()
     exchange.streaming = true
     const body = pieces(from, first, source)
-    // Nothing is pulled for a client that has left, so its source would never end.
+    // The body is never pulled after the client has left, so this ends the source.
     const leave = () => void body.return(undefined)
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave, { once: true })

@@ -16,13 +16,14 @@ import {
 
 type Handler = (request: Request, ...rest: unknown[]) => unknown
 
-/** The plugin around all routes: it applies the rules of `rules.ts` to each request that the framework answers. */
+/** The plugin around all routes. Applies the rules of `rules.ts` to each request that the framework answers. */
 export function edge(deps: EdgeDeps) {
   let server: Server<unknown> | null = null
   const limited = new WeakMap<Request, Exchange>()
   /*
-   * The framework reads the source of each hook and prepares for every request what one of them names: `server`, or
-   * cookies, headers and query when it hands its context on. So none of them names the server or hands its context on.
+   * The framework reads the source of each hook, and prepares for every request what a hook names: `server`, or
+   * cookies, headers and query if the hook passes its context on. So no hook here names the server or passes its
+   * context on.
    */
   return new Elysia({ name: 'http/edge' })
     .onStart((app) => {

@@ -39,7 +39,7 @@ const FACES: Record<ErrorKind, { status: number; type: string }> = {
   timeout: { status: 504, type: 'api_error' },
 }
 
-/** How the errors of some paths are answered, for clients that expect another form. */
+/** Format of errors on some paths, for clients that expect another envelope. */
 export type ErrorFace = {
   statusOf(error: AppError): number
   bodyOf(error: AppError, requestId: string): object
@@ -80,17 +80,19 @@ export function errorHeaders(error: AppError): Record<string, string> {
   return headers
 }
 
-/** What the server has no engine for, as long as its operator connects none. */
+/** Errors that stay until the operator connects an engine. */
 const UNCONFIGURED: ReadonlySet<string> = new Set(['embeddings_unavailable', 'stt_unavailable', 'tts_unavailable'])
 
-/** The same for callers of the API, with a link to what the error means and what to do (docs/operating.md 6.1). */
+/**
+ * The headers of `errorHeaders` and, for API callers, a link to the error's meaning and remedy (docs/operating.md 6.1).
+ */
 export function helpfulHeaders(error: AppError): Record<string, string> {
   const status = statusOf(error)
   const isFinal = (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(error.code)
   return {
     link: `</docs/errors/${error.code}>; rel="help"`,
-    // Client packages obey it: otherwise they try again what is refused each time, such as a 409 (docs/api.md 29.10),
-    // and wait two minutes for an engine that is not there.
+    // Client packages obey this header. Otherwise they retry errors that cannot succeed, such as a 409 (docs/api.md
+    // 29.10), and wait two minutes for an engine that is not configured.
     ...(isFinal ? { 'x-should-retry': 'false' } : {}),
     ...errorHeaders(error),
   }
@@ -99,7 +101,7 @@ export function helpfulHeaders(error: AppError): Record<string, string> {
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-/** Declares a route's error statuses for the document; those common to all signed-in routes are added there. */
+/** Declares a route's error statuses for the document. Statuses common to all signed-in routes are added there. */
 export const errors = <const Status extends number>(...statuses: Status[]) =>
   Object.fromEntries(statuses.map((status) => [status, described(ErrorBody)])) as Record<
     Status,
@@ -107,8 +109,8 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
   >
 
 /**
- * Declares the answer of a route. The edge adds `request_id` to every object (docs/api.md 1.4), so handlers leave it
- * out while the document includes it.
+ * Declares the answer of a route. The edge adds `request_id` to every object (docs/api.md 1.4), so handlers omit it
+ * while the document includes it.
  */
 export function answer<T extends TSchema>(schema: T): Answer<T> {
   const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }
@@ -129,7 +131,9 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
 
-/** What a person sees instead of an error's JSON: what happened, the id to report, and the first page. */
+/**
+ * The page that a person sees instead of an error's JSON: the problem, the request id, and a link to the first page.
+ */
 export function errorPage(error: AppError | null, requestId: string | null): string {
   const isNowhere = error === null || error.kind === 'missing'
   return page(
@@ -142,16 +146,16 @@ ${requestId && html`<p class="faint">Request <code>${requestId}</code></p>`}
 }
 export const NOWHERE_PAGE = errorPage(null, null)
 
-/** Its headers; programs that ask for the same address get JSON. */
+/** Headers of that page. They vary by `Accept`, because programs that request the same address get JSON. */
 export const NOWHERE_HEADERS: Readonly<Record<string, string>> = { ...PAGE_HEADERS, vary: 'Origin, Accept' }
 
-/** Whether a browser wants to show the answer as a page. The API answers with JSON whatever a call accepts. */
+/** True if a browser wants to show the answer as a page. The API always answers with JSON, whatever a call accepts. */
 export const isForBrowser = ({ method, headers }: Request, path: string): boolean =>
   (method === 'GET' || method === 'HEAD') &&
   !path.startsWith(`${API}/`) &&
   (headers.get('accept') ?? '').includes('text/html')
 
-/** A body of parts, for the document: its files and fields, as JSON Schema says them. */
+/** A multipart body for the document: its files and fields, in JSON Schema. */
 export const formBody = (properties: Record<string, object>, required: string[]): object => ({
   requestBody: {
     required: true,

@@ -9,17 +9,17 @@ type SchemaFailure = { type: string; validator: Standard<TSchema> | { schema: St
 type Routes = {
   /** The methods that a path accepts. */
   methodsOf(path: string): string[]
-  /** What to call instead of a path that is not served. */
+  /** Suggests a path to call instead of one that does not exist. */
   insteadOf?(path: string): string | null
 }
 
-/** Maps anything thrown to an error of docs/api.md 1.5; used by the tenant API and the operator API. */
+/** Maps any thrown value to an error of docs/api.md 1.5. Used by the tenant API and the operator API. */
 export function toAppError(code: unknown, error: unknown, path: string, routes: Routes): AppError {
   if (error instanceof AppError) return error
   const cause = (error as { cause?: unknown }).cause
   if (cause instanceof AppError) return cause
   if (code === 'NOT_FOUND') return unknownRoute(path, routes)
-  // The framework reports whatever is thrown while a body is read as PARSE, also what has nothing to do with the body.
+  // The framework reports everything thrown while a body is read as PARSE, even errors unrelated to the body.
   if (
     code === 'PARSE' &&
     (cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError')
@@ -34,11 +34,11 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
   })
 }
 
-/** Logs a fault on our side with its cause, and the cause of a 503: who reads the answer alone never learns it. */
+/** Logs an internal fault, and the cause of a 503. The answer itself does not contain the cause. */
 export function logFault(log: Log, requestId: string, known: AppError, error: unknown): void {
   const isFault = known.kind === 'broken'
   if (!isFault && (known.kind !== 'unavailable' || !known.cause)) return
-  // Only now, because the text of a stack is costly, and most refusals need none.
+  // Computed only now, because the text of a stack is costly and most rejections need none.
   const fields = { request_id: requestId, ...errorFields(known.cause ?? error) }
   if (isFault) log.error(fields, 'fault')
   else log.warn(fields, known.code)

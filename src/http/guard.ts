@@ -7,7 +7,7 @@ import type { EdgeOptions, RouteRules } from './route-rules'
 
 const HEADER = 'idempotency-key'
 
-/** Of answers that are text already. */
+/** Content type of answers that are already text. */
 export const JSON_TYPE = 'application/json;charset=utf-8'
 
 type Headers = Record<string, string | number | string[] | undefined>
@@ -22,7 +22,7 @@ type Answering = {
 type Deps = {
   idempotency: Idempotency
   rules: Pick<RouteRules, 'of'>
-  /** Folder of uploaded files while they are read. */
+  /** Folder of uploaded files while they are processed. */
   incoming: string
 }
 
@@ -37,9 +37,9 @@ const PLAIN: BodyReader = ({ request, exchange }) => readJson(request, exchange.
 const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
 
 /**
- * The options by which a route says what it is. Each route says who may call it: `scope: 'billing'`, `signedIn: true`
- * or `open: true`. The body is read after the scope was checked, so a bad body with a missing scope is 403.
- * `idempotent: true` lets a POST accept an Idempotency-Key (docs/api.md 1.7); its verb stores the answer with its
+ * Options by which a route declares its properties. Each route says who may call it: `scope: 'billing'`, `signedIn:
+ * true` or `open: true`. The body is read after the scope check, so a bad body with a missing scope is 403.
+ * `idempotent: true` lets a POST accept an Idempotency-Key (docs/api.md 1.7). Its verb stores the answer with its
  * effect: `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `upload` or `raw`.
  */
 export const guard = (read: BodyReader = PLAIN) =>
@@ -56,27 +56,27 @@ export const guard = (read: BodyReader = PLAIN) =>
     }),
     open: (_: true) => ({ ...admitting(read, () => undefined), detail: { security: [] } as object }),
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
-    /** The body is a page's small form; the handler gets its fields, of a repeated one the last. */
+    /** The body is a page's small form. The handler gets its fields. A repeated field has its last value. */
     form: (_: true) => declares({ body: 'form' }),
-    /** The body has parts, one a file of at most so many bytes; the handler gets an `Upload`, and discards it. */
+    /** The body has parts, including a file of at most `maxBytes`. The handler gets an `Upload`, and discards it. */
     upload: (maxBytes: number) => declares({ body: 'upload', maxBytes }),
-    /** How many files such a body may have, where it is more than one. */
+    /** Maximum number of files in such a body, if more than one. */
     uploads: (maxFiles: number) => declares({ maxFiles }),
-    /** The largest JSON body, where it is not the usual one of its kind. */
+    /** The largest JSON body, if it differs from the default. */
     upTo: (maxBytes: number) => declares({ maxBytes }),
-    /** Its request ids begin with this word instead of `req` (docs/api.md 1.3). */
+    /** Prefix of its request ids instead of `req` (docs/api.md 1.3). */
     idPrefix: (idPrefix: string) => declares({ idPrefix }),
-    /** The body is JSON whose bytes are signed; the handler gets a `Uint8Array`. */
+    /** The body is JSON whose bytes are signed. The handler gets a `Uint8Array`. */
     raw: (_: true) => declares({ body: 'raw' }),
-    /** Whatever JSON is sent, good or bad, the handler gets none of it. */
+    /** The body is ignored, even if it is invalid. */
     ignored: (_: true) => declares({ body: 'ignored' }),
-    /** The route waits for an engine or a reader as long as its own limits say, not 30 s (docs/api.md 1.9). */
+    /** The route has its own limits for waiting on an engine or a reader, not 30 s (docs/api.md 1.9). */
     timeLimit: (timeLimit: 'own') => declares({ timeLimit }),
     /** Pages of every origin may read the answers of this open route. */
     cors: (cors: 'anyone') => declares({ cors }),
-    /** The server answers the route itself, without the framework. It has neither parameters nor a query. */
+    /** The server answers the route itself, without the framework. The route has neither parameters nor a query. */
     native: (_: true) => declares({ native: true }),
-    /** The path has a secret as its parameter, which is kept out of the log. */
+    /** The path contains a secret as its parameter, which the log omits. */
     secretPath: (_: true) => declares({ secretPath: true }),
   })
 
@@ -88,7 +88,7 @@ function callerOf({ exchange, route }: Context): TenantCaller {
 
 /**
  * Runs `check` before the body is read or, without a body, before validation. The hooks destructure only what they
- * need, because the framework prepares what a hook names (cookies, query, headers) for every request.
+ * need, because the framework prepares for every request what a hook names (cookies, query, headers).
  */
 const admitting = (read: BodyReader, check: (context: Context) => unknown) => ({
   parse: ({ exchange, request, route }: Context) => {
@@ -102,7 +102,7 @@ const admitting = (read: BodyReader, check: (context: Context) => unknown) => ({
 
 /**
  * Hooks around the handler of an idempotent route: replay a stored answer, or store the new one. The framework reads a
- * hook's source to decide whether to await it; written as a condition, a request without a key awaits nothing.
+ * hook's source to decide whether to await it. Written as a condition, a request without a key awaits nothing.
  */
 export const ONCE = {
   beforeHandle: ({ exchange, set }: Answering): undefined =>
@@ -126,8 +126,8 @@ export const visitOf = ({ exchange, request, route }: Context) => ({
 export type Guard = ReturnType<typeof guard>
 
 /**
- * Reads a body as its route declares it and handles its Idempotency-Key, after the scope check and before validation
- * (docs/api.md 1.5). A request without the header costs only the header look-up.
+ * Reads a body as its route declares and handles its Idempotency-Key, after the scope check and before validation
+ * (docs/api.md 1.5). A request without the header costs only the header lookup.
  */
 export function createBodyReader({ idempotency, rules, incoming }: Deps) {
   return function read(context: Context): unknown {
@@ -155,7 +155,7 @@ export function createBodyReader({ idempotency, rules, incoming }: Deps) {
   }
 }
 
-/** Whether the body says `stream: true`. False for an invalid body, which is refused later, when it is parsed. */
+/** True if the body contains `stream: true`. False for an invalid body, which is rejected later when it is parsed. */
 function asksForStream(parsed: () => unknown): boolean {
   try {
     return (parsed() as { stream?: unknown } | undefined)?.stream === true
@@ -164,7 +164,7 @@ function asksForStream(parsed: () => unknown): boolean {
   }
 }
 
-/** The stored answer to replay, byte for byte; undefined when the request must run. */
+/** The stored answer to replay, byte for byte. Undefined when the request must run. */
 function replayed({ exchange: { replay, notes }, set }: Answering): string | undefined {
   if (!replay) return undefined
   notes.idempotency = 'replayed'
@@ -172,7 +172,7 @@ function replayed({ exchange: { replay, notes }, set }: Answering): string | und
   return sent(set, replay.status, replay.body)
 }
 
-/** Stores a success under its key and sends the stored text; an error gives the key back. Undefined without a key. */
+/** Stores a success under its key and sends the stored text. An error frees the key. Undefined without a key. */
 function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   const { ticket } = exchange
   if (!ticket) return undefined
@@ -187,7 +187,10 @@ function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   return sent(set, ticket.status, text ?? storedAlone(exchange, ticket, body))
 }
 
-/** Stores an answer that no verb stored. A failure to store is only noted: the request had no effect to repeat. */
+/**
+ * Stores an answer that no verb stored. A failure to store is only noted, because the request had no effect that could
+ * be repeated.
+ */
 async function storedAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
   const { text, keeping } = ticket.keepAlone(answer)
   await keeping.catch(() => {

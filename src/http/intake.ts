@@ -4,25 +4,28 @@ import { AppError, defineError } from '../kernel/errors'
 
 /** Largest JSON body: room for a 15 MiB image as base64 (docs/api.md 1.1). */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024
-/** Largest body of a request without a credential; sign-in forms and payment events are far smaller. */
+/** Largest body of a request without a credential. Sign-in forms and payment events are far smaller. */
 export const MAX_PUBLIC_BYTES = 16 * 1024
 
 /** Largest form of a page: a password or a code. */
 export const MAX_FORM_BYTES = 4 * 1024
 
-/** Limit on the bodies in memory at one time, over all requests: reading one takes several times its size. */
+/** Limit on the bodies in memory at one time, over all requests. Reading a body takes several times its size. */
 const BUDGET_BYTES = 2 * MAX_JSON_BYTES + 8 * 1024 * 1024
-/** What requests without a credential may have of it, so that they cannot keep the others out. */
+/** The share for requests without a credential, so that they cannot block the others. */
 const PUBLIC_BUDGET_BYTES = 8 * 1024 * 1024
-/** Counted like all, but never refused: connections are limited, and a sign-in must get through a flood of bodies. */
+/**
+ * Smaller bodies are counted, but never rejected: connections are limited, and a sign-in must get through a flood of
+ * bodies.
+ */
 const SMALL_BYTES = 4 * 1024
-/** A slower body is given up once its time is over. */
+/** Minimum rate. A slower body is aborted when its time is over. */
 const MIN_BYTES_A_SECOND = 1024
 
 const limits = { seconds: 15 }
 const held = { all: 0, public: 0 }
 
-/** Sets how long any body may take; after that it must have come with 1 KB/s. */
+/** Sets how long any body may take. A slower body must have arrived at 1 KB/s. */
 export function limitIntake(seconds: number): void {
   limits.seconds = seconds
 }
@@ -56,7 +59,7 @@ export type Taken = { readonly bytes: Uint8Array; release(): void }
 const NOTHING: Taken = { bytes: new Uint8Array(), release: () => undefined }
 
 /**
- * Reads a body within its size, its time and the budget; a promise where it is not there yet.
+ * Reads a body within its limits of size and time and the budget. Returns a promise if the body has not arrived yet.
  * @throws AppError 413 `payload_too_large`, 503 `service_unavailable`, 504 `request_timeout`
  */
 export function takeBody(request: Request, { maxBytes, isPublic }: Options): Taken | Promise<Taken> {
@@ -64,11 +67,11 @@ export function takeBody(request: Request, { maxBytes, isPublic }: Options): Tak
   if (declared > maxBytes) throw payloadTooLarge(maxBytes)
   const claim = createClaim(isPublic)
   const { release } = claim
-  // So small a body is slower than the least rate exactly when its time is over, so its pieces need no counting.
+  // A body this small falls below the minimum rate exactly when its time is over, so its pieces need no counting.
   if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
     claim.upTo(declared)
     const reading = request.arrayBuffer()
-    // Most bodies come with their headers.
+    // Most bodies arrive together with their headers.
     return peek.status(reading) === 'fulfilled'
       ? { bytes: new Uint8Array(peek(reading) as ArrayBuffer), release }
       : inTime(reading, release)
@@ -83,7 +86,7 @@ export function takeBody(request: Request, { maxBytes, isPublic }: Options): Tak
   )
 }
 
-/** Every call waits for its body, so this makes one promise and no more. */
+/** Every call waits for its body, so this creates only one promise. */
 const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<Taken> =>
   new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -98,7 +101,7 @@ const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<Tak
     }, fail)
   })
 
-/** Into one buffer when its size is declared: pieces and a joined copy would take twice the memory. */
+/** Reads into one buffer if the size is declared. Pieces and a joined copy would take twice the memory. */
 async function inPieces(request: Request, maxBytes: number, claim: Claim, declared: number): Promise<Uint8Array> {
   const whole = declared > 0 ? Buffer.allocUnsafeSlow(declared) : null
   const chunks: Uint8Array[] = []
@@ -120,7 +123,7 @@ async function inPieces(request: Request, maxBytes: number, claim: Claim, declar
   return whole ? whole.subarray(0, size) : Buffer.concat(chunks)
 }
 
-/** The pieces of a body as they come. Throws 413 `payload_too_large`, 504 `request_timeout`. */
+/** The pieces of a body as they arrive. Throws 413 `payload_too_large`, 504 `request_timeout`. */
 export async function* paced({ body }: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   if (!body) return
   const reader = body.getReader()
@@ -144,7 +147,7 @@ export async function* paced({ body }: Request, maxBytes: number): AsyncGenerato
   }
 }
 
-/** Calls `giveUp` when a body's time is over and what came of it came too slowly. */
+/** Calls `giveUp` when a body's time is over and its data arrived too slowly. */
 function watchRate(received: () => number, giveUp: () => void) {
   const startedAt = systemClock.monotonic()
   let late = false
@@ -161,10 +164,13 @@ function watchRate(received: () => number, giveUp: () => void) {
 
 type Claim = ReturnType<typeof createClaim>
 
-/** Bytes of bodies that are gone and perhaps not collected yet. */
+/** Bytes of released bodies that may not be collected yet. */
 let gone = 0
 
-/** Large bodies weigh nothing in the script's heap, so that nothing else would have them collected soon. */
+/**
+ * Requests a collection. Large bodies weigh nothing in the script's heap, so nothing else would have them collected
+ * soon.
+ */
 function noteGone(bytes: number): void {
   gone += bytes
   if (gone < MAX_JSON_BYTES) return
@@ -173,14 +179,14 @@ function noteGone(bytes: number): void {
 }
 
 /**
- * Gives the memory of bytes that nobody else views back at once: the collector would come later than the next large
- * body (docs/promises.md I29).
+ * Frees the memory of bytes that no one else views at once. The collector would come later than the next large body
+ * (docs/promises.md I29).
  */
 export function free({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
 }
 
-/** What one body has of the budget. */
+/** The part of the budget that one body uses. */
 function createClaim(isPublic: boolean) {
   let claimed = 0
   const add = (bytes: number) => {

@@ -17,7 +17,7 @@ type Deps = {
 
 export type AccessLog = ReturnType<typeof createAccessLog>
 
-/** What is counted of a call that was settled. */
+/** The measured facts of a settled call. */
 type MeteredCall = {
   mode: string | null
   resolvedMode: string | null
@@ -31,7 +31,7 @@ type MeteredCall = {
   ttftMs: number | null
 }
 
-/** What is asked of the server when someone reads the metrics. */
+/** Functions that read current values when someone reads the metrics. */
 type Readings = {
   breakers(): { engine: string; target: string; open: boolean }[]
   jobs(): Promise<{ queued: number; active: number; oldest: string | null }>
@@ -47,25 +47,25 @@ const SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 120]
 
 type Options = { name: string; help: string; labels?: readonly string[]; buckets?: readonly number[] }
 
-/** What was counted for one set of labels; of a histogram, `counts` holds how many values each bucket got. */
+/** The counts for one set of labels. For a histogram, `counts` has the number of values per bucket. */
 type Row = { labels: Record<string, string>; sum: number; counts: number[] }
 
 type Branch = { row: Row | null; next: Map<string, Branch> }
 
 type Value = { metricName?: string; labels: Record<string, string | number>; value: number }
 
-/** How often the delay of the event loop is looked at. */
+/** Interval for measuring the delay of the event loop. */
 const LAG_EVERY_MS = 1_000
-/** Default metrics that are left out: reading them walks the whole heap, and Bun has no such heap spaces. */
+/** Default metrics to omit. Reading them walks the whole heap, and Bun has no such heap spaces. */
 const UNTOLD = ['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`)
 
 let ofProcess: Registry | undefined
 
-/** Metrics of the process (memory, event loop): collected once, however many apps are opened in it. */
+/** Metrics of the process (memory, event loop). Collected once, even if several apps are open in it. */
 function processMetrics(): Registry {
   if (ofProcess) return ofProcess
   ofProcess = new Registry()
-  // Its own ten milliseconds would wake a sleeping server a hundred times a second.
+  // The default precision of ten milliseconds would wake a sleeping server a hundred times a second.
   collectDefaultMetrics({ register: ofProcess, eventLoopMonitoringPrecision: LAG_EVERY_MS })
   for (const name of UNTOLD) ofProcess.removeSingleMetric(name)
   return ofProcess
@@ -115,15 +115,18 @@ export type Metrics = ReturnType<typeof createMetrics>
 type HttpMetrics = Metrics['http']
 
 /**
- * A counter or, with `buckets`, a histogram. It is on the way of every request: unlike those of the package it hashes
- * no label objects, but makes them when somebody reads the metrics.
+ * A counter or, with `buckets`, a histogram. It runs for every request. Unlike those of the package, it hashes no label
+ * objects, and creates them only when somebody reads the metrics.
  */
 export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
   const rows: Row[] = []
-  /** The rows by first label value, then by the second, and so on: values are known strings, a joined key is not. */
+  /**
+   * The rows by first label value, then by the second, and so on. The values are existing strings, while a joined key
+   * would be a new one.
+   */
   const byLabel: Branch = { row: null, next: new Map() }
   const type = buckets ? 'histogram' : 'counter'
-  // Without labels there is one row, which is shown from the beginning.
+  // Without labels there is one row, which is shown from the start.
   if (!labels.length) rowOf()
   registry.registerMetric({
     name,
@@ -131,7 +134,7 @@ export function createTally(registry: Registry, { name, help, labels = [], bucke
   } as never as Metric)
 
   return {
-    /** Adds to the row of these label values, which come in the order of `labels`. */
+    /** Adds to the row of these label values, which must be in the order of `labels`. */
     add(value: number, ...values: string[]): void {
       const row = rowOf(...values)
       row.sum += value
@@ -217,7 +220,7 @@ function createCallMetrics(registry: Registry) {
   }
 }
 
-/** Gauges of what is so at the moment of reading: breakers, the queue of jobs, deliveries of the last hour. */
+/** Gauges of the state at the time of reading: breakers, the queue of jobs, deliveries of the last hour. */
 export function addReadings(registry: Registry, { breakers, jobs, deliveries, now }: Readings): void {
   const registers = [registry]
   new Gauge({
@@ -269,7 +272,7 @@ export function addReadings(registry: Registry, { breakers, jobs, deliveries, no
 
 const LEVELS = { info: 30, error: 50 } as const
 
-/** Writes the line that `log[level](fields, msg)` writes, for plain values, at a fraction of its cost. */
+/** Writes the line that `log[level](fields, msg)` would write, for plain values, at a fraction of its cost. */
 export function writePlain(log: Log, level: 'info' | 'error', fields: Record<string, Plain>, msg: string): void {
   if (!log.isLevelEnabled(level)) return
   const { [pino.symbols.streamSym]: stream } = log as unknown as Record<symbol, DestinationStream>
@@ -280,7 +283,7 @@ export function writePlain(log: Log, level: 'info' | 'error', fields: Record<str
 
 type Plain = string | number | boolean | null
 
-/** Writes one log line per request and counts it in the metrics; never logs headers, bodies or query values. */
+/** Writes one log line per request and counts it in the metrics. Never logs headers, bodies or query values. */
 export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
   return (exchange: Exchange, status: number, route: string | undefined): void => {
     const { requestId: id, method, caller, errorCode: code, notes, follows } = exchange

@@ -18,14 +18,14 @@ import {
 } from './rules'
 
 type Deps = EdgeDeps & {
-  /** Under which the server answers a native route itself. */
+  /** Path prefixes under which the server answers a native route itself. */
   bases: readonly string[]
   read: BodyReader
-  /** Around the whole of a request to a path, in the framework as here. */
+  /** Wraps the whole handling of a request to a path, in the framework and here. */
   around(path: string, answer: Served): Served
 }
 
-/** What the handler of a native route may use of the framework's context. */
+/** The parts of the framework's context that the handler of a native route may use. */
 type Context = {
   request: Request
   exchange: Exchange
@@ -41,12 +41,12 @@ type Declared = Route & {
 
 type Served = (request: Request, server: Server<unknown>) => Response | Promise<Response>
 
-/** What went wrong while a body was read, as the framework reports it. */
+/** An error while a body was read, in the framework's form. */
 class Unread extends Error {}
 
 /**
- * The routes that declare `native`, for `serve.routes`: the server calls them without the framework, which has the same
- * routes for other methods and spellings of their paths. The rules, the handler and the answer are the same.
+ * The routes that declare `native`, for `serve.routes`. The server calls them without the framework. The framework has
+ * the same routes for other methods and spellings of their paths. Rules, handler and answer are the same.
  */
 export function nativeRoutes(deps: Deps, routes: readonly Declared[]): Record<string, Record<string, Served>> {
   const served: Record<string, Record<string, Served>> = {}
@@ -157,12 +157,12 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
 }
 
 /**
- * Headers of the latest answer, and what was set in them: a response copies this object at a third of what a record
- * costs, and from one answer to the next hardly any header changes.
+ * Headers of the latest answer, and the values set in them. Copying this object into a response costs a third of
+ * copying a record, and headers rarely change from one answer to the next.
  */
 const latest = { headers: new Headers(), set: {} as Record<string, string> }
 
-/** These headers as an object that holds until the next call. */
+/** These headers as a shared object, which is valid until the next call. */
 function headersOf(wanted: Headers): ResponseInit['headers'] {
   const { headers, set } = latest
   for (const name in set) {
@@ -173,7 +173,7 @@ function headersOf(wanted: Headers): ResponseInit['headers'] {
   for (const name in wanted) {
     const value = wanted[name]
     if (value === set[name]) continue
-    // Several values of one name are several headers.
+    // Several values of one name need several headers.
     if (typeof value === 'object') return wanted as Record<string, string>
     headers.set(name, `${value}`)
     set[name] = `${value}`
@@ -181,12 +181,12 @@ function headersOf(wanted: Headers): ResponseInit['headers'] {
   return headers
 }
 
-/** The answer as the framework makes it. The headers of a response win over those that were set. */
+/** The answer as the framework would create it. A response's own headers win over the set ones. */
 function toResponse(value: unknown, { status, headers }: Context['set']): Response {
   if (typeof value === 'string') return new Response(value, { status, headers: headersOf(headers) })
   if (!(value instanceof Response)) return Response.json(value, { status, headers: headersOf(headers) })
   const own = new Set(value.headers.keys())
   for (const [name, text] of new Headers(headersOf(headers))) if (!own.has(name)) value.headers.append(name, text)
-  // In another response each piece of a stream would cost more.
+  // Wrapping a stream in another response would make each of its pieces more expensive.
   return value.status === status ? value : new Response(value.body, { status, headers: value.headers })
 }

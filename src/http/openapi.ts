@@ -10,7 +10,10 @@ type Hoist = (schema: unknown) => Json
 /** Keywords whose value is data, not a schema. */
 const VERBATIM = new Set(['enum', 'const', 'default', 'examples', 'required'])
 
-/** Keywords whose value holds schemas by name; a name like `examples` is no keyword there. */
+/**
+ * Keywords whose value maps names to schemas. A member named like a keyword, such as `examples`, is not a keyword
+ * there.
+ */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs'])
 
 const STATUS_WORDS: Record<string, string> = {
@@ -81,7 +84,7 @@ type Kind = {
 
 type Documented = { status: string; schema: TSchema; description: string; headers: Json; isRefusal: boolean }
 
-/** Shapes of refusals that many routes share. */
+/** Shapes of error answers that many routes share. */
 const REFUSAL_SHAPES: ReadonlySet<unknown> = new Set(['Error', 'MessageError'])
 
 /** The description of each group of routes, in the order of the document. */
@@ -152,7 +155,7 @@ type Route = { method: string; path: string; hooks: Hooks }
 type Info = { title: string; version: string; description: string; serverUrl: string }
 
 /**
- * Generates the OpenAPI 3.1 document from the routes: schemas with an `$id` become components, scopes come from the
+ * Generates the OpenAPI 3.1 document from the routes. Schemas with an `$id` become components, and scopes come from the
  * guard. Nothing in it is written by hand twice.
  */
 export function toOpenApi(routes: readonly Route[], info: Info): Json {
@@ -197,7 +200,7 @@ export function toOpenApi(routes: readonly Route[], info: Info): Json {
   }
 }
 
-/** What is collected on the way: schemas and refusals that several routes share. */
+/** Collected while building: schemas and error answers that several routes share. */
 type Shared = { hoist: Hoist; responses: Record<string, Json> }
 
 function operation(method: string, path: string, hooks: Hooks, shared: Shared): Json {
@@ -257,7 +260,7 @@ const IDEMPOTENCY_KEY: Json = {
 const members = (standard: Standard<TSchema> | undefined): Json =>
   ((standard?.schema as { properties?: Json } | undefined)?.properties ?? {}) as Json
 
-/** The answers a route declares, and those that every route of its kind can give (docs/api.md 1.5). */
+/** The answers that a route declares, and those that every route of its kind can give (docs/api.md 1.5). */
 function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): Json {
   const { response = {}, detail = {}, body, query } = hooks
   const declared =
@@ -274,7 +277,7 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
   return Object.fromEntries(
     statuses.map(({ status, schema, description, headers, isRefusal }) => {
       if (isRefusal) {
-        // Where a refusal with the error envelope stands, which is the same for every route.
+        // An error answer with the error envelope is the same for every route, so the document has it once.
         const name = `${String((schema as Json).$id)}${status}`
         responses[name] ??= { description, headers, content: json(hoist(schema)) }
         return [status, { $ref: `#/components/responses/${name}` }]
@@ -285,7 +288,7 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
         const content = { [String(detail['x-download'])]: text, ...orLines, ...orJson }
         return [status, { description, headers, content }]
       }
-      // Nothing but events: each is one of these, in the form of server-sent events.
+      // A stream only: each event is one of these, as server-sent events.
       if (detail['x-streams'] === 'only' && status === '200')
         return [status, { description, headers, content: { 'text/event-stream': { schema: hoist(schema) } } }]
       const content = json(hoist(schema))
@@ -298,7 +301,7 @@ function responsesOf(path: string, hooks: Hooks, { hoist, responses }: Shared): 
 const text: Json = { schema: { type: 'string' } }
 const json = (schema: Json): Json => ({ 'application/json': { schema } })
 
-/** Every status a route can answer with, in order: its declared ones, and those the edge adds for its kind. */
+/** Every status a route can answer with, in order: its declared ones, and those that the edge adds for its kind. */
 function statusesOf({ declared, isOpen, hasBody, hasQuery, hasId, isIdempotent }: Kind): Documented[] {
   const implied = [
     ...(isOpen ? [] : [401, 403, 429]),
@@ -328,8 +331,8 @@ function headersOf(status: string, isIdempotent: boolean): Json {
 }
 
 /**
- * Copies a schema; each part with an `$id` moves to `schemas` and is replaced by a reference. Throws where two
- * different schemas have one `$id`: the document would show one of them in the place of both.
+ * Copies a schema. Each part with an `$id` moves to `schemas` and is replaced by a reference. Throws if two different
+ * schemas have the same `$id`, because the document would show one in place of both.
  */
 function createHoister(schemas: Record<string, Json>): Hoist {
   const sources = new Map<string, unknown>()

@@ -10,13 +10,16 @@ import { errorHeaders, isPlainObject, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { createMethodTable } from './route-rules'
 
-/** Who may change by a route besides the admin. On one that reads: who sees what it holds besides `support`. */
+/**
+ * The role that may change by a route, besides the admin. For a route that reads: the role that sees its content,
+ * besides `support`.
+ */
 export type Allowed = 'billing' | 'reviewer' | 'support' | 'any' | 'none'
 
 /**
- * What a route answers with. `facts` (counts, states, times, ids, names and money) are for every role. `content` (what
- * people wrote or sent) and `links` that work for everyone who has them are for the role `support`. A list of members:
- * they hold content or links, and are empty in what other roles get; the rest is facts.
+ * The kind of data in a route's answer. All roles may see `facts` (counts, states, times, ids, names and money). Only
+ * the role `support` may see `content` (texts and data of people) and `links` that work for everyone who has them. A
+ * list names members with content or links, which are emptied for other roles. The rest is facts.
  */
 export type Holds = 'facts' | 'content' | 'links' | readonly string[]
 
@@ -26,7 +29,7 @@ type Route = { method: string; path: string; hooks: { detail?: object } }
 
 type OperatorRules = ReturnType<typeof createOperatorRules>
 
-/** A new route is closed: what it reads is content until it says otherwise, and what it changes the admin's. */
+/** Default for a new route, which is restrictive: its reads are content, and only the admin may change by it. */
 const unsaid = (method: string): Holds => (method === 'GET' ? 'content' : 'facts')
 
 type Deps = {
@@ -34,7 +37,7 @@ type Deps = {
   rules: OperatorRules
   /** Identifies the operator by key when the API is served over TCP. Throws 401. Null on the socket. */
   identify: ((request: Request, reason: string | null) => Promise<OperatorCaller>) | null
-  /** Told of each request that was let in. */
+  /** Called for each admitted request. */
   seen?: (caller: OperatorCaller, request: Request, requestId: string) => Promise<void>
 }
 
@@ -43,16 +46,16 @@ export type OperatorExchange = { requestId: string; caller: OperatorCaller }
 
 /**
  * The edge of the operator API. The socket's file mode admits only its owner, so no key is needed there, and name,
- * transport and reason are recorded as stated; over TCP the key identifies the operator (docs/operating.md 2.2).
+ * transport and reason are recorded as stated. Over TCP the key identifies the operator (docs/operating.md 2.2).
  */
 export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
   new Elysia({ name: 'http/operator-edge' })
     .decorate('operator', null as unknown as OperatorExchange)
     .decorate('rules', rules)
     .macro({
-      /** Who may change by the route besides the admin, or see what it holds besides `support`. */
+      /** The role that may change by the route besides the admin, or see its content besides `support`. */
       role: (role: Allowed) => ({ detail: { role } as object }),
-      /** What the answer has of people: who may read it follows. Every route that reads says so. */
+      /** The kind of people's data in the answer, which decides who may read it. Every route that reads declares it. */
       holds: (holds: Holds) => ({ detail: { holds } as object }),
     })
     .onRequest((context) => {
@@ -72,7 +75,7 @@ export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
       if (!isPlainObject(responseValue)) return
       responseValue.request_id ??= operator.requestId
       const names = rules.withheldFrom(operator.caller.role, request.method, route)
-      // What was withheld is named, so that nobody takes an empty member for an empty thing.
+      // Names the withheld members, so that an emptied member is not mistaken for an empty value.
       if (!names.length) return
       set.headers['x-svc-withheld'] = names.join(', ')
       return { ...(redact(responseValue, names) as object), withheld: names }
@@ -114,7 +117,7 @@ function callerOf(headers: Headers): OperatorCaller {
   }
 }
 
-/** A header in which the client states something, percent-encoded because headers are ASCII; null if malformed. */
+/** A header with a client's statement, percent-encoded because headers are ASCII. Null if malformed. */
 function stated(headers: Headers, name: string, max: number): string | null {
   const value = headers.get(name)
   if (!value) return null
@@ -127,7 +130,7 @@ function stated(headers: Headers, name: string, max: number): string | null {
 
 export type OperatorEdge = ReturnType<typeof operatorEdge>
 
-/** What the operators' edge must know of each route, as the routes declare it; `learn` is called once. */
+/** The rules of each route that the operators' edge needs, as the routes declare them. `learn` is called once. */
 export function createOperatorRules() {
   const known = new Map<string, OperatorRule>()
   let methodsOf: (path: string) => string[] = () => []
@@ -140,24 +143,24 @@ export function createOperatorRules() {
         known.set(`${method} ${path}`, { method, path, role, holds: holds ?? unsaid(method) })
       }
     },
-    /** Every route with what it holds and whom it asks for, in the order of the API. */
+    /** Every route with its kind of data and its role, in the order of the API. */
     all: (): readonly OperatorRule[] => [...known.values()],
     /** The methods that a path accepts. */
     methodsOf: (path: string): string[] => methodsOf(path),
 
-    /** Whether a role may call a route, given as its pattern (docs/operating.md 2.2). */
+    /** True if a role may call a route, given as its pattern (docs/operating.md 2.2). */
     mayCall(role: OperatorRole, method: string, route: string): boolean {
       const roles = rolesFor(ruleOf(method, route))
       return role === 'admin' || roles === 'all' || roles.includes(role)
     },
 
-    /** Whether a route is refused for what it shows, rather than for what it does. */
+    /** True if a route is denied because of the data it shows, rather than because of what it does. */
     isContent(method: string, route: string): boolean {
       const rule = ruleOf(method, route)
       return rule.role !== 'none' && (rule.holds === 'content' || rule.holds === 'links')
     },
 
-    /** The members of an answer that this role does not see. */
+    /** The members of an answer that this role may not see. */
     withheldFrom(role: OperatorRole, method: string, route: string): readonly string[] {
       const { holds, role: besides, method: known } = ruleOf(method, route)
       const sees = seesContent(role) || (known === 'GET' && besides === role)
@@ -171,7 +174,7 @@ export function createOperatorRules() {
   }
 }
 
-/** Whom a route is for besides the admin. */
+/** The roles that may call a route, besides the admin. */
 export function rolesFor({ method, role, holds }: OperatorRule): 'all' | readonly string[] {
   const reads = method === 'GET' ? role !== 'none' : role === 'any'
   if (!reads) return [role ?? 'none']

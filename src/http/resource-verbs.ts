@@ -5,7 +5,7 @@ import { verb } from './verbs'
 
 const Deleted = t.Object({ deleted: t.Literal(true) })
 
-/** Member by member: through a constraint their types are lost. */
+/** Mapped member by member, because a constraint would lose their types. */
 type Words<N extends AnyNoun> = { [Word in keyof AnyNoun['words']]: N['words'][Word] }
 
 /** The five routes of a resource, for `tenantRoutes` and `operatorRoutes`. */

@@ -10,18 +10,18 @@ type Routed = { routes: readonly { method: string; path: string }[] }
 /** How a body is read: as JSON, as form fields, as parts with a file, left as bytes (of JSON), or not at all. */
 type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 
-/** What the edge must know of a route before it reads the body. */
+/** The facts of a route that the edge needs before it reads the body. */
 export type RouteRule = {
-  /** Needs no credential (docs/api.md 1.2). */
+  /** True if the route needs no credential (docs/api.md 1.2). */
   open: boolean
   body: BodyKind
-  /** Of the body, or of each file of an upload. */
+  /** Maximum size of the body, or of each file of an upload. */
   maxBytes: number
-  /** Most files of an upload. */
+  /** Maximum number of files of an upload. */
   maxFiles: number
-  /** Is answered within 30 s (docs/api.md 1.9). */
+  /** True if the route must answer within 30 s (docs/api.md 1.9). */
   timeLimit: boolean
-  /** What its request ids begin with. */
+  /** Prefix of its request ids. */
   idPrefix: string
   /** The pages that may read an answer to a request without a credential. */
   readers: Readers
@@ -29,15 +29,17 @@ export type RouteRule = {
   once: OnceRule | null
 }
 
-/** What the document of an idempotent route says about its answers. */
+/** The declared answers of an idempotent route. */
 type OnceRule = {
-  /** Its declared success status; the second if it declares two, as the answer is stored before its status is set. */
+  /**
+   * Its declared success status. If it declares two, the second, because the answer is stored before its status is set.
+   */
   status: number
-  /** Whether the route can answer with a stream; streams ignore the Idempotency-Key (docs/api.md 1.7). */
+  /** True if the route can answer with a stream. Streams ignore the Idempotency-Key (docs/api.md 1.7). */
   streams: boolean
 }
 
-/** What a route declares by the guard's options; kept in `detail` and left out of the OpenAPI document. */
+/** The declarations of a route by the guard's options. Kept in `detail` and omitted from the OpenAPI document. */
 export type EdgeOptions = {
   body?: BodyKind
   maxBytes?: number
@@ -57,7 +59,9 @@ type Detail = {
 }
 export type Route = { method: string; path: string; hooks: { detail?: Detail; response?: object } }
 
-/** For paths of the API without a route: 401 without a credential, so that nobody learns which paths exist. */
+/**
+ * For paths of the API without a route: 401 without a credential, so that strangers cannot find out which paths exist.
+ */
 const CLOSED: RouteRule = {
   open: false,
   body: 'json',
@@ -73,7 +77,7 @@ const NOWHERE: RouteRule = { ...CLOSED, open: true, maxBytes: MAX_PUBLIC_BYTES, 
 
 export type RouteRules = ReturnType<typeof createRouteRules>
 
-/** The rules of all routes, as the routes declare them; `learn` is called once, with the routes of the finished app. */
+/** The rules of all routes, as the routes declare them. `learn` is called once, with the routes of the finished app. */
 export function createRouteRules() {
   const secrets = new Set<string>()
   const byPattern = new Map<string, Map<string, RouteRule>>()
@@ -89,7 +93,7 @@ export function createRouteRules() {
   }
 
   return {
-    /** Throws when a route does not say who may call it. */
+    /** Throws when a route does not declare who may call it. */
     learn(routes: readonly Route[]): void {
       router = createRouter(routes, learned)
       methodsOf = createMethodTable({ routes })
@@ -103,7 +107,7 @@ export function createRouteRules() {
     },
     /** The methods that a path accepts. */
     methodsOf: (path: string): string[] => methodsOf(path),
-    /** A path for the log: cut where a secret begins in it. */
+    /** A path for the log, cut where a secret begins. */
     shown(path: string): string {
       for (const start of secrets) if (path.startsWith(start)) return `${start}…`
       return path
@@ -130,7 +134,7 @@ function ruleOf(route: string, detail: Detail, response: object | undefined): Ro
 function successOf(route: string, response: object = {}): number {
   if ('schema' in response) return 200
   const [status, ...more] = Object.keys(response).filter((word) => word.startsWith('2'))
-  // A route may declare two success statuses (200 already there, 201 created); its verb picks which one is stored.
+  // A route may declare two success statuses (200 existing, 201 created). Its verb picks which one is stored.
   if (!status || more.length > 1) throw new Error(`${route} is idempotent and does not declare one success, or two`)
   return Number(more[0] ?? status)
 }
@@ -146,7 +150,7 @@ export function createMethodTable({ routes }: Routed): (path: string) => string[
   }
 }
 
-/** The framework's own router, so that a path means the same route before the request is routed and after. */
+/** The framework's own router, so that a path matches the same route here and in the framework. */
 function createRouter<Of extends { method: string; path: string }, T>(
   routes: readonly Of[],
   storeOf: (route: Of) => T,
@@ -158,7 +162,7 @@ function createRouter<Of extends { method: string; path: string }, T>(
 
 /**
  * Finds the success status of a route by its name in the audit record (docs/api.md 19: `status`). Undefined for a route
- * with two success statuses: its verb records which one it answered.
+ * with two success statuses, because its verb records the actual one.
  */
 export function createSuccessTable(routes: readonly DeclaredRoute[]): (route: string) => number | undefined {
   const statuses = new Map<string, number>()

@@ -49,53 +49,56 @@ export type EdgeDeps = {
   accessLog: AccessLog
   /** Throws 401. */
   authenticate(request: Request): TenantCaller | Promise<TenantCaller>
-  /** Throws 403 when the browser's origin is not one that the key allows. */
+  /** Throws 403 when the key does not allow the browser's origin. */
   assertOrigin(caller: TenantCaller, request: Request): void
-  /** Counts the request; throws 429 `rate_limit_exceeded`. */
+  /** Counts the request. Throws 429 `rate_limit_exceeded`. */
   admit(caller: TenantCaller): void | Promise<void>
   /** Counts a 4xx answer to an authenticated caller (docs/api.md 18.1). */
   refused(caller: TenantCaller, error: Error | null): void
-  /** Adds the six rate limit headers of docs/api.md 1.3, for the caller or else for the client's address. */
+  /** Adds the six rate limit headers of docs/api.md 1.3, for the caller, or without one for the client's address. */
   addRates(headers: Headers, exchange: Exchange, counts?: boolean): unknown
   /** Origins of pages that may read answers to this caller. */
   allowedOrigins(caller: TenantCaller): readonly string[]
-  /** The canonical URL that a request to the apex host is redirected to; null for other hosts (docs/api.md 1.1). */
+  /** The canonical URL that a request to the apex host is redirected to. Null for other hosts (docs/api.md 1.1). */
   canonicalUrl(request: Request): string | null
-  /** Whether a request only asks if anything is there, before clients call. */
+  /** True for a request that only checks whether a server answers, as some clients send before their calls. */
   isProbe(method: string, path: string): boolean
-  /** What the routes declare; complete once all of them are registered. */
+  /** The rules of the routes. Complete once all routes are registered. */
   rules: Pick<RouteRules, 'at' | 'of' | 'methodsOf'>
-  /** How errors of a path are answered, where not as everywhere. */
+  /** The error format of a path. Null for the default format. */
   errorFaceOf(path: string): ErrorFace | null
-  /** Further headers of an answer, from those that it has. */
+  /** Additional headers of an answer, computed from its other headers. */
   moreHeaders(path: string, headers: Record<string, unknown>): Record<string, string> | null
-  /** What to call instead of a path that is not served; null for most. */
+  /** Suggests a path to call instead of one that does not exist. Null for most. */
   insteadOf(path: string): string | null
-  /** Counts the open requests of an address until they authenticate; null where its connections are counted. */
+  /** Counts the open requests of an address until they authenticate. Null if connections are counted instead. */
   enter: EnterRequest | null
-  /** Told of each request that authenticated. */
+  /** Called for each authenticated request. */
   authenticated(request: Request, server: Server<unknown> | null): void
   /** Finds the client's address behind trusted proxies. */
   clientAddress: ClientAddress
   secure: boolean
-  /** Aborted once the server is about to stop: connections end with their answer then, so that none is cut off. */
+  /**
+   * Aborts when the server is about to stop. From then on, connections end with their answer, so that none is cut off.
+   */
   leaving: AbortSignal
 }
 
 export type Headers = Record<string, string | number | string[] | undefined>
 
-/** Errors that may come in the middle of a body. */
+/** Errors that can occur while a body is still arriving. */
 const CUT_SHORT = new Set<string>(['payload_too_large', 'request_timeout', 'service_unavailable'])
 
-/** Longest silence of a connection while a request is answered, and after it; Bun knows no longer one. */
+/** Maximum silence of a connection while a request is answered, and after it. Bun allows no longer one. */
 const SILENT_S = 255
 /**
- * After a refusal the rest of a body is read for a few seconds: closed at once, many clients never see the answer. Bun
- * counts in steps of four seconds: this is four to eight, and 4 could close a connection under its next request.
+ * After an error, the rest of a body is read for a few seconds, because clients of a connection that closes at once
+ * often never see the answer. Bun counts in steps of four seconds, so this is four to eight. 4 could close a connection
+ * during its next request.
  */
 const FAREWELL_S = 8
 
-/** A class, because it is made for every request and its functions are rarely called. */
+/** A class, because one is created for every request and its functions are rarely called. */
 class Arrived implements Exchange {
   readonly requestId: string
   readonly startedAt: number
@@ -141,7 +144,7 @@ class Arrived implements Exchange {
   }
 }
 
-/** Begins a request. `path` and `rule` are those of its route, where that is known. */
+/** Starts a request. Pass `path` and `rule` of its route if they are known. */
 export function arrive(
   deps: EdgeDeps,
   request: Request,
@@ -153,13 +156,13 @@ export function arrive(
   return new Arrived(deps, request, server, path, rule)
 }
 
-/** Ends its part in the count of its address's open requests. */
+/** Uncounts the request from the open requests of its address. */
 export function leave(exchange: Exchange): void {
   exchange.leave?.()
   exchange.leave = null
 }
 
-/** Sets what the headers of every answer have. */
+/** Sets the headers that every answer has. */
 export function setStateHeaders({ secure, leaving }: EdgeDeps, { requestId }: Exchange, headers: Headers): void {
   headers['x-request-id'] ??= requestId
   headers['x-content-type-options'] = 'nosniff'
@@ -169,7 +172,7 @@ export function setStateHeaders({ secure, leaving }: EdgeDeps, { requestId }: Ex
   if (secure) headers['strict-transport-security'] = 'max-age=31536000; includeSubDomains'
 }
 
-/** The answer to what is for no route: a request to another host, a CORS preflight, a probe. Null for the rest. */
+/** The answer to a request that needs no route: to another host, a CORS preflight, a probe. Null for all others. */
 export function answerBefore(
   deps: EdgeDeps,
   exchange: Exchange,
@@ -194,8 +197,8 @@ function redirect(location: string, requestId: string, headers: Record<string, s
 }
 
 /**
- * Checks credential, origin, request rate, host and the body's headers, in the order of docs/api.md 1.5. A promise only
- * where something is waited for.
+ * Checks credential, origin, request rate, host and the body's headers, in the order of docs/api.md 1.5. Returns a
+ * promise only if it must wait.
  */
 export function check(deps: EdgeDeps, exchange: Exchange, request: Request): void | Promise<void> {
   if (deps.enter) exchange.leave = deps.enter(exchange.ip())
@@ -222,12 +225,12 @@ function assertSound({ rules }: EdgeDeps, { rule, path }: Exchange, request: Req
   try {
     assertBodyHeaders(request, rule)
   } catch (refusal) {
-    // Where no route would read the body, its headers do not matter: the answer is 404 or 405.
+    // If no route would read the body, its headers do not matter. The answer is then 404 or 405.
     if (rules.methodsOf(path).includes(request.method)) throw refusal
   }
 }
 
-/** Adds to the headers of an answer what depends on who called: rates, and which pages may read it. */
+/** Adds the headers that depend on the caller: rates, and which pages may read the answer. */
 function addHeaders(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers): void {
   deps.addRates(headers, exchange)
   const more = deps.moreHeaders(exchange.path, headers)
@@ -243,14 +246,14 @@ export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, h
   if (isPlainObject(body)) body.request_id ??= exchange.requestId
 }
 
-/** Clients that try a WebSocket first go on with HTTP after this status (docs/api.md 29.7). */
+/** Clients that try a WebSocket first continue with HTTP after this status (docs/api.md 29.7). */
 const onlyHttp = defineError(
   'upgrade',
   'validation_error',
   () => 'This address speaks HTTP and server-sent events, no WebSocket. Send POST, with "stream": true for a stream.',
 )
 
-/** Answers whatever was thrown. `code` says in which phase the framework caught it. */
+/** Answers a thrown value. `code` tells in which phase the framework caught it. */
 export function refuse(
   deps: EdgeDeps,
   exchange: Exchange,
@@ -271,7 +274,7 @@ export function refuse(
   return { status, body: exchange.ticket ? givenBack(exchange, body) : body }
 }
 
-/** Counts a 4xx answer of an authenticated caller. */
+/** Counts a 4xx answer to an authenticated caller. */
 export function countRefusal(
   { refused }: EdgeDeps,
   { caller }: Exchange,
@@ -281,7 +284,7 @@ export function countRefusal(
   if (caller && status >= 400 && status < 500) refused(caller, error)
 }
 
-/** An error in the form that clients of its path read, and its headers. */
+/** An error in the format for clients of its path, with its headers. */
 function errorAnswer(deps: EdgeDeps, exchange: Exchange, request: Request, headers: Headers, error: AppError) {
   exchange.errorCode = error.code
   setStateHeaders(deps, exchange, headers)
@@ -294,8 +297,8 @@ function errorAnswer(deps: EdgeDeps, exchange: Exchange, request: Request, heade
 }
 
 /**
- * Without a credential only documents that anyone may fetch are readable by pages, and errors that say that the
- * credential is missing or wrong. Sign-in, sign-up and pages with a form are not.
+ * The origins that may read an answer. Without a credential, pages may read only public documents, and errors about a
+ * missing or wrong credential. They may not read sign-in, sign-up and pages with a form.
  */
 function readersOf({ allowedOrigins }: EdgeDeps, { caller, method, rule, readers }: Exchange): Readers {
   if (readers) return readers
@@ -304,8 +307,8 @@ function readersOf({ allowedOrigins }: EdgeDeps, { caller, method, rule, readers
 }
 
 /**
- * The answer of a request, or 504 `request_timeout` after 30 s. Its work continues and its result is dropped; if it
- * fails later, the error is logged. `working` never rejects unless the framework's own code fails.
+ * The answer of a request, or 504 `request_timeout` after 30 s. The work then continues, its result is dropped, and a
+ * later error is logged. `working` never rejects unless the framework's own code fails.
  */
 export function withinLimit<T>(
   deps: EdgeDeps,
@@ -313,7 +316,7 @@ export function withinLimit<T>(
   request: Request,
   working: Promise<T>,
 ): Promise<T | Response> {
-  // Answers from a cache are settled already, so they need no timer.
+  // Answers from a cache are already settled, so they need no timer.
   if (peek.status(working) !== 'pending') return working
   const late = Promise.withResolvers<Response>()
   let over = false
@@ -333,7 +336,7 @@ function lateAnswer(deps: EdgeDeps, exchange: Exchange, request: Request): Respo
   const { status, body } = errorAnswer(deps, exchange, request, headers, givenUp())
   deps.accessLog(exchange, status, undefined)
   if (hasBody(request)) exchange.hangUp()
-  // The log line is written; a result that comes later must not write another.
+  // The log line is written already. A later result must not write another.
   exchange.streaming = true
   return Response.json(body, { status, headers })
 }

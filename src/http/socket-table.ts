@@ -1,20 +1,20 @@
 import { dlopen, type Pointer, toArrayBuffer } from 'bun:ffi'
 import { createAddressList } from '../kernel/outbound'
 
-/** The sockets that this process has accepted on one port, as the operating system knows them. */
+/** The sockets that this process has accepted on one port, as reported by the operating system. */
 export type SocketTable = {
-  /** Most descriptors this process may have open. */
+  /** Maximum number of descriptors this process may open. */
   readonly limit: number
-  /** Calls back with every accepted connection and the address and port of its peer. */
+  /** Calls `visit` for every accepted connection with the address and port of its peer. */
   each(visit: (connection: Accepted) => void): void
-  /** Ends a connection if it is still there; the server then closes it as if its peer had left. */
+  /** Ends a connection if it still exists. The server then closes it as if its peer had left. */
   end(connection: Accepted): void
 }
 
 export type Accepted = {
   readonly descriptor: number
   readonly address: string
-  /** The address or, of IPv6, the network that one subscriber has. */
+  /** The address or, for IPv6, the network of one subscriber. */
   readonly network: string
   readonly port: number
 }
@@ -24,17 +24,17 @@ const IS_MAC = process.platform === 'darwin'
 /** `RLIMIT_NOFILE`. */
 const DESCRIPTORS = IS_MAC ? 8 : 7
 const BOTH_WAYS = 2
-/** `struct sockaddr_in6`, the longest that is read here. */
+/** Size of `struct sockaddr_in6`, the longest address read here. */
 const ADDRESS_BYTES = 28
 const LENGTH_AT = 32
-/** Descriptors are given out from the lowest; after so many that are no connection there are no more. */
+/** The lowest free descriptor is assigned first. After a gap of this size there are no more connections. */
 const GAP = 1_024
 /** An IPv4 address as an IPv6 listener sees it. */
 const MAPPED = '0:0:0:0:0:ffff:'
 
 /**
- * The table of the connections to `port`; null where the C library cannot be called. Bun does not tell of connections
- * whose request is not there yet, so the operating system is asked.
+ * The table of the connections to `port`. Null if the C library cannot be called. Bun does not report connections
+ * before their first request, so this asks the operating system.
  */
 export function openSocketTable(port: number): SocketTable | null {
   const c = openLibrary()
@@ -56,14 +56,14 @@ export function openSocketTable(port: number): SocketTable | null {
       for (let descriptor = 3; descriptor < Math.min(limit, Math.max(highest, last + GAP)); descriptor++) {
         if (!asks(c.getsockname, descriptor)) continue
         last = descriptor
-        // The family of a unix socket has no port: what stands there is its path.
+        // A unix socket has no port. Its path occupies those bytes.
         if (!isInternet(view) || view.getUint16(2) !== port || !asks(c.getpeername, descriptor)) continue
         visit({ descriptor, port: view.getUint16(2), ...peerIn(view) })
       }
       highest = last + 1
     },
     end({ descriptor, address, port: theirs }) {
-      // The descriptor may be another connection's by now.
+      // The descriptor may belong to another connection by now.
       if (!asks(c.getsockname, descriptor) || view.getUint16(2) !== port) return
       if (!asks(c.getpeername, descriptor) || view.getUint16(2) !== theirs) return
       if (isInternet(view) && peerIn(view).address === address) c.shutdown(descriptor, BOTH_WAYS)
@@ -83,7 +83,7 @@ function openLibrary() {
         malloc: { args: ['usize'], returns: 'ptr' },
       }).symbols
     } catch {
-      // Not the C library of this system.
+      // This library does not exist on this system.
     }
   }
   return null

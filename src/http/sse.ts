@@ -12,19 +12,19 @@ type Stream<T> = {
   exchange: Exchange
   request: Request
   route: string
-  /** Writes every item. A promise from `write` is to be awaited: the reader is behind, or has left (`ReaderLeft`). */
+  /** Writes every item. Await a promise from `write`: the reader is behind, or has left (`ReaderLeft`). */
   source(write: (item: T) => void | Promise<void>): Promise<unknown>
   /** Encodes one item as one or more complete frames. */
   frame(item: T): string
-  /** Makes the frame sent after 10 s of silence, once a first item was sent. */
+  /** Creates the frame to send after 10 s of silence, once a first item was sent. */
   heartbeat?: (elapsedMs: number) => string
-  /** Set where the stream ends only when its reader leaves. */
+  /** Set if the stream ends only when its reader leaves. */
   follows?: true
-  /** Whether `[DONE]` follows an error frame: in chat streams, not in native ones (docs/api.md 3, 4). */
+  /** True if `[DONE]` follows an error frame: in chat streams, not in native ones (docs/api.md 3, 4). */
   endsWithDone: boolean
-  /** The frames of an error after the first byte; absent, it is the envelope. */
+  /** The frames of an error after the first byte. Default: the envelope. */
   failure?(error: ErrorBody['error']): string
-  /** How long to wait for the first item before the stream opens anyway; an error until then is plain JSON. */
+  /** How long to wait for the first item before the stream opens. An error within that time is plain JSON. */
   openingMs?: number
 }
 
@@ -34,7 +34,7 @@ const OPENING_MS = 250
 export type Streams = ReturnType<typeof createStreams>
 
 /**
- * Answers with server-sent events. The source writes, and waits while a client stalls; a client that leaves aborts the
+ * Answers with server-sent events. The source writes, and waits while a client stalls. A client that leaves aborts the
  * request's signal, which ends the source. Errors before the first item are thrown, so they keep their status.
  */
 export function createStreams({ clock, log, accessLog }: Deps) {
@@ -56,7 +56,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
       return pipe.write(stream.frame(item))
     }
 
-    // One timer serves many items, and asks no clock for each: silence is a while in which none came.
+    // One timer serves many items, without reading the clock for each. Silence is an interval without any item.
     let disarm = () => {}
     const watch = (ms: number) => {
       disarm = clock.after(ms, () => {
@@ -75,7 +75,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
         opening.reject(error)
         return
       }
-      // That a reader has left is no fault; whatever else went wrong meanwhile is.
+      // A reader that has left is not an error. Any other failure is.
       if (error !== null && !(pipe.hasLeft() && error instanceof AppError)) void pipe.write(failure(stream, error))
       pipe.end()
       accessLog(exchange, 200, stream.route)

@@ -7,31 +7,32 @@ import { type Guard, toCall } from './guard'
 import type { Allowed, Holds } from './operator-edge'
 import { type OperatorEdge, toOperatorCall } from './operator-edge'
 
-/**
- * A route of both APIs, declared once: the tenants' at `/api/v1`, the operators' at `/ops/v1` (docs/design.md 12.2).
- */
+/** A route of both APIs, declared once: for tenants at `/api/v1`, for operators at `/ops/v1` (docs/design.md 12.2). */
 export type Declared = {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With `/:id` where it is about one thing. */
+  /** Contains `/:id` if the route concerns one item. */
   path: string
   body?: TSchema
-  /** It takes no body, and whatever is sent is not read. */
+  /** The route takes no body, and ignores any that is sent. */
   ignored?: true
   query?: TSchema
   reply: TSchema
-  /** Tenants get 201, and may send an Idempotency-Key. */
+  /** Creates something: tenants get 201, and may send an Idempotency-Key. */
   creates?: boolean
-  /** Its work continues after the answer: tenants get 202, and may send an Idempotency-Key. */
+  /** The work continues after the answer: tenants get 202, and may send an Idempotency-Key. */
   accepts?: boolean
-  /** It changes something: tenants may send an Idempotency-Key, and its verb stores the answer. */
+  /** Changes something: tenants may send an Idempotency-Key, and the verb stores the answer. */
   idempotent?: boolean
-  /** `own`: it ends its work by itself, as completions do. */
+  /** `own`: it has its own time limit, like completions. */
   timeLimit?: 'own'
-  /** What operators read by it; who may follows. One that reads and says nothing is for `support`. */
+  /**
+   * The kind of data that operators read by it, which decides who may. Without it, a route that reads is only for
+   * `support`.
+   */
   holds?: Holds
-  /** Which operators may change by it besides the admin, or see what it holds besides `support`. */
+  /** The role that may change by it besides the admin, or see its content besides `support`. */
   role?: Allowed
-  /** Operators may say whose with `?owner=`. */
+  /** Operators may name the owner with `?owner=`. */
   owned?: boolean
   /** Where the operators' route differs from the tenants'. */
   operators?: { path?: string; body?: TSchema; query?: TSchema; reply?: TSchema }
@@ -45,11 +46,11 @@ export type Declared = {
 
 type Message<D, Part extends 'body' | 'query' | 'reply'> =
   D extends Record<Part, infer S extends TSchema> ? Static<S> : unknown
-/** Of either API. */
+/** The type for either API. */
 type Either<D, Part extends 'body' | 'query' | 'reply'> =
   | Message<D, Part>
   | (D extends { operators: Record<Part, infer S extends TSchema> } ? Static<S> : never)
-/** `ids` has all parameters of the path by name, `id` the one called `id` or `ref`. */
+/** `ids` has all parameters of the path by name, `id` the one named `id` or `ref`. */
 export type Request<D> = {
   id: string
   ids: Record<string, string>
@@ -61,7 +62,7 @@ type Reply<D> = Either<D, 'reply'> | Response | Promise<Either<D, 'reply'> | Res
 type Run = (call: Call<Caller>, request: Request<never>) => unknown
 export type Verb<D extends Declared = Declared> = D & { run: Run }
 
-/** Declares a route and what it runs. The caller tells tenants from operators where that matters. */
+/** Declares a route and its function. If necessary, the function distinguishes tenants and operators by the caller. */
 export const verb = <const D extends Declared>(
   declared: D,
   run: (call: Call<Caller>, request: Request<D>) => Reply<D>,
@@ -87,7 +88,7 @@ const operatorsBy =
     run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
   ) => ({ ...declared, method, path, summary: '', run: run as Run, isOperators: true as const })
 
-/** The same in short: `operator.get('/tiers', { … }, (call) => …)`. */
+/** Short form: `operator.get('/tiers', { … }, (call) => …)`. */
 export const operator = {
   get: operatorsBy('get'),
   post: operatorsBy('post'),
@@ -147,11 +148,11 @@ type OperatorRoute<D> = D extends { isTenants: true }
       : never
 type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ? All : never
 
-/** Of a list for both APIs; each leaves out what only the other has. */
+/** An entry of a list for both APIs. Each API skips the routes that only the other has. */
 type OneOf = Verb & { isTenants?: true; isOperators?: true }
 
 type Mountable = Record<Declared['method'], (path: string, handle: unknown, options: object) => void>
-/** `params` and `query` are missing where a route has none. */
+/** `params` and `query` are missing if a route has none. */
 type Context = { params?: Record<string, string>; body: never; query?: { owner?: string } }
 
 const paramsOf = (path: string, check: typeof checkedPath) => {
@@ -163,7 +164,7 @@ const partsOf = ({ path, body }: Declared, check = checkedPath) => ({
   ...(body ? { body: checked(body) } : {}),
 })
 
-/** The routes for tenants: behind one scope, in one group of the document. */
+/** The routes for tenants: with one scope, in one group of the document. */
 export function tenantRoutes<const V extends readonly OneOf[]>(
   verbs: V,
   guard: Guard,
@@ -210,7 +211,7 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
   return plugin as unknown as Of<Routes<TenantRoute<V[number]>>>
 }
 
-/** The same routes for operators, whose reach is everyone. */
+/** The same routes for operators, who reach all owners' data. */
 export function operatorRoutes<const V extends readonly OneOf[]>(verbs: V, edge: OperatorEdge) {
   const plugin = new Elysia({ prefix: '/ops/v1' }).use(edge)
   for (const { operators, isTenants, ...shared } of verbs) {
@@ -232,7 +233,7 @@ export function operatorRoutes<const V extends readonly OneOf[]>(verbs: V, edge:
       ...(owned ? OwnerQuery.properties : {}),
     }
     mount(plugin, method, path, handle, {
-      // A verb checks an id itself; any other word is looked up in the store.
+      // A verb checks an id itself. Any other word is looked up in the store.
       ...partsOf({ method, path, reply, ...verb }, path.includes('/:id') ? checkedPath : checkedQuery),
       ...(query || owned ? { query: checkedQuery(t.Object(requested)) } : {}),
       ...(role ? { role } : {}),
