@@ -1,4 +1,4 @@
-/** Work that outlives a request: leased jobs, and the takeovers of conversations by people. */
+/** Work that outlives a request: leased jobs, and the takeover of conversations by people. */
 export {
   defineJob,
   GiveUp,

@@ -3,7 +3,7 @@ import type { Tx } from '../kernel/store'
 import type { JobId, JobType } from './schema'
 import type { JobRow } from './table'
 
-/** What a job may be given and may leave: an object of JSON, or nothing. */
+/** The payload or result of a job: a JSON object, or null. */
 export type Stored = object | null
 
 /** A claimed job as its kind sees it. */
@@ -11,76 +11,86 @@ export type Running<Payload extends Stored> = {
   readonly id: JobId
   readonly owner: OwnerScope | null
   readonly payload: Payload
-  /** 1 at first. */
+  /** 1 for the first attempt. */
   readonly attempt: number
-  /** Aborts when the job is cancelled, taken over or out of time, and when the server stops. */
+  /** Aborts when the job is cancelled, taken over or times out, and when the server stops. */
   readonly signal: AbortSignal
-  /** Percent, 0 to 99, and a word for what is done now. Never falls; written about once a second. */
+  /**
+   * Reports progress in percent, 0 to 99, and a word for the current stage. Never decreases. Written about once a
+   * second.
+   */
   progress(percent: number, stage?: string): void
-  /** What this or an earlier try kept under a name; null when there is none. */
+  /** The value that this or an earlier attempt stored under a name, or null. */
   recall(name: string): Promise<object | null>
   /**
-   * Keeps an object of JSON for later tries of a kind that remembers, until the job ends. Throws when another process
+   * Stores a JSON object for later attempts of a kind that remembers, until the job ends. Throws when another process
    * has the job.
    */
   keep(name: string, value: object): Promise<void>
-  /** A unit of work that commits only while this process holds the job: else it throws, and nothing of it stays. */
+  /** Runs a transaction that commits only while this process holds the job. Otherwise throws and rolls back. */
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** How a run ended well: with a result, and effects that commit with it, once; or it continues at a later time. */
+/**
+ * The outcome of a successful run: a result, with effects that commit with it exactly once, or a continuation at a
+ * later time.
+ */
 export type Outcome<Result extends Stored> =
   | { result?: Result; again?: undefined; effects?(tx: Tx): Promise<unknown> }
   /** `at` in epoch milliseconds. The next run counts as a first attempt. */
   | { again: { at: number }; result?: undefined; effects?(tx: Tx): Promise<unknown> }
 
-/** Throw it to fail a job without another attempt; the message is stored as its error and may be shown to its owner. */
+/**
+ * Throw this to fail a job without another attempt. The message is stored as its error and may be shown to its owner.
+ */
 export class GiveUp extends Error {
   override name = 'GiveUp'
 }
 
 /**
- * A kind of work. A run happens at least once: effects in the database belong into `Outcome.effects` or
- * `Running.write`, which happen once; effects elsewhere need a key, such as the job's id, to be repeated safely.
+ * A kind of work. A run happens at least once. Effects in the database belong in `Outcome.effects` or `Running.write`,
+ * which happen exactly once. Effects elsewhere need a key, such as the job's id, to be repeated safely.
  */
 export type JobKind<Payload extends Stored = Stored, Result extends Stored = Stored> = {
   name: string
-  /** What callers know it as: its jobs can be read, listed and cancelled, and wait in line for 24 hours at most. */
+  /** The type under which callers can read, list and cancel its jobs. Such jobs wait at most 24 hours. */
   shown?: JobType
   run(job: Running<Payload>): Promise<Outcome<Result>>
-  /** How many runs there may be, crashes included, and how long to wait after each failed one, in milliseconds. */
+  /** Maximum number of runs, crashes included, and the delay after each failed run, in milliseconds. */
   retry: { attempts: number; delayMs(attempt: number): number }
-  /** Longest run in milliseconds; a longer one fails without another attempt. */
+  /** Time limit of a run in milliseconds. A longer run fails without another attempt. */
   timeLimitMs: number
-  /** Most runs at once in this process. */
+  /** Maximum number of concurrent runs in this process. */
   concurrency: number
-  /** Most runs at once, of all processes, of jobs with the same fair key. */
+  /** Maximum number of concurrent runs, over all processes, of jobs with the same fair key. */
   concurrencyPerKey?: number
-  /** Its tries keep things for one another, which are deleted with its end. */
+  /** Its attempts store data for later attempts, which is deleted when the job ends. */
   remembers?: true
-  /** Runs for ever, this long after each end, in one process at a time. Its payload is null. */
+  /** Runs forever, this long after each end, in one process at a time. Its payload is null. */
   everyMs?: number
   /**
-   * When there is something to do again, in epoch milliseconds; null for nothing that is known. With it a kind that
-   * recurs rests until then, for five minutes at most. What is due sooner than that asks for it with `ensure`.
+   * When there is work again, in epoch milliseconds, or null if none is known. A recurring kind rests until then, but
+   * at most five minutes. Call `ensure` for work that becomes due earlier.
    */
   dueAt?(tx: Tx): Promise<number | null>
-  /** How long a row is kept after its end; 0 deletes it with its end. 30 days by default (docs/api.md 7). */
+  /** Retention of a row after its end. 0 deletes it at its end. 30 days by default (docs/api.md 7). */
   keepMs?: number
-  /** Part of the commit that ends a job as failed, whatever the cause: releases what it held, tells who waits. */
+  /**
+   * Runs in the commit that ends a job as failed, whatever the cause. Releases what the job held and notifies waiters.
+   */
   onFailed?(tx: Tx, job: { id: JobId; owner: OwnerScope | null; payload: Payload }, error: string): Promise<unknown>
-  /** Part of the commit that ends a job, completed or failed: pays or gives back, tells who listens. */
+  /** Runs in the commit that ends a job, completed or failed. Settles charges and notifies listeners. */
   onEnd?(tx: Tx, ended: JobRow): Promise<unknown>
-  /** The stored text of an error; by default the message of a {@link GiveUp} and a general sentence for all others. */
+  /** The stored text of an error. By default the message of a {@link GiveUp}, and a general sentence for all others. */
   describe?(error: unknown): string
 }
 
 export const STORED_MS = 30 * 86_400_000
 
-/** The key of the one job of a kind that recurs. */
+/** The unique key of the single job of a recurring kind. */
 export const RECURRING = 'recurring'
 
-/** A kind that runs for ever, `everyMs` after each end, in one process of all at a time. */
+/** A kind that runs forever, `everyMs` after each end, in one process at a time. */
 export const recurring = (
   name: string,
   everyMs: number,
@@ -99,10 +109,10 @@ export const recurring = (
   concurrency: 1,
 })
 
-/** Work that recurs and knows when it is due looks all the same, so that a forgotten `ensure` costs minutes only. */
+/** Maximum rest of recurring work that knows when it is due, so that a forgotten `ensure` delays it by minutes only. */
 export const LONGEST_REST_MS = 300_000
 
-/** When work that recurs runs again; null for other work. */
+/** When recurring work runs again. Null for other work. */
 export async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {
   if (everyMs === undefined) return null
   if (!dueAt) return now + everyMs

@@ -16,11 +16,13 @@ export type ShownQuery = Wanted & {
 
 const newestFirst = pagesBy(jobs, 'created_at')
 
-/** A job that waits for another try has begun: what callers see only moves forward (docs/promises.md I15). */
+/**
+ * A job that waits for a retry counts as active, because the visible status only moves forward (docs/promises.md I15).
+ */
 export const statusOf = ({ state, started_at }: Pick<JobRow, 'state' | 'started_at'>): JobState =>
   state === 'queued' && started_at !== null ? 'active' : state
 
-/** Jobs of the kinds that callers are shown, of one owner or, for operators, of all (null). */
+/** Jobs of the kinds visible to callers, of one owner or, for operators, of all owners (null). */
 export const shownJobs = {
   async find(db: Reader, owner: OwnerScope | null, id: JobId): Promise<JobRow | undefined> {
     const t = db.of(jobs)
@@ -40,7 +42,7 @@ export const shownJobs = {
     return newestFirst(db, wanted, shown, ownerFilter, ordered, type && eq(t.type, type), status && inStatus(t, status))
   },
 
-  /** How many jobs of a type an owner has that have not ended. */
+  /** The number of an owner's jobs of a type that have not ended. */
   async countOpen(db: Reader, owner: OwnerScope, type: JobType): Promise<number> {
     const t = db.of(jobs)
     const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
@@ -48,7 +50,7 @@ export const shownJobs = {
     return row!.total
   },
 
-  /** Those of these jobs that have not ended. */
+  /** The given jobs that have not ended. */
   async open(db: Reader, ids: readonly JobId[]): Promise<Set<JobId>> {
     const t = db.of(jobs)
     const found = db
@@ -65,7 +67,7 @@ function inStatus(t: typeof jobs.sqlite, status: JobState): SQL | undefined {
   return eq(t.state, status)
 }
 
-/** The newest jobs of everyone that callers are shown, without results; for operators. */
+/** For operators: the newest visible jobs of all owners, without results. */
 export async function newestJobs(reader: Reader, limit: number) {
   const t = reader.of(jobs)
   const shown = {
@@ -98,7 +100,7 @@ export async function newestJobs(reader: Reader, limit: number) {
   }))
 }
 
-/** What these jobs were ordered with. */
+/** The payloads of these jobs. */
 export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
   const t = reader.of(jobs)
   if (!ids.length) return []
@@ -109,7 +111,7 @@ export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
 }
 
 /**
- * How many jobs of callers wait and run, and failed since a moment: who cancels one knows of it, so it is not counted.
+ * The numbers of callers' jobs that wait, run, and failed since a given time. Cancelled jobs are not counted as failed.
  */
 export async function jobSums(reader: Reader, since: number) {
   const t = reader.of(jobs)

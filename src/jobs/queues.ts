@@ -5,28 +5,28 @@ import type { JobKind } from './kind'
 import type { JobType } from './schema'
 import { jobPauses, jobs } from './table'
 
-/** One type's line. Moments are epoch milliseconds. */
+/** The queue of one job type. Times are epoch milliseconds. */
 export type Queue = {
   type: JobType
   queued: number
   active: number
-  /** Active ones that wait for another try. */
+  /** Active jobs that wait for a retry. */
   put_off: number
   oldest: number | null
-  /** Processes that run one now. */
+  /** Number of processes that run such a job now. */
   nodes: number
-  /** Most runs at once in each process. */
+  /** Maximum number of concurrent runs per process. */
   workers: number
   paused_at: number | null
 }
 
 type Deps = { clock: Clock; kinds: ReadonlyMap<string, JobKind>; wake(): void }
 
-/** The lines of the jobs that callers are shown, which operators may hold back (docs/operating.md 2.12). */
+/** The queues of jobs visible to callers, which operators can pause (docs/operating.md 2.12). */
 export function createQueues({ clock, kinds, wake }: Deps) {
   return { all, namesOf, pause, resume }
 
-  /** Names of the kinds that callers know as this type, or of all that they know. */
+  /** Names of the kinds with this visible type, or of all visible kinds. */
   function namesOf(type?: JobType): string[] {
     return shown()
       .filter((kind) => type === undefined || kind.shown === type)
@@ -60,7 +60,9 @@ export function createQueues({ clock, kinds, wake }: Deps) {
     })
   }
 
-  /** No process begins a job of the type any more; those that run go on. False when it was paused. */
+  /**
+   * Prevents all processes from beginning jobs of the type. Running jobs continue. False when it was already paused.
+   */
   async function pause(tx: Tx, type: JobType): Promise<boolean> {
     const t = tx.of(jobPauses)
     const now = clock.now()
@@ -69,7 +71,7 @@ export function createQueues({ clock, kinds, wake }: Deps) {
     return (await added.onConflictDoNothing().returning({ kind: t.kind })).length > 0
   }
 
-  /** False when it was not paused. */
+  /** False when the type was not paused. */
   async function resume(tx: Tx, type: JobType): Promise<boolean> {
     const t = tx.of(jobPauses)
     const gone = tx.delete(t).where(inArray(t.kind, namesOf(type)))

@@ -3,12 +3,14 @@ import { allOf, command, counted, insertAll, query, type Reader, rowsIn, type Tx
 import type { JobId, StepKind } from './schema'
 import { type JobRow, jobAsks, jobMemory, jobSteps, jobs, type StepRow } from './table'
 
-/** A kind that names a stage for each page it reads must not fill the database. */
+/**
+ * Maximum number of logged steps per job, so that a kind that reports a stage for each page does not fill the database.
+ */
 const MAX_STEPS = 200
 
 type NewStep = { what: StepKind; attempt: number; detail: string | null; now: number }
 
-/** The step logs of the jobs that callers are shown: which try did what, and when. They go with their job. */
+/** The step logs of visible jobs: the actions of each attempt with their times. Deleted with the job. */
 export const jobStepRepository = {
   async add(tx: Tx, id: JobId, { now, ...step }: NewStep): Promise<void> {
     const t = tx.of(jobSteps)
@@ -17,7 +19,7 @@ export const jobStepRepository = {
     if (seq <= MAX_STEPS) await tx.insert(t).values({ job_id: id, seq, ...step, at: now })
   },
 
-  /** In the order they happened. */
+  /** In the order in which they happened. */
   async of(db: Reader, id: JobId): Promise<StepRow[]> {
     const t = db.of(jobSteps)
     return db.select().from(t).where(eq(t.job_id, id)).orderBy(asc(t.seq))
@@ -37,9 +39,9 @@ const known = query<{ id: JobId; name: string }>()((db, p) => {
     .where(and(eq(t.job_id, p.id), eq(t.name, p.name)))
 })
 
-/** What the tries of a job keep for one another, by name, so that a later one continues where one was killed. */
+/** Data that attempts of a job store by name, so that a later attempt continues where the previous one was killed. */
 export const jobMemoryRepository = {
-  /** Null when nothing was kept under the name. */
+  /** Null when nothing is stored under the name. */
   async recall(db: Reader, id: JobId, name: string): Promise<object | null> {
     return (await known(db, { id, name }))[0]?.value ?? null
   },
@@ -56,7 +58,7 @@ export const jobMemoryRepository = {
   },
 }
 
-/** No place in line, no time and no lease. */
+/** Clears the queue position, times and lease of a job. */
 const OUT_OF_LINE = { turn: null, run_at: null, again_at: null, lease_until: null } as const
 
 const inserted = counted<JobRow>()((tx, p) =>
@@ -66,7 +68,7 @@ const inserted = counted<JobRow>()((tx, p) =>
     .onConflictDoNothing(),
 )
 
-/** Puts waiting jobs in line: `list` has their `id` and `turn`. */
+/** Queues waiting jobs. `list` contains their `id` and `turn`. */
 const lined = command<{ list: string }>()((tx, p) => {
   const t = tx.of(jobs)
   return tx
@@ -76,7 +78,7 @@ const lined = command<{ list: string }>()((tx, p) => {
     .where(sql`${t.id} = given.id`)
 })
 
-/** Of each `kind` and `fair_key` in `list` the newest turn, and the turn at the front of its kind's line. */
+/** For each `kind` and `fair_key` in `list`: the newest turn, and the turn at the front of the kind's queue. */
 const turns = query<{ list: string }, Tx>()((tx, p) => {
   const t = tx.of(jobs)
   const inLine = sql`${t.kind} = given.kind and ${t.turn} is not null`
@@ -112,7 +114,7 @@ const claimed = command<{ list: string; node: string; now: number; until: number
     .returning()
 })
 
-/** Deletes an active job that this claim holds, unless it was asked for again. */
+/** Deletes an active job that this claim holds, unless another run was requested. */
 const removedHeld = counted<{ id: JobId; fence: number }>()((tx, p) => {
   const t = tx.of(jobs)
   const mine = and(eq(t.id, p.id), eq(t.fence, p.fence), isNotNull(t.lease_until), isNull(t.again_at))
@@ -124,7 +126,7 @@ const removed = command<{ id: JobId }>()((tx, p) => {
   return tx.delete(t).where(eq(t.id, p.id))
 })
 
-/** What identifies one run of a job. */
+/** Identifies one run of a job. */
 export type Claim = Pick<JobRow, 'id' | 'fence'>
 type Place = Pick<JobRow, 'kind' | 'fair_key'>
 type InLine = Place & Pick<JobRow, 'id'>
@@ -177,29 +179,29 @@ const soonest = query()((db) => {
     .from(sql`(select 1) as one`)
 })
 
-/** Rows of jobs. Reads for callers are filtered by owner; the rest is for the workers. */
+/** Rows of jobs. Reads for callers filter by owner. Workers use the rest. */
 export const jobRepository = {
   /** False when an open job of the kind has the same unique key. */
   async insert(tx: Tx, row: JobRow): Promise<boolean> {
     return (await inserted(tx, row)) === 1
   },
 
-  /** Leaves out those of which an open job has the same unique key. */
+  /** Skips jobs whose unique key an open job already has. */
   insertAll: (tx: Tx, rows: readonly JobRow[]): Promise<void> => insertAll(tx, tx.of(jobs), rows, inserted),
 
   /**
-   * Has the open job of this key run at `at` or before, and once more if it runs now. False when there is none. A run
-   * that ends meanwhile waits for this unit, and sees it.
+   * Makes the open job with this key run at `at` or earlier, and once more if it runs now. False when there is none. A
+   * run that ends meanwhile waits for this transaction and sees its change.
    */
   hasten: async (tx: Tx, kind: string, key: string, at: number): Promise<boolean> =>
     (await hastened(tx, { kind, key, at })) === 1,
 
-  /** When an active job was asked to run again; null when it was not. */
+  /** When another run of an active job was requested, or null. */
   againAt: async (tx: Tx, id: JobId): Promise<number | null> => (await againAt(tx, { id }))[0]?.at ?? null,
 
   /**
-   * The turns of new jobs, in their order: behind the key's others, and level with the front of the line. Keys take
-   * turns.
+   * The turns of new jobs, in order: after the other jobs of the same key, and level with the front of the queue. This
+   * gives keys alternating turns.
    */
   async nextTurns(tx: Tx, places: readonly Place[]): Promise<number[]> {
     const named = places.map(({ kind, fair_key }) => ({ name: `${kind} ${fair_key}`, kind, fair_key }))
@@ -221,7 +223,8 @@ export const jobRepository = {
   nextTurn: async (tx: Tx, place: Place): Promise<number> => (await jobRepository.nextTurns(tx, [place]))[0]!,
 
   /**
-   * When the next waiting job is due, when the next lease ends (null for none), whether a job is in line or asked for.
+   * When the next waiting job is due and when the next lease ends (null for none), and whether a job is queued or
+   * requested.
    */
   async soonest(db: Reader) {
     const [found] = await soonest(db, {})
@@ -238,7 +241,7 @@ export const jobRepository = {
     return unlocked(tx, found.orderBy(t.run_at).limit(limit))
   },
 
-  /** Jobs whose worker is gone: their lease has ended, or, where there is one process only, another one had it. */
+  /** Jobs whose worker is gone: their lease has expired, or, with a single process, belongs to a previous process. */
   async lost(tx: Tx, { now, node, limit }: { now: number; node: string; limit: number }): Promise<JobRow[]> {
     const t = tx.of(jobs)
     const expired = lte(t.lease_until, now)
@@ -246,7 +249,7 @@ export const jobRepository = {
     return unlocked(tx, tx.select().from(t).where(gone).limit(limit)) as Promise<JobRow[]>
   },
 
-  /** The first in line, in order; none of the keys in `without`. */
+  /** The first queued jobs, in order, without those with a key in `without`. */
   async front(tx: Tx, kind: string, { limit, without }: { limit: number; without: string[] }): Promise<InLine[]> {
     const t = tx.of(jobs)
     const inLine = and(
@@ -258,7 +261,7 @@ export const jobRepository = {
     return unlocked(tx, found.orderBy(t.turn, t.id).limit(limit))
   },
 
-  /** How many jobs of a kind run, by fair key. */
+  /** The number of running jobs of a kind, by fair key. */
   async busyKeys(tx: Tx, kind: string): Promise<Map<string, number>> {
     const t = tx.of(jobs)
     const found = await tx
@@ -269,13 +272,13 @@ export const jobRepository = {
     return new Map(found.map(({ key, count }) => [key, count]))
   },
 
-  /** Makes the claims of a kind wait for each other until the commit, where several processes could claim at once. */
+  /** Serializes the claims of a kind until the commit, if several processes could claim at once. */
   async claimAlone(tx: Tx, kind: string): Promise<void> {
     if (tx.dialect === 'postgres')
       await tx.select({ done: sql`pg_advisory_xact_lock(hashtext(${kind}))` }).from(sql`(select 1) as one`)
   },
 
-  /** Claims jobs that `front` has locked, in their order. */
+  /** Claims jobs that `front` has locked, in order. */
   async claim(tx: Tx, ids: readonly JobId[], lease: { node: string; now: number; until: number }): Promise<JobRow[]> {
     if (!ids.length) return []
     const found = (await claimed(tx, { list: JSON.stringify(ids.map((id) => ({ id }))), ...lease })) as JobRow[]
@@ -283,14 +286,14 @@ export const jobRepository = {
     return ids.flatMap((id) => byId.get(id) ?? [])
   },
 
-  /** Puts waiting jobs in line. */
+  /** Queues waiting jobs. */
   async line(tx: Tx, some: readonly InLine[]): Promise<void> {
     if (!some.length) return
     const turns = await jobRepository.nextTurns(tx, some)
     await lined(tx, { list: JSON.stringify(some.map(({ id }, at) => ({ id, turn: turns[at] }))) })
   },
 
-  /** Puts a job in line or has it wait. */
+  /** Queues a job or makes it wait. */
   async requeue(tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> {
     const t = tx.of(jobs)
     await tx
@@ -300,8 +303,8 @@ export const jobRepository = {
   },
 
   /**
-   * Ends an open job, and returns it; nothing when it had ended. Its fence rises, so a worker that still runs it
-   * changes nothing.
+   * Ends an open job and returns it. Undefined when it had already ended. Increases its fence, so that a worker that
+   * still runs the job has no effect.
    */
   async end(
     tx: Tx,
@@ -314,18 +317,18 @@ export const jobRepository = {
     return ((await tx.update(t).set(change).where(open).returning()) as JobRow[])[0]
   },
 
-  /** Whether this claim is still in force; if so it stays in force until the transaction ends. */
+  /** Whether this claim is still valid. If so, it remains valid until the transaction ends. */
   holds: async (tx: Tx, { id, fence: fencingToken }: Claim): Promise<boolean> =>
     (await held(tx, { id, fence: fencingToken })) === 1,
 
-  /** Extends the leases of these jobs. Returns the claims that are still in force. */
+  /** Extends the leases of these jobs. Returns the claims that are still valid. */
   async renew(tx: Tx, ids: readonly JobId[], { node, until }: { node: string; until: number }): Promise<Claim[]> {
     const t = tx.of(jobs)
     const mine = and(inArray(t.id, [...ids]), eq(t.node, node), isNotNull(t.lease_until))
     return tx.update(t).set({ lease_until: until }).where(mine).returning({ id: t.id, fence: t.fence })
   },
 
-  /** False when the claim is not in force any more. */
+  /** False when the claim is no longer valid. */
   async progress(tx: Tx, { id, fence: fencingToken }: Claim, progress: number, stage: string | null): Promise<boolean> {
     const t = tx.of(jobs)
     const further = sql`case when ${t.progress} < ${progress} then ${progress} else ${t.progress} end`
@@ -338,7 +341,7 @@ export const jobRepository = {
     await removed(tx, { id })
   },
 
-  /** False when the claim is not in force any more, or the job was asked for again. */
+  /** False when the claim is no longer valid, or another run was requested. */
   removeHeld: async (tx: Tx, { id, fence: fencingToken }: Claim): Promise<boolean> =>
     (await removedHeld(tx, { id, fence: fencingToken })) === 1,
 

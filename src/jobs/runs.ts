@@ -18,19 +18,19 @@ type Run = {
   done: Promise<void>
 }
 
-/** Another worker has the job, or nobody has: what this one does has no effect any more. */
+/** The job has another worker or has ended, so this run has no effect any more. */
 class LeaseLost extends Error {}
 class OutOfTime extends Error {}
 class Stopping extends Error {}
 
 const BATCH = 100
-/** A lease is renewed this many times in its length. */
+/** Number of lease renewals per lease duration. */
 const RENEWALS = 5
 const LONGEST_DELAY_MS = 600_000
-/** How long runs may take to end once the server stops. */
+/** How long runs may take to end after the server begins to stop. */
 const GRACE_MS = 5_000
 
-/** The runs of this process: what they may do to their jobs, how they end, and the renewal of their leases. */
+/** The runs of this process: their access to their jobs, their endings, and the renewal of their leases. */
 export function createRuns(
   { store, clock, node, leaseMs, onError }: JobsDeps,
   { kinds, onEnd }: { kinds: ReadonlyMap<string, JobKind>; onEnd(): void },
@@ -39,7 +39,7 @@ export function createRuns(
   let renewedAt = clock.now()
   return { begin, countOf, settled, stop, drop, fail, pulse }
 
-  /** How many runs there are, of one kind or in all. */
+  /** The number of runs, of one kind or in total. */
   function countOf(kind?: string): number {
     return kind === undefined ? running.size : [...running].filter((run) => run.kind.name === kind).length
   }
@@ -85,7 +85,7 @@ export function createRuns(
     }
   }
 
-  /** Rejects when the run must end now, even if it does not look at its signal. */
+  /** Rejects when the run must end now, even if it ignores its signal. */
   function endOf({ abort: { signal } }: Run): Promise<never> {
     return new Promise((_, reject) => {
       const end = () => {
@@ -132,9 +132,9 @@ export function createRuns(
       const requested = row.unique_key === null ? null : await rows.againAt(tx, row.id)
       const at = planned === null || requested === null ? (planned ?? requested) : Math.min(planned, requested)
       if (at !== null) {
-        // What callers see never falls (docs/api.md 7).
+        // The progress that callers see never decreases (docs/api.md 7).
         const anew = kind.shown ? {} : { progress: 0 }
-        // Overdue from now on at most, so that it comes after those that wait already.
+        // At least now, so that the job queues after jobs that already wait.
         return rows.requeue(tx, row.id, { turn: null, run_at: Math.max(at, now), attempts: 0, ...anew })
       }
       if (kind.keepMs === 0) return rows.remove(tx, row.id)
@@ -158,7 +158,7 @@ export function createRuns(
     }
   }
 
-  /** Another attempt, now or later, or the end. */
+  /** Schedules another attempt, or ends the job. */
   async function putOff(tx: Tx, { row, kind, error }: Pick<Run, 'row' | 'kind'> & { error: unknown }): Promise<void> {
     const now = clock.now()
     const { attempts } = row
@@ -176,7 +176,7 @@ export function createRuns(
     await rows.requeue(tx, row.id, { turn: null, run_at: now + kind.retry.delayMs(attempts) })
   }
 
-  /** Ends a job as failed, with what its kind does then. False when it had ended. */
+  /** Ends a job as failed and calls the listeners of its kind. False when it had already ended. */
   async function fail(tx: Tx, row: JobRow, error: string): Promise<boolean> {
     const kind = kinds.get(row.kind)
     const ended = await rows.end(tx, row.id, { state: 'failed', error, stage: null, completed_at: clock.now() })
@@ -189,12 +189,12 @@ export function createRuns(
     return true
   }
 
-  /** Ends this process's run of a job that was ended in the store. */
+  /** Aborts this process's run of a job that was ended in the store. */
   function drop(id: JobId): void {
     for (const { row, abort } of running) if (row.id === id) abort.abort(new LeaseLost())
   }
 
-  /** Writes progress, renews leases, and ends the runs whose lease is gone. */
+  /** Writes progress, renews leases, and aborts runs that lost their lease. */
   async function pulse(): Promise<number> {
     const notices = [...running].filter(({ news }) => news)
     if (notices.length) await store.writeSoon((tx) => tellProgress(tx, notices))

@@ -3,18 +3,18 @@ import { defineId, type Id } from '../kernel/ids'
 export const JobId = defineId('job', 'job')
 export type JobId = Id<'job'>
 
-/** States only move forward, but for a retry, which is queued again (docs/api.md 7, docs/promises.md I15). */
+/** States only move forward, except for a retry, which is queued again (docs/api.md 7, docs/promises.md I15). */
 export const JOB_STATES = ['queued', 'active', 'completed', 'failed'] as const
 export type JobState = (typeof JOB_STATES)[number]
 
-/** What callers know a kind of job as (docs/api.md 7). Kinds without a type are work of the server, shown to nobody. */
+/** The job types visible to callers (docs/api.md 7). Kinds without a type are internal work of the server. */
 export const JOB_TYPES = ['video', 'research', 'response', 'batch', 'tests'] as const
 export type JobType = (typeof JOB_TYPES)[number]
 
-/** The errors of jobs that no run ended (docs/api.md 7). */
+/** Errors of jobs that ended outside a run (docs/api.md 7). */
 export const CANCELLED = 'cancelled'
 export const QUEUE_TIMEOUT = 'queue timeout'
 
-/** What a job's log says of its tries. When it was queued and how it ended are in the job itself. */
+/** The steps of attempts in a job's log. The job itself records its queueing and its end. */
 export const STEP_KINDS = ['begun', 'stage', 'put_off', 'lost'] as const
 export type StepKind = (typeof STEP_KINDS)[number]

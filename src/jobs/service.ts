@@ -13,10 +13,10 @@ import { CANCELLED, JobId, QUEUE_TIMEOUT } from './schema'
 import { type AskRow, type JobRow, jobAsks, jobServingTime, jobs } from './table'
 import { createWorker } from './worker'
 
-/** How often the time in which jobs are served is counted. */
+/** How often the serving time of jobs is counted. */
 const SERVING_STEP_MS = 300_000
 
-/** Longest wait in line, in serving time (docs/api.md 7). */
+/** Maximum wait in the queue, in serving time (docs/api.md 7). */
 const QUEUE_LIMIT_MS = 86_400_000
 
 const BATCH = 100
@@ -25,7 +25,7 @@ const ONLY = 1
 
 type Deps = { store: Store; clock: Clock; fail(tx: Tx, row: JobRow, error: string): Promise<boolean> }
 
-/** Ends jobs that waited for a worker longer than a day of serving time. */
+/** Fails jobs that waited for a worker longer than a day of serving time. */
 const createQueueTimeout =
   ({ store, clock, fail }: Deps) =>
   async (): Promise<void> => {
@@ -41,7 +41,7 @@ const createQueueTimeout =
     while ((await endSome()) === BATCH);
   }
 
-/** Ended jobs of these kinds, and of this owner where one is named; `before` is epoch milliseconds. */
+/** Ended jobs of these kinds, and of this owner if given. `before` is epoch milliseconds. */
 type Ended = { kinds: readonly string[]; before: number; owner?: OwnerScope | null }
 
 const endedBefore = (t: typeof jobs.sqlite, { kinds, before, owner = null }: Ended): SQL | undefined =>
@@ -64,18 +64,18 @@ const inserted = command<Ask>()((tx, p) =>
   } satisfies Record<keyof Ask, unknown>),
 )
 
-/** Asks for jobs that no worker has heeded yet. */
+/** Requests for jobs that no worker has processed yet. */
 const askRepository = {
   insert: async (tx: Tx, ask: Ask): Promise<void> => void (await inserted(tx, ask)),
 
-  /** Removes and returns the first ones that no other worker has taken: one for each job, with the soonest time. */
+  /** Removes and returns the first requests that no other worker has taken: one per job, with the earliest time. */
   async take(tx: Tx, limit: number): Promise<Ask[]> {
     const t = tx.of(jobAsks)
     const found = (await unlocked(tx, tx.select().from(t).orderBy(asc(t.seq)).limit(limit))) as AskRow[]
     const seqs = found.map(({ seq }) => seq)
     if (seqs.length) await tx.delete(t).where(inArray(t.seq, seqs))
     const byJob = Map.groupBy(found, ({ kind, unique_key }) => `${kind} ${unique_key}`)
-    // Workers that heed several wait for one another in one order, so never in a circle.
+    // Sorted, so that workers that process several requests do not deadlock.
     const inOrder = [...byJob].sort(([a], [b]) => (a < b ? -1 : 1))
     return inOrder.map(([, some]) => ({ ...some[0]!, run_at: Math.min(...some.map(({ run_at }) => run_at)) }))
   },
@@ -84,11 +84,11 @@ const askRepository = {
 export type JobsDeps = {
   store: Store
   clock: Clock
-  /** Which kinds this process runs; all unless said. The others it puts in line for those that do. */
+  /** Which kinds this process runs, by default all. It still queues the others for processes that run them. */
   takes?(kind: string): boolean
   /** Id of this process, new at each start. */
   node: string
-  /** How long a worker may be silent before its jobs are given to others, in milliseconds. */
+  /** How long a worker may be silent before other workers take its jobs, in milliseconds. */
   leaseMs: number
   onError(name: string, error: unknown): void
 }
@@ -97,13 +97,13 @@ export type NewJob<Payload extends Stored> = {
   owner: OwnerScope | null
   payload: Payload
   id?: JobId
-  /** At most one open job of the kind has this key: a second one is not made. */
+  /** At most one open job of the kind has this key. A second one is not created. */
   uniqueKey?: string
-  /** The key that ordered it. */
+  /** The API key that requested the job. */
   keyId?: KeyId | null
-  /** Whose turn it takes; by default the owner's. */
+  /** The key whose turn the job takes, by default the owner. */
   fairKey?: string
-  /** Epoch milliseconds; by default now. */
+  /** Epoch milliseconds, by default now. */
   runAt?: number
 }
 
@@ -116,7 +116,7 @@ export type Jobs = ReturnType<typeof createJobs>
 const TIDY_EVERY_MS = 600_000
 const ASKS_BATCH = 500
 
-/** The queue of this server: kinds of work are registered, jobs are put in line, workers run them. */
+/** The job queue of this server: kinds of work are registered, jobs are queued, workers run them. */
 export function createJobs(deps: JobsDeps) {
   const { store, clock } = deps
   const kinds = new Map<string, JobKind>()
@@ -130,15 +130,15 @@ export function createJobs(deps: JobsDeps) {
     enqueueAll,
     ensure,
     cancel,
-    /** Keeps an object for the tries of a job that is put in line in the same unit. */
+    /** Stores an object for the attempts of a job that is queued in the same transaction. */
     keepFor: memory.keep,
-    /** Starts the work of this process; stopping it aborts the signals of its runs, and waits for them. */
+    /** Starts the workers of this process. Stopping aborts the signals of running jobs and waits for them. */
     start: (): Loop => worker.start(),
     runDue: worker.runDue,
-    /** How many jobs this process runs now. */
+    /** The number of jobs that this process runs now. */
     running: worker.running,
     shown: shownJobs,
-    /** A job of this kind and owner, whether it is shown or not. */
+    /** A job of this kind and owner, visible or not. */
     find: async (reader: Reader, { name }: Named, owner: OwnerScope, id: JobId): Promise<JobRow | undefined> => {
       const row = await rows.byId(reader, id)
       return row?.kind === name && row.owner === owner ? row : undefined
@@ -149,13 +149,13 @@ export function createJobs(deps: JobsDeps) {
     removeEnded,
   }
 
-  /** Makes a kind of work known to this process; jobs of unknown kinds are left to processes that know them. */
+  /** Registers a kind of work. Jobs of unknown kinds are left to processes that know them. */
   function register<Payload extends Stored, Result extends Stored>(kind: JobKind<Payload, Result>): void {
     if (kinds.has(kind.name)) throw new Error(`the kind of job "${kind.name}" is registered twice`)
     kinds.set(kind.name, kind as unknown as JobKind)
   }
 
-  /** Adds a job in the transaction of what causes it. Null when an open one has its unique key. */
+  /** Adds a job in the transaction of its cause. Null when an open job has the same unique key. */
   async function enqueue<Payload extends Stored>(tx: Tx, kind: Named, job: NewJob<Payload>): Promise<JobId | null> {
     const [row] = await rowsOf(tx, kind, [job])
     if (!(await rows.insert(tx, row!))) return null
@@ -163,7 +163,7 @@ export function createJobs(deps: JobsDeps) {
     return row!.id
   }
 
-  /** Adds many at once; those of which an open one has the unique key are left out. */
+  /** Adds several jobs at once. Skips those whose unique key an open job already has. */
   async function enqueueAll<Payload extends Stored>(
     tx: Tx,
     kind: Named,
@@ -211,8 +211,8 @@ export function createJobs(deps: JobsDeps) {
   }
 
   /**
-   * Sees to it that a job of this kind and key runs at `runAt` or before: adds one, or has the open one run sooner, or
-   * again once its run has ended. So work that piles up behind one key has one job, however often it is asked for.
+   * Ensures that a job of this kind and key runs at `runAt` or earlier: adds a job, runs the open one sooner, or runs
+   * it again after its current run. Any number of requests for one key thus share one job.
    */
   async function ensure<Payload extends Stored>(
     tx: Tx,
@@ -221,13 +221,13 @@ export function createJobs(deps: JobsDeps) {
   ): Promise<void> {
     const run_at = Math.max(runAt, clock.now())
     const ask: Ask = { kind: kind.name, unique_key: uniqueKey, owner, payload, run_at }
-    // SQLite has one writer at a time. On Postgres nobody who asks may hold the job's row until the commit: where many
-    // ask, it would never be free for a worker.
+    // SQLite has one writer at a time. On Postgres no requester may lock the job's row until its commit, because with
+    // many requesters the row would never be free for a worker.
     await (tx.dialect === 'sqlite' ? heedOne(tx, ask) : askRepository.insert(tx, ask))
     tx.afterCommit(worker.wake)
   }
 
-  /** Heeds asks that are committed, so a job that begins from now on sees what they were about. Returns how many. */
+  /** Processes committed requests, so that a job that begins afterwards sees their causes. Returns their number. */
   async function heed(tx: Tx): Promise<number> {
     const some = await askRepository.take(tx, ASKS_BATCH)
     for (const ask of some) await heedOne(tx, ask)
@@ -237,26 +237,28 @@ export function createJobs(deps: JobsDeps) {
   async function heedOne(tx: Tx, { kind, unique_key: uniqueKey, owner, payload, run_at: runAt }: Ask): Promise<void> {
     for (;;) {
       if (await rows.hasten(tx, kind, uniqueKey, runAt)) return
-      // Null: another process has added one since.
+      // Null when another process has added one meanwhile.
       if (await enqueue(tx, { name: kind }, { owner, payload, uniqueKey, runAt })) return
     }
   }
 
-  /** Ends a queued or active job as failed, with the error `cancelled` (docs/api.md 7). False when it had ended. */
+  /**
+   * Ends a queued or active job as failed, with the error `cancelled` (docs/api.md 7). False when it had already ended.
+   */
   async function cancel(tx: Tx, row: JobRow): Promise<boolean> {
     if (!(await worker.fail(tx, row, CANCELLED))) return false
     tx.afterCommit(() => worker.drop(row.id))
     return true
   }
 
-  /** Adds what recurs and is not there yet. */
+  /** Adds recurring jobs that do not exist yet. */
   async function addRecurring(tx: Tx): Promise<void> {
     for (const { name, everyMs } of kinds.values()) {
       if (everyMs !== undefined) await enqueue(tx, { name }, { owner: null, payload: null, uniqueKey: RECURRING })
     }
   }
 
-  /** Deletes jobs whose time to be kept has passed. */
+  /** Deletes jobs whose retention time has passed. */
   async function tidy(): Promise<void> {
     const byAge = Map.groupBy(kinds.values(), ({ keepMs = STORED_MS }) => keepMs)
     for (const [storedMs, some] of byAge) {
@@ -266,7 +268,7 @@ export function createJobs(deps: JobsDeps) {
   }
 }
 
-/** Deletes jobs that ended before a moment, and their logs, oldest first. Returns when they ended. */
+/** Deletes jobs that ended before a given time, and their logs, oldest first. Returns their end times. */
 function removeEnded(tx: Tx, wanted: Ended, batch: { limit: number; from: number }): Promise<number[]> {
   const where = (t: typeof jobs.sqlite) => endedBefore(t, wanted)
   const ended = { table: jobs, key: 'id', at: 'completed_at', where, also: steps.forget } as const
@@ -279,14 +281,14 @@ async function countEnded(db: Reader, wanted: Ended): Promise<number> {
   return (await found.where(endedBefore(t, wanted)))[0]!.total
 }
 
-/** Milliseconds for which jobs have been served in all, as far as they are counted. */
+/** Total time in milliseconds for which jobs have been served, as counted so far. */
 async function servingTime(db: Reader): Promise<number> {
   const t = db.of(jobServingTime)
   const found = db.select({ total: t.total_ms }).from(t).where(eq(t.id, ONLY)).limit(1)
   return (await found)[0]?.total ?? 0
 }
 
-/** Counts the time since the last count: no more than two steps, as nothing was served in a longer gap. */
+/** Adds the time since the last count, at most two steps, because nothing was served in a longer gap. */
 async function count(tx: Tx, now: number): Promise<number> {
   const t = tx.of(jobServingTime)
   const max = 2 * SERVING_STEP_MS

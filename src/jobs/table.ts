@@ -7,8 +7,8 @@ import type { JobId, JobState, JobType, StepKind } from './schema'
 import type { TakeoverStatus } from './takeovers'
 
 /**
- * A queued job is either in line (`turn`) or waits for its time (`run_at`); an active one has a lease (`lease_until`).
- * What does not apply is null, so the partial indexes hold only the rows a worker looks for.
+ * A queued job is either in the queue (`turn`) or waits for its time (`run_at`). An active job has a lease
+ * (`lease_until`). Unused columns are null, so the partial indexes contain only the rows a worker searches for.
  */
 export const jobs = defineTable((k) =>
   k.table(
@@ -16,26 +16,26 @@ export const jobs = defineTable((k) =>
     {
       id: k.text('id').$type<JobId>().primaryKey(),
       kind: k.text('kind').notNull(),
-      /** Null for kinds that are shown to nobody. */
+      /** Null for kinds that are not visible to callers. */
       type: k.text('type').$type<JobType>(),
       state: k.text('state').$type<JobState>().notNull(),
-      /** Whose work it is; null for work of the server itself. */
+      /** The owner of the work. Null for work of the server itself. */
       owner: k.text('owner').$type<OwnerScope>(),
-      /** The key that ordered it; null where no key did. */
+      /** The API key that requested the job, or null. */
       key_id: k.text('key_id').$type<KeyId>(),
-      /** Jobs of one key take turns with those of others. */
+      /** Jobs of one key take turns with those of other keys. */
       fair_key: k.text('fair_key').notNull(),
-      /** At most one open job of a kind has this key. Null once it has ended. */
+      /** At most one open job of a kind has this key. Null after the job has ended. */
       unique_key: k.text('unique_key'),
       payload: k.json<Stored>('payload'),
       turn: k.int('turn'),
       run_at: k.ms('run_at'),
-      /** Of an active job: it was asked for again meanwhile, and runs once more from then on. */
+      /** Set on an active job when another run was requested meanwhile: it runs again from this time on. */
       again_at: k.ms('again_at'),
       lease_until: k.ms('lease_until'),
-      /** Counts claims; who holds an older one can change nothing any more. */
+      /** Counts claims. The holder of an older claim can no longer change anything. */
       fence: k.int('fence').notNull(),
-      /** The process that runs it, or ran it last. */
+      /** The process that runs the job, or ran it last. */
       node: k.text('node'),
       attempts: k.int('attempts').notNull(),
       /** Percent. */
@@ -46,7 +46,7 @@ export const jobs = defineTable((k) =>
       created_at: k.ms('created_at').notNull(),
       started_at: k.ms('started_at'),
       completed_at: k.ms('completed_at'),
-      /** The serving time when it was put in line; null for kinds that may wait for ever. */
+      /** The serving time when the job was queued. Null for kinds that may wait forever. */
       lined_up_at: k.int('lined_up_at'),
     },
     (t) => [
@@ -65,8 +65,8 @@ export const jobs = defineTable((k) =>
 )
 
 /**
- * Who asked for a job whose key is shared, on Postgres: units that ask for one job at the same time neither wait for
- * each other nor keep workers from it. Workers heed these rows once they are committed.
+ * Requests for jobs with a shared key, on Postgres. Transactions that request the same job neither wait for each other
+ * nor block workers. Workers process these rows after the commit.
  */
 export const jobAsks = defineTable((k) =>
   k.table('job_asks', {
@@ -80,7 +80,7 @@ export const jobAsks = defineTable((k) =>
 )
 export type AskRow = Row<typeof jobAsks>
 
-/** What the tries of a job keep for one another. Gone with its end. */
+/** Data that attempts of a job store for later attempts. Deleted when the job ends. */
 export const jobMemory = defineTable((k) =>
   k.table(
     'job_memory',
@@ -93,7 +93,7 @@ export const jobMemory = defineTable((k) =>
   ),
 )
 
-/** What the tries of a job that callers are shown did, in order. Gone with its row. */
+/** The steps of a visible job's attempts, in order. Deleted with the job. */
 export const jobSteps = defineTable((k) =>
   k.table(
     'job_steps',
@@ -110,7 +110,7 @@ export const jobSteps = defineTable((k) =>
 )
 export type StepRow = Row<typeof jobSteps>
 
-/** Kinds of which no process begins a job until an operator says so. */
+/** Kinds that are paused: no process begins their jobs until an operator resumes them. */
 export const jobPauses = defineTable((k) =>
   k.table('job_pauses', {
     kind: k.text('kind').primaryKey(),
@@ -118,7 +118,7 @@ export const jobPauses = defineTable((k) =>
   }),
 )
 
-/** How long jobs have been served in all, so that an outage does not count as waiting. One row. */
+/** Total time for which jobs have been served, so that an outage does not count as waiting. One row. */
 export const jobServingTime = defineTable((k) =>
   k.table('job_serving_time', {
     id: k.int('id').primaryKey(),
@@ -129,7 +129,7 @@ export const jobServingTime = defineTable((k) =>
 
 export type JobRow = Row<typeof jobs>
 
-/** One row for each subject that somebody was asked for or took over; all others are with the AI. */
+/** One row for each subject for which a person was requested or took over. The AI handles all others. */
 export const takeovers = defineTable((k) =>
   k.table(
     'takeovers',

@@ -7,27 +7,27 @@ import { LONGEST_REST_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
 import { type TakeoverRow, takeovers } from './table'
 
-/** `ai` → `requested` → `human` → `ai`; also from `ai` to `human` at once (docs/api.md 15). */
+/** `ai` → `requested` → `human` → `ai`, or directly from `ai` to `human` (docs/api.md 15). */
 export type TakeoverStatus = 'ai' | 'requested' | 'human'
 
 export type Holder = { id: string; name: string }
-/** What is taken over. Its owner is checked by the module that it belongs to. */
+/** The object that can be taken over. The module it belongs to checks its owner. */
 type Subject = { id: string; owner: OwnerScope }
 
-/** Who has a subject. Times in epoch milliseconds. */
+/** The state of a subject. Times in epoch milliseconds. */
 export type Takeover = {
   status: TakeoverStatus
   /**
-   * Grows each time that another one has it: what began under an earlier number must not take effect. A request for a
-   * person does not change who has it.
+   * Increases each time the holder changes. Work begun under an earlier number must not take effect. Requesting a
+   * person does not change the holder.
    */
   fence: number
   holder: Holder | null
-  /** Since when it has this status; null for one that was never asked for. */
+  /** Time of the last status change. Null if no person was ever requested. */
   since: number | null
-  /** When it goes back to the AI unless its holder does something; null unless a person has it. */
+  /** When the subject returns to the AI unless its holder acts. Null unless a person holds it. */
   until: number | null
-  /** Why the visitor asked for a person. */
+  /** Why a person was requested. */
   reason: string | null
 }
 
@@ -36,19 +36,19 @@ export type Change = {
   before: Takeover
   now: Takeover
   cause: 'requested' | 'taken' | 'stolen' | 'handed' | 'released' | 'silent'
-  /** Null for silence and for callers without an account. */
+  /** Null after a silence timeout and for callers without an account. */
   call: Call<Caller> | null
 }
 
-/** A kind of thing that can be taken over, declared by its module. */
+/** A kind of subject that can be taken over, declared by its module. */
 type TakeoverKind = {
-  /** Never changes, because rows hold it. */
+  /** Never changes, because rows contain it. */
   name: string
-  /** How its errors call it: `conversation`. */
+  /** The name in error messages: `conversation`. */
   title: string
-  /** How long a person may do nothing, in milliseconds. */
+  /** How long the holder may be inactive, in milliseconds. */
   silenceMs: number
-  /** What belongs to a change, in its transaction: record, event, and with `tx.afterCommit` whom to tell. */
+  /** Runs in the transaction of a change: records it, emits events, and notifies others with `tx.afterCommit`. */
   changed(tx: Tx, change: Change): Promise<unknown>
 }
 
@@ -89,7 +89,7 @@ const touchHeld = command<{ kind: string; id: string; holder: string; until: num
     .returning()
 })
 
-/** Rows of takeovers. The module of a subject has checked whose it is. */
+/** Rows of takeovers. The module of a subject has checked its owner. */
 const rows = {
   async find(db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
@@ -99,7 +99,7 @@ const rows = {
       .where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
   },
 
-  /** Finds or makes the row, and keeps it from changing until the unit has committed. */
+  /** Finds or creates the row, and locks it until the commit. */
   async lock(tx: Tx, kind: string, { id, owner }: Subject): Promise<TakeoverRow> {
     const t = tx.of(takeovers)
     const { status, fence: fencingToken, since, until, reason } = UNTOUCHED
@@ -112,7 +112,7 @@ const rows = {
     return row!
   },
 
-  /** Locks and lengthens what this holder has; undefined where they have not. */
+  /** Locks the row and extends the hold of this holder. Undefined when another person or nobody holds it. */
   async touch(tx: Tx, kind: string, id: string, holder: string, until: number): Promise<TakeoverRow | undefined> {
     return (await touchHeld(tx, { kind, id, holder, until }))[0]
   },
@@ -132,7 +132,7 @@ const rows = {
     await tx.delete(t).where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
   },
 
-  /** Those of a kind that wait for a person, of everyone; for operators. */
+  /** For operators: the subjects of a kind that wait for a person, of all owners. */
   waiting(db: Reader, kind: string, max: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
     return db
@@ -142,14 +142,14 @@ const rows = {
       .limit(max)
   },
 
-  /** When the first of all holders has been silent for too long, in epoch milliseconds; null when nobody holds one. */
+  /** When the first hold expires through inactivity, in epoch milliseconds. Null when there are no holds. */
   async soonest(db: Reader): Promise<number | null> {
     const t = db.of(takeovers)
     const [found] = await db.select({ at: sql<number | null>`min(${t.until})` }).from(t)
     return (found?.at ?? null) === null ? null : Number(found!.at)
   },
 
-  /** Those whose holder has been silent for too long. */
+  /** Subjects whose holder has been inactive for too long. */
   silent(db: Reader, now: number, max: number): Promise<TakeoverRow[]> {
     const t = db.of(takeovers)
     return db
@@ -162,7 +162,7 @@ const rows = {
 }
 
 type Deps = { store: Store; clock: Clock; jobs: Pick<Jobs, 'register' | 'ensure'> }
-/** Null where no account asks: a visitor, or the end of what is taken over. */
+/** Null when no account caused the change: a visitor, or the end of the subject. */
 type By = { call: Call<Caller> | null }
 
 export type Takeovers = ReturnType<typeof createTakeovers>
@@ -172,15 +172,15 @@ const LOOK_EVERY_MS = 30_000
 const BATCH = 200
 
 /**
- * Who has something, the AI or one person (docs/promises.md I36). Every change locks the subject's row in the caller's
- * unit of work, so changes come one after the other, also those of two processes, and commit with what they cause.
+ * Whether the AI or a person holds a subject (docs/promises.md I36). Every change locks the subject's row in the
+ * caller's transaction. Changes are therefore serialized, also across processes, and commit with their consequences.
  */
 export function createTakeovers({ store, clock, jobs }: Deps) {
   const kinds = new Map<string, { endSilent(tx: Tx, subject: Subject): Promise<void> }>()
   jobs.register(recurring(SILENCE, LOOK_EVERY_MS, endSilent, { dueAt: rows.soonest }))
   return { of, endSilent }
 
-  /** Gives back what nobody touched for too long. */
+  /** Returns inactive subjects to the AI. */
   async function endSilent(): Promise<number> {
     const due = await rows.silent(store.read, clock.now(), BATCH)
     for (const { kind, subject_id: id, owner } of due)
@@ -188,7 +188,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
     return due.length
   }
 
-  /** Declares a kind; once in each process, where its module is built. */
+  /** Declares a kind. Call it once per process, when its module is created. */
   function of({ name, title, silenceMs, changed }: TakeoverKind) {
     kinds.set(name, {
       async endSilent(tx, subject) {
@@ -205,29 +205,32 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       pass,
       touch,
       release,
-      /** For subjects that are no more. */
+      /** For subjects that no longer exist. */
       forget: (tx: Tx, ids: readonly string[]) => rows.remove(tx, name, ids),
     }
 
-    /** By subject; one that is missing was never asked for: it is with the AI. */
+    /** States by subject. A missing subject was never requested and is with the AI. */
     async function readAll(reader: Reader, ids: readonly string[]): Promise<Map<string, Takeover>> {
       const found = ids.length ? await rows.find(reader, name, ids) : []
       return new Map(found.map((row) => [row.subject_id, toTakeover(row)]))
     }
 
-    /** As `read`, and it stays so until the unit has committed. */
+    /** Like `read`, but locks the state until the commit. */
     async function lock(tx: Tx, subject: Subject): Promise<Takeover> {
       return toTakeover(await rows.lock(tx, name, subject))
     }
 
-    /** Asks for a person. Changes nothing where one was asked for, or has it. */
+    /** Requests a person. Changes nothing if a person was already requested or holds the subject. */
     async function request(tx: Tx, subject: Subject, { call, reason = null }: By & { reason?: string | null }) {
       const row = await rows.lock(tx, name, subject)
       if (row.status !== 'ai') return toTakeover(row)
       return change(tx, row, { status: 'requested', since: clock.now(), reason }, 'requested', call)
     }
 
-    /** Gives it to one person. Throws 409 where another one has it, unless forced; for the holder it is a touch. */
+    /**
+     * Gives the subject to one person. Throws 409 when another person holds it, unless forced. For the holder it counts
+     * as activity.
+     */
     async function take(tx: Tx, subject: Subject, taken: By & { holder: Holder; force?: boolean }): Promise<Takeover> {
       const { call, holder, force = false } = taken
       const row = await rows.lock(tx, name, subject)
@@ -238,14 +241,17 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
         return toTakeover(await rows.change(tx, row, { until }))
       }
       if (isHeld && !force) throw heldByAnother(title, row.holder_name ?? '')
-      // A longer silence is seen by the next look. The job is one row, for which all who take something would wait.
+      // The recurring check detects longer timeouts. Its job is a single row, for which all takers would wait.
       if (silenceMs < LONGEST_REST_MS)
         await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
       const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
       return change(tx, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)
     }
 
-    /** Its holder gives it to another person; for oneself it is a touch. Throws 409 unless `from` has it. */
+    /**
+     * The holder passes the subject to another person. Passing it to oneself counts as activity. Throws 409 unless
+     * `from` holds it.
+     */
     async function pass(tx: Tx, subject: Subject, { call, from, to }: By & { from: string; to: Holder }) {
       const row = await rows.lock(tx, name, subject)
       assertHolds(title, row, from)
@@ -256,20 +262,20 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       return change(tx, row, held, 'handed', call)
     }
 
-    /** The holder does something, so the time of silence begins again. Throws 409 unless this person has it. */
+    /** Records activity of the holder, which restarts the timeout. Throws 409 unless this person holds the subject. */
     async function touch(tx: Tx, { id }: Subject, holderId: string): Promise<Takeover> {
       for (;;) {
         const held = await rows.touch(tx, name, id, holderId, clock.now() + silenceMs)
         if (held) return toTakeover(held)
-        // Not locked: the caller may have what others lock after it. Theirs by now, it was taken since, and is tried
-        // again.
+        // Not locked, because the caller may hold locks that others take after this row. If the holder has it again by
+        // now, the attempt is repeated.
         const [row] = await rows.find(tx, name, [id])
         if (!row) throw notHeld(title)
         assertHolds(title, row, holderId)
       }
     }
 
-    /** Back to the AI, from any state; a request for a person is withdrawn too. */
+    /** Returns the subject to the AI from any state, and withdraws a request for a person. */
     async function release(tx: Tx, subject: Subject, { call }: By): Promise<Takeover> {
       const row = await rows.lock(tx, name, subject)
       return row.status === 'ai' ? toTakeover(row) : giveBack(tx, row, 'released', call)
@@ -303,13 +309,13 @@ function assertHolds(title: string, { status, holder_id, holder_name }: Takeover
 
 const MAX_WAITING = 200
 
-/** Which subjects of a kind wait for a person, and what the person is asked to do; null where nothing was said. */
+/** The subjects of a kind that wait for a person, with the request's reason or null. */
 export async function waitingOf(reader: Reader, kind: string): Promise<ReadonlyMap<string, string | null>> {
   const waiting = await rows.waiting(reader, kind, MAX_WAITING)
   return new Map(waiting.map(({ subject_id, reason }) => [subject_id, reason]))
 }
 
-/** What of these owners waits for a person: how many of each kind, and since when the first one does (epoch ms). */
+/** The waiting subjects of these owners: the number per kind, and since when the first one waits (epoch ms). */
 export async function waitingAmong(reader: Reader, owners: readonly OwnerScope[]) {
   const t = reader.of(takeovers)
   return reader
@@ -324,8 +330,8 @@ export async function waitingAmong(reader: Reader, owners: readonly OwnerScope[]
 }
 
 /**
- * Since when each of these subjects has its status, and when it goes back to the AI unless its holder does something;
- * epoch ms. For operators.
+ * For operators: since when each of these subjects has its status, and when it returns to the AI unless its holder
+ * acts. Epoch ms.
  */
 export async function stateOf(
   reader: Reader,

@@ -8,7 +8,7 @@ import type { JobId } from './schema'
 import type { JobsDeps } from './service'
 import { type JobRow, jobPauses, jobs } from './table'
 
-/** Asks which of these kinds have a job in line and are not paused, in one statement. */
+/** A query for which of these kinds have a queued job and are not paused, in one statement. */
 export const linesOf = (kinds: readonly string[]) =>
   query()((db) => {
     const t = db.of(jobs)
@@ -25,25 +25,28 @@ export const linesOf = (kinds: readonly string[]) =>
       .where(sql`${inLine} and not ${isPaused}`)
   })
 
-/** How often other processes' jobs are looked for; on SQLite there are none, and this only bounds a missed wake-up. */
+/**
+ * Interval of checks for other processes' jobs. On SQLite there are none, and the interval only bounds a missed
+ * wake-up.
+ */
 const LOOK_MS = { postgres: 500, sqlite: 5_000 }
-/** After a while in which nothing was found: a sleeping server wakes less. */
+/** Maximum interval after checks without jobs, so that an idle server wakes less often. */
 const CALM_MS = { postgres: 2_000, sqlite: 10_000 }
 const PULSE_MS = 1_000
-/** Without a run there is nothing to renew; the next one that begins wakes it. */
+/** Without a run there is nothing to renew. The next run wakes the loop. */
 const NO_PULSE_MS = 60_000
 const BATCH = 100
-/** Rows looked at for each that is wanted, where some keys have as many runs as they may. */
+/** Number of rows read per wanted job, because some keys may already have their maximum number of runs. */
 const CANDIDATES = 4
 
 type Added = {
-  /** Adds the jobs that recur and are not there yet. */
+  /** Adds recurring jobs that do not exist yet. */
   addRecurring(tx: Tx): Promise<void>
-  /** Has jobs run that were asked for, and says how many. */
+  /** Processes requests for jobs and returns their number. */
   heed(tx: Tx): Promise<number>
 }
 
-/** Claims jobs and runs them, renews their leases, and gives lost ones to a free worker (docs/promises.md I15). */
+/** Claims and runs jobs, renews their leases, and gives lost jobs to a free worker (docs/promises.md I15). */
 export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>, { addRecurring, heed }: Added) {
   const { store, clock, node, leaseMs, onError, takes = () => true } = deps
   const runs = createRuns(deps, { kinds, onEnd: wake })
@@ -63,7 +66,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
   }
 
   function start(): Loop {
-    // A queue that was stopped may start again, as a process does that lost its lock and found it.
+    // A stopped queue may start again, for example in a process that lost its lock and regained it.
     isStopping = false
     const own = { clock, onError }
     const looking = startLoop({ name: 'jobs', tick: handled, idleMs: () => napMs, ...own })
@@ -87,7 +90,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     return moved + begun
   }
 
-  /** Runs what is due now, of one kind or of all, and what that leads to. Returns how many runs there were. */
+  /** Runs the due jobs, of one kind or of all, and the jobs they cause. Returns the number of runs. */
   async function runDue(only?: string): Promise<number> {
     for (let total = 0; ; ) {
       const { moved, begun } = await look(only)
@@ -97,7 +100,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     }
   }
 
-  /** Puts due and lost jobs in line, and begins as many as there is room for. */
+  /** Queues due and lost jobs, and begins as many as there are free slots. */
   async function look(only?: string): Promise<{ moved: number; begun: number }> {
     const now = clock.now()
     const { runAt, leaseUntil, inLine, asked: isRequested } = await rows.soonest(store.read)
@@ -111,7 +114,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     return { moved, begun: inLine || moved ? await claimAll(await kindsInLine(only)) : 0 }
   }
 
-  /** Claiming takes some queries for each kind, so only those are claimed that have a job in line. */
+  /** Claiming takes several queries per kind, so only kinds with a queued job are claimed. */
   async function kindsInLine(only?: string): Promise<JobKind[]> {
     if (isStopping) return []
     if (lines.of !== kinds.size) lines = { of: kinds.size, find: linesOf([...kinds.keys()]) }
@@ -127,7 +130,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
         lacksRecurring = false
       })
     }
-    // First: it may wait for a row, and must hold none meanwhile that another process wants.
+    // First, because it may wait for a row, and must not meanwhile hold rows that another process needs.
     const heeded = isRequested ? await heed(tx) : 0
     const lost = await rows.lost(tx, { now, node, limit: BATCH })
     for (const row of lost) await recover(tx, row)
@@ -136,7 +139,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
     return heeded + lost.length + due.length + added
   }
 
-  /** A job whose worker died is tried again while attempts are left: a job that kills its workers comes to an end. */
+  /** Retries a job whose worker died while attempts are left. A job that kills its workers thus ends. */
   async function recover(tx: Tx, row: JobRow): Promise<void> {
     const kind = kinds.get(row.kind)
     if (kind && kind.everyMs === undefined && row.attempts >= kind.retry.attempts) {

@@ -9,40 +9,42 @@ import type { Plan } from './plan'
 import type { OwnText, Source } from './source'
 import type { Web } from './web/service'
 
-/** An address worth reading, and what is known of it before. */
+/** An address to read, with its title if known. */
 type Candidate = { url: string; title: string | null }
 
 type Hit = { title: string; url: string }
 
-/** Reciprocal rank fusion: an address that several searches find early stands before one that a single search does. */
+/** Constant of reciprocal rank fusion: an address that several searches rank high precedes one from a single search. */
 const FUSION = 60
 
-/** A site may fill this share of what is read, unless the prompt names its pages. */
+/** One site may provide this share of the sources, unless the prompt names its pages. */
 const MAX_OF_HOST = 0.4
 
 const TRACKING = /^(?:utm_\w+|gclid|fbclid|mc_[ce]id|ref|ref_src|igshid|msclkid)$/i
 
-/** Whether two addresses lead to one page, as far as their text tells. */
+/** Two addresses with equal keys probably lead to the same page. */
 const keyOf = (address: string): string => address.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/\/$/, '')
 
-/** What was read is kept under a name until the work ends, so that another try continues where one was killed. */
+/** Keeps what was read under a name until the job ends, so that a retry continues where the previous try was killed. */
 export type Memory = {
   recall(name: string): Promise<unknown>
   keep(name: string, value: object): Promise<unknown>
 }
 
-/** Texts of the caller's own. */
+/** The caller's own texts. */
 export type Own = {
-  /** Their files of these ids; others find nothing. */
+  /** The caller's files with these ids. Other ids find nothing. */
   named(call: Call, ids: readonly string[], signal: AbortSignal): Promise<OwnText[]>
-  /** What speaks of a question: knowledge files of their skills and, where `files`, their other files. */
+  /**
+   * Texts relevant to a question: knowledge files of the caller's skills and, with `files`, the caller's other files.
+   */
   about(call: Call, question: string, wanted: { files: boolean; signal: AbortSignal }): Promise<OwnText[]>
 }
 
 type Deps = {
   web: Pick<Web, 'search' | 'read'>
   own: Own
-  /** Of each text, the index of the first one that it copies, or null. */
+  /** For each text, the index of the first one that it copies, or null. */
   copiesOf(texts: readonly string[], input: Gathering): Promise<readonly (number | null)[]>
 }
 
@@ -52,30 +54,30 @@ export type Gathering = {
   call: Call
   signal: AbortSignal
   memory: Memory
-  /** The caller's policy, which looks at what is read before an engine does. */
+  /** The caller's policy, which checks sources before an engine reads them. */
   guard: Pick<Guard, 'hasRules' | 'checkToolData'> | null
-  /** Share of this step that is done, from 0 to 1. */
+  /** Progress of this step, from 0 to 1. */
   notify(share: number, stage: 'searching' | 'reading'): void
 }
 
 export type Gathered = {
   sources: Source[]
-  /** Pages that were read by this or an earlier try, without those that copy another. */
+  /** Number of pages read by this or an earlier try, without copies of others. */
   pages: number
-  /** Sentences about what could not be searched or read. */
+  /** One sentence for each failed search or read. */
   problems: string[]
 }
 
 const MIN_HITS = 10
 const MAX_HITS = 20
 const AT_ONCE = 4
-/** For each source wanted, this many addresses are tried at most. */
+/** Maximum number of addresses tried per wanted source. */
 const TRIES = 2
 const MIN_CHARS = 80
 
 type Read = { source: Source } | { problem: string }
 
-/** Finds and reads sources: those the prompt names, then the caller's own, then what the search server finds. */
+/** Finds and reads sources: first those that the prompt names, then search results and the caller's own texts. */
 export function createCollectSources({ web, own, copiesOf }: Deps) {
   return async function collectSources(input: Gathering): Promise<Gathered> {
     const { plan, max, call, signal, notify } = input
@@ -121,7 +123,7 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
     let done = 0
     let running = 0
     let wanted = max
-    /** Reads on while fewer are read or under way than wanted: one that fails is made up for. */
+    /** Reads while fewer sources than wanted are read or in progress, so that failures are replaced. */
     const reader = async (): Promise<void> => {
       while (next < line.length && done + running < wanted) {
         const at = next++
@@ -140,7 +142,7 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
       await Promise.all(Array.from({ length: Math.min(AT_ONCE, wanted - done) }, reader))
       const found = read.filter((one) => one != null)
       if (next >= line.length || done < wanted) return found
-      // A page that copies another takes nobody's place.
+      // A copy of another page does not count, so another page is read.
       const more = max + (await copiesIn(input, found)) - wanted
       if (more <= 0) return found
       wanted += more
@@ -185,7 +187,7 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
     } catch (error) {
       by.signal.throwIfAborted()
       if (error instanceof WebFailure || isRefusal(error)) {
-        // What was wrong, as one sentence that begins with the address; what else one could do is left to the caller.
+        // The problem as one sentence with the address. Drops the advice, which is for other callers.
         const sentence = error.message.split('. ')[0]!.replace(/\.$/, '')
         const subject = SUBJECT.exec(sentence)
         return {
@@ -197,7 +199,7 @@ export function createCollectSources({ web, own, copiesOf }: Deps) {
   }
 }
 
-/** An address that this server calls for nobody. */
+/** The address at the start of an error message. */
 const SUBJECT = /^The (?:address|page|document)(?: (https?:\S+))? /
 
 const isRefusal = (error: unknown): error is Error => (error as { code?: unknown }).code === 'url_blocked'
@@ -207,7 +209,7 @@ function stored({ kind, title, url, text: whole, publishedAt }: OwnText): Source
   return { kind, title: beginningOf(title, 300), url, text, sha256: sha256Hex(text), publishedAt }
 }
 
-/** An address without what does not change the page: fragment, tracking, the ports and slashes that say nothing. */
+/** Removes what does not change the page: fragment, tracking parameters, default ports and redundant slashes. */
 export function plainAddress(address: string): string | null {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -216,7 +218,7 @@ export function plainAddress(address: string): string | null {
   return url.href
 }
 
-/** What to read, in order: the pages that the prompt names, then what the searches found, of few sites not too many. */
+/** The reading order: pages that the prompt names, then search results, with a limit per site. */
 export function rankCandidates(
   named: readonly string[],
   searches: readonly (readonly Hit[])[],
@@ -242,7 +244,7 @@ export function rankCandidates(
   return [...first, ...withVariety(found, Math.max(2, Math.ceil(max * MAX_OF_HOST)))]
 }
 
-/** What is too much of one site comes last: it is read when nothing else is left. */
+/** Moves results above the limit per site to the end, where they are read only if nothing else is left. */
 function withVariety(found: readonly Candidate[], maxOfHost: number): Candidate[] {
   const counts = new Map<string, number>()
   const late = new Set<Candidate>()

@@ -8,7 +8,7 @@ const OPPOSITES: readonly (readonly [RegExp, RegExp])[] = [
   [/\b(?:true|correct|confirmed)\b/i, /\b(?:false|wrong|incorrect|denied|disproved)\b/i],
 ]
 
-/** In what two sentences on one subject differ, so that both cannot be right; null when they do not. */
+/** The contradiction between two sentences on one subject. Null when both can be correct. */
 export function differenceOf(one: string, other: string): string | null {
   const apart = figureApart(figuresIn(one), figuresIn(other))
   if (apart) return apart
@@ -20,12 +20,12 @@ export function differenceOf(one: string, other: string): string | null {
 const turns = (a: RegExp, b: RegExp, one: string, other: string): boolean =>
   a.test(one) && !b.test(one) && b.test(other) && !a.test(other)
 
-/** The first unit that both count, with no value in common. */
+/** The first unit for which both have numbers, but no common value. */
 function figureApart(ours: readonly Figure[], theirs: readonly Figure[]): string | null {
   for (const { unit } of ours) {
     const own = valuesOf(ours, unit)
     const others = valuesOf(theirs, unit)
-    // Rounding is no disagreement, but of years each counts.
+    // Rounding is not a contradiction, except for years.
     if (
       !others.length ||
       own.some((value) =>

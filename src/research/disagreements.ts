@@ -3,17 +3,17 @@ import { differenceOf } from './difference'
 import { overlap } from './likeness'
 import type { Note } from './notes'
 
-/** Two notes of different sources that cannot both be right, and what they differ in. */
+/** Two notes of different sources that cannot both be correct, and the difference. */
 export type Disagreement = { one: Note; other: Note; about: string }
 
-/** Share of their words that two sentences must have in common to speak of the same thing. */
+/** Minimum share of common words for two sentences to be about the same subject. */
 const SAME_SUBJECT = 0.5
 const MIN_SHARED = 3
 const MAX = 12
 
-/** Where notes of different sources disagree: in a number, in whether something is so, or in its direction. */
+/** The contradictions between notes of different sources: in a number, a negation, or a direction. */
 export function disagreementsIn(notes: readonly Note[]): Disagreement[] {
-  // Words without numbers: these are what may differ.
+  // Words without numbers, because numbers may differ.
   const read = notes.map((note) => ({
     note,
     words: new Set(contentWords(note.text).filter((word) => !/\d/.test(word))),

@@ -1,6 +1,9 @@
 import { AppError, defineError } from '../kernel/errors'
 
-/** Thrown when there is nothing to read, or nothing in it: an engine may answer from what it knows instead. */
+/**
+ * Thrown when there are no readable sources or they do not answer the question. An engine may then answer from its own
+ * knowledge.
+ */
 class NothingToRead extends AppError {}
 
 const nothingToRead =
@@ -10,7 +13,7 @@ const nothingToRead =
 
 export const isNothingToRead = (error: unknown): error is AppError => error instanceof NothingToRead
 
-/** Nothing could be read. The sentence is the job's error, or why an answer was not researched. */
+/** No source could be read. The sentence is the job's error, or the reason why an answer was not researched. */
 export const noSources = nothingToRead((searches: boolean, problems: readonly string[]) =>
   problems.length
     ? `No source could be read: ${listed(problems)}.`
@@ -19,14 +22,14 @@ export const noSources = nothingToRead((searches: boolean, problems: readonly st
       : 'There is no source to read, because this server has no search (its operator can set SVC_SEARCH_DRIVER). Put addresses (https://…) or ids of your files (art_…) into the prompt, or install a skill with knowledge.',
 )
 
-/** What was read is named, since it may be the caller's own files where no page could be reached. */
+/** Names the sources that were read, because they may be only the caller's own files. */
 export const nothingFound = nothingToRead(
   (titles: readonly string[], problems: readonly string[]) =>
     `The sources that could be read (${named(titles)}) do not mention this${problems.length ? `, and other sources could not be read: ${listed(problems)}` : ''}. Use other words, or name other sources.`,
 )
 
 const SHOWN = 3
-/** Sentences as parts of one. */
+/** Joins sentences into one. */
 const listed = (problems: readonly string[]): string =>
   [
     ...problems.slice(0, SHOWN).map((one) => one.replace(/^The /, 'the ').replace(/\.$/, '')),

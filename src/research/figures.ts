@@ -1,18 +1,18 @@
 import { isStopWord } from '../text'
 
-/** A number in a sentence, and the word it counts or measures; `year` for a year. */
+/** A number in a sentence, and the word it counts or measures. `year` for a year. */
 export type Figure = { value: number; unit: string }
 
 const NUMBER =
   /(?<![\p{L}\d.,])([$€£¥])?\s?(-?\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)(?!\d)\s{0,2}(%|°|percent|per cent|thousand|million|billion|trillion|[\p{L}]+)?/giu
 const TIMES: Record<string, number> = { thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }
 const MAX = 24
-/** Words whose number is a name: `chapter 3` counts nothing. */
+/** Words that make a number a label: `chapter 3` does not count anything. */
 const LABEL =
   /\b(?:chapter|part|page|section|table|fig(?:ure)?|letter|volume|issue|no|number|version|step|article|appendix|item|level|type|class|phase|grade|route|room|line|day)\.?\s*$/i
 const LABEL_CHARS = 12
 
-/** The numbers of a sentence with their units, `1.2 million` as one. At most 24. */
+/** The numbers of a sentence with their units, with `1.2 million` as one number. At most 24. */
 export function figuresIn(sentence: string): Figure[] {
   const found: Figure[] = []
   for (const { 1: sign, 2: digits, 3: after, index } of sentence.matchAll(NUMBER)) {
@@ -33,7 +33,7 @@ function unitOf(word: string, digits: string): string {
   return word.length > 3 ? word.replace(/s$/, '') : word
 }
 
-/** Whether the sentence says that something is not so. */
+/** Whether the sentence contains a negation. */
 export const isNegated = (sentence: string): boolean =>
   /\b(?:not|never|no longer|cannot|neither|nor|without|none)\b|n['’]t\b|\b(?:nicht|kein\w*|nie|jamais|aucun\w*|ne\s+\p{L}+\s+pas|nunca|ningun\w*)\b/iu.test(
     sentence,

@@ -1,4 +1,4 @@
-/** Web search, pages as sources, and reports written from them. */
+/** Research: web search, reading pages, and reports written from them. */
 
 export { isNothingToRead, WebFailure } from './errors'
 export type { Findings } from './run-research'

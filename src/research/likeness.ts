@@ -1,10 +1,10 @@
 const SHINGLE_WORDS = 5
-/** Two texts that share this much of the shorter one say the same. */
+/** Two texts that share this much of the shorter one count as copies. */
 const SAME = 0.7
 const MIN_SHINGLES = 8
 const WORD = /[\p{L}\p{N}]+/gu
 
-/** Hashes of all runs of five words, and of the whole: texts that share most of them are copies of one another. */
+/** Hashes of all runs of five words, and of the whole text. Copies share most of them. */
 function shinglesOf(text: string): ReadonlySet<number> {
   const words = text.toLowerCase().match(WORD) ?? []
   const found = new Set<number>()
@@ -15,7 +15,7 @@ function shinglesOf(text: string): ReadonlySet<number> {
   return found
 }
 
-/** Whether one of two texts has most of the other's words in the same order. Short ones must have them all. */
+/** Whether one of two texts has most of the other's words in the same order. Short texts must be identical. */
 function isCopy(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [less, more] = one.size <= other.size ? [one, other] : [other, one]
   let shared = 0
@@ -24,7 +24,7 @@ function isCopy(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   return shared / less.size >= SAME
 }
 
-/** Of each text, the index of the first one that it copies, or null. */
+/** For each text, the index of the first one that it copies, or null. */
 export function copiesAmong(texts: readonly string[]): (number | null)[] {
   const known = texts.map(shinglesOf)
   const copyOf: (number | null)[] = []
@@ -35,7 +35,7 @@ export function copiesAmong(texts: readonly string[]): (number | null)[] {
   return copyOf
 }
 
-/** Share of the words that two sentences have in common, from 0 to 1. */
+/** The share of common words of two sentences, from 0 to 1. */
 export function overlap(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let shared = 0
   for (const word of one) if (other.has(word)) shared++

@@ -4,37 +4,39 @@ import { figuresIn } from './figures'
 import { copiesAmong, overlap } from './likeness'
 import { MAX_CHARS, type Passage, passagesOf } from './passages'
 
-/** What is read for notes, best source first. */
+/** A source to take notes from. Sources are ordered, best first. */
 export type Given = { title: string; text: string }
 
-/** A sentence worth quoting. Offsets are of the UTF-16 units of its source's text. */
+/** A quotable sentence. Offsets are UTF-16 units of the text of its source. */
 export type Note = Passage & {
-  /** Index of its source in what was given. */
+  /** Index of its source. */
   source: number
   score: number
-  /** Notes of other sources that say the same. */
+  /** Notes of other sources with the same statement. */
   alike: readonly Omit<Note, 'alike'>[]
 }
 
 export type Reading = {
   notes: Note[]
-  /** Sources that repeat an earlier one, with its index. */
+  /** Sources that copy an earlier one, with its index. */
   copies: { source: number; of: number }[]
-  /** Sources in which something tried to command a reader, and what; its sentences are not quoted. */
+  /** Sources that contain a command to the reader, with the kind of command. Its sentences are not quoted. */
   commanding: { source: number; about: string }[]
 }
 
 type Input = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
 
-/** A line that this many pages have is no statement of any of them. */
+/** A line that occurs on this many pages is boilerplate. */
 const OF_SITE = 3
-/** Two notes with this share of words say the same. */
+/** Two notes that share this much of their words are equal. */
 const ALIKE = 0.72
 const ASKS_FIGURE =
   /\b(?:how (?:many|much|long|far|tall|old|often)|when|what year|price|cost|rate|percent\w*|number)\b/i
 const ENOUGH_MATCH = 0.18
 
-/** Reads sources for a question: notes, best first, without repeats, boilerplate or sentences that command readers. */
+/**
+ * Reads sources for a question. Returns notes, best first, without duplicates, boilerplate or commands to the reader.
+ */
 export function readSources({ question, sources, mostNotes: maxNotes, mostOfSource: maxOfSource }: Input): Reading {
   const copyOf = copiesAmong(sources.map(({ text }) => text))
   const commanding: Reading['commanding'] = []
@@ -46,7 +48,7 @@ export function readSources({ question, sources, mostNotes: maxNotes, mostOfSour
   const own = withoutCopied(withoutBoilerplate(passages, copyOf), copyOf)
   const ranked = rank(question, sources, own, maxOfSource).filter(({ source, start, end }) => {
     const paragraph = paragraphOf(sources[source]!.text, start, end)
-    // Whether a paragraph only tells figures of something in English, without a word that addresses its reader.
+    // Whether the paragraph only states figures in English, without a word that addresses the reader.
     const onlyTells = TELLS.test(paragraph.trimStart()) && !COMMANDS.test(paragraph) && figuresIn(paragraph).length > 0
     if (commandChance(paragraph) < (onlyTells ? CERTAIN : LIKELY)) return true
     if (!commanding.some((one) => one.source === source))
@@ -60,19 +62,22 @@ export function readSources({ question, sources, mostNotes: maxNotes, mostOfSour
   }
 }
 
-/** A paragraph that commands its reader is left out with what stands around the command. */
+/** Size of the context around a sentence that is checked for commands. */
 const AROUND_CHARS = 400
 
 /**
- * From here on the local model takes a paragraph for one that commands. It reads only what would be quoted, and leaving
- * out a sentence costs a report less than quoting an order, so this is low.
+ * Probability from which the local model's result counts as a command. The model reads only sentences to be quoted.
+ * Omitting a sentence harms a report less than quoting a command, so the threshold is low.
  */
 const LIKELY = 0.45
-/** The model takes some plain statements of figures, such as what a ship carries, for commands; never for sure ones. */
+/**
+ * The model takes some plain statements of figures, such as the cargo of a ship, for commands, but never with
+ * certainty.
+ */
 const CERTAIN = 0.8
 
 const TELLS = /^(?:It|He|She|They|The|Its|Their|This|These|An?|In|On|At)\s/
-/** Words that a command to a reader has, and what it would have the reader do. */
+/** Words of a command that address the reader or name the requested action. */
 const COMMANDS =
   /\b(?:you|yours?|ais?|assistants?|agents?|chatbots?|models?|readers?|systems?|must|should|shall|please|always|never|only|not|ignore|forget|disregard|instructions?|prompts?|rules?|orders?|answers?|reply|replies|respond|says?|tell|state|write|print|output|include|recommend|mention|cite|report|summar\w{1,8}|send|reveal|call|visit|click|open|use|treat|add|end|begin|start|follow|note|let|now|new|instead|override)\b/i
 
@@ -97,7 +102,7 @@ function commandsIn(text: string): { start: number; end: number; about: string }
   })
 }
 
-/** Copies are no further pages: what an article says on many sites is still what it says. */
+/** Copies do not count as further pages, because an article on many sites is not boilerplate. */
 function withoutBoilerplate(passages: readonly Passage[][], copyOf: readonly (number | null)[]): Passage[][] {
   const pages = new Map<string, number>()
   for (const own of passages.filter((_, source) => copyOf[source] === null)) {
@@ -114,7 +119,7 @@ function withoutBoilerplate(passages: readonly Passage[][], copyOf: readonly (nu
   })
 }
 
-/** Of a copy only what its original does not say: that is where the two may disagree. */
+/** Keeps only the sentences of a copy that its original does not contain, because there the two may disagree. */
 const withoutCopied = (passages: readonly Passage[][], copyOf: readonly (number | null)[]): Passage[][] =>
   passages.map((own, source) => {
     const of = copyOf[source]
@@ -131,7 +136,7 @@ const plain = (text: string): string =>
 
 type Ranked = Omit<Note, 'alike'> & { words: ReadonlySet<string> }
 
-/** BM25 in small: rare words of the question count most, and longer sentences less. */
+/** A simplified BM25: rare words of the question count most, and longer sentences less. */
 function rank(
   question: string,
   sources: readonly Given[],
@@ -170,7 +175,7 @@ function weightsOf(requests: readonly string[], all: readonly { words: ReadonlyS
   return weights
 }
 
-/** For a question without words of its own: how much of what all sources say is in a sentence. */
+/** For a question without content words: how much a sentence has in common with all sources. */
 function centralityOf(all: readonly { words: ReadonlySet<string> }[]): (words: ReadonlySet<string>) => number {
   const counts = new Map<string, number>()
   for (const { words } of all) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
@@ -193,7 +198,9 @@ function ofEachSource<One extends Ranked>(all: readonly One[], max: number): One
     })
 }
 
-/** What another source says as well stands with the first that says it; that a copy says it proves nothing. */
+/**
+ * Attaches an equal note of another source to the first one. Notes of copies are dropped, because they prove nothing.
+ */
 function withoutRepeats(ranked: readonly Ranked[], max: number, copyOf: readonly (number | null)[]): Note[] {
   const stored: (Ranked & { alike: Omit<Note, 'alike'>[] })[] = []
   for (const one of ranked) {

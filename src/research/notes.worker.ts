@@ -3,7 +3,7 @@ import { copiesAmong } from './likeness'
 import { type Given, type Reading, readSources } from './notes'
 
 export type ReadingOrder = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
-/** Of each text, the index of the first one that it copies, or null. */
+/** For each text, the index of the first one that it copies, or null. */
 export type CopiesInput = { texts: readonly string[] }
 export type Copies = { copyOf: (number | null)[] }
 

@@ -14,20 +14,20 @@ type Deps = {
   web: Pick<Web, 'readBytes'>
   knowledgeOf: KnowledgeOf
 }
-/** Knowledge files of the caller's skills that speak of a question, best first. Skills are a later module. */
+/** Relevant knowledge files of the caller's skills, best first. Injected, because skills are a later module. */
 export type KnowledgeOf = (call: Call, question: string) => Promise<{ title: string; text: string }[]>
 
 type Row = Awaited<ReturnType<Files['ofOwner']>>[number]
 
-/** Newest files that are looked into when the prompt names none. */
+/** Number of newest files that are searched when the prompt names none. */
 const MAX_FILES = 20
 const MAX_NAMED = 50
 const MAX_BYTES = 8 * 1024 * 1024
 const READABLE = /^(?:text\/|application\/(?:pdf|json|xml)\b)/
-/** What research keeps for itself. */
+/** Marks research's own snapshot files. */
 export const SNAPSHOT_MODEL = 'svc-1-research'
 
-/** What callers have of their own that research may read: files, and the knowledge of their skills (docs/api.md 7). */
+/** The caller's own texts that research may read: files, and the knowledge of their skills (docs/api.md 7). */
 export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
   return {
     async named({ caller }, ids, signal) {
@@ -57,7 +57,7 @@ export function createOwnTexts({ store, files, web, knowledgeOf }: Deps): Own {
     return texts
   }
 
-  /** Null for what holds no text, or is too large to be read. */
+  /** Null when the file contains no text or is too large. */
   async function textOf(row: Row, owner: OwnerScope, signal: AbortSignal): Promise<string | null> {
     if (row.content) return row.type === 'code' ? row.content : unwrapped(row.content)
     if (!READABLE.test(row.mime_type) || row.size_bytes > MAX_BYTES) return null

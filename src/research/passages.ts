@@ -1,25 +1,25 @@
-/** A sentence of a text that can be quoted. Offsets are of the UTF-16 units of the text, as in `text.slice`. */
+/** A quotable sentence of a text. Offsets are UTF-16 units of the text, as in `text.slice`. */
 export type Passage = { start: number; end: number; text: string }
 
-/** The longest text that is taken apart; the rest of a page is seldom about its subject. */
+/** Maximum number of characters read. The rest of a page is seldom on its subject. */
 export const MAX_CHARS = 60_000
 const SHORTEST_CHARS = 30
 const LONGEST_CHARS = 600
 const MIN_WORDS = 5
-/** What stands before the words of a line: marks of lists, tables and quotations. */
+/** Marks of lists, tables and quotations before the words of a line. */
 const LEAD = /^(?:[-*•>|]\s*|\d{1,3}[.)]\s+|\[[ x]\]\s*)+/
 const HEADING = /^#{1,6}\s/
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const WORD = /[\p{L}\p{N}]+/gu
 const ENDS = /[.!?。！？]["'”’»)\]]*$/
-/** Words after which a full stop ends no sentence. */
+/** Abbreviations after which a full stop does not end the sentence. */
 const SHORT_FORM =
   /(?:^|[\s(])(?:\p{Lu}|(?:[a-z]\.){1,3}[a-z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|No|Nos|Fig|vs|approx|ca|cf|et al|etc|e\.g|i\.e|U\.S|U\.K|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)\.$/u
-/** A page's talk about itself. */
+/** Words of a page about itself. */
 const ABOUT_PAGE =
   /\b(?:cookies?|javascript|subscribe|newsletter|sign (?:in|up)|log ?in|privacy policy|terms of (?:use|service)|all rights reserved|©|share (?:this|on)|click here|read more|advertisement|skip to)\b/i
 
-/** The sentences of a text that can be quoted: whole, of a length that says something, and no headings or questions. */
+/** The quotable sentences of a text: complete, of a suitable length, and neither headings nor questions. */
 export function passagesOf(whole: string): Passage[] {
   const text = whole.length > MAX_CHARS ? whole.slice(0, MAX_CHARS) : whole
   const found: Passage[] = []
@@ -61,7 +61,7 @@ function sentencesIn(line: string, from: number): { start: number; end: number }
   return found
 }
 
-/** A full stop ends no sentence after a short form, or before a word in lower case. */
+/** A full stop does not end the sentence after an abbreviation, or before a lower-case word. */
 function isShortForm(line: string, start: number, at: number, end: number): boolean {
   if (line[at] !== '.') return false
   if (/^\s+\p{Ll}/u.test(line.slice(end, end + 8))) return true

@@ -2,14 +2,14 @@ import { beginningOf } from '../kernel/text'
 import { contentWords, hostOf, sentencesOf } from '../text'
 import type { Depth } from './schema'
 
-/** What is looked for, and where. */
+/** The questions and addresses of a research job. */
 export type Plan = {
   title: string
-  /** The prompt without addresses and without the words that only ask for research. */
+  /** The prompt without addresses and without words that only request research. */
   question: string
   /** Parts of the question, each a heading of the report. May be empty. */
   aspects: string[]
-  /** For the search server, best first. */
+  /** Queries for the search server, best first. */
   queries: string[]
   /** Addresses that the prompt names. */
   urls: string[]
@@ -24,16 +24,16 @@ const MAX_TITLE = 90
 const MAX_QUERY = 200
 const MIN_WORDS = 1
 
-/** Characters of a prompt that a plan is made of; addresses are found behind them, too (docs/promises.md I28). */
+/** Number of characters of a prompt used for the plan. Addresses are also found after them (docs/promises.md I28). */
 const MAX_READ = 20_000
 const ADDRESS = /https?:\/\/[^\s<>"'`)\]}]{3,2040}/gi
 const ARTIFACT = /\bart_[0-9A-Za-z]{10,40}\b/g
 const REQUEST =
   /^(?:please\s+|could you\s+|can you\s+|i (?:want|need|would like)(?: you)? to\s+|svc,?\s+)*(?:(?:do|conduct|carry out|perform|write|give me|prepare|make|create)\s+(?:me\s+)?(?:an?\s+|some\s+)?(?:deep |in-depth |thorough |short |brief |detailed )*(?:research|report|study|investigation|overview|summary|analysis)\s+(?:report\s+)?(?:on|about|of|into|for)\s+|(?:deeply\s+)?(?:research|investigate|study|explore|look into|find out(?: about)?)\s+(?:about\s+|on\s+)?(?:(?:this|these|the following)\s*:\s*)?)/i
-/** No line break in it: over empty lines it would be read again from each of them. */
+/** Without line breaks, because the pattern would otherwise rescan empty lines from each of them. */
 const ITEM = /^[ \t]{0,40}(?:[-*•]|\d{1,2}[.)])[ \t]{1,40}(.{3,300})$/gm
 
-/** Plans without a language model: the parts of a prompt are its listed items, or its questions. */
+/** Plans without a language model: the parts of a prompt are its list items or its questions. */
 export function planFor(prompt: string, depth: Depth): Plan {
   const urls = [...new Set((prompt.match(ADDRESS) ?? []).map(trimmed))].slice(0, MAX_URLS)
   const artifacts = [...new Set(prompt.match(ARTIFACT) ?? [])]
@@ -59,7 +59,7 @@ export function planFor(prompt: string, depth: Depth): Plan {
   }
 }
 
-/** The same plan with the words of another planner; what that leaves out stays. */
+/** The plan with the title and aspects of another planner. Keeps what that planner omits. */
 export function withWords(
   plan: Plan,
   { title, aspects }: { title: string; aspects: readonly string[] },
@@ -75,7 +75,7 @@ export function withWords(
   }
 }
 
-/** `A, B and C of tides` is no list that can be trusted; only `compare A and B` and `A versus B` are taken apart. */
+/** Splits only `compare A and B` and `A versus B`, because `A, B and C of tides` is not a reliable list. */
 function partsOf(text: string): string[] {
   const found = /\bcompar(?:e|ison of|ing) (.{2,80}?) (?:and|with|to|against) (.{2,80}?)(?:[.?!]|$)/i.exec(text)
   const against = found ?? /^(.{2,80}?)\s+(?:vs\.?|versus)\s+(.{2,80}?)(?:[.?!]|$)/i.exec(text)

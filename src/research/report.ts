@@ -1,6 +1,6 @@
 import type { Note } from './notes'
 
-/** A sentence of a report with the notes that bear it out. */
+/** A sentence of a report with the notes that support it. */
 export type Statement = { text: string; cites: readonly Cite[] }
 export type Cite = Pick<Note, 'source' | 'start' | 'end' | 'text'>
 
@@ -8,28 +8,28 @@ export type Cite = Pick<Note, 'source' | 'start' | 'end' | 'text'>
 export type Block = { form: 'item' | 'text'; statements: readonly Statement[] }
 export type Section = { heading: string; blocks: readonly Block[] }
 
-/** What a writer made, before it is numbered and put down as Markdown. */
+/** A writer's output before numbering and conversion to Markdown. */
 export type Draft = {
   title: string
-  /** How it was made, for its reader. */
+  /** How the report was made, for its reader. */
   notice: string
   summary: readonly Block[]
   sections: readonly Section[]
 }
 
-/** Untrusted words as plain Markdown text: no links, images, code, tags or headings. */
+/** Escapes untrusted text as plain Markdown: no links, images, code, tags or headings. */
 export const escaped = (text: string): string =>
   text
     .replace(/\s+/g, ' ')
     .replace(/[\\`*_[\]<>|#~]/g, '\\$&')
     .trim()
 
-/** A sentence of a source, word for word. */
+/** A verbatim sentence of a source. */
 export const quoted = (text: string): string => `“${escaped(text)}”`
 
 export type Listed = { title: string; url: string | null; publishedAt: string | null }
 
-/** A draft as Markdown. Sources are numbered as they are first cited; `order` has them in that order. */
+/** A draft as Markdown. Sources are numbered in order of first citation. `order` lists them in that order. */
 export function toMarkdown(
   draft: Draft,
   sources: readonly Listed[],
@@ -61,7 +61,7 @@ function blockOf({ form, statements }: Block, numberOf: (source: number) => numb
   return form === 'item' ? `- ${text}` : text
 }
 
-/** Items of one list stand line by line; anything else is a paragraph. */
+/** Items of a list follow each other line by line. Anything else is a separate paragraph. */
 function gapBefore(blocks: readonly Block[], at: number): string {
   if (at === 0) return ''
   return blocks[at]!.form === 'item' && blocks[at - 1]!.form === 'item' ? '\n' : '\n\n'

@@ -12,7 +12,7 @@ import type { createRunResearch, Findings } from './run-research'
 import type { Depth, ResearchId } from './schema'
 import { EFFORT } from './write-report'
 
-/** What is stored of an order. */
+/** The stored input of a job. */
 export type StoredInput = ReturnType<typeof behalfOf> & {
   id: ResearchId
   prompt: string
@@ -30,22 +30,22 @@ type Deps = {
   charging: Pick<ChargingService, 'countTokens' | 'resume'>
   prices: Prices
   engineId(): string
-  /** Tokens that count towards the rate of a caller until the job counts its own. */
+  /** Tokens that count towards a caller's rate until the job counts its own. */
   reservations: { end(id: ResearchId): void }
-  /** The caller as whom stored work runs; null when it may not any more. */
+  /** The caller on whose behalf stored work runs. Null when the caller has lost access. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
 
 const MINUTE_MS = 60_000
 
-/** The most that a research may use; its price is held. */
+/** The maximum consumption of a research job, whose price is held. */
 export const maxOf = (depth: Depth, maxSources: number): Consumption => ({
   promptTokens: EFFORT[depth].promptTokens,
   completionTokens: EFFORT[depth].outputTokens,
   pages: maxSources,
 })
 
-/** Research as a job: ten minutes, two tries (docs/api.md 7). */
+/** Research as a job: ten minutes, two attempts (docs/api.md 7). */
 export function researchKind({
   conduct: runResearch,
   hasModel,
@@ -84,7 +84,7 @@ export function researchKind({
     const { promptTokens = 0, completionTokens = 0 } = used
     reservations.end(id)
     charging.countTokens(caller, promptTokens + completionTokens)
-    // Each turn at the price of the engine that answered, pages at the one of research.
+    // Each turn costs the price of the engine that answered. Pages cost the price of research.
     const cost = free
       ? 0
       : found.turns.reduce(
@@ -119,7 +119,7 @@ const ABOUT: About = {
   model: SNAPSHOT_MODEL,
 }
 
-/** What another try would not change. */
+/** Converts errors that a retry would not change. */
 function lastWord(error: unknown): never {
   throw error instanceof AppError && error.kind === 'invalid' ? new GiveUp(error.message) : error
 }

@@ -22,13 +22,13 @@ export type Question = {
   signal: AbortSignal
   memory: Memory
   guard: Gathering['guard']
-  /** A text as the caller's policy leaves it. */
+  /** A text after the caller's guardrail policy. */
   guardOutput(text: string): Promise<{ text: string; withheld: boolean }>
-  /** Percent that is done, and the stage. */
+  /** Reports the percentage done and the stage. */
   notify(percent: number, stage: string): void
 }
 
-/** What was found, and what it took. */
+/** The report and its consumption. */
 export type Findings = {
   title: string
   summary: string
@@ -36,20 +36,20 @@ export type Findings = {
   report: string
   citations: Citation[]
   sources: Source[]
-  /** Sources that were read, without those that copy another. */
+  /** Number of sources read, without copies. */
   consulted: number
   quotations: Quotation[]
   snapshots: Snapshots
   disagreements: { about: string; citations: [number, number] }[]
   dropped: Dropped[]
   warnings: string[]
-  /** No language model wrote it. */
+  /** Whether the report was made without a language model. */
   extractive: boolean
   pages: number
   turns: Turn[]
 }
 
-/** Contract 7. */
+/** A citation of `result_data` (docs/api.md 7). */
 type Citation = { index: number; title: string; url: string | null; snippet: string; published_at: string | null }
 
 type Deps = {
@@ -63,9 +63,9 @@ type Deps = {
 const READ_MS = 60_000
 
 /**
- * Plans, searches, reads, notes, writes and verifies (docs/api.md 7). Without a language model the report consists of
- * quotations. What engines write is checked sentence by sentence against the passages it cites. Throws 400 when there
- * is nothing to read or nothing in it, and what engines throw.
+ * Plans, searches, reads, takes notes, writes and verifies (docs/api.md 7). Without a language model the report
+ * consists of quotations. Checks each sentence of an engine against the passages it cites. Throws 400 when nothing can
+ * be read or nothing is relevant, and what engines throw.
  */
 export function createRunResearch({ web, own, author, reading, originOf }: Deps) {
   const collectSources = createCollectSources({ web, own, copiesOf })
@@ -102,7 +102,7 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
     const { text: report, withheld } = await guardOutput(markdown)
     const shown = withheld ? [] : order
     const snapshots = snapshotsOf(sources, shown)
-    // What the policy took out of the report is not told by its quotations either.
+    // Omits the quotations of sentences that the policy removed from the report.
     const quotations = quotationsOf(draft, sources, order).filter((one) => isSound(report, one, snapshots))
     if (report === markdown && quotations.length < quotationsOf(draft, sources, order).length)
       throw new Error('a report has quotations that are not in its sources')

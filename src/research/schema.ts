@@ -11,7 +11,7 @@ export type Depth = (typeof DEPTHS)[number]
 export const DEFAULT_SOURCES = 10
 const MAX_SOURCES = 50
 
-/** Contract 7. */
+/** Body of `POST /research` (docs/api.md 7). */
 export const ResearchInput = t.Object({
   prompt: t.Optional(
     t.String({
@@ -31,7 +31,7 @@ export const ResearchInput = t.Object({
 })
 export type ResearchInput = Static<typeof ResearchInput>
 
-/** A job handle: the work continues after the answer. */
+/** A job handle. The work continues after the response. */
 export const ResearchAccepted = t.Object({
   id: ResearchId.schema,
   object: t.Literal('research'),
@@ -42,7 +42,7 @@ export const ResearchAccepted = t.Object({
 })
 export type ResearchAccepted = Static<typeof ResearchAccepted>
 
-/** What a check of a report against its snapshots found. */
+/** The result of checking a report against its snapshots. */
 export const Verification = t.Object({
   job_id: JobId.schema,
   sound: t.Boolean({ description: 'Every quotation is in its snapshot, and every statement is in the report' }),

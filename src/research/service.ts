@@ -47,7 +47,7 @@ type RecheckStored = {
 const isReport = (data: Record<string, unknown> | null): data is RecheckStored & Record<string, unknown> =>
   typeof data?.report === 'string' && Array.isArray(data.quotations)
 
-/** A reservation counts for a minute, so older ones need no end. */
+/** Maximum number of reservations kept. A reservation counts for a minute only, so older ones can be dropped. */
 const MAX = 10_000
 
 type Deps = {
@@ -65,13 +65,13 @@ type Deps = {
   callerOf: Parameters<typeof researchKind>[0]['callerOf']
 }
 
-/** What is asked, and how much may be read for it. */
+/** A question, and the maximum number of sources to read for it. */
 export type Request = { prompt: string; depth: Depth; maxSources: number }
 /** What was read, by name. */
 export type Stored = Map<string, object>
 type Around = { memory: Stored; signal: AbortSignal; guard: Question['guard'] }
 
-/** What was found, and what it cost. */
+/** The findings and their cost. */
 type Charged = { found: Findings; costCents: number }
 
 export type ResearchService = ReturnType<typeof createResearch>
@@ -95,7 +95,7 @@ export function createResearch(deps: Deps) {
   return { start, inquire: research, later, answer, max: maxOf, recheck: createRecheck(deps) }
 
   /**
-   * Puts a research in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
+   * Queues a research job. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
    * `mode_rate_limit_exceeded` or `token_limit_exceeded`, 503 `queue_unavailable`.
    */
   async function start(call: Call, input: ResearchInput): Promise<ResearchAccepted> {
@@ -131,8 +131,8 @@ export function createResearch(deps: Deps) {
   }
 
   /**
-   * A research within a request, which charges for it and applies the policy to the report. What is read is put into
-   * `memory`. Throws what {@link isNothingToRead} knows when there is no source, and what engines throw.
+   * Research within a request. The request charges for it and applies the policy to the report. Stores what was read in
+   * `memory`. Throws errors that {@link isNothingToRead} recognises when there is no source, and what engines throw.
    */
   function research(call: Call, request: Request, around: Around): Promise<Findings> {
     const { memory, signal, guard } = around
@@ -150,7 +150,7 @@ export function createResearch(deps: Deps) {
     })
   }
 
-  /** The same as a job, which continues with what was read. */
+  /** Continues the research as a job with what was already read. */
   async function later(call: Call, request: Request, memory: Stored): Promise<Later> {
     const { prompt, depth, maxSources } = request
     const id = ResearchId.create()
@@ -166,7 +166,7 @@ export function createResearch(deps: Deps) {
     })
   }
 
-  /** A research that is charged by itself, as a tool of a run is. Throws like `start` and `inquire`. */
+  /** Research with its own charge, used as a tool of a run. Throws like `start` and `inquire`. */
   async function answer(call: Call, request: Request, signal: AbortSignal): Promise<Charged> {
     const input = wantedFor(ResearchId.create(), request)
     return charging.run(
@@ -186,7 +186,7 @@ export function createResearch(deps: Deps) {
 
 const asItIs = async (text: string) => ({ text, withheld: false })
 
-/** Tokens that researches of this process have reserved until they end (docs/api.md 1.6). */
+/** Tokens that research jobs of this process have reserved until they end (docs/api.md 1.6). */
 function createReservations() {
   const tickets = new Map<ResearchId, TokenTicket>()
   return {
@@ -202,9 +202,9 @@ function createReservations() {
   }
 }
 
-/** Checks a report again, long after, from its snapshots alone: no source is read and no engine is asked. */
+/** Rechecks a report at any later time, from its snapshots only. Reads no source and asks no engine. */
 function createRecheck({ store, jobs, files, publicJobs }: RecheckDeps) {
-  /** Throws 404, and 409 `conflict` for a job that is no completed research. */
+  /** Throws 404, and 409 `conflict` for a job that is not a completed research job. */
   return async function recheck(call: Call<Caller>, id: string): Promise<Verification> {
     const { type, status, result, result_data: data } = await publicJobs.get(call, id)
     if (type !== 'research' || status !== 'completed' || !isReport(data)) throw notAReport(type, status)

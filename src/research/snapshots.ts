@@ -2,13 +2,13 @@ import { sha256Hex } from '../kernel/crypto'
 import type { Draft } from './report'
 import type { Source } from './source'
 
-/** The text of a source as it was read. `sha256` is of its UTF-8 bytes. */
+/** The text of a source as it was read. `sha256` is the hash of its UTF-8 bytes. */
 type Snapshot = { sha256: string; title: string; url: string | null; text: string }
 
-/** What a report rests on, kept as one file, so that it can be checked again without any source. */
+/** The sources of a report, stored as one file, so that the report can be rechecked without them. */
 export type Snapshots = { version: 1; snapshots: Snapshot[] }
 
-/** A sentence of the report and the passage it stands on; offsets are of the UTF-8 bytes of the snapshot. */
+/** A sentence of the report and the passage that supports it. Offsets are UTF-8 bytes of the snapshot. */
 export type Quotation = {
   citation: number
   statement: string
@@ -18,7 +18,7 @@ export type Quotation = {
   sha256: string
 }
 
-/** Where each statement of a report is in its sources. `order` has the sources as they are numbered. */
+/** The location of each statement of a report in its sources. `order` lists the sources in numbering order. */
 export function quotationsOf(draft: Draft, sources: readonly Source[], order: readonly number[]): Quotation[] {
   const blocks = [...draft.summary, ...draft.sections.flatMap((section) => section.blocks)]
   return blocks.flatMap(({ statements }) =>
@@ -45,8 +45,8 @@ type Checked = { found: number; problems: string[] }
 const MAX_PROBLEMS = 50
 
 /**
- * Looks up every quotation in its snapshot and every statement in the report, from these alone. A changed snapshot,
- * quotation or report is a problem, in one sentence each; at most 50.
+ * Checks that every quotation is in its snapshot and every statement is in the report, using only these. Each changed
+ * snapshot, quotation or report is a problem, in one sentence. At most 50 problems.
  */
 export function checkQuotations(report: string, quotations: readonly Quotation[], { snapshots }: Snapshots): Checked {
   const known = new Map(snapshots.map((one) => [one.sha256, Buffer.from(one.text)]))

@@ -2,15 +2,15 @@
 export type Source = {
   kind: 'web' | 'file' | 'skill'
   title: string
-  /** Address of a page or a file; null for what has none. */
+  /** Address of a page or a file, or null. */
   url: string | null
-  /** The readable text, as it is kept. */
+  /** The readable text, as stored. */
   text: string
-  /** Of the UTF-8 bytes of the text. */
+  /** Hash of the UTF-8 bytes of the text. */
   sha256: string
-  /** ISO 8601; null where the source does not say. */
+  /** ISO 8601. Null when the source does not state it. */
   publishedAt: string | null
 }
 
-/** Text of the caller's own, for a question. */
+/** One of the caller's own texts. */
 export type OwnText = Pick<Source, 'kind' | 'title' | 'url' | 'text' | 'publishedAt'>

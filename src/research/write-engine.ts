@@ -8,7 +8,7 @@ import type { Plan } from './plan'
 import { type Block, type Draft, escaped, type Statement } from './report'
 import { disagreementSection } from './write-extract'
 
-/** Share of the words of a sentence that the passages it cites must have. */
+/** Minimum share of the words of a sentence that its cited passages must contain. */
 const ENOUGH = 0.6
 
 /** Shorter quotations are names and words. */
@@ -26,7 +26,7 @@ Write Markdown: one "## Summary" of two to four sentences, then "##" sections th
 End every sentence with the quotations that bear it out, in brackets: [Q3] or [Q3][Q8].
 Say nothing that no quotation says. Keep their words for things, and all their numbers as they are. Where quotations disagree, give both sides.`
 
-/** What an engine is sent to write a report. Its tools are off: it can only write. */
+/** The messages with which an engine writes a report. Its tools are off, so it can only write. */
 export function messagesFor(
   plan: Pick<Plan, 'question' | 'aspects'>,
   notes: readonly Note[],
@@ -49,11 +49,11 @@ export function messagesFor(
   ]
 }
 
-/** A statement that was left out of the report, and why. */
+/** A statement omitted from the report, and the reason. */
 export type Dropped = { statement: string; why: string }
 
 const MARKS = /(?:(?<!\s)\s+)?\[\s*Q\d+(?:\s*[,;]\s*Q?\d+)*\s*\]/g
-/** What an engine could be made to carry data away with, or that would pass for a part of the page; links aside. */
+/** Tags and addresses, with which an engine could be made to leak data or to imitate the page. Excludes links. */
 const ACTIVE = /<[^>]{1,200}>|\bhttps?:\/\/\S+/g
 const LINK = /!?\[([^[\]]*)\]\(/g
 const NO_SOURCE = '*(no source)*'
@@ -67,8 +67,8 @@ type Input = {
 }
 
 /**
- * An engine's text as a draft. A sentence that its quotations do not bear out is dropped; one without any is marked, or
- * dropped where it states a number or name.
+ * An engine's text as a draft. Drops a sentence that its quotations do not support. A sentence without quotations is
+ * marked, or dropped if it states a number or name.
  */
 export function readWritten({ plan, written, notes, disagreements, read }: Input): {
   draft: Draft
@@ -104,7 +104,7 @@ export function readWritten({ plan, written, notes, disagreements, read }: Input
   }
 }
 
-/** Sentences with their marks, which may stand before the full stop or behind it. */
+/** Sentences with their citation marks, which may precede or follow the full stop. */
 const sentencesOf = (text: string): string[] =>
   text
     .split(/(?<=[.!?。！？](?:\s*\[\s*Q[^\]]*\]){1,40})\s*|(?<=[.!?。！？])\s+(?!\[\s*Q)|(?<=\])\s+(?=\p{Lu})/u)
@@ -140,7 +140,7 @@ const plainOf = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** With links and pictures as their words only. */
+/** Replaces links and images by their text. */
 function unlinked(text: string): string {
   let [whole, done] = ['', 0]
   for (const { 0: opening, 1: words, index } of text.matchAll(LINK)) {
@@ -161,7 +161,7 @@ export const planningFor = (question: string): Message[] => [
   { role: 'user', content: question },
 ]
 
-/** What an engine planned; null when it answered in another form. */
+/** The plan of an engine. Null when its answer has another format. */
 export function readPlan(answer: string): { title: string; aspects: string[] } | null {
   try {
     const value: unknown = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
@@ -174,8 +174,8 @@ export function readPlan(answer: string): { title: string; aspects: string[] } |
 }
 
 /**
- * Why passages do not bear out a sentence that cites them, in words of this server; null when they do. It compares
- * words, numbers, negation and quotations: it can refuse what is true, and lets no number or quotation be made up.
+ * Why passages do not support a sentence that cites them. Null when they do. Compares words, numbers, negation and
+ * quotations. May reject true sentences, but lets no invented number or quotation pass.
  */
 export function whyUnsupported(sentence: string, passages: readonly string[]): string | null {
   if (!passages.length) return 'it cites nothing that was read'

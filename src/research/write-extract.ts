@@ -13,9 +13,11 @@ type Input = {
   read: number
 }
 
-/** A report of quotations, by no language model: every sentence is one of a source, word for word (docs/api.md 7). */
+/**
+ * A report of quotations without a language model: every sentence is a verbatim sentence of a source (docs/api.md 7).
+ */
 export function writeExtract({ plan, notes, disagreements, read }: Input): Draft {
-  // The best note of each source first: a summary of one source alone would hide the others.
+  // The best note of each source first, because a summary of a single source would hide the others.
   const seen = new Set<number>()
   const summary = notes.filter(({ source }) => !seen.has(source) && seen.add(source)).slice(0, IN_SUMMARY)
   const rest = notes.filter((note) => !summary.includes(note))
@@ -32,7 +34,7 @@ const itemOf = ({ alike, ...note }: Note): Block => ({
   statements: [{ text: quoted(note.text), cites: [note, ...alike] }],
 })
 
-/** Each note under the part of the question that it has most words of. */
+/** Assigns each note to the aspect with which it shares the most words. */
 function sectionsOf(aspects: readonly string[], notes: readonly Note[]): Section[] {
   const words = aspects.map((aspect) => new Set(contentWords(aspect)))
   const shared = words.length > 1 ? [...words[0]!].filter((word) => words.every((own) => own.has(word))) : []

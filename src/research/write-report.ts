@@ -9,10 +9,10 @@ import type { Depth } from './schema'
 import { type Dropped, messagesFor, planningFor, readPlan, readWritten } from './write-engine'
 import { writeExtract } from './write-extract'
 
-/** One call of an engine, as it is charged. */
+/** One engine call, as charged. */
 export type Turn = { engineId: string; free: boolean; promptTokens: number; completionTokens: number }
 
-/** Most notes in all and of one source, and most tokens that an engine reads and writes, by depth. */
+/** By depth: maximum notes in total and per source, and maximum tokens that an engine reads and writes. */
 export const EFFORT: Record<Depth, { notes: number; ofSource: number; promptTokens: number; outputTokens: number }> = {
   basic: { notes: 16, ofSource: 4, promptTokens: 6_000, outputTokens: 1_500 },
   advanced: { notes: 48, ofSource: 6, promptTokens: 16_000, outputTokens: 4_000 },
@@ -34,7 +34,7 @@ type Written = {
   warnings: string[]
 }
 
-/** Who plans and writes a report: an engine, or the rules of this server where no language model is connected. */
+/** Plans and writes reports: with an engine, or by rules when no language model is connected. */
 export function createWriteReport({ engines, originOf }: Deps) {
   return { hasModel, planned, write }
 
@@ -44,7 +44,7 @@ export function createWriteReport({ engines, originOf }: Deps) {
     return engines.isConnected(id) && !engines.isFree(id)
   }
 
-  /** An engine names the parts of the question; the rest of the plan is read from the prompt itself. */
+  /** An engine names the parts of the question. The rest of the plan comes from the prompt itself. */
   async function planned({ prompt, depth, call, signal, memory }: Request, turns: Turn[]): Promise<Plan> {
     const plan = planFor(prompt, depth)
     if (!hasModel() || depth === 'basic' || !plan.queries.length) return plan
@@ -89,7 +89,7 @@ export function createWriteReport({ engines, originOf }: Deps) {
     }
   }
 
-  /** As many of the best notes as an engine may read. */
+  /** The best notes, as many as an engine may read. */
   function fitting(notes: readonly Note[], maxTokens: number): readonly Note[] {
     const max = Math.min(maxTokens, Math.floor(engines.window(engines.forMode(MODE)) / 2))
     let room = max - PLAN_TOKENS

@@ -6,32 +6,37 @@ import { mailText, officeText, rtfText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { layOut } from './pdf-layout'
 
-/** `whole`: more pages are refused, and those without text are drawn; otherwise only the first ones are read. */
+/**
+ * `whole`: documents with too many pages are rejected, and pages without text are rendered. Otherwise only the first
+ * pages are read.
+ */
 export type DocumentInput = { bytes: Uint8Array; maxChars: number; whole?: boolean; isMail?: boolean }
 
-/** Most pages read; a file of a few bytes may claim to have millions. */
+/** Maximum number of pages read, because a file of a few bytes may claim to have millions. */
 const MAX_PAGES = 300
-/** The same of a file that is to be read whole. */
+/** The same limit for a file that must be read completely. */
 const MAX_OF_WHOLE = 1_000
-/** Pages that are drawn, and pixels of the longer side of each. */
+/** Maximum number of rendered pages, and pixels of the longer side of each. */
 const MAX_DRAWN = 10
 const MAX_SIDE = 2_000
 
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-/** Extracts the text of a mail, an RTF file, an Office file or a PDF, until `maxChars`. Decodes no images and runs no scripts. */
+/**
+ * Extracts up to `maxChars` of the text of a mail, an RTF, Office or PDF file. Decodes no images and runs no scripts.
+ */
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
     const { title, text } = await mailText(bytes)
     return { title, text: beginningOf(text, maxChars), publishedAt: null }
   }
   if (bytes[0] === 0x7b) return { title: null, text: beginningOf(rtfText(bytes), maxChars), publishedAt: null }
-  // An archive, as the files of Office are.
+  // A ZIP archive, the format of Office files.
   if (bytes[0] === 0x50 && bytes[1] === 0x4b)
     return { title: null, text: beginningOf(officeText(bytes), maxChars), publishedAt: null }
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
-  // A body may be a `Buffer`, which the library refuses.
+  // A body may be a `Buffer`, which the library rejects.
   const document = await getDocumentProxy(new Uint8Array(bytes), quiet)
   try {
     if (whole && document.numPages > MAX_OF_WHOLE)
@@ -60,7 +65,7 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
   }
 }
 
-/** The largest picture of each page: what a scanner puts into a PDF. Pages without one are left out. */
+/** The largest image of each page, as in a scanned PDF. Omits pages without one. */
 async function pagesAsPictures(bytes: Uint8Array): Promise<string[]> {
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0, useSystemFonts: false })
   try {
@@ -85,7 +90,7 @@ async function pagesAsPictures(bytes: Uint8Array): Promise<string[]> {
 
 type Pixels = Awaited<ReturnType<typeof extractImages>>[number]
 
-/** Pixels as a PNG, for what draws pictures and reads files only. */
+/** Converts pixels to PNG, because the image library reads files only. */
 function pngOf({ data, width, height, channels }: Pixels): Buffer {
   const line = width * channels
   const lines = Buffer.alloc(height * (line + 1))

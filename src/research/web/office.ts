@@ -2,17 +2,17 @@ import { unzipSync } from 'fflate'
 import { DOMParser, parseHTML } from 'linkedom'
 import PostalMime, { decodeWords } from 'postal-mime'
 
-/** Together, once unpacked: a small archive can hold any amount of nothing. */
+/** Maximum total unpacked size, because a small archive can expand to any size. */
 const MAX_UNPACKED = 64 * 1024 * 1024
 
-/** Programs write the names of parts in either case, with either slash, and with one before them. */
+/** Normalizes the names of parts, because programs use either case, either slash, and an optional leading slash. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 
 /** Parts of Office files, of OpenDocument files (`content.xml`), and of books: chapters and their list. */
 const PART =
   /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
-/** In which order the parts of a Word document are read. */
+/** The order in which the parts of a Word document are read. */
 const OF_WORD = [
   /^word\/document\d*\.xml$/,
   /^word\/footnotes\d*\.xml$/,
@@ -54,7 +54,7 @@ export function officeText(bytes: Uint8Array): string {
   const book = sheets.length ? bookOf(rootOf) : null
   const texts = [
     ...others,
-    // Headers and footers are often the same in several parts.
+    // Deduplicated, because several parts often have the same headers and footers.
     ...new Set(words.map((name) => proseOf(rootOf(name)!))),
     ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => proseOf(rootOf(part)!))),
     ...sheets.map(({ name, title }) => {
@@ -120,13 +120,13 @@ function chapters(parts: ReadonlyMap<string, Uint8Array>, rootOf: RootOf): strin
 type RootOf = (name: string) => Element | null
 type Placed = { name: string; title: string }
 
-/** Parts by the number in their names. */
+/** Parts ordered by the number in their names. */
 const namesOf = (names: readonly string[], kind: RegExp): string[] =>
   names.filter((name) => kind.test(name)).toSorted((a, b) => numberOf(a) - numberOf(b))
 
 const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? 0)
 
-/** The parts that a list names, in its order and by its names, then those that it does not. */
+/** The parts in the order and with the titles of a list, then the unlisted parts. */
 function inOrder(list: string, entry: string, kind: RegExp, names: readonly string[], rootOf: RootOf): Placed[] {
   const folder = list.slice(0, list.indexOf('/') + 1)
   const targets = targetsOf(rootOf(`${folder}_rels/${list.slice(folder.length)}.rels`), folder)
@@ -156,10 +156,10 @@ function besides(slide: string, rootOf: RootOf): string[] {
   )
 }
 
-/** Without its prefix, of which programs have their own. */
+/** The element name without its prefix, because programs use different prefixes. */
 const nameOf = (element: Element): string => element.tagName.toLowerCase().replace(/^.*:/, '')
 
-/** All elements of one name below another, in their order. */
+/** All descendants with a given name, in document order. */
 function allIn(root: Element | null, name: string): Element[] {
   const found: Element[] = []
   const walk = (element: Element): void => {
@@ -172,23 +172,23 @@ function allIn(root: Element | null, name: string): Element[] {
   return found
 }
 
-/** What a text has in place of these elements. */
+/** The text that replaces these elements. */
 const SIGNS: Record<string, string> = { tab: '\t', br: '\n', cr: '\n', nobreakhyphen: '-' }
 
 /**
- * What is not read: how text looks, what was moved away, fields of slides such as their number, and the same text once
- * more, for programs that cannot draw the first.
+ * Elements that are skipped: formatting, moved text, slide fields such as numbers, and fallback copies for programs
+ * that cannot render the first version.
  */
 const UNREAD = /pr$|^(?:movefrom|fallback|fld)$/
 
-/** A line for each paragraph, of a Word document (`w:p`) and of a slide (`a:p`), and for each row of a table. */
+/** One line per paragraph of a Word document (`w:p`) or slide (`a:p`), and per table row. */
 function proseOf(root: Element): string {
   const lines: string[] = []
   let line = ''
   const walk = (element: Element): void => {
     for (const child of element.children) {
       const name = nameOf(child)
-      // The text of a diagram is an element of the same name.
+      // In a diagram, an element with this name contains the text elements.
       if (name === 't' && !child.children.length) line += child.textContent ?? ''
       else if (SIGNS[name]) line += SIGNS[name]
       else if (name === 'tr')
@@ -198,10 +198,10 @@ function proseOf(root: Element): string {
             .join('\t'),
         )
       else if (!UNREAD.test(name)) {
-        // A stretch that says of itself that it is not shown.
+        // A run marked as hidden.
         if (name === 'r' && [...child.children].some((one) => nameOf(one) === 'rpr' && allIn(one, 'vanish').length))
           continue
-        // A box of text may be within a paragraph.
+        // A text box may be inside a paragraph.
         if (name === 'p' && line) lines.push(line)
         if (name === 'p') line = ''
         walk(child)
@@ -216,14 +216,14 @@ function proseOf(root: Element): string {
   return lines.join('\n').trim()
 }
 
-/** The cells of a row, also those in a control or a change. */
+/** The cells of a row, including those inside a control or a tracked change. */
 const cellsOf = (row: Element): Element[] =>
   [...row.children].flatMap((child) => (nameOf(child) === 'tc' ? [child] : cellsOf(child)))
 
-/** What cells refer to. */
+/** The workbook data that cells refer to. */
 type Book = { shared: readonly string[]; formats: readonly string[]; beginsMs: number }
 
-/** The codes of the formats that every workbook has (ECMA-376, 18.8.30): shares, dates and times. */
+/** The codes of the built-in formats of every workbook (ECMA-376, 18.8.30): percentages, dates and times. */
 const CODES: Record<number, string> = { 9: '%', 10: '%', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h' }
 const isDay = (id: number): boolean => (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
 
@@ -233,7 +233,7 @@ function bookOf(rootOf: RootOf): Book {
   const own = new Map(
     allIn(allIn(styles, 'numfmts')[0] ?? null, 'numfmt').map((format) => [
       Number(format.getAttribute('numFmtId')),
-      // Words in quotes, escaped signs, colours and currencies say nothing about the kind of value.
+      // Quoted words, escaped characters, colours and currencies do not determine the kind of value.
       (format.getAttribute('formatCode') ?? '').replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, ''),
     ]),
   )
@@ -246,17 +246,17 @@ function bookOf(rootOf: RootOf): Book {
   return { shared: strings.map(spoken), formats, beginsMs: is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, 30) }
 }
 
-/** The text of an entry, without how it is pronounced; signs that XML has no place for are written as codes in it. */
+/** The text of an entry without its phonetic guide. Decodes characters that XML cannot contain. */
 const spoken = (entry: Element): string =>
   [...entry.children]
     .map((child) => (nameOf(child) === 'rph' ? '' : (child.textContent ?? '')))
     .join('')
     .replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** Most empty cells between two that are written. */
+/** Maximum number of consecutive empty cells that are written. */
 const MAX_GAP = 50
 
-/** A line for each row that is not empty, its cells between tabs, each below its header. */
+/** One line per non-empty row, with tab-separated cells aligned to their headers. */
 const sheetText = (root: Element, book: Book): string =>
   allIn(root, 'row')
     .map((row) => {
@@ -291,7 +291,7 @@ function shownIn(cell: Element, { shared, formats, beginsMs }: Book): string {
   return value.length > 15 && Math.abs(number) < 1e15 ? String(Number(number.toPrecision(15))) : value
 }
 
-/** The digits of a number in the places of a format of zeros: 123456789 in `00000-0000` is `12345-6789`. */
+/** Puts the digits of a number into a format of zeros: 123456789 in `00000-0000` is `12345-6789`. */
 function coded(digits: string, format: string): string {
   const places = format.replaceAll('-', '').length
   const left = [...digits.padStart(places, '0')]
@@ -299,9 +299,9 @@ function coded(digits: string, format: string): string {
   return before + format.replace(/0/g, () => left.shift() ?? '')
 }
 
-/** A count of days as a date, a time, or both, whichever its format shows. */
+/** Converts a number of days to a date, a time, or both, as its format shows. */
 function momentOf(days: number, format: string, beginsMs: number): string {
-  // More than a day of hours.
+  // A duration of more than a day in hours.
   if (/\[h+\]/i.test(format))
     return `${Math.floor(days * 24 + 1e-9)}:${String(Math.round(days * 1_440) % 60).padStart(2, '0')}`
   const moment = new Date(beginsMs + Math.round(days * 86_400) * 1_000)
@@ -315,7 +315,7 @@ function momentOf(days: number, format: string, beginsMs: number): string {
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 const MAX_FIELD = 1_000
 
-/** The head of a mail and its text, or that of its page where it has no other; files in it are left out. */
+/** The headers of a mail and its text, or the text of its HTML part. Omits attachments. */
 export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
   const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
   const shown = SHOWN_FIELDS.map((name) => {
@@ -347,7 +347,7 @@ function pageText(html: string): string {
 
 const RTF_TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|[^\\{}\r\n]+/gi
 
-/** Groups that hold no text of the document. */
+/** Groups that contain no document text. */
 const RTF_UNSEEN = new Set(
   'fonttbl colortbl stylesheet info pict object header footer headerl headerr footerl footerr listtable listoverridetable themedata datastore generator fldinst'.split(
     ' ',
@@ -358,7 +358,7 @@ const RTF_SIGNS: Readonly<Record<string, string>> = {
   ...{ emdash: '—', endash: '–', lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•' },
 }
 
-/** The text of a document in RTF, without its fonts, pictures and fields. */
+/** The text of an RTF document, without fonts, images and fields. */
 export function rtfText(bytes: Uint8Array): string {
   const source = Buffer.from(bytes).toString('latin1')
   const page = /\\ansicpg(\d{3,5})/.exec(source.slice(0, 1_000))?.[1] ?? '1252'

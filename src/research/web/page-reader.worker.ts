@@ -4,29 +4,26 @@ import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 
 /**
- * `prose`: the lines of set text are joined, as a reader of sentences needs them. `isXml`: an element without content
- * may end in its own tag.
+ * `prose`: joins the lines of preformatted text, as needed to read sentences. `isXml`: an element may be self-closing.
  */
 export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean }
-/** `publishedAt` as the page says it, in whatever form. */
+/** `publishedAt` in the page's own format. */
 export type PageAnswer = {
   title: string | null
   text: string
   publishedAt: string | null
-  /** The first pages of a PDF without text, as JPEG in base64, where they are wanted. */
+  /** The first pages of a PDF without text, as base64 JPEGs, if requested. */
   pictures?: string[]
 }
 
-/** `<script src="a.js"/>`, which HTML takes for the start of a script. Elements that are always empty are left out. */
+/** Self-closing elements such as `<script src="a.js"/>`, which HTML treats as a start tag. Excludes void elements. */
 const CLOSED_AT_ONCE =
   /<(?!(?:br|hr|img|input|meta|link|area|base|col|embed|source|track|wbr)\b)([a-z][\w:-]{0,40})(\s[^<>]*)?\/>/gi
 
 const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40
 
-/**
- * Extracts the main article of a page, or all its text when there is none. Scripts are not run and nothing is loaded.
- */
+/** Extracts the main article of a page, or all its text when there is none. Runs no scripts and loads nothing. */
 function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   const ownTitle = document.title?.trim() || null
@@ -42,10 +39,10 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
 }
 
-/** A page with less text than this may be filled by its scripts. */
+/** A page with less text than this may be filled by scripts. */
 const MAX_SHELL_CHARS = 300
 
-/** What a page says of itself to programs that run no scripts: the text of its article, or what it is about. */
+/** The text that a page offers to programs that run no scripts: the article in its JSON-LD, or its description. */
 function statedIn(document: Document): string {
   const article = [...document.querySelectorAll('script[type="application/ld+json"]')]
     .map((script) => /"articleBody"\s*:\s*("(?:[^"\\]|\\[\s\S])*")/.exec(script.textContent ?? '')?.[1])
@@ -53,13 +50,16 @@ function statedIn(document: Document): string {
   try {
     if (article) return JSON.parse(article.replace(/\n/g, '\\n')) as string
   } catch {
-    // Not written as JSON is; the page says what it is about in other places, too.
+    // Not valid JSON. The description below still works.
   }
   const about = document.querySelector('meta[name="description"], meta[property="og:description"]')
   return about?.getAttribute('content')?.trim() ?? ''
 }
 
-/** Adds the html, head and body that HTML lets a page leave out: the library adds none, and others need them. */
+/**
+ * Adds the html, head and body elements that a page may omit, because the parser does not add them and other code needs
+ * them.
+ */
 function documentOf(html: string): Document {
   const asWritten = parseHTML(html).document
   const document =
@@ -159,7 +159,7 @@ function textOf(element: unknown, prose: boolean): string {
       enter(next, stack)
     }
   }
-  // Trims every line, but keeps how far set text is moved in, and reduces runs of empty lines to one.
+  // Trims every line except the indentation of preformatted text, and collapses runs of empty lines.
   const lines = pieces
     .join('')
     .split('\n')
@@ -168,13 +168,13 @@ function textOf(element: unknown, prose: boolean): string {
   return remaining.join('\n').trim()
 }
 
-/** As browsers show it, where set text keeps its lines. Soft hyphens and places to break a word are no characters. */
+/** Collapses white space as browsers do, except in preformatted text. Removes soft hyphens and break opportunities. */
 function wordsOf({ textContent, parentNode }: PageNode, prose: boolean): string {
   const text = (textContent ?? '').replace(/[\u00ad\u200b\u2060\ufeff]/g, '')
   return !prose && isSet(parentNode) ? text : text.replace(/\s+/g, ' ')
 }
 
-/** Whether a node is in a `pre`, perhaps within elements that colour its words. */
+/** Whether a node is inside a `pre`, possibly nested in elements for syntax highlighting. */
 function isSet(node: PageNode | null): boolean {
   let up = node
   for (let depth = 0; up && depth < 4; depth++) {
@@ -184,7 +184,7 @@ function isSet(node: PageNode | null): boolean {
   return false
 }
 
-/** Whether it is a raised whole number: a power, or the number of a note. */
+/** Whether the element is a superscript whole number: a power or a note number. */
 function isPower({ nodeName, childNodes }: PageNode): boolean {
   if (nodeName.toUpperCase() !== 'SUP') return false
   const [only, other] = childNodes

@@ -8,7 +8,7 @@ import { WebFailure } from '../errors'
 import type { DocumentInput } from './document-reader.worker.ts'
 import type { PageAnswer, PageQuery } from './page-reader.worker.ts'
 
-/** Charset declared in the page itself; HTML requires it within the first 1024 bytes. */
+/** Charset declared in the page itself. HTML requires it within the first 1024 bytes. */
 const META = /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w-]{2,40})/i
 
 const HEADER = /charset\s*=\s*"?([\w-]{2,40})/i
@@ -17,13 +17,13 @@ const XML = /^\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w-]{2,40})/i
 
 const HEAD_BYTES = 64 * 1024
 
-/** PDFs carry fonts and images beside their text, so they may be larger than pages. */
+/** PDFs contain fonts and images besides their text, so they may be larger than pages. */
 const MAX_BYTES = 8 * 1024 * 1024
 
 const MAX_TEXT_BYTES = 2 * 1024 * 1024
 
 const READ_MS = 5_000
-/** The same of a file that a person gave, to fetch it and to read it (docs/api.md 33.3). */
+/** Limits for a file that a user has given, for fetching and reading it (docs/api.md 33.3). */
 const READ_WHOLE_MS = 30_000
 const MAX_WHOLE_BYTES = 15 * 1024 * 1024
 
@@ -40,13 +40,13 @@ const DOCUMENT =
 
 const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
 
-/** What is no text, whatever its bytes are. */
+/** Types that are never text, whatever their bytes. */
 const BINARY = /^(?:(?:image|audio|video|font)\/|application\/(?:zip|gzip|x-(?:tar|7z-compressed|rar-compressed))$)/
 
-/** What is written to be read: line ends in it are those of its page. */
+/** Types of prose, in which line ends come from the page width. */
 const PROSE = /^text\/(plain|(x-)?markdown)$/
 
-/** The beginning of a page, perhaps behind a byte order mark, as browsers know one. */
+/** The start of an HTML page, possibly after a byte order mark, as browsers detect it. */
 const HTML =
   /^(?:ï»¿)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
 
@@ -54,9 +54,9 @@ const HTML =
 type Given = { contentType: string; body: Uint8Array }
 
 /**
- * The owner the work is done for, and the signal that cancels it. With `prose`, the lines of a plain text are joined to
- * paragraphs, as a reader of sentences needs them. `whole`: what is read was given as a file, so a PDF of 1,000 pages
- * is read, and one without text is given as pictures of its pages.
+ * `who` is the owner the work is done for. `signal` cancels the work. With `prose`, the lines of a plain text are
+ * joined to paragraphs, as needed to read sentences. `whole`: the address was given as a file, so a PDF of up to 1,000
+ * pages is read, and one without text is returned as images of its pages.
  */
 type By = { signal: AbortSignal; who: string; prose?: true; whole?: true }
 
@@ -68,22 +68,21 @@ const PROBLEMS: Record<WorkerFailure['kind'], string> = {
 
 const MAX_HOPS = 5
 const HOP_MS = 10_000
-/** Each fetch may hold 8 MiB in memory, of a file 15 MiB, so this bounds the total to 240 MiB. */
+/** Each fetch may hold 8 MiB in memory, and 15 MiB for a file, so this limits the total to 240 MiB. */
 const MAX_AT_ONCE = 16
 const MAX_OF_ONE = 8
 
 type Fetched = PublicResponse & { url: string }
 
-/** A page as readers see it. `url` is the address it came from in the end, after redirects. */
+/** A page as readers see it. `url` is the final address after redirects. */
 type Page = Read & { url: string }
 
-/** `publishedAt` in ISO 8601; null where the page does not say. */
+/** `publishedAt` in ISO 8601. Null when the page does not state it. */
 type Read = Pick<PageAnswer, 'title' | 'text' | 'publishedAt' | 'pictures'>
 
 /**
- * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, redirects
- * included, goes through the SSRF guard; at most 2 MiB, or 8 MiB for a PDF, or 15 MiB for a file. Throws
- * {@link WebFailure}.
+ * Reads public addresses: the article of a page, the text of a PDF, or plain text unchanged. Every request, including
+ * redirects, passes the SSRF guard. At most 2 MiB, or 8 MiB for a PDF, or 15 MiB for a file. Throws {@link WebFailure}.
  */
 export function createPages({ outbound }: { outbound: Outbound }) {
   const read = createReading()
@@ -98,7 +97,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
         if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
         return { url: fetched.url, ...(await readGiven({ contentType: headers['content-type'] ?? '', body }, by)) }
       }),
-    /** The text of bytes that are here already. Throws {@link WebFailure}. */
+    /** The text of given bytes. Throws {@link WebFailure}. */
     readBytes: readGiven,
   }
 
@@ -113,7 +112,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     }
   }
 
-  /** Follows redirects one by one, because each target must pass the SSRF guard again; all within one time limit. */
+  /** Follows redirects one by one, because each target must pass the SSRF guard. All share one time limit. */
   async function follow(first: string, by: By): Promise<Fetched> {
     const until = performance.now() + READ_WHOLE_MS
     let url = first
@@ -167,7 +166,7 @@ const withoutFragment = (url: string): string => url.split('#')[0]!
 
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
- * five seconds and 384 MiB. Throws {@link WebFailure} for content it cannot read.
+ * five seconds (30 for files) and 512 MiB. Throws {@link WebFailure} for content it cannot read.
  */
 function createReading() {
   const pages = createWorkerPool<PageQuery, PageAnswer>({
@@ -183,7 +182,7 @@ function createReading() {
     const message = contentType.split(';')[0]!.trim().toLowerCase()
     const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(message))
     const mime = UNKNOWN.test(message) || !isKnown ? typeOf(body, message) : message
-    // A PDF, an RTF file and the archive that a file of Office is say so by their type or in their first bytes.
+    // PDF, RTF and Office archives are recognised by their type or first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
     const isMail = message === 'message/rfc822' || (mime !== message && isMailHead(body))
     const isRich = start === '{\\rtf' || start === '%PDF-' || start.startsWith('PK\x03\x04')
@@ -211,7 +210,7 @@ function createReading() {
   }
 }
 
-/** The type of what is served as mere bytes, or under a type that nobody knows, by these: all texts can be read. */
+/** Detects the type of a body with a generic or unknown type from its bytes, because all texts can be read. */
 function typeOf(body: Uint8Array, text: string): string {
   if (!isText(body)) return text
   const start = Buffer.from(body.subarray(0, 1_024)).toString('latin1')
@@ -219,7 +218,7 @@ function typeOf(body: Uint8Array, text: string): string {
   return /^(?:ï»¿)?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
 }
 
-/** Whether bytes begin as a mail that says how it is written; a text about one has no such line. */
+/** Whether bytes start with mail headers, including MIME-Version, which a text about mails lacks. */
 function isMailHead(body: Uint8Array): boolean {
   const start = Buffer.from(body.subarray(0, HEAD_BYTES)).toString('latin1').replaceAll('\r\n', '\n')
   const head = `\n${start.split('\n\n', 1)[0]}`
@@ -231,7 +230,7 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by:
     return await pool.run(input, { timeoutMs: by.whole ? READ_WHOLE_MS : READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof WorkerFailure)) throw error
-    // The one problem of a document that its reader states itself.
+    // The only problem that the document reader itself describes.
     const pages = /it has \d+ pages, and at most \d+ are read/.exec(error.message)?.[0]
     throw new WebFailure(pages ? `${pages[0]!.toUpperCase()}${pages.slice(1)}.` : PROBLEMS[error.kind])
   }
@@ -239,13 +238,13 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by:
 
 /**
  * Decodes bytes as text, as browsers do. The charset comes from the byte order mark, else the Content-Type header, else
- * the page's `<meta>` or XML declaration. What names none, or one that nobody knows, is UTF-8 where it reads as that,
- * and Windows-1252 elsewhere.
+ * the page's `<meta>` or XML declaration. Without a known charset, the text is UTF-8 if it decodes as such, else
+ * Windows-1252.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')
   const inside = (META.exec(start) ?? XML.exec(start))?.[1]
-  // A page whose bytes could be read as far as this cannot be in UTF-16.
+  // If the declaration could be read as bytes, the page cannot be UTF-16.
   const named = bomOf(bytes) ?? HEADER.exec(contentType)?.[1] ?? (inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
   const decoder = named ? decoderOf(named) : null
   return decoder ? decoder.decode(bytes) : unnamed(bytes)
@@ -265,19 +264,22 @@ function decoderOf(name: string): TextDecoder | null {
   }
 }
 
-/** In another charset hardly a letter beyond ASCII reads as UTF-8; a single broken byte makes no other charset. */
+/**
+ * Text in another charset contains hardly any valid non-ASCII UTF-8. A single broken byte does not imply another
+ * charset.
+ */
 function unnamed(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes)
   const broken = text.split('\ufffd').length - 1
   if (broken === 0) return text
   const beyond = text.match(/[^\0-\x7f]/g)?.length ?? 0
   if (beyond > 5 * broken) return text
-  // Some pages say it later than they may.
+  // Some pages declare it after the permitted position.
   const late = META.exec(Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1'))?.[1]
   return (decoderOf(late ?? '') ?? new TextDecoder('windows-1252')).decode(bytes)
 }
 
-/** Whether bytes of an unknown type are a text: they hold no control characters, which other files are full of. */
+/** Whether bytes of an unknown type are text: they contain no control characters, which are frequent in other files. */
 export function isText(bytes: Uint8Array): boolean {
   if (bomOf(bytes)) return true
   const head = bytes.subarray(0, HEAD_BYTES)

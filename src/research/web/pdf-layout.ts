@@ -1,28 +1,28 @@
 import { joinLines } from '../../text'
 
-/** A stretch of letters of a PDF page; `transform` puts its beginning on the page, in points from below. */
+/** A piece of text on a PDF page. `transform` positions its start on the page, in points from the bottom. */
 export type Item = { str: string; dir: string; width: number; height: number; transform: readonly number[] }
 
-/** A stretch as it stands when the page is held upright. */
+/** A piece of text in the upright orientation of the page. */
 type Piece = { text: string; left: number; right: number; y: number; size: number; isRtl: boolean }
-/** Pieces at one height, from the left. */
+/** Pieces at the same height, from left to right. */
 type Row = Piece[]
 type Line = { text: string; left: number; right: number; y: number; size: number }
 
-/** In ems of the letters: the least space between columns, between cells of a table, and between words. */
+/** Minimum gaps in ems: between columns, between table cells, and between words. */
 const COLUMN_GAP = 0.8
 const CELL_GAP = 2
 const WORD_GAP = 0.12
-/** Lines of columns are longer than cells of tables, and there are some of them. */
+/** Lines of columns are longer than table cells, and there are several of them. */
 const MIN_CHARS = 18
 const MIN_ROWS = 2
 const MAX_DEPTH = 6
 const ENDS = /[.!?:。！？]["'”’»)\]]*$/
 
 /**
- * The text of a page in the order in which a person reads it, a line for each paragraph: columns one after the other,
- * however the file draws them, and words whole that a line end cuts. Cells that stand apart in a row have ` | ` between
- * them, so that no sentence continues from one to the next.
+ * The text of a page in reading order, one line per paragraph. Columns follow each other, however the file draws them,
+ * and words hyphenated at line ends are joined. Separate cells in a row have ` | ` between them, so that no sentence
+ * continues from one cell to the next.
  */
 export function layOut(items: readonly Item[]): string {
   const written = items.filter(({ str }) => str.trim())
@@ -34,9 +34,9 @@ export function layOut(items: readonly Item[]): string {
 }
 
 const RIGHT = Math.PI / 2
-/** Ligatures, and the forms that letters have by their place in a word. */
+/** Ligatures, and the contextual forms of letters. */
 const DRAWN = /[\ufb00-\ufdff\ufe70-\ufefc]+/g
-/** Notes and powers are this much smaller than the text beside them, and short. */
+/** Note numbers and powers are smaller than the adjacent text by this factor, and short. */
 const SMALL = 0.85
 const MAX_RAISED_CHARS = 4
 
@@ -48,7 +48,7 @@ function upright({ str, dir, width, height, transform }: Item, quarters: number)
     [-x, -up],
     [-up, x],
   ][quarters] as [number, number]
-  // Letters as they are drawn are letters as they are written.
+  // Replaces presentation forms with normal letters.
   const text = str.replace(DRAWN, (letters) => letters.normalize('NFKC'))
   return { text, left, right: left + width, y, size: height || Math.hypot(a, b) || 1, isRtl: dir === 'rtl' }
 }
@@ -71,7 +71,7 @@ function rowsOf(pieces: readonly Piece[]): Row[] {
   return rows.map((row) => row.sort((one, other) => one.left - other.left))
 }
 
-/** Lines in their order, those of one column together. */
+/** Lines in reading order, grouped by column. */
 function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   const blocks: Line[][] = []
   let plain: Line[] = []
@@ -79,7 +79,7 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
     const run = depth < MAX_DEPTH ? runFrom(rows, at) : null
     const end = run?.end ?? at + 1
     if (run && isProse(run.left) && isProse(run.right)) {
-      // A column may begin higher than the one before it.
+      // A column may start higher than the previous one.
       for (let above = at - 1; plain.length; above--) {
         const [row, first] = [rows[above]!, run.right[0]![0]!]
         if (row[0]!.left < run.middle || row[0]!.y - first.y >= 2 * first.size) break
@@ -96,7 +96,7 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
 
 type Run = { left: Row[]; right: Row[]; middle: number; end: number }
 
-/** The rows from one on that have an empty stretch in common, and what is at its two sides. */
+/** The rows from a given one on that share an empty vertical strip, split at the strip. */
 function runFrom(rows: readonly Row[], from: number): Run | null {
   let gap = widestGap(rows[from]!)
   if (!gap) return null
@@ -144,7 +144,7 @@ function lineOf(row: Row): Line {
     const before = inOrder[at - 1]
     const gap = before ? (isRtl ? before.left - piece.right : piece.left - before.right) / piece.size : 0
     const isCell = gap >= CELL_GAP && text.trim().length > 3
-    // `10` and a raised `6` are not 106.
+    // `10` with a raised `6` is not 106.
     const isPower =
       before && piece.size < SMALL * before.size && piece.y > before.y + 0.2 * before.size && /\d$/.test(before.text)
     if (isPower && /^\d/.test(piece.text)) text += '^'
@@ -167,7 +167,7 @@ function paragraphsOf(blocks: readonly Line[][]): string[] {
   return paragraphs.map(joinLines)
 }
 
-/** The lines of a block by paragraph: a wider space, other letters, a mark of a list or a short line part them. */
+/** Splits the lines of a block into paragraphs: at a larger gap, another font size, a list mark or a short line. */
 function paragraphsIn(lines: readonly Line[]): string[][] {
   const gaps = lines.slice(1).map(({ y, size }, at) => (lines[at]!.y - y) / size)
   const usual = gaps.toSorted((a, b) => a - b)[gaps.length >> 1] ?? 1

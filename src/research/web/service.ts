@@ -7,7 +7,7 @@ import { createPages } from './pages'
 
 type SearchHit = { title: string; url: string; snippet: string }
 
-/** What a search backend must implement. */
+/** The interface of a search backend. */
 type SearchDriver = {
   /** The best hits first, at most `count`. Throws {@link WebFailure}. */
   search(query: string, count: number, signal: AbortSignal): Promise<SearchHit[]>
@@ -17,7 +17,7 @@ type SearchConfig = { baseUrl: string; apiKey: string }
 
 const MAX_BYTES = 2 * 1024 * 1024
 
-/** Reads one member of an untyped JSON value; undefined when the value is no object or lacks the member. */
+/** Reads one member of an untyped JSON value. Undefined when the value is not an object or lacks the member. */
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]
@@ -53,7 +53,7 @@ const createBrave = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
   },
 })
 
-/** Driver for a SearXNG server; its JSON format must be switched on (`search.formats: [html, json]`). */
+/** Driver for a SearXNG server. Its JSON format must be enabled (`search.formats: [html, json]`). */
 const createSearxng = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
   async search(query, count, signal) {
     const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/search?${new URLSearchParams({ q: query, format: 'json' })}`
@@ -68,13 +68,16 @@ type Deps = { outbound: Outbound; settings: WebSettings }
 
 export type Web = ReturnType<typeof createWeb>
 
-/** The web for tools and research. `search` is null when no search server is set, or its address or key is missing. */
+/**
+ * The web for tools and research. `search` is null when no search server is configured, or its address or key is
+ * missing.
+ */
 export const createWeb = ({ outbound, settings }: Deps) => ({
   search: driverOf(settings)?.search ?? null,
   ...createPages({ outbound }),
 })
 
-/** Whether a search server is set, with its address or key. */
+/** Whether a search server is configured, with its address or key. */
 export const hasSearch = (settings: WebSettings): boolean => driverOf(settings) !== null
 
 function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }: WebSettings): SearchDriver | null {
@@ -91,7 +94,8 @@ function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }
 }
 
 /**
- * Sends one request to the operator's search server, returns its JSON. Throws {@link WebFailure} without naming it.
+ * Sends one request to the operator's search server and returns its JSON. Throws {@link WebFailure} without naming the
+ * server.
  */
 async function askSearch(url: string, init: RequestInit): Promise<unknown> {
   const response = await trustedFetch(url, init).catch((error: unknown) => {
@@ -124,7 +128,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The first `count` entries with a title and an http(s) address; `snippet` names the member with the extract. */
+/** The first `count` entries with a title and an http(s) address. `snippet` names the member with the extract. */
 function toHits(found: unknown, snippet: string, count: number): SearchHit[] {
   const entries: unknown[] = Array.isArray(found) ? found : []
   return entries
@@ -137,7 +141,7 @@ function toHits(found: unknown, snippet: string, count: number): SearchHit[] {
     .slice(0, count)
 }
 
-/** Removes the highlighting tags and HTML entities that search servers put into titles and extracts. */
+/** Removes highlighting tags and HTML entities that search servers add to titles and extracts. */
 function plain(value: unknown): string {
   if (typeof value !== 'string') return ''
   const text = value.slice(0, 2_000).replace(/<\/?(strong|b|em|mark)>/gi, '')
