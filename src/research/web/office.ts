@@ -8,7 +8,7 @@ const MAX_UNPACKED = 64 * 1024 * 1024
 /** Normalizes the names of parts, because programs use either case, either slash, and an optional leading slash. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 
-/** Parts of Office files, of OpenDocument files (`content.xml`), and of books: chapters and their list. */
+/** Parts of Office and OpenDocument files (`content.xml`), and the chapters and package file of EPUBs. */
 const PART =
   /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
@@ -22,7 +22,7 @@ const OF_WORD = [
   /^word\/footer\d*\.xml$/,
 ]
 
-/** The text of a Word document, a presentation, a workbook, an OpenDocument file or a book (EPUB). Throws for other archives and too large ones. */
+/** The text of a Word, PowerPoint, Excel, OpenDocument or EPUB file. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
   let total = 0
   const unpacked = unzipSync(bytes, {
@@ -65,10 +65,10 @@ export function officeText(bytes: Uint8Array): string {
   return texts.filter(Boolean).join('\n\n')
 }
 
-/** What is not read of an OpenDocument file: how it looks, and what was deleted. */
+/** Elements of an OpenDocument file that are skipped: formatting and deleted text. */
 const UNREAD_OPEN = /^(?:automatic-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
 
-/** The text of an OpenDocument file, and its notes below it; a line for each paragraph and each row of a table. */
+/** The text of an OpenDocument file, then its notes. One line per paragraph and per table row. */
 function openText(root: Element | null): string[] {
   const lines: string[] = []
   const notes: string[] = []
@@ -103,7 +103,7 @@ function openText(root: Element | null): string[] {
   return [lines.filter(Boolean).join('\n'), ...notes].filter(Boolean)
 }
 
-/** The chapters of a book, in its order. */
+/** The text of the chapters of an EPUB, in its reading order. */
 function chapters(parts: ReadonlyMap<string, Uint8Array>, rootOf: RootOf): string[] {
   const list = [...parts.keys()].find((name) => name.endsWith('.opf'))
   const root = list ? rootOf(list) : null

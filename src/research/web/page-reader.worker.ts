@@ -28,7 +28,7 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement, prose)
-  // Before the scripts are taken out of it.
+  // Read first, because `Readability` removes the scripts.
   const stated = everything.length < MAX_SHELL_CHARS ? statedIn(document) : ''
   const article = new Readability(document as unknown as Document, {
     serializer: (node) => textOf(node as Element, prose),
