@@ -1,5 +1,4 @@
 import { defineId, type Id } from '../kernel/ids'
-import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Manifest, ManifestWarnings, Review, Submission, VISIBILITIES } from '../skills/schema'
 
@@ -123,12 +122,6 @@ export type Canvas = Static<typeof Canvas>
 
 export const CanvasPage = pageOf('canvases', Canvas)
 export const CanvasReply = t.Object({ canvas: Canvas })
-export const CanvasQuery = t.Object({
-  limit: t.Integer({ minimum: 1, maximum: 50, default: 50 }),
-  cursor: PageQuery.properties.cursor,
-})
-export type CanvasQuery = Static<typeof CanvasQuery>
-
 const written = Manifest.properties
 /** Any text. Publishing derives a name that suits a skill. */
 const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })

@@ -57,11 +57,7 @@ export const unknownSkill = (slug: string) =>
     },
   )
 
-export const configTooLarge = defineError(
-  'too_large',
-  'payload_too_large',
-  (maxKb: number) => `"config" is larger than ${maxKb} KB.`,
-)
+export const configTooLarge = (maxKb: number) => invalidInput('config', `"config" is larger than ${maxKb} KB.`)
 
 /** 400 `missing_fields` (docs/api.md 10). */
 export const missingFields = defineError(

@@ -1,4 +1,5 @@
 import { iso, isoOrNull } from '../kernel/clock'
+import { PageQuery } from '../kernel/page'
 import { defineResource } from '../resource'
 import { EMPTY_GRAPH, storable } from './canvases-graph'
 import * as canvasWords from './canvases-schema'
@@ -22,7 +23,7 @@ export const canvas = defineResource({
     New: canvasWords.NewCanvas,
     Patch: canvasWords.CanvasPatch,
     View: canvasWords.Canvas,
-    Query: canvasWords.CanvasQuery,
+    Query: PageQuery,
     Page: canvasWords.CanvasPage,
   },
   summaries: {
@@ -32,7 +33,7 @@ export const canvas = defineResource({
     update: 'Change a canvas; a changed graph sets it back to draft',
     remove: 'Delete a canvas; the skill published from it stays',
   },
-  listed: { by: 'updated_at', size: 'graph_bytes' },
+  listed: { by: 'updated_at', size: 'graph_bytes', maxRows: 50 },
   owned: 'account',
   reach: 'active org',
   permission: 'manageSkills',

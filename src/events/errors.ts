@@ -1,4 +1,4 @@
-import { AppError, defineError, invalidInput } from '../kernel/errors'
+import { defineError, invalidInput } from '../kernel/errors'
 
 /** The caller is not a member of the organization (docs/api.md 11.2). */
 export const foreignOrg = defineError(
@@ -16,8 +16,6 @@ export const viewersPublishNothing = defineError(
 export const reservedType = (type: string) =>
   invalidInput('eventType', `"${type}" is the name of a server event. Publish your event under another name.`)
 
-/** The payload is too large (docs/attacks.md R2). */
+/** The payload is too large (docs/attacks.md R2). 413 is for whole bodies (docs/api.md 1.5). */
 export const payloadTooLarge = (maxKb: number, member: string) =>
-  new AppError('too_large', 'payload_too_large', `"${member}" is larger than ${maxKb} KB. Send a link to it instead.`, {
-    param: member,
-  })
+  invalidInput(member, `"${member}" is larger than ${maxKb} KB. Send a link to it instead.`)

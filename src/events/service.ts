@@ -171,7 +171,7 @@ const present = ({ id, owner, type, envelope, source, created_at }: BusEventRow)
   timestamp: iso(created_at),
 })
 
-/** Throws 413 when the payload exceeds the limit (docs/api.md 11.2). */
+/** Throws 400 when the payload exceeds the limit (docs/api.md 11.2). */
 export function assertPayload(payload: unknown, member = 'payload'): void {
   if (Buffer.byteLength(JSON.stringify(payload)) > MAX_KB * 1024) throw payloadTooLarge(MAX_KB, member)
 }

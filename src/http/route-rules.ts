@@ -1,4 +1,5 @@
 import { Memoirist } from 'memoirist'
+import type { Scope } from '../kernel/caller'
 import type { Readers } from './context'
 import { API, routeName } from './context'
 import { MAX_FORM_BYTES, MAX_JSON_BYTES, MAX_PUBLIC_BYTES } from './intake'
@@ -14,6 +15,8 @@ type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 export type RouteRule = {
   /** True if the route needs no credential (docs/api.md 1.2). */
   open: boolean
+  /** The scope that a key needs; null for routes that every key may call, and open ones. */
+  scope: Scope | null
   body: BodyKind
   /** Maximum size of the body, or of each file of an upload. */
   maxBytes: number
@@ -53,6 +56,7 @@ export type EdgeOptions = {
 
 type Detail = {
   security?: readonly object[]
+  'x-required-scope'?: Scope
   edge?: EdgeOptions
   'x-idempotent'?: boolean
   'x-streams'?: boolean | 'only'
@@ -64,6 +68,7 @@ export type Route = { method: string; path: string; hooks: { detail?: Detail; re
  */
 const CLOSED: RouteRule = {
   open: false,
+  scope: null,
   body: 'json',
   maxBytes: MAX_JSON_BYTES,
   maxFiles: 1,
@@ -121,6 +126,7 @@ function ruleOf(route: string, detail: Detail, response: object | undefined): Ro
   const open = detail.security.length === 0
   return {
     open,
+    scope: detail['x-required-scope'] ?? null,
     body,
     maxBytes: maxBytes ?? (body === 'form' ? MAX_FORM_BYTES : open ? MAX_PUBLIC_BYTES : MAX_JSON_BYTES),
     maxFiles,

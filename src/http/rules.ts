@@ -1,6 +1,6 @@
 import { peek, type Server } from 'bun'
 import type { Replay, Ticket } from '../idempotency'
-import type { TenantCaller } from '../kernel/caller'
+import { requireScope, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, defineError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
@@ -16,6 +16,7 @@ import {
   pathOf,
   preflightHeaders,
   type Readers,
+  routeName,
   WITHOUT_ADDRESS,
 } from './context'
 import {
@@ -220,13 +221,16 @@ function checkCaller(deps: EdgeDeps, exchange: Exchange, request: Request, calle
     : assertSound(deps, exchange, request)
 }
 
-function assertSound({ rules }: EdgeDeps, { rule, path }: Exchange, request: Request): void {
+function assertSound({ rules }: EdgeDeps, { rule, path, caller }: Exchange, request: Request): void {
   assertHost(request)
   try {
     assertBodyHeaders(request, rule)
   } catch (refusal) {
     // If no route would read the body, its headers do not matter. The answer is then 404 or 405.
-    if (rules.methodsOf(path).includes(request.method)) throw refusal
+    if (!rules.methodsOf(path).includes(request.method)) return
+    // The scope is checked before the body (docs/api.md 1.5).
+    if (caller && rule.scope) requireScope(caller, rule.scope, routeName(request.method, path))
+    throw refusal
   }
 }
 

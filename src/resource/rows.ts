@@ -25,8 +25,11 @@ export type OwnedTable = SQLiteTable &
 
 /** The timestamp that orders a list. */
 export type Moment = 'created_at' | 'updated_at'
-/** The order of a list. `size` is the column with a row's size in bytes, if rows may be large. */
-export type Params = { by: Moment; size?: string }
+/**
+ * The order of a list. `size` is the column with a row's size in bytes, if rows may be large. `maxRows` is the largest
+ * page, if it is smaller than the usual one.
+ */
+export type Params = { by: Moment; size?: string; maxRows?: number }
 
 export type OwnedScope = 'personal' | 'team'
 export type Listed = Wanted & { scope?: OwnedScope | undefined }
@@ -38,7 +41,10 @@ const NEWEST: Params = { by: 'created_at' }
 const isOf = { personal: 'user:', team: 'org:' }
 
 /** The rows of a resource. Each read and write takes the owners as an argument (docs/promises.md I22). */
-export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by, size }: Params = NEWEST) {
+export function createRows<Row extends OwnedRow>(
+  listed: Table<OwnedTable>,
+  { by, size, maxRows = Infinity }: Params = NEWEST,
+) {
   const newestFirst = size ? pagesOfLarge(listed as Table<never>, by, size) : pagesBy(listed, by)
   const newestOfSome = pagesAmong(listed, by, newestFirst)
   const one = (table: OwnedTable, scope: Scope, id: string) =>
@@ -85,8 +91,9 @@ export function createRows<Row extends OwnedRow>(listed: Table<OwnedTable>, { by
     },
 
     /** Newest first. */
-    list(db: Reader, ownerScope: Scope, { scope, ...wanted }: Listed): Promise<Page<Row>> {
+    list(db: Reader, ownerScope: Scope, { scope, limit, cursor }: Listed): Promise<Page<Row>> {
       const table = db.of(listed)
+      const wanted = { limit: Math.min(limit, maxRows), cursor }
       if (ownerScope === 'everyone') {
         const ofScope = scope && (scope === 'team' ? isNotNull(table.org_id) : isNull(table.org_id))
         return newestFirst(db, wanted, ofScope) as Promise<Page<Row>>

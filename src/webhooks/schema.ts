@@ -26,6 +26,7 @@ const Ordered = t.Optional(t.Boolean({ description: 'One delivery at a time, in 
 const Url = t.String({
   minLength: 1,
   maxLength: 2_048,
+  pattern: form('[:/]', 'an address such as https://example.com/hook'),
   description:
     'Public https address that receives the events; `listen:` if you receive them with the listener route instead',
 })

@@ -275,6 +275,21 @@ describe('scopes (I23)', () => {
     if (!isRefused && hasBody) expect(reply.status).toBe(400)
   })
 
+  test.each([
+    ['POST', 'memory'],
+    ['POST', 'audio/stt'],
+    ['PATCH', 'workflows/none'],
+  ])('%s %s hears of the scope before the type of the body', async (method, path) => {
+    const headers = { 'content-type': 'text/plain', 'content-length': '1' }
+    const send = (holds: string) =>
+      holders.find((holder) => holder.holds === holds)!.person.send(method, path, 'x', headers)
+    expect(await send('tools')).toMatchObject({ status: 403, body: { error: { code: 'missing_scope' } } })
+    expect(await send('completions')).toMatchObject({
+      status: 415,
+      body: { error: { code: 'unsupported_media_type' } },
+    })
+  })
+
   test('the refusal names what the key has and what it lacks', async () => {
     const { person } = holders.find(({ holds }) => holds === 'tools')!
     const { body } = await person.send('POST', 'completions', { prompt: 'hi' })

@@ -71,7 +71,8 @@ describe('POST /events', () => {
       ada.send('POST', 'events', `{"orgId":"${ada.userId}","eventType":"order.created","payload":${payload}}`, {
         'content-type': 'application/json',
       })
-    expect((await send(`"${'x'.repeat(64 * 1024)}"`)).status).toBe(413)
+    const large = await send(`"${'x'.repeat(64 * 1024)}"`)
+    expect(large).toMatchObject({ status: 400, body: { error: { code: 'validation_error', param: 'payload' } } })
     expect((await send(`"${'x'.repeat(64 * 1024 - 2)}"`)).status).toBe(201)
     expect((await send(`${'['.repeat(65)}${']'.repeat(65)}`)).status).toBe(400)
     expect((await send('{"__proto__":{"a":1},"b":2}')).body.payload).toEqual({ b: 2 })

@@ -16,6 +16,7 @@ refusals(
   'POST /webhooks refuses (J32, J38)',
   { world, as: await world.person(), request: 'POST webhooks', body: input },
   [
+    ['a word for the address', { url: 'nowhere' }, '"url" '],
     ['no event types', { event_types: [] }, '"event_types" '],
     ['one that is a word', { event_types: ['nope'] }, /^"event_types/],
     ['one twice', { event_types: ['*', '*'] }, /^"event_types/],

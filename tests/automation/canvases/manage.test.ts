@@ -185,7 +185,14 @@ describe('the list', () => {
     expect(third.has_more).toBe(false)
   })
 
-  test.each(['limit=51', 'limit=0', 'limit=x', 'cursor=nonsense'])('refuses %s', async (query) => {
+  test('has at most 50 a page, also where more are asked for', async () => {
+    const ada = await world.person()
+    for (let at = 0; at < 51; at++) await canvasOf(ada)
+    const { body } = await ada.send('GET', 'evi/canvases?limit=100')
+    expect({ has: body.canvases.length, more: body.has_more }).toEqual({ has: 50, more: true })
+  })
+
+  test.each(['limit=101', 'limit=0', 'limit=x', 'cursor=nonsense'])('refuses %s', async (query) => {
     expect((await (await world.person()).send('GET', `evi/canvases?${query}`)).status).toBe(400)
   })
 

@@ -50,7 +50,7 @@ describe('a hook (docs/api.md 11.1)', () => {
     ['a pattern of half a word', { event_pattern: 'order.cr*', skill_slug: 'email-drafter' }, 400],
     ['no cooldown', { hook_preset_id: 'task.overdue.summary', cooldown_minutes: 0 }, 400],
     ['a cooldown of days', { hook_preset_id: 'task.overdue.summary', cooldown_minutes: 1_441 }, 400],
-    ['a large config', { hook_preset_id: 'task.overdue.summary', config: { a: 'x'.repeat(17_000) } }, 413],
+    ['a large config', { hook_preset_id: 'task.overdue.summary', config: { a: 'x'.repeat(17_000) } }, 400],
   ])('refuses %s', async (_, input, status) => {
     expect((await install(await world.person(), input)).status).toBe(status)
   })
