@@ -62,7 +62,7 @@ const arithmetic: Skill = ({ prompt }) => {
   return value === null ? null : `${question.trim()} = ${showNumber(value)}`
 }
 
-/** Without ` = ?`, `?` or `.` at the end. */
+/** Removes ` = ?`, `?` or `.` at the end. */
 const withoutEnd = (question: string): string =>
   question
     .trimEnd()
@@ -268,9 +268,9 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
 }
 
 /**
- * The next call of a browser tool for a request that asks for such in plain words, one a turn, so that each meets the
- * page that the one before left. None after a call that failed, and when all are done; null when the request asks for
- * anything else, or for a tool that is not offered.
+ * The next browser tool call of a request that describes browser steps in plain words. One call a turn, so that each
+ * sees the page that the last one left. Empty after a failed call and when all steps are done. Null if the request asks
+ * for something else, or for a tool that is not offered.
  */
 function browsingCall({ tools, choice, prompt, findings }: Question): ToolCall[] | null {
   if (choice === 'none' || !tools.some(({ name }) => name.startsWith('browser_'))) return null

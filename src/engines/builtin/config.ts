@@ -1,7 +1,7 @@
 import { setting, type Values } from '../../kernel/config'
 import { t } from '../../kernel/schema'
 
-/** Habits of the built-in engine, to see how clients take a slow or failing one. */
+/** Makes the built-in engine slow or failing, to test how clients handle that. */
 export const builtinSettings = {
   builtinDelayMs: setting({
     env: 'SVC_BUILTIN_DELAY_MS',

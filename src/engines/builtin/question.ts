@@ -5,7 +5,7 @@ import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolCho
 /** The request as skills see it, parsed once. */
 export type Question = {
   mode: string
-  /** Visitors of somebody's site read the answer, who cannot set up this server. */
+  /** Website visitors read the answer. They cannot configure this server. */
   forVisitors: boolean
   /** The last user message, trimmed. */
   prompt: string
@@ -67,7 +67,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
   }
 }
 
-/** Without the notes and quotation marks that coding agents put around what was typed. */
+/** Removes the notes and quotation marks that coding agents put around the user's text. */
 function bare(text: string): string {
   const end = '</system-reminder>'
   const typed = text
@@ -100,9 +100,9 @@ const textOf = ({ content }: Message): string =>
 const MAX_TASK_CHARS = 300
 
 /**
- * Separates the instruction from the text it is about. The text is what is in quotes or a fence; else what
- * follows the colon or line break after an instruction; else what stands above a last line that instructs.
- * Otherwise the whole prompt is the task and `material` is empty.
+ * Separates the instruction from the text it is about. The text is the part in quotes or a fence, else the part after
+ * the colon or line break of an instruction, else the part above a last line with an instruction. Otherwise the whole
+ * prompt is the task and `material` is empty.
  */
 function splitTask(prompt: string): { task: string; material: string } {
   const held = heldIn(prompt)

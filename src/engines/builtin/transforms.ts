@@ -2,7 +2,7 @@ import { sha256Hex } from '../../kernel/crypto'
 import type { Skill } from './question'
 import { plural } from './words'
 
-/** What the instruction asks with: each pattern behind the one before, all on one line. */
+/** `asked`: patterns of the instruction, in this order on one line. */
 type Transform = { asked: RegExp | readonly RegExp[]; apply(text: string): string | null }
 const parts = (text: string): string[] =>
   text
@@ -80,7 +80,7 @@ export const transforms: Skill = ({ task, material }) => {
   return found ? found.apply(text) : null
 }
 
-/** Whether the patterns are in a line one behind the other; the first place of each is enough (`a.*b` is quadratic). */
+/** Whether a line contains the patterns in order. Checks only the first match of each, because `a.*b` is quadratic. */
 function holds(line: string, [first, ...rest]: readonly RegExp[]): boolean {
   const found = first?.exec(line)
   return found ? rest.length === 0 || holds(line.slice(found.index + found[0].length), rest) : false

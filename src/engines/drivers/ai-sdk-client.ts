@@ -131,12 +131,12 @@ export type AiSdkOptions = TimeoutSettings & {
   /** Null: the vendor's own address. */
   baseUrl: string | null
   apiKey: string | null
-  /** Sent with every call, beside or instead of the package's own; names in lower case. */
+  /** Headers of every call, added to the package's own or replacing them. Names in lower case. */
   headers?: Record<string, string>
   clock: Clock
 }
 
-/** Given in place of a missing key, because the packages would otherwise read one from the environment. */
+/** Used for a missing key, because the packages would otherwise read one from the environment. */
 const NO_KEY = 'none'
 
 /** Driver for the vendors whose packages implement the shared language-model interface (docs/design.md 1.6). */
@@ -204,7 +204,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     }
   }
 
-  /** Some upstreams answer a plain call with a stream; then the package reads it as one. */
+  /** Makes a plain call. If the upstream answers with a stream, the package reads it as one. */
   async function askWhole(opened: Opened, request: EngineRequest, sink: Sink): Promise<void> {
     const { model, timeout, watched } = opened
     let answer: EngineAnswer
@@ -217,7 +217,7 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
     await giveAnswer(answer, sink)
   }
 
-  /** Some upstreams answer a stream with whole JSON; then the package reads it as that. */
+  /** Makes a streamed call. If the upstream answers with whole JSON, the package reads it as JSON. */
   async function askStream(opened: Opened, request: EngineRequest, sink: Sink): Promise<void> {
     const { model, timeout, watched } = opened
     const options = toCallOptions(request, timeout.signal)
@@ -268,7 +268,7 @@ const edits = (vendor: Vendor, model: string): boolean => vendor === 'google' ||
 
 const fileOf = ({ bytes, mimeType }: MadeImage) => ({ type: 'file' as const, data: bytes, mediaType: mimeType })
 
-/** A request in the vendor packages' terms: openai takes sizes, google aspect ratios. */
+/** An image request for the vendor packages: openai takes sizes, google aspect ratios. */
 function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
   const { model, aspectRatio, quality, base, others = [], mask } = request
   const given = base && edits(vendor, model) ? [base, ...others] : []
@@ -337,10 +337,10 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
   return options
 }
 
-/** The package's words for how long a beginning is kept. */
+/** The package's values for the retention of a cached prefix. */
 const RETENTIONS: Readonly<Record<string, string>> = { '24h': '24h', in_memory: 'in_memory', 'in-memory': 'in_memory' }
 
-/** Has the upstream keep what goes up to here. */
+/** Marks the end of a prefix that the upstream should cache. */
 function mark(
   place: { providerOptions?: SharedV4ProviderOptions } | undefined,
   kept: NonNullable<CacheMarks[keyof CacheMarks]> | undefined,

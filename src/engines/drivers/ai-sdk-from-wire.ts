@@ -18,10 +18,13 @@ import {
 import { argumentsOf, finishOf, finishWith } from './compat-body'
 import { thoughtsIn, withThoughts } from './upstream'
 
-/** Translates the parts of a vendor stream one by one: most to none, `finish` to usage and finish. Throws on errors. */
+/**
+ * Translates the parts of a vendor stream. `finish` becomes usage and finish; many parts become nothing. Throws on
+ * errors.
+ */
 export function createPartReader(isBlocked: () => boolean) {
   const places = new Map<string, { place: number; name: string }>()
-  /** Of the calls that follow. */
+  /** Thoughts that belong to the next calls. */
   let thoughts = new Map<string, Thought>()
 
   return (part: LanguageModelV4StreamPart): EnginePart[] => {
@@ -82,7 +85,7 @@ export function readResult(
   }
 }
 
-/** A thought of a vendor; `options` is what the vendor signs or keeps of it. */
+/** A reasoning part of a vendor. `options` holds its signature or stored id. */
 type Thought = { text: string; options?: SharedV4ProviderMetadata }
 
 const joined = (
@@ -95,7 +98,7 @@ const joined = (
     : {}
 }
 
-/** The thoughts that came back with a call, as the vendor packages want them. */
+/** The thoughts that a client returned with a call, in the format of the vendor packages. */
 export const thoughtParts = (call: ToolCall): LanguageModelV4ReasoningPart[] =>
   (thoughtsIn(call).thoughts as Thought[]).map(({ text, options }) => ({
     type: 'reasoning',
@@ -103,7 +106,7 @@ export const thoughtParts = (call: ToolCall): LanguageModelV4ReasoningPart[] =>
     ...(options ? { providerOptions: options } : {}),
   }))
 
-/** Vendors take back only those that they can check. */
+/** Keeps only thoughts with a signature or id, because vendors reject others. */
 const signed = (thoughts: Iterable<Thought>): Thought[] => [...thoughts].filter(({ options }) => options)
 
 const toCall = ({ toolCallId, toolName, input, providerMetadata }: LanguageModelV4ToolCall): ToolCall => ({
@@ -121,7 +124,7 @@ const readUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): StatedU
   reasoningTokens: outputTokens.reasoning,
 })
 
-/** Throws `truncated` when the answer ended without a reason, or with one that is unknown, `server` for an error. */
+/** Throws `truncated` when the finish reason is missing or unknown, `server` for an error. */
 function readFinish({ unified, raw }: LanguageModelV4FinishReason, isBlocked: boolean): FinishReason {
   if (isBlocked) return 'content-filter'
   if (unified === 'error') throw new EngineFailure('server', 'the upstream ended its answer with an error')

@@ -44,14 +44,14 @@ export const loadImageVendor: Partial<Record<Vendor, () => Promise<ImageModelOf>
   },
 }
 
-/** Each vendor's own address, as its package has it; asked only for the list of models. */
+/** Each vendor's own address, the same as in its package. Used only to list models. */
 export const VENDOR_URLS: Record<Vendor, string> = {
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
   openai: 'https://api.openai.com/v1',
 }
 
-/** How each vendor wants its key. */
+/** The headers in which each vendor expects its key. */
 export const VENDOR_HEADERS: Record<Vendor, (apiKey: string) => Record<string, string>> = {
   anthropic: (apiKey) => ({ 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }),
   google: (apiKey) => ({ 'x-goog-api-key': apiKey }),
@@ -60,22 +60,24 @@ export const VENDOR_HEADERS: Record<Vendor, (apiKey: string) => Record<string, s
 
 const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 const MAX_ERROR_BYTES = 64 * 1024
-/** How long the rest is waited for once an answer has its finish. */
+/** How long to wait for the rest after the finish of an answer. */
 const REST_WAIT_MS = 900
 
 export type WatchedFetch = {
   fetch: typeof fetch
-  /** The first failure that this fetch found; the vendor package may have wrapped or swallowed it. */
+  /** The first failure of this fetch, which the vendor package may have wrapped or swallowed. */
   failure(): EngineFailure | null
-  /** The upstream blocked the prompt, which is an answer; not every package passes that on. */
+  /** Whether the upstream blocked the prompt. That is an answer, but not every package reports it. */
   isBlocked(): boolean
-  /** Whether a response of this kind came where the other was asked for; if so, the next call of `fetch` returns it. */
+  /**
+   * Whether a response of this kind came although the other was requested. Then the next call of `fetch` returns it.
+   */
   readAs(kind: 'json' | 'stream'): boolean
 }
 
 /**
  * The `fetch` that a vendor package gets for one call. Error statuses, and errors inside a 200, become failures before
- * the package reads them; silence, size and framing are handled as in the compat driver.
+ * the package reads them. Silence, size and framing are handled as in the compat driver.
  */
 export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch {
   let failure: EngineFailure | null = null
@@ -100,7 +102,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
       const body = Number(response.headers.get('content-length') ?? 0) > MAX_ERROR_BYTES ? '' : await response.text()
       throw fail(failureOfStatus(response.status, response.headers, clock.now(), body))
     }
-    // One vendor says in the address that it is to stream, the others in the body.
+    // One vendor requests a stream in the address, the others in the body.
     const wantsStream =
       String(input).includes('streamGenerateContent') ||
       (typeof init?.body === 'string' && /"stream":\s*true\b/.test(init.body))
@@ -119,7 +121,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     return isEventStream(response) ? eventsOf(reader, headers) : wholeOf(reader, headers)
   }
 
-  /** One vendor streams one list of JSON where its address does not ask for events; each entry is an event. */
+  /** One vendor streams a JSON list if its address does not request events. Each entry becomes an event. */
   async function listAsEvents(response: Response): Promise<Response> {
     const whole = await watch(response)
     const text = await whole.text()
@@ -137,7 +139,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     return new Response(body, { status: 200, headers })
   }
 
-  /** The events as the packages want them: one each, without empty ones, and over once the answer is. */
+  /** Events for the packages: one at a time, without empty ones, ending with the answer. */
   function eventsOf(reader: Reader, headers: Headers): Response {
     const decoder = new TextDecoder()
     let events: WireEvent[] = []
@@ -154,7 +156,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
             inspect(value, headers)
             controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
             if (LAST.has((value as Wire | null)?.type)) return controller.close()
-            // One vendor has no last event, and similar servers may leave it out: after the finish only usage follows.
+            // One vendor has no last event, and similar servers may omit it. After the finish only usage follows.
             const wire = value as Wire | null
             lacksStop ||= wire?.type === 'message_delta' && Boolean(wire.delta?.stop_reason)
             if (lacksStop || wire?.candidates?.[0]?.finishReason) restUntil = clock.monotonic() + REST_WAIT_MS
@@ -202,7 +204,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
           throw fail(new EngineFailure('too-large', 'the answer of the upstream is too large'))
         return value
       },
-      /** Null at the end, and when nothing came until then. */
+      /** Reads until `at`. Null at the end of the body, and if nothing arrived in time. */
       readUntil(at: number): Promise<Uint8Array | null> {
         return at === Number.POSITIVE_INFINITY ? this.read() : atMost(Math.max(0, at - clock.monotonic()), this.read())
       },
@@ -237,7 +239,7 @@ type Wire = {
   candidates?: { finishReason?: unknown }[] | null
 }
 
-/** Events after which nothing of an answer is missing, by the names of the vendors. */
+/** The vendors' names of the last event of an answer. */
 const LAST = new Set<unknown>(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
 
 function parsed(text: string): unknown {

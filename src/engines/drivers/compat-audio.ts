@@ -7,12 +7,12 @@ import { failureOfStatus } from '../failures'
 import { readBytes, readText } from './compat-body'
 import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
 
-/** An hour at 64 kbit/s, twice over. */
+/** Twice the size of an hour at 64 kbit/s. */
 const MAX_SPEECH_BYTES = 64 * 1024 * 1024
 
 export type TranscriptionOptions = { translates?: boolean | undefined }
 
-/** Transcription of any server with `POST /audio/transcriptions`; into English of one with `/audio/translations`. */
+/** Transcription by any server with `POST /audio/transcriptions`, translation by one with `/audio/translations`. */
 export function createCompatTranscription(
   options: CallOptions & TranscriptionOptions,
 ): Required<Pick<Driver, 'transcribe' | 'translates'>> {
@@ -46,7 +46,7 @@ export function createCompatTranscription(
 }
 
 /**
- * The form of a request. Written by hand, because `FormData` reads a whole file into memory, twice, and stops the event
+ * The form of a request. Built by hand, because `FormData` reads a whole file into memory twice and blocks the event
  * loop meanwhile.
  */
 function formOf({
@@ -75,7 +75,7 @@ function formOf({
   return {
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      // Stated, because some servers take no body of unknown length.
+      // Explicit, because some servers reject a body of unknown length.
       'content-length': String(before.length + file.size + after.length),
     },
     async *body() {
@@ -86,7 +86,7 @@ function formOf({
   }
 }
 
-/** Servers that know no `verbose_json` answer with the text alone. Throws `malformed`. */
+/** Reads a transcription. Servers without `verbose_json` answer with plain text. Throws `malformed`. */
 function readTranscription(body: string): Transcription {
   const wire = readObject(body)
   if (typeof wire.text !== 'string') throw new EngineFailure('malformed', 'the answer holds no text')
@@ -123,7 +123,7 @@ function isTimed(when: { start?: unknown; end?: unknown }): when is { start: num
   return typeof start === 'number' && typeof end === 'number' && start >= 0 && end >= start
 }
 
-/** Speech of any server with `POST /audio/speech`. */
+/** Speech by any server with `POST /audio/speech`. */
 export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 'speak'>> {
   const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const headers = { ...headersOf(options), 'content-type': 'application/json' }
@@ -134,7 +134,7 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
         const response = await trustedFetch(urlOf(options, '/audio/speech'), {
           method: 'POST',
           headers,
-          // The oldest models refuse to be told how to sound.
+          // The oldest models reject instructions.
           body: JSON.stringify({
             ...{ model, input: text, voice, speed, response_format: format },
             ...(instructions && !model.startsWith('tts-1') ? { instructions } : {}),
@@ -149,7 +149,7 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
         const bytes = await readBytes(response, timeout, MAX_SPEECH_BYTES)
         timeout.finished()
         const found = (await fileTypeFromBuffer(bytes))?.mime.replace('/x-', '/')
-        // PCM is samples and nothing else, so only another type shows that it is none.
+        // PCM has no header, so only a known other type shows that the answer is not PCM.
         if (format === 'pcm' ? found === 'audio/mpeg' : !found?.startsWith(SPEECH_FORMATS[format]))
           throw new EngineFailure('malformed', `the answer is no ${format.toUpperCase()}`)
         return bytes

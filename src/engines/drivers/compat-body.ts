@@ -2,8 +2,8 @@ import { EngineFailure, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
 /**
- * Arguments as JSON text. Blank text becomes `{}`, because readers parse it; some servers put the JSON into a JSON
- * string or a Markdown fence.
+ * Normalizes arguments to JSON text. Blank text becomes `{}`, because readers parse it. Unwraps JSON in a JSON string
+ * or in a Markdown fence, which some servers send.
  */
 export function argumentsOf(text: string): string {
   const whole = text.trim()
@@ -14,7 +14,7 @@ export function argumentsOf(text: string): string {
   return typeof value === 'string' ? value : text
 }
 
-/** Words of upstreams for the end of an answer, in lower case without `_`, `-` and blanks. */
+/** Finish reasons of upstreams, in lower case without `_`, `-` and blanks. */
 const FINISHES = new Map<string, FinishReason>([
   ...`stop endturn end eos eostoken stopsequence stoptoken complete completed done finish finished normal`
     .split(' ')
@@ -36,18 +36,18 @@ export const isEventStream = (response: Response): boolean => /^text\/event-stre
 
 export const isJson = (response: Response): boolean => /^application\/json\b/i.test(typeOf(response))
 
-/** Whether a body is events, whatever type it is said to have. */
+/** Whether a body contains server-sent events, whatever its content type says. */
 export const isEvents = (text: string): boolean => /^\s*(?:data|event|id|retry)?:/.test(text)
 
-/** Most characters of one event. */
+/** Characters of one event, at most. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024
 
 const CARRIAGE_RETURN = 13
 
-/** One server-sent event: its line, empty where it has several, its data as it came, and the JSON in it. */
+/** One server-sent event: its line (empty if it has several), its raw data, and the parsed JSON. */
 export type WireEvent = { line: string; raw: string; value: unknown }
 
-/** Most bytes of an answer. */
+/** Bytes of an answer, at most. */
 export const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 const END_WAIT_MS = 100
 
@@ -55,14 +55,14 @@ const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of th
 
 const ENDED = { done: true as const, value: undefined }
 
-/** The body as text, at most 50 MB; with a declared length nothing needs counting. */
+/** The body as text, at most 50 MB. A declared length is checked instead of counting. */
 export function readText(response: Response, timeout: UpstreamTimeout): Promise<string> {
   return lengthOf(response, MAX_TOTAL_BYTES) === null
     ? readPieceWise(response, timeout)
     : response.text().catch(brokeOff)
 }
 
-/** Bytes of a body that declares them, null for one that does not. Throws `too-large` for more than `max`. */
+/** The declared length of a body, or null. Throws `too-large` for more than `max`. */
 function lengthOf({ headers }: Response, max: number): number | null {
   const declared = Number(headers.get('content-length') ?? Number.NaN)
   if (declared > max) throw tooLarge('the answer')
@@ -82,13 +82,13 @@ async function readPieceWise(response: Response, timeout: UpstreamTimeout): Prom
   }
 }
 
-/** The body as bytes. Throws `too-large` for more than `max`; with a declared length nothing needs counting. */
+/** The body as bytes. Throws `too-large` for more than `max`. */
 export async function readBytes(response: Response, timeout: UpstreamTimeout, max: number): Promise<Uint8Array> {
   if (lengthOf(response, max) !== null) return response.bytes().catch(brokeOff)
   return Buffer.concat(await Array.fromAsync(readPieces(response, timeout, max)))
 }
 
-/** The body piece by piece, as it arrives. Throws `too-large` for more than `most` bytes. */
+/** The chunks of the body as they arrive. Throws `too-large` for more than `max` bytes. */
 export async function* readPieces(response: Response, timeout: UpstreamTimeout, max: number) {
   lengthOf(response, max)
   const bytes = openBytes(response, timeout, max)
@@ -99,16 +99,16 @@ export async function* readPieces(response: Response, timeout: UpstreamTimeout, 
   }
 }
 
-/** What a read of a body threw, as one of our failures. See {@link EngineFailure.begun}. */
+/** Turns an error of reading a body into a failure. See {@link EngineFailure.begun}. */
 export const brokeOff = (cause: unknown): never => {
   if (cause instanceof EngineFailure) throw cause
   throw new EngineFailure('truncated', 'the answer of the upstream broke off', { begun: true, cause })
 }
 
 /**
- * Reads a body piece by piece; `next` gives null at the end. What runs for every token does the same with `read` and
- * `taken`, one promise less, and hands what they throw to {@link brokeOff}. `close` ends the upstream call: when the
- * answer is whole, its connection is read to its end for a moment, so that it can be reused. Throws `too-large` for
+ * Reads a body chunk by chunk. `next` returns null at the end. Hot paths use `read` and `taken` instead, which saves a
+ * promise per chunk, and pass their errors to {@link brokeOff}. `close` ends the upstream call. If the answer is
+ * complete, it first reads the connection to its end for a moment, so that it can be reused. Throws `too-large` for
  * more than `max` bytes.
  */
 export function openBytes(response: Response, timeout: UpstreamTimeout, max = MAX_TOTAL_BYTES) {
@@ -156,11 +156,10 @@ export function openBytes(response: Response, timeout: UpstreamTimeout, max = MA
 }
 
 /**
- * Splits a stream of server-sent events into events of JSON, up to `[DONE]`. Servers part events by one line end or
- * two, and send empty ones to keep the connection: so a line of data that is whole JSON is an event by itself, and one
- * that is not continues in the next line. Each event goes to `give`; `giveLine` may take a line that begins an event
- * instead, of which it gets the text and its place in it. Throws `too-large` for an event over 4 MB, `malformed` for
- * one that is no JSON.
+ * Splits a stream of server-sent events into JSON events, up to `[DONE]`. Servers separate events by one or two line
+ * ends, and send empty events as keep-alives. So a data line with complete JSON is an event by itself, and other data
+ * continues on the next line. Each event goes to `give`. `giveLine` may take the first line of an event instead, given
+ * the text and the line's offsets. Throws `too-large` for an event over 4 MB, `malformed` for invalid JSON.
  */
 export function createEventSplitter(
   give: (event: WireEvent) => void,
@@ -177,7 +176,7 @@ export function createEventSplitter(
     }
     const isBare = text.startsWith('{')
     if (!isBare && !text.startsWith('data:')) return
-    // Some servers frame what is framed already.
+    // Some servers add the prefix twice.
     const raw = isBare ? text : text.replace(/^(?:data: ?){1,2}/, '')
     const isObject = raw.startsWith('{')
     if (!isObject && raw.trim() === '[DONE]') done = true
@@ -185,7 +184,7 @@ export function createEventSplitter(
     else {
       const value = parsed(raw)
       if (value === undefined) data = raw
-      // A keep-alive of some servers.
+      // Some servers send `null` as a keep-alive.
       else if (value !== null) give({ line: text, raw, value })
     }
   }
@@ -200,26 +199,26 @@ export function createEventSplitter(
   }
 
   return {
-    /** `[DONE]` came: what follows is ignored. */
+    /** Whether `[DONE]` came. The rest is ignored. */
     get isDone() {
       return done
     },
-    /** Nothing waits for more text. */
+    /** Whether no incomplete line or event is buffered. */
     get isEmpty() {
       return line === '' && data === '' && !done
     },
     /** Gives the events that this text completes. */
     take(piece: string): void {
-      // A stream of single carriage returns; of two signs the second may only be missing at the end.
+      // The lines end in single carriage returns. A final one may be half of CRLF, so it is left out.
       const isOld = !piece.includes('\n') && piece.slice(0, -1).includes('\r')
       const text = isOld ? piece.replaceAll('\r', '\n') : piece
       let from = 0
-      // Only new text is searched: an event in many small pieces costs no more than one in a few.
+      // Searches only the new text, so that an event in many small chunks costs no more than one in a few.
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
         const last = text.charCodeAt(end - 1) === CARRIAGE_RETURN && end > from ? end - 1 : end
         if (line !== '' || data !== '' || done || !giveLine(text, from, last)) {
           const rest = text.slice(from, last)
-          // The line end itself may have come in two pieces.
+          // A CRLF may be split across two chunks.
           const whole = rest === '' && line.endsWith('\r') ? line.slice(0, -1) : line + rest
           if (whole.length > MAX_EVENT_CHARS) throw tooLarge('one event')
           if (!done) takeLine(whole)
@@ -237,7 +236,7 @@ export function createEventSplitter(
   }
 }
 
-/** Undefined for what is not JSON. */
+/** Parses JSON; undefined if it is invalid. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -246,7 +245,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** Waits for a promise at most `ms`; null when it comes too late or fails. */
+/** Waits for a promise at most `ms`. Null if it is late or rejects. */
 export async function atMost<T>(ms: number, something: Promise<T>): Promise<T | null> {
   const { promise: late, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(() => resolve(null), ms)
@@ -255,7 +254,7 @@ export async function atMost<T>(ms: number, something: Promise<T>): Promise<T | 
   return result
 }
 
-/** Arguments that an upstream accepts in a history: vendors refuse anything but a JSON object. */
+/** Arguments for a call in the history, always an object, because vendors reject anything else. */
 export function argumentsForHistory(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
@@ -268,8 +267,8 @@ export function argumentsForHistory(text: string): Record<string, unknown> {
 }
 
 /**
- * What a finish word of an upstream means. Throws `truncated` for one that is unknown or tells of a failure: such an
- * answer is not whole (docs/api.md 22.3).
+ * Maps an upstream's finish reason. Throws `truncated` for an unknown reason or one that reports a failure, because
+ * such an answer is incomplete (docs/api.md 22.3).
  */
 export function finishOf(word: string): FinishReason {
   const known =
@@ -284,23 +283,23 @@ export function finishOf(word: string): FinishReason {
   throw new EngineFailure('truncated', `the upstream ended its answer with "${word.slice(0, 40)}"`)
 }
 
-/** Makes the finish reason fit the calls: some upstreams report `stop` beside a call they were forced to make. */
+/** Corrects the finish reason by the calls: some upstreams report `stop` with a forced call. */
 export function finishWith(reason: FinishReason, calls: readonly ToolCall[]): FinishReason {
   if (reason === 'stop' && calls.length) return 'tool-calls'
   return reason === 'tool-calls' && !calls.length ? 'stop' : reason
 }
 
-/** What no text in JSON holds as it is, besides the quote that ends it. */
+/** Characters that JSON strings must escape, besides the quote. */
 const ESCAPED = /[\\\p{Cc}]/u
 
 const LINE_FEED = 10
-/** Lines that no later line was like, before a stream is taken for one whose lines vary. */
+/** After this many lines without a match, the stream's lines are considered too different. */
 const MAX_MISSES = 8
 
 /**
- * Reads a line that is like an earlier one but for its text, without parsing it: what is before and after the text in
- * one parsed line is the same in most lines of a stream. It reads exactly what `JSON.parse` reads, because a bare quote
- * cannot stand inside a JSON string.
+ * Reads the text of a line without parsing the JSON, if the rest of the line equals that of an earlier one. Most lines
+ * of a stream differ only in their text. The result is exactly that of `JSON.parse`, because a JSON string contains no
+ * unescaped quote.
  */
 export function createLinePattern() {
   let head = ''
@@ -308,7 +307,7 @@ export function createLinePattern() {
   let misses = 0
 
   return {
-    /** The text of a piece that is one line and its end, as most reads of a stream are; null for any other. */
+    /** The text of a chunk that is one line with its end, which is the usual case; null for any other. */
     alone(piece: string): string | null {
       let end = piece.length
       if (piece.charCodeAt(end - 1) !== LINE_FEED) return null
@@ -316,7 +315,7 @@ export function createLinePattern() {
       return this.match(piece, 0, end)
     },
 
-    /** The text of the line in `text` from `from` to `end`; null for one that has to be parsed. */
+    /** The text of the line between `from` and `end`; null if it must be parsed. */
     match(text: string, from: number, end: number): string | null {
       if (head === '' || !text.startsWith(head, from)) return null
       const start = from + head.length
@@ -328,7 +327,7 @@ export function createLinePattern() {
       return found
     },
 
-    /** A parsed line and the text in it. A line with an escape may hold the text in other characters. */
+    /** Learns the pattern of a parsed line. Skips lines with escapes, which may write the text differently. */
     learn(line: string, text: string): void {
       if (misses >= MAX_MISSES || line.includes('\\')) return
       const at = line.indexOf(`"${text}"`)

@@ -63,7 +63,7 @@ const malformed = () => new EngineFailure('malformed', 'the answer holds no imag
 type WireRequest = Record<string, unknown>
 
 type WireOptions = {
-  /** `max_tokens`, or `max_completion_tokens` where a server insists. */
+  /** `max_tokens`, or `max_completion_tokens` for servers that require it. */
   outputLimitField: string
 }
 
@@ -84,12 +84,12 @@ export type CompatOptions = CallOptions &
   EmbeddingOptions &
   TranscriptionOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
 
-/** Servers of this format take no more texts that end an answer; the service looks for all of them. */
+/** Servers of this format accept at most this many stop texts. The service itself checks all of them. */
 const MAX_STOPS = 4
 
 const MORE_FOLLOWS = { stream: true }
 
-/** How long the usage is waited for once an answer has its finish. */
+/** How long to wait for the usage after the finish of an answer. */
 const USAGE_WAIT_MS = 900
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
@@ -146,9 +146,9 @@ export function createCompatDriver(options: CompatOptions): Driver {
   }
 
   /**
-   * Deltas that arrived in one network read become one part: a slow reader gets fewer, larger parts, and each
-   * part costs work in every later layer. After the finish nothing is needed any more but the usage, which is waited
-   * for a moment: whatever the connection does then, the answer is whole (docs/api.md 22.3).
+   * Deltas of one network read become one part. A slow reader gets fewer, larger parts, and each part costs work in
+   * every later layer. After the finish only the usage is missing. It is awaited for a moment, and the answer is
+   * complete even if the connection breaks then (docs/api.md 22.3).
    */
   async function readStream(response: Response, timeout: UpstreamTimeout, sink: Sink): Promise<void> {
     const bytes = openBytes(response, timeout)
@@ -177,7 +177,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     }
   }
 
-  /** Reads on until the usage came, for a second at most. */
+  /** Reads until the usage arrives, at most `USAGE_WAIT_MS`. */
   async function readUsage(
     bytes: ReturnType<typeof openBytes>,
     decoder: TextDecoder,
@@ -265,7 +265,7 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
     ...(reasoning ? { reasoning_content: reasoning } : {}),
   }
   if (!toolCalls?.length) return wire
-  // Empty content beside calls is sent as null, because some servers refuse an empty string.
+  // Empty content with calls is sent as null, because some servers reject an empty string.
   const calls = toolCalls.map((call) => ({
     ...thoughtsIn(call).extra,
     id: call.id,
@@ -277,7 +277,7 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
   return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
 }
 
-/** Pictures of any server with `POST /images/generations`, changed by those that have `POST /images/edits`. */
+/** Pictures by any server with `POST /images/generations`, edits by one with `POST /images/edits`. */
 function createCompatImages(
   options: CallOptions & { imageEdits?: boolean | undefined },
 ): Required<Pick<Driver, 'image' | 'edits'>> {
@@ -313,7 +313,7 @@ function createCompatImages(
     },
   }
 
-  /** A picture that the upstream keeps. Other hosts are not called: the upstream is trusted, not what it names. */
+  /** Downloads a picture from the upstream. Never calls other hosts, because only the upstream itself is trusted. */
   async function download(url: string, timeout: UpstreamTimeout): Promise<MadeImage> {
     const base = urlOf(options, '/')
     const place = URL.parse(url, base)
@@ -335,7 +335,7 @@ function createCompatImages(
   }
 }
 
-/** One picture, with its bytes in the answer where that can be asked for. */
+/** The request for one picture, with its bytes in the answer if the model supports that. */
 function toImageWire(request: ImageRequest) {
   const { model, aspectRatio, quality } = request
   const [size, wanted] = [sizeFor(model, aspectRatio), qualityFor(model, quality)]
@@ -345,12 +345,12 @@ function toImageWire(request: ImageRequest) {
     n: 1,
     ...(size ? { size } : {}),
     ...(wanted ? { quality: wanted } : {}),
-    // These always answer with bytes, and refuse to be told so.
+    // These models always answer with bytes, and reject this parameter.
     ...(model.startsWith('gpt-image') ? {} : { response_format: 'b64_json' }),
   }
 }
 
-/** Pictures and what to change in the first. Several have the name that servers read several by. */
+/** The form of an edit. Several pictures use the field name for lists. */
 function toEditForm(request: ImageRequest, base: MadeImage): FormData {
   const form = new FormData()
   const { prompt: _, ...wire } = toImageWire(request)
@@ -367,7 +367,7 @@ function toEditForm(request: ImageRequest, base: MadeImage): FormData {
   return form
 }
 
-/** The picture in an answer, or the address where the upstream has it. Throws `malformed`. */
+/** The picture in an answer, or its address at the upstream. Throws `malformed`. */
 function readImageAnswer(text: string): MadeImage | { url: string } {
   const [first] = dataOf(text)
   if (typeof first?.b64_json === 'string') return decoded(first.b64_json)
@@ -387,7 +387,7 @@ function dataOf(text: string): WireImage[] {
   return data as WireImage[]
 }
 
-/** The type is only a claim: what is kept has the one of its bytes. */
+/** Decodes a picture. Its type is a claim; stored files get the type of their bytes. */
 function decoded(base64: string): MadeImage {
   const bytes = Buffer.from(base64.replace(DATA_URL, ''), 'base64')
   if (bytes.length === 0) throw malformed()

@@ -125,8 +125,8 @@ const scratch = new Float32Array(16_384)
 
 /**
  * An array of numbers like `-0.0123` or `1.5e-7`, and the place after it; null for anything else. Digits are read four
- * at a time. A number is the one that `JSON.parse` and rounding to 32 bits give, because its digits and the power of ten
- * are exact up to 53 bits, and beyond these its error is far below 32 bits.
+ * at a time. A number is the one that `JSON.parse` and rounding to 32 bits give, because its digits and the power of
+ * ten are exact up to 53 bits, and beyond these its error is far below 32 bits.
  */
 function scanVector(bytes: Uint8Array, view: DataView, start: number): { numbers: Float32Array; end: number } | null {
   if (bytes[start] !== OPEN) return null

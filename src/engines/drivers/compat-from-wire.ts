@@ -20,13 +20,13 @@ import {
 } from './compat-body'
 import { createThoughtSplitter, splitText, withThoughts } from './upstream'
 
-/** A call, or a piece of one; other members are what the upstream wants back with it. */
+/** A call, or a piece of one. The upstream needs its other members back on the next turn. */
 type WireCall = {
   index?: number | null
   id?: string | null
   type?: unknown
   function?: { name?: string | null; arguments?: unknown } | null
-  /** Of servers that write the function into the call itself. */
+  /** Some servers write the function's members into the call itself. */
   name?: unknown
   arguments?: unknown
 }
@@ -42,17 +42,17 @@ type WireText = {
   refusal?: unknown
   reasoning_details?: unknown
   tool_calls?: unknown
-  /** The one call of servers that know no lists of them. */
+  /** A single call, from servers without lists of calls. */
   function_call?: WireCall['function']
 }
 type WireChoice = {
   index?: unknown
   delta?: WireText | null
   message?: WireText | null
-  /** Of servers that answer as completions of text. */
+  /** The text of servers that answer in the format of text completions. */
   text?: unknown
   finish_reason?: unknown
-  /** Some servers count in the choice. */
+  /** Some servers put the usage into the choice. */
   usage?: WireUsage | null
   /** Some servers name the text that ended the answer. */
   stop_reason?: unknown
@@ -62,26 +62,26 @@ type WireChoice = {
 type WireAnswer = {
   choices?: WireChoice[] | null
   usage?: WireUsage | null
-  /** Where one vendor has the usage of a stream. */
+  /** One vendor puts the usage of a stream here. */
   x_groq?: { usage?: WireUsage | null } | null
   system_fingerprint?: unknown
 }
 type WireUsage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
-  /** The same by the names of other formats. */
+  /** The same counts in other formats. */
   input_tokens?: unknown
   output_tokens?: unknown
   prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
   completion_tokens_details?: { reasoning_tokens?: unknown } | null
-  /** The name of servers that count cached tokens at the top. */
+  /** Cached tokens of servers that count them at the top level. */
   prompt_cache_hit_tokens?: unknown
 }
 
-/** The failure that an error inside an answer names. */
+/** Turns an error inside an answer into a failure. */
 export type ExplainError = (error: unknown) => EngineFailure
 
-/** Reads the events of a stream: text, thoughts and pieces of calls at once, the rest at the end. */
+/** Reads the events of a stream. Text, reasoning and pieces of calls are returned at once, the rest at the end. */
 export function createStreamReader(explain: ExplainError) {
   const joiner = createCallJoiner()
   const pattern = createLinePattern()
@@ -122,7 +122,7 @@ export function createStreamReader(explain: ExplainError) {
       reasoning += thoughts
       refusal += refused
       if (pieces) for (const delta of joiner.add(pieces)) calls.push({ type: 'call-delta', ...delta })
-      // Only a line that says nothing but its text is a pattern for others.
+      // Learns only from lines that contain nothing but text.
       else if (
         content &&
         content === message.content &&
@@ -146,22 +146,22 @@ export function createStreamReader(explain: ExplainError) {
   }
 
   return {
-    /** The finish came, and with it or after it the usage: nothing is missing any more. */
+    /** Whether finish and usage came, so that nothing is missing. */
     get isWhole() {
       return isCounted
     },
-    /** The finish came; the usage may follow. */
+    /** Whether the finish came. The usage may follow. */
     get isFinished() {
       return finish !== null
     },
-    /** The stream said that it is over. */
+    /** Whether the stream has ended itself. */
     get isDone() {
       return splitter.isDone
     },
 
     /**
-     * What a piece of the stream adds, each kind joined; null is its end. Throws `malformed`, and what an event reports
-     * as an error.
+     * The parts in a chunk of the stream, joined by kind; null ends the stream. Throws `malformed`, and the failure
+     * that an error event reports.
      */
     read(piece: string | null): EnginePart[] {
       const alone = piece !== null && splitter.isEmpty ? pattern.alone(piece) : null
@@ -191,7 +191,7 @@ export function createStreamReader(explain: ExplainError) {
   }
 }
 
-/** Reads a stream that came whole, under another type. Throws as its reader does. */
+/** Reads a stream that came as a whole body with another type. Throws like {@link createStreamReader}. */
 export function* readEvents(text: string, explain: ExplainError): Generator<EnginePart> {
   const reader = createStreamReader(explain)
   const head = createThoughtSplitter()
@@ -227,7 +227,7 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
 const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>
   Array.isArray(logprobs?.content) ? logprobs.content : []
 
-/** The first of the choices: they may come in any order. */
+/** The choice with index 0. Choices may come in any order. */
 const firstOf = ({ choices }: WireAnswer): WireChoice | undefined =>
   choices?.find((choice) => !choice?.index) ?? choices?.[0]
 
@@ -249,7 +249,7 @@ function textOf(content: unknown): string {
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, 'text', 'output_text'])
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning'])
 
-/** The text of a part of one of these types: its `text`, that of the parts in it, or one in an object. */
+/** The text of a part of one of these types: its `text`, the text of nested parts, or the text in an object. */
 function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
   if (typeof part === 'string') return types === TEXTS ? part : ''
   const { type, text, thinking } = (part ?? {}) as { type?: unknown; text?: unknown; thinking?: unknown }
@@ -260,10 +260,10 @@ function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Thoughts that one vendor wants back as they came. */
+/** Reasoning that one vendor needs back unchanged. */
 const detailsIn = ({ reasoning_details: details }: WireText): unknown[] => (Array.isArray(details) ? details : [])
 
-/** Servers call it by one of two names, and some send both; others have it among the parts of the content. */
+/** Servers use one of two names, or both. Others put the reasoning into parts of the content. */
 const reasoningOf = ({ reasoning_content: long, reasoning: short, content }: WireText): string => {
   const stated = typeof long === 'string' ? long : short
   if (typeof stated === 'string') return stated
@@ -309,9 +309,9 @@ function wireCalls(value: unknown): WireCall[] {
 }
 
 /**
- * Joins the pieces of calls: by id, then by index, then by order. One id at several indexes is one call. Calls without
- * ids at one index are several, each beginning with a name once the one before is complete. A piece without a name at
- * an index that nobody knows belongs to the call that is open.
+ * Joins the pieces of calls by id, then by index, then by order. One id at several indexes is one call. Without ids,
+ * one index can have several calls: a name begins a new call once the one before is complete. A piece without a name at
+ * an unknown index belongs to the open call.
  */
 export function createCallJoiner() {
   const calls: (ToolCall & { place: number })[] = []
@@ -320,12 +320,12 @@ export function createCallJoiner() {
 
   function callFor({ index, id, function: part }: WireCall): (typeof calls)[number] {
     const same = id ? byId.get(id) : undefined
-    // Some servers give every call one id: a whole call and other arguments with a name are two.
+    // Some servers give every call the same id. A name with other arguments after a complete call begins a new one.
     const isNext = same && part?.name && isWhole(same.arguments) && !repeats(same, part)
     if (same && !isNext) return same
     const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
     const open = known ?? (part?.name ? undefined : calls.at(-1))
-    // Some servers give each piece of a call another id, beside the same name and index.
+    // Some servers give each piece of a call a new id, with the same name and index.
     const goesOn = open !== undefined && open === byIndex.get(index as number) && part?.name === open.name
     if (open && ((goesOn && !isWhole(open.arguments)) || !begins(id, part?.name, open))) return open
     const call = { id: '', name: '', arguments: '', place: calls.length }
@@ -334,7 +334,7 @@ export function createCallJoiner() {
   }
 
   return {
-    /** Takes pieces; gives what they add. Throws `malformed` for what is no list of calls. */
+    /** Adds pieces and returns the new deltas. Throws `malformed` if it is not a list of calls. */
     add(value: unknown): CallDelta[] {
       return wireCalls(value).map((piece) => {
         const call = callFor(piece)
@@ -343,21 +343,21 @@ export function createCallJoiner() {
         call.id ||= id && !byId.has(id) ? id : ''
         if (id) byId.set(id, call)
         if (part?.name && call.name !== part.name) call.name += part.name
-        // Some servers end a stream with the whole call once more, some send all that came before with each piece.
+        // Some servers repeat the whole call at the end, and some repeat all earlier arguments with each piece.
         const sent = textOfCalls(part?.arguments)
         const isAll = call.arguments.length > 2 && call.arguments.startsWith('{') && sent.startsWith(call.arguments)
         const text = repeats(call, part) ? '' : isAll ? sent.slice(call.arguments.length) : sent
-        // Some begin with an empty object, before the arguments themselves.
+        // Some servers send an empty object before the real arguments.
         if (text.trimStart().startsWith('{') && call.arguments === NOTHING) call.arguments = ''
         call.arguments += text
-        // What begins so may still be replaced, and JSON within JSON is shown once it is whole.
+        // An empty object may still be replaced, and JSON in a string is shown once it is complete.
         const shown = call.arguments === NOTHING || call.arguments.startsWith('"') ? '' : text
         if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
         return { place: call.place, name: call.name, arguments: shown }
       })
     },
 
-    /** The whole calls. Throws `malformed` for one without a name. */
+    /** The complete calls. Throws `malformed` for one without a name. */
     calls(): ToolCall[] {
       return calls.map(({ place, ...call }) => {
         if (!call.name) throw new EngineFailure('malformed', 'a tool call of the answer names no tool')
@@ -367,17 +367,17 @@ export function createCallJoiner() {
   }
 }
 
-/** The arguments of a call without any; some servers send it before those that follow. */
+/** Empty arguments. Some servers send them before the real ones. */
 const NOTHING = '{}'
 
-/** Whether a piece is a call that is whole already. */
+/** Whether a piece repeats a complete call. */
 const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
   Boolean(part?.name) && isWhole(call.arguments) && textOfCalls(part?.arguments) === call.arguments
 
-/** Whether a piece begins a new call although `open` is at its place. */
+/** Whether a piece begins a new call although `open` has its index. */
 function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
   if (id && open.id && name) return true
-  // A name may come in pieces, before any arguments.
+  // A name may be split across pieces, before any arguments.
   return Boolean(name) && open.name !== '' && ((open.arguments !== '' && name !== open.name) || isWhole(open.arguments))
 }
 

@@ -13,11 +13,11 @@ import {
   urlOf,
 } from './upstream'
 
-/** A minute at 130 Mbit/s. */
+/** The size of a minute at 130 Mbit/s. */
 const MAX_VIDEO_BYTES = 1024 * 1024 * 1024
 const MAX_STILL_BYTES = 32 * 1024 * 1024
 
-/** Videos of any server with `POST /videos`, `GET /videos/{id}` and its `/content`. */
+/** Videos by any server with `POST /videos`, `GET /videos/{id}` and `GET /videos/{id}/content`. */
 export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 'video'>> {
   const { clock, silenceMs } = options
   const own = headersOf(options)
@@ -101,13 +101,13 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     timeout.heard()
     if (response.status >= 200 && response.status < 300) return response
     const body = await readText(response, timeout)
-    // A proxy in between says nothing about what the server behind it did.
+    // A 502 comes from a proxy, so the server behind it may have accepted the order.
     if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
     throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }
 }
 
-/** Models of this family take three lengths and two shapes. */
+/** Models of this family support three lengths and two aspect ratios. */
 const IS_SORA = /^sora-/
 const SORA_SECONDS = [4, 8, 12]
 
@@ -117,7 +117,7 @@ const STATES: Record<string, VideoState['status']> = {
   ...{ completed: 'made', succeeded: 'made', failed: 'failed', cancelled: 'failed', canceled: 'failed' },
 }
 
-/** Throws `malformed` for a state that is not known. */
+/** Throws `malformed` for an unknown state. */
 function readVideoState(wire: Record<string, unknown>): VideoState {
   const status = typeof wire.status === 'string' ? STATES[wire.status] : undefined
   if (!status) throw malformed('has no state that is known')
@@ -135,7 +135,7 @@ function readVideoState(wire: Record<string, unknown>): VideoState {
 
 const pixels = (digits: string | undefined): number | null => (digits ? Number(digits) : null)
 
-/** Numbers come as text from some servers. */
+/** Reads a number. Some servers send numbers as text. */
 function numberOf(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) ? number : null

@@ -20,12 +20,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const listOf = (value: unknown): unknown[] | undefined => (Array.isArray(value) ? value : undefined)
 
-/** How a compatible server is called, whatever it is asked for. */
+/** Options for all calls of a compatible server. */
 export type CallOptions = TimeoutSettings & {
-  /** Without what follows it, such as `/audio/speech`. */
+  /** The address without a route such as `/audio/speech`. */
   baseUrl: string
   apiKey: string | null
-  /** Headers for every call; they are added to the default ones or replace them; names in lower case. */
+  /** Headers of every call, added to the default ones or replacing them. Names in lower case. */
   headers?: Record<string, string>
   clock: Clock
 }
@@ -40,27 +40,27 @@ export const headersOf = ({ apiKey, headers }: CallOptions): Record<string, stri
 /** How long one upstream call may take, in milliseconds. */
 export type TimeoutLimits = {
   clock: Pick<Clock, 'monotonic' | 'after'>
-  /** From its beginning to its end. */
+  /** Of the whole call. */
   timeoutMs: number
-  /** Without a byte from the upstream; absent, it may be silent as long as it may take. */
+  /** Without a byte from the upstream. If absent, only `timeoutMs` applies. */
   silenceMs?: number | undefined
 }
 
 /** The limits of an upstream's settings; absent members take the defaults (docs/api.md 28.4). */
 export type TimeoutSettings = { timeoutMs?: number | undefined; silenceMs?: number | undefined }
 
-/** What the request itself may take, plain and streamed (docs/api.md 1.9). */
+/** Time limits of the client's request, plain and streamed (docs/api.md 1.9). */
 export const PLAIN_TIMEOUT_MS = 120_000
 export const STREAM_TIMEOUT_MS = 600_000
 
-/** Bounds one upstream call: it is aborted when its caller leaves, or when it goes beyond its limits. */
+/** Limits one upstream call. Aborts it when its caller leaves, or when it exceeds its limits. */
 export const startTimeout = (caller: AbortSignal, limits: TimeoutLimits): UpstreamTimeout =>
   new UpstreamTimeout(caller, limits)
 
-/** A class, because it is made for every call. */
+/** A class for speed, because one is created for every call. */
 export class UpstreamTimeout {
   private readonly ending = new AbortController()
-  /** For the upstream call: aborts with the caller, and when the upstream is too slow or silent for too long. */
+  /** Signal for the upstream call. Aborts with the caller, and when the upstream is too slow or silent for too long. */
   readonly signal = this.ending.signal
   private beyond: string | null = null
   private resting = false
@@ -85,7 +85,7 @@ export class UpstreamTimeout {
     return this.limits.silenceMs ?? this.limits.timeoutMs
   }
 
-  /** The caller has left. */
+  /** Called when the caller has left. */
   handleEvent(): void {
     this.ending.abort(this.caller.reason)
   }
@@ -95,7 +95,7 @@ export class UpstreamTimeout {
     this.ending.abort()
   }
 
-  /** Looks when the limit may have passed, because a timer that every byte restarts costs more. */
+  /** Checks when the limit may have passed, because restarting a timer with every byte costs more. */
   private watch(ms: number): void {
     this.unwatch = this.limits.clock.after(ms, () => {
       this.unwatch = null
@@ -106,7 +106,7 @@ export class UpstreamTimeout {
     })
   }
 
-  /** Restarts the silence timer: bytes arrived, or a read begins. */
+  /** Restarts the silence timer. Call when bytes arrive or a read begins. */
   heard(): void {
     this.resting = false
     if (this.silenceMs >= this.limits.timeoutMs) return
@@ -114,18 +114,18 @@ export class UpstreamTimeout {
     if (!this.unwatch && !this.signal.aborted) this.watch(this.silenceMs)
   }
 
-  /** Suspends the silence timer until the next `heard`: a slow reader is not the upstream's silence. */
+  /** Suspends the silence timer until the next `heard`, because a slow reader must not count as upstream silence. */
   rest(): void {
     this.resting = true
   }
 
-  /** Translates an exception of the call; when the caller has left, returns the caller's own reason. */
+  /** Translates an exception of the call. If the caller has left, returns the caller's reason. */
   explain(error: unknown): unknown {
     if (this.caller.aborted) return this.caller.reason
     return this.beyond === null ? failureOfError(error) : new EngineFailure('timeout', this.beyond)
   }
 
-  /** The whole answer has arrived, so `release` has nothing to abort. */
+  /** Call when the whole answer has arrived, so that `release` aborts nothing. */
   finished(): void {
     this.isWhole = true
   }
@@ -135,14 +135,14 @@ export class UpstreamTimeout {
     this.disarm()
     this.unwatch?.()
     this.caller.removeEventListener('abort', this)
-    // A finished call is not aborted, because notifying the listeners costs more than everything else here.
+    // Does not abort a finished call, because notifying the listeners costs more than everything else here.
     if (!this.isWhole) this.ending.abort()
   }
 }
 
 /**
- * Asks an upstream for the list of its models, which costs nothing. A server that has no such list (404, 405) is
- * there, and says nothing about its models. Throws {@link EngineFailure}.
+ * Asks an upstream for the list of its models, which costs nothing. Returns an empty list for a server without one
+ * (404, 405), because it is reachable. Throws {@link EngineFailure}.
  */
 export async function askModels({ url, headers, signal, limits, clock }: Request): Promise<ModelFacts[]> {
   const timeout = startTimeout(signal, limits)
@@ -161,7 +161,7 @@ export async function askModels({ url, headers, signal, limits, clock }: Request
   }
 }
 
-/** The models of a list in any of the forms that servers send; none where the text is something else. */
+/** Reads a list of models in any of the forms that servers send. Empty for any other text. */
 export function readListing(text: string): ModelFacts[] {
   const listed = parsed(text)
   const entries = [listed.data, listed.models].find(Array.isArray) ?? []
@@ -194,13 +194,13 @@ function factsOf(entry: Record<string, unknown>): ModelFacts[] {
   ]
 }
 
-/** `true`, `{"supported": true}`, or their opposites; anything else tells nothing. */
+/** Reads `true`, `{"supported": true}` and their opposites. Undefined for anything else. */
 function statedOf(value: unknown): boolean | undefined {
   const message = isRecord(value) ? value.supported : value
   return typeof message === 'boolean' ? message : undefined
 }
 
-/** What a user said, with each file in the place of its text. A text that was changed since stays as it is. */
+/** A user message with each file in place of its text. Text that was changed since stays as text. */
 export function withFiles(content: string | readonly Part[], files: readonly GivenFile[]): (Part | GivenFile)[] {
   let parts: (Part | GivenFile)[] = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content]
   for (const file of files) {
@@ -218,21 +218,21 @@ export function withFiles(content: string | readonly Part[], files: readonly Giv
 }
 
 /**
- * Puts thoughts that an upstream wants back as they were, such as signed ones, into the first call behind them: that is
- * what a client returns in its next turn (docs/api.md 33.4).
+ * Attaches thoughts that an upstream needs back unchanged, such as signed ones, to the first call after them. Clients
+ * return calls on the next turn (docs/api.md 33.4).
  */
 export function withThoughts(calls: ToolCall[], thoughts: readonly unknown[]): ToolCall[] {
   const [first, ...rest] = calls
   return first && thoughts.length ? [{ ...first, extra: { ...first.extra, thoughts } }, ...rest] : calls
 }
 
-/** The thoughts that came back with a call, and what else its upstream wants with it. */
+/** The thoughts that a client returned with a call, and the other members that its upstream needs. */
 export function thoughtsIn({ extra = {} }: ToolCall): { thoughts: unknown[]; extra: Record<string, unknown> } {
   const { thoughts, ...others } = extra
   return { thoughts: Array.isArray(thoughts) ? thoughts : [], extra: others }
 }
 
-/** The text of an answer without the thoughts at its head. */
+/** Separates the thoughts at the beginning of an answer from its text. */
 export function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
   if (!beginsWithThoughts(whole)) return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
   const splitter = createThoughtSplitter()
@@ -243,19 +243,19 @@ export function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 
   return split
 }
 
-/** Many templates of chats hold the opening tag themselves, so that only the closing one is in an answer. */
+/** Handles answers with only a closing tag, because many chat templates contain the opening one themselves. */
 function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | 'reasoning'> | null {
   const at = whole.indexOf('</think>')
   if (at < 0) return null
   const [before, behind] = [whole.slice(0, at), whole.slice(at + '</think>'.length)]
-  // In code, in quotes or within a line the tag is what the answer is about.
+  // In code, in quotes or within a line, the answer talks about the tag.
   const isQuoted = before.includes('<think>') || before.split('```').length % 2 === 0 || !/^(?:\s|$)/.test(behind)
   if (isQuoted || /["'`]$/.test(before)) return null
   const line = behind.split('\n', 1)[0]!
   return line.trim() && !before.endsWith('\n') ? null : { text: behind.trimStart(), reasoning: known + before }
 }
 
-/** What is before the thoughts at the head of an answer, and behind them. */
+/** Pairs of markers around thoughts at the beginning of an answer. */
 const THOUGHTS: readonly (readonly [string, string])[] = [
   ['<think>', '</think>'],
   ['<thinking>', '</thinking>'],
@@ -270,8 +270,8 @@ const beginsWithThoughts = (text: string): boolean => {
 }
 
 /**
- * Takes thoughts out of the head of an answer, where a server leaves them between tags (docs/api.md 33.4). Text that
- * may be half a tag waits for more; `end` gives what is left.
+ * Separates thoughts between tags at the beginning of a streamed answer (docs/api.md 33.4). Buffers text that may be
+ * half a tag. `end` returns what is left.
  */
 export function createThoughtSplitter() {
   let waiting = ''
@@ -316,7 +316,7 @@ export function createThoughtSplitter() {
 
   return {
     take,
-    /** What is being read; of an answer nothing is held back any more. */
+    /** Whether the answer itself has begun. From then on nothing is buffered. */
     isAnswer: () => state === 'answer',
     end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
   }
