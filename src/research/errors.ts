@@ -52,7 +52,7 @@ export const notAReport = defineError(
     `This is a job of type ${type} that is ${status}. Only the report of a completed research job can be checked.`,
 )
 
-/** What could not be searched or read, in one sentence of this server: it names no search server and no secret. */
+/** A failed search or page read. The message is one sentence without the name of the search server or secrets. */
 export class WebFailure extends Error {
   override name = 'WebFailure'
 }

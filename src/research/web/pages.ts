@@ -122,7 +122,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
       const location = [301, 302, 303, 307, 308].includes(status) ? headers.location : refreshOf(answer)
       if (!location) return { ...answer, url }
       const next = URL.parse(location, url)
-      // A page that loads itself again is there already.
+      // A page that refreshes itself is not a redirect.
       if (next && status === 200 && withoutFragment(next.href) === url) return { ...answer, url }
       if (!next) throw new WebFailure('The address redirects to an invalid address.')
       url = withoutFragment(next.href)
@@ -147,7 +147,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   }
 }
 
-/** Where a page sends its readers within a few seconds by itself; what it does so only without scripts stays. */
+/** The target of a `meta` refresh within ten seconds. Ignores tags in comments and `noscript`. */
 function refreshOf({ status, headers, body }: PublicResponse): string | undefined {
   if (status !== 200 || !PAGE.test((headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()))
     return undefined
