@@ -328,16 +328,19 @@ export function createSettling({ clock, escrows, watch }: SettlingDeps) {
     const charges = list.map(({ hold, cost }) => ({ hold, charged: hold.hasEnded ? 0 : chargeOf(hold, cost) }))
     const ended = await endHold.all(tx, charges.map(endingOf))
     const allocated = new Map<Escrow, number>()
-    for (const [at, { hold, charged }] of charges.entries()) {
-      const { escrow } = hold
-      if (!escrow || hold.hasEnded) continue
-      allocated.set(escrow, (allocated.get(escrow) ?? escrow.allocated) - hold.amount)
-      tx.afterCommit(() => {
-        if (!ended[at]) return escrows.abandon(hold)
-        escrow.seenAt = seenAt
-        escrows.ended(hold, charged)
-      })
+    for (const { hold } of charges)
+      if (hold.escrow && !hold.hasEnded)
+        allocated.set(hold.escrow, (allocated.get(hold.escrow) ?? hold.escrow.allocated) - hold.amount)
+    const settled = () => {
+      for (const [at, { hold, charged }] of charges.entries()) {
+        if (!hold.escrow || hold.hasEnded) continue
+        if (ended[at]) {
+          hold.escrow.seenAt = seenAt
+          escrows.ended(hold, charged)
+        } else escrows.abandon(hold)
+      }
     }
+    if (allocated.size) tx.afterCommit(settled)
     for (const [escrow, left] of allocated) await escrows.mark(tx, escrow, left === 0)
     const paid = charges.filter((_, at) => ended[at])
     const left = await unclaimReturning.all(tx, paid.map(freedOf))

@@ -70,20 +70,16 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 export function toRequest(task: Task, messages: Message[]): RunRequest {
   const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
   const { sampling, effort, files } = task
-  return {
-    messages,
-    mode,
-    maxOutputTokens,
-    signal,
-    origin: { ...originOf(call), stealth },
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(files ? { files } : {}),
-    ...(sampling ? { sampling } : {}),
-    ...(effort ? { effort } : {}),
-    ...(forVisitors ? { forVisitors } : {}),
-    ...(json ? { json } : {}),
-    ...(offered ? { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn } : {}),
-  }
+  const request: RunRequest = { messages, mode, maxOutputTokens, signal, origin: { ...originOf(call), stealth } }
+  if (temperature !== undefined) request.temperature = temperature
+  if (files) request.files = files
+  if (sampling) request.sampling = sampling
+  if (effort) request.effort = effort
+  if (forVisitors) request.forVisitors = forVisitors
+  if (json) request.json = json
+  if (offered)
+    Object.assign(request, { tools: offered.tools, toolChoice: offered.choice, oneCallATurn: offered.oneCallATurn })
+  return request
 }
 
 /** One engine call: whole, or as a stream whose parts are emitted as they come. */

@@ -196,20 +196,19 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
       stated: false,
     }
   const [promptTokens, completionTokens] = [stated.promptTokens as number, stated.completionTokens as number]
-  return { promptTokens, completionTokens, stated: true, ...detailsOf(stated, promptTokens, completionTokens) }
+  return addDetails({ promptTokens, completionTokens, stated: true }, stated)
 }
 
-/** The stated parts of the two counts, each at most its count. Leaves out invalid parts. */
-function detailsOf(stated: StatedUsage, promptTokens: number, completionTokens: number): TokenDetails {
+/** Adds the stated parts of the two counts, each at most its count. Leaves out invalid parts. */
+function addDetails(usage: CheckedUsage, stated: StatedUsage): CheckedUsage {
   const part = (value: unknown, max: number) => (isWithin(value, 1, Infinity) ? Math.min(value as number, max) : 0)
-  const cachedTokens = part(stated.cachedTokens, promptTokens)
-  const cacheWriteTokens = part(stated.cacheWriteTokens, promptTokens - cachedTokens)
-  const reasoningTokens = part(stated.reasoningTokens, completionTokens)
-  return {
-    ...(cachedTokens ? { cachedTokens } : {}),
-    ...(cacheWriteTokens ? { cacheWriteTokens } : {}),
-    ...(reasoningTokens ? { reasoningTokens } : {}),
-  }
+  const cachedTokens = part(stated.cachedTokens, usage.promptTokens)
+  const cacheWriteTokens = part(stated.cacheWriteTokens, usage.promptTokens - cachedTokens)
+  const reasoningTokens = part(stated.reasoningTokens, usage.completionTokens)
+  if (cachedTokens) usage.cachedTokens = cachedTokens
+  if (cacheWriteTokens) usage.cacheWriteTokens = cacheWriteTokens
+  if (reasoningTokens) usage.reasoningTokens = reasoningTokens
+  return usage
 }
 
 /** Adds up the details of several answers. */
@@ -252,7 +251,7 @@ export function meterAnswer(
   const stated = long ? null : answer.usage
   const more = weigh(answer.reasoning) + weigh(answer.refusal) + weighCalls(answer.toolCalls)
   const usage = checkUsage(stated, limits, weigh(text) + more)
-  return { ...answer, text, finish: long ? 'length' : answer.finish, usage }
+  return Object.assign(answer, long ? { text, finish: 'length' as const, usage } : { usage })
 }
 
 /** Thrown by a reader that needs no more of an answer. */

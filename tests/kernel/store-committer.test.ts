@@ -34,7 +34,9 @@ function scripted(faults: Faults = {}, busyPatienceMs = 60) {
     ...{ writer, base: {} as Tx, strict: false, keeping, busyPatienceMs, onBatch, onDiskFailure },
   })
   const ask = (unit: Unit['run'] = async () => 'done', soon = false) =>
-    new Promise<unknown>((resolve, reject) => committer.enqueue({ run: unit, soon, resolve, reject }))
+    new Promise<unknown>((resolve, reject) =>
+      committer.enqueue({ run: unit, soon, resolve, reject, queuedAt: systemClock.monotonic() }),
+    )
   const count = (word: string) => ran.filter((one) => one === word).length
   return { ...committer, ask, ran, count, batches, keeping, diskFailures }
 }

@@ -208,7 +208,9 @@ test('a transaction that cannot begin for another reason is refused at once, not
   const keeping = createKeeping()
   const unused = { base: {} as Tx, strict: true, keeping, busyPatienceMs: 60, onDiskFailure: nobody, onBatch: nobody }
   const { enqueue } = createCommitter({ writer: counting, ...unused })
-  const ended = new Promise((resolve, reject) => enqueue({ run: async () => undefined, soon: false, resolve, reject }))
+  const queuedAt = performance.now()
+  const unit = { run: async () => undefined, soon: false, queuedAt }
+  const ended = new Promise((resolve, reject) => enqueue({ ...unit, resolve, reject }))
   await expect(ended).rejects.toThrow('file is not a database')
   expect(begun).toBe(1)
   writer.close()

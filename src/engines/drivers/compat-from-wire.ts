@@ -207,21 +207,30 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const choice = firstOf(wire)
   const message = choice && messageIn(choice)
   if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
-  const joiner = createCallJoiner()
-  joiner.add(callsIn(message))
-  const toolCalls = withThoughts(joiner.calls(), detailsIn(message))
+  const toolCalls = wholeCalls(callsIn(message), detailsIn(message))
   const likely = logprobsOf(choice)
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
-  return {
-    ...splitText(textOf(message.content), reasoningOf(message)),
+  const { text, reasoning } = splitText(textOf(message.content), reasoningOf(message))
+  const answer: EngineAnswer = {
+    text,
+    reasoning,
     refusal: textOf(message.refusal),
     toolCalls,
     finish: finishWith(finish, toolCalls),
     stoppedBy: stopOf(choice),
-    ...(typeof wire.system_fingerprint === 'string' ? { fingerprint: wire.system_fingerprint } : {}),
-    ...(likely.length ? { logprobs: likely } : {}),
     usage: usageIn(wire, choice),
   }
+  if (typeof wire.system_fingerprint === 'string') answer.fingerprint = wire.system_fingerprint
+  if (likely.length) answer.logprobs = likely
+  return answer
+}
+
+function wholeCalls(calls: unknown, details: unknown[]): ToolCall[] {
+  // Most answers have none.
+  if (calls === null) return []
+  const joiner = createCallJoiner()
+  joiner.add(calls)
+  return withThoughts(joiner.calls(), details)
 }
 
 const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>

@@ -133,11 +133,13 @@ export function onReadFailure(db: object, named: (error: unknown) => unknown): v
 
 export type Unit = (tx: Tx) => Promise<unknown>
 type Many = (tx: Tx, list: readonly never[]) => Promise<readonly unknown[]>
-type Requests = { list: unknown[]; settle: PromiseWithResolvers<unknown>[] }
+type Requests = PromiseWithResolvers<readonly unknown[]> & { list: unknown[] }
 type Ended = { value: unknown; effects: (() => void)[] }
 
-/** For units that share a transaction: collects their calls until all of them wait. */
-const groups = new WeakMap<Tx, (many: Many, params: unknown) => Promise<unknown>>()
+const ASK = Symbol('ask')
+
+/** A unit that shares a transaction: collects its calls until all units wait. */
+type Shared = Tx & { [ASK]?: (many: Many, params: unknown) => Promise<unknown> }
 
 /** A statement for one item, and for a complete list. */
 type Gathered<P, R> = {
@@ -154,7 +156,7 @@ export function gathered<P, R>(
   many: (tx: Tx, list: readonly P[]) => Promise<readonly R[]>,
 ): Gathered<P, R> {
   const ask = (tx: Tx, params: P): Promise<R> => {
-    const group = groups.get(tx)
+    const group = (tx as Shared)[ASK]
     return group ? (group(many as unknown as Many, params) as Promise<R>) : one(tx, params)
   }
   const all = async (tx: Tx, list: readonly P[]): Promise<readonly R[]> =>
@@ -164,27 +166,29 @@ export function gathered<P, R>(
 
 /**
  * Runs several units side by side in one transaction, and returns how each ended. Calls of `gathered` statements wait
- * until every unit waits or has ended. Then all are sent together.
+ * until every unit waits or has ended. Then all are sent together, with `asking`. `effects` collects each unit's effects
+ * after the commit.
  */
 export function runTogether(
   tx: Tx,
   units: readonly Unit[],
-  own: (at: number) => Partial<Tx> = () => ({}),
+  asking: Tx = tx,
+  effects?: (() => void)[][],
 ): Promise<PromiseSettledResult<unknown>[]> {
   let active = units.length
   let waiting = 0
   let requested = new Map<Many, Requests>()
 
   function ask(many: Many, params: unknown): Promise<unknown> {
-    const settle = Promise.withResolvers<unknown>()
-    const those = requested.get(many)
-    if (those) {
-      those.list.push(params)
-      those.settle.push(settle)
-    } else requested.set(many, { list: [params], settle: [settle] })
+    let those = requested.get(many)
+    if (!those) {
+      those = Object.assign(Promise.withResolvers<readonly unknown[]>(), { list: [] })
+      requested.set(many, those)
+    }
+    const at = those.list.push(params) - 1
     waiting += 1
     answer()
-    return settle.promise
+    return those.promise.then((values) => values[at])
   }
 
   function answer(): void {
@@ -192,23 +196,16 @@ export function runTogether(
     const questions = requested
     requested = new Map()
     waiting = 0
-    for (const [many, { list, settle }] of questions) {
-      many(tx, list as never[]).then(
-        (values) => {
-          for (const [at, { resolve }] of settle.entries()) resolve(values[at])
-        },
-        (error) => {
-          for (const { reject } of settle) reject(error)
-        },
-      )
-    }
+    for (const [many, { list, resolve, reject }] of questions) many(asking, list as never[]).then(resolve, reject)
   }
 
   // Waits for all units, because none may continue after the transaction has ended.
   return Promise.allSettled(
     units.map(async (unit, at) => {
-      const shared: Tx = Object.assign(Object.create(tx), own(at))
-      groups.set(shared, ask)
+      // All that share a transaction have one shape, and none is the prototype of another.
+      const shared: Shared = Object.create(tx)
+      shared[ASK] = ask
+      if (effects) shared.afterCommit = (effect) => void effects[at]!.push(effect)
       try {
         return await unit(shared)
       } finally {
@@ -229,10 +226,9 @@ export async function runShared(
 ): Promise<{ ends: Ended[]; failed: number[]; reason: unknown }> {
   const effects = units.map((): (() => void)[] => [])
   // Effects of gathered statements cannot be attributed to one unit, so the first unit gets them.
-  const shared: Tx = Object.assign(Object.create(tx), { afterCommit: (effect: () => void) => effects[0]!.push(effect) })
-  const outcomes = await runTogether(shared, units, (at) => ({
-    afterCommit: (effect) => void effects[at]!.push(effect),
-  }))
+  const asking: Tx = Object.create(tx)
+  asking.afterCommit = (effect) => void effects[0]!.push(effect)
+  const outcomes = await runTogether(tx, units, asking, effects)
   const ends: Ended[] = []
   const failed: number[] = []
   for (const [at, outcome] of outcomes.entries()) {

@@ -18,6 +18,8 @@ export type Unit = {
   together?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
+  /** `clock.monotonic()` when it came. */
+  queuedAt: number
 }
 
 type Deps = {
@@ -30,8 +32,6 @@ type Deps = {
   /** Called after each commit with the number of units in the transaction. */
   onBatch(units: number): void
 }
-
-type Queued = Unit & { queuedAt: number }
 
 type Ended = { unit: Unit; settle(): void }
 
@@ -103,7 +103,8 @@ export function openSqlite(options: Options): Store {
   const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean, together = false): Promise<T> =>
     new Promise<T>((resolve, reject) => {
       if (closed) return reject(storageUnavailable())
-      enqueue({ run: unit, soon, together, resolve: resolve as (value: unknown) => void, reject })
+      const queuedAt = systemClock.monotonic()
+      enqueue({ run: unit, soon, together, resolve: resolve as (value: unknown) => void, reject, queuedAt })
     })
 
   return {
@@ -172,7 +173,7 @@ export function createCommitter(deps: Deps) {
   // Writes the first page without changing anything. Without a page to write, a commit proves nothing about the disk.
   const touch = statement('PRAGMA user_version = 0')
 
-  const queue: Queued[] = []
+  const queue: Unit[] = []
   /** Units that have run and wait for the commit. */
   let waiting: Ended[] = []
   let draining: Promise<void> | null = null
@@ -183,7 +184,7 @@ export function createCommitter(deps: Deps) {
   let busy = { since: 0, last: Number.NEGATIVE_INFINITY }
 
   function enqueue(unit: Unit): void {
-    queue.push({ ...unit, queuedAt: systemClock.monotonic() })
+    queue.push(unit)
     draining ??= new Promise((done) => setImmediate(() => done(drain())))
   }
 
@@ -205,7 +206,7 @@ export function createCommitter(deps: Deps) {
     draining = null
   }
 
-  async function runBatch(batch: Queued[]): Promise<void> {
+  async function runBatch(batch: Unit[]): Promise<void> {
     try {
       if (!writer.inTransaction) await beginFor(batch)
       if (!batch.length) return
@@ -222,7 +223,7 @@ export function createCommitter(deps: Deps) {
    * Begins a transaction. While another program locks the file, retries without blocking the loop, and new units join.
    * Each unit is rejected when its own patience ends.
    */
-  async function beginFor(batch: Queued[]): Promise<void> {
+  async function beginFor(batch: Unit[]): Promise<void> {
     for (;;) {
       try {
         begin.run()
