@@ -7,9 +7,7 @@ import type { AuditEventRow } from './table'
 
 const MAX_BYTES = 4096
 
-/**
- * Whether `JSON.stringify` already returns the canonical form: well-formed strings, finite numbers, lists of strings.
- */
+/** Whether `JSON.stringify` returns the canonical form already: well-formed strings, finite numbers, string lists. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)
@@ -91,10 +89,7 @@ function membersOf(summary: string): Record<string, unknown> {
   }
 }
 
-/**
- * A summary as canonical JSON of at most 4 KiB. The largest members of a longer one are dropped, and `truncated` lists
- * their names.
- */
+/** A summary as canonical JSON of at most 4 KiB. Drops the largest members of longer ones, listed in `truncated`. */
 export function summarise(summary: Record<string, unknown>): string {
   const whole = canonical(summary)
   // A UTF-16 unit takes at most three bytes in UTF-8, so short texts need no byte count.

@@ -61,10 +61,7 @@ export function createCheckpointBook({ folder, maxBytes = MAX_BYTES }: { folder:
     for (const checkpoint of checkpoints) known.newest.set(checkpoint.scope, checkpoint)
   }
 
-  /**
-   * Starts a new file with the newest checkpoint of every chain. The file is complete before it replaces the current
-   * one.
-   */
+  /** Starts a new file with the newest checkpoint of every chain. Replaces the current file only when complete. */
   async function startNewFile(newest: readonly Checkpoint[]): Promise<number> {
     const draft = `${current}.new`
     await rm(draft, { force: true })
@@ -110,10 +107,7 @@ function read(line: string): Checkpoint | null {
   }
 }
 
-/**
- * Drops a last line that a crash cut short, because its `append` never returned. Returns the file size, 0 without a
- * file.
- */
+/** Drops a last line cut short by a crash, because its `append` never returned. Returns the size, 0 without a file. */
 async function dropTornLine(path: string): Promise<number> {
   if (!(await exists(path))) return 0
   const bytes = await readFile(path)

@@ -23,9 +23,7 @@ export type Proof = {
   broken: Broken | null
 }
 
-/**
- * The fault, its location, and the ids of the events on both sides. `line` counts records, and the header is line 1.
- */
+/** The fault, its location, and the ids of the events around it. `line` counts records, and the header is line 1. */
 export type Broken = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }

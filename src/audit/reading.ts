@@ -62,10 +62,7 @@ const WINDOW = 5_000
 
 export type AuditReading = ReturnType<typeof createAuditReading>
 
-/**
- * Owners can list, export and verify their own audit chain, operators any chain (docs/api.md 19, docs/operating.md
- * 2.17).
- */
+/** Owners list, export and verify their audit chain, operators any chain (docs/api.md 19, docs/operating.md 2.17). */
 export function createAuditReading(deps: Deps) {
   const signatures = createExportSignatures(deps)
   return {

@@ -11,9 +11,7 @@ type Deps = { auditReading: AuditReading }
 
 const RECORD = { scope: 'billing' } as const
 
-/**
- * The audit log of the caller's account (docs/api.md 19). `GET /audit` returns a bare array, so paging is in headers.
- */
+/** The caller's audit log (docs/api.md 19). `GET /audit` returns a bare array, so paging is in headers. */
 export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(guard)

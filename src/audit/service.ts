@@ -66,10 +66,7 @@ export function createAuditLog({ clock }: Deps) {
   )
   return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
 
-  /**
-   * Called after the routes are defined. `lookup` returns the success status of a route, for entries that do not set
-   * one.
-   */
+  /** Called after the routes are defined. `lookup` returns a route's success status, for entries without their own. */
   function setSuccessStatuses(lookup: typeof statusOf): void {
     statusOf = lookup
   }

@@ -16,7 +16,6 @@ import {
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './canvases-schema'
 import { type About, guardStep, type Plan, stepNames, toManifest, toStep, type Written } from './canvases-steps'
 
-/** One answer of a condition. */
 export type Answer = { condition: string; answer: 'true' | 'false' }
 
 /**
@@ -189,9 +188,7 @@ function stepsOf({ input, nodes, links }: Omit<Plan, 'placeOf'>): CanvasStep[] {
   return lineUp(flow, { stepOf: new Map(places.map((place, at) => [place, toDo(place, names[at]!)])), end })
 }
 
-/**
- * Writes a flow as steps with jumps (docs/api.md 10): the "true" branch, the "false" branch, then the following places.
- */
+/** Writes a flow as steps with jumps (docs/api.md 10): the "true" branch, the "false" branch, then later places. */
 function lineUp(flow: Flow, { stepOf, end }: Doings): CanvasStep[] {
   const drafts: Draft[] = []
   const last: Label = { at: 0 }

@@ -261,7 +261,6 @@ function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): 
   }
 }
 
-/** The steps that run before this node. */
 function stepsBefore(node: ReadNode, read: Drawing['read'], links: Drawing['links']): ReadNode[] {
   const before = leadingTo(node.id, links)
   return read.filter((node) => before.has(node.id) && isStep(node))
@@ -286,9 +285,7 @@ function inputProblems(node: NodeOf<'input'>): CanvasProblem[] {
   return timingProblems(config).map((sentence) => wrong(node, sentence))
 }
 
-/**
- * Problems in the trigger's settings that the skill review would reject. Checks only the settings this trigger uses.
- */
+/** Problems in the trigger's settings that the skill review would reject. Checks only the settings that are used. */
 function timingProblems({ triggerType, eventPattern, cron, timezone }: NodeOf<'input'>['config']): string[] {
   if (triggerType === 'schedule') {
     const problem = problemOfCron(cron!)

@@ -8,10 +8,7 @@ import * as hookWords from './schema'
 import { type CanvasRow, canvases, type HookRow, hooks, type WorkflowRow, workflows } from './table'
 import * as workflowWords from './workflows-schema'
 
-/**
- * Canvases (docs/api.md 9). An organization's key has those of its organization. A person also has those of the active
- * one.
- */
+/** Canvases (docs/api.md 9). An organization's key has its canvases, a person also those of the active organization. */
 export const canvas = defineResource({
   name: 'canvas',
   title: { one: 'canvas', many: 'canvases' },
@@ -121,10 +118,7 @@ export const hook = defineResource({
   }),
 })
 
-/**
- * Workflows (docs/api.md 10). An organization's key has those of its organization. A person also has those of the
- * active one.
- */
+/** Workflows (docs/api.md 10). An organization's key has its workflows, a person also those of the active one. */
 export const workflow = defineResource({
   name: 'workflow',
   title: { one: 'workflow', many: 'workflows' },

@@ -158,9 +158,7 @@ export const workflows = defineTable((k) =>
 )
 export type WorkflowRow = Row<typeof workflows>
 
-/**
- * A wrapper for values that may be a bare number or text, which the driver cannot write to a JSON column of Postgres.
- */
+/** A wrapper for values that may be a bare number or text, which the driver cannot write to Postgres JSON. */
 type Output = { value: unknown }
 
 /** Why a run waits. */
@@ -173,9 +171,7 @@ export type Pause = {
   message?: string
 }
 
-/**
- * Runs keep their initial steps, so that changing or deleting a workflow does not affect them (docs/attacks.md R14).
- */
+/** Runs keep their initial steps, so changing or deleting a workflow does not affect them (docs/attacks.md R14). */
 export const workflowRuns = defineTable((k) =>
   k.table(
     'workflow_runs',

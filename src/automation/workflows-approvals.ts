@@ -21,10 +21,7 @@ export type Approvals = ReturnType<typeof createApprovals>
 
 const waits = ({ pause }: Run): boolean => pause !== null && pause.kind !== 'delay'
 
-/**
- * Runs that wait for a person, as chats and browser sessions do. A request exists while a person is needed (docs/api.md
- * 10, 15).
- */
+/** Runs that wait for a person, as chats and browser sessions do. Requests exist only then (docs/api.md 10, 15). */
 export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'> }) {
   const runs = takeovers.of({ name: RUN_KIND, title: 'workflow run', silenceMs: HELD_MS, changed: async () => {} })
   const subjectOf = ({ id, owner }: Run) => ({ id, owner })
@@ -34,10 +31,7 @@ export function createApprovals({ takeovers }: { takeovers: Pick<Takeovers, 'of'
       if (waits(run)) await runs.lock(tx, subjectOf(run))
     },
 
-    /**
-     * Part of the transaction that moves a run: withdraws the request when the wait ends, and creates one when a wait
-     * begins.
-     */
+    /** Runs in the transaction that moves a run: withdraws the request when a wait ends, creates one when it begins. */
     async moved(tx: Tx, before: Run, now: Run): Promise<void> {
       if (waits(before)) await runs.forget(tx, [before.id])
       if (waits(now)) await runs.request(tx, subjectOf(now), { call: null, reason: now.pause?.message ?? null })
@@ -81,10 +75,7 @@ export function createApprovers({ workflows, orgs }: Deps) {
     if (caller.type === 'session') await workflows.assertMayMake(reader, caller, { org_id: orgIn(owner) })
   }
 
-  /**
-   * For a waiting run. Throws 403 when its step names approvers other than the caller. Throws as `assertMayRun` when it
-   * names none.
-   */
+  /** For a waiting run. Throws 403 unless its step names the caller. Throws as `assertMayRun` if it names nobody. */
   async function assertMayDecide(reader: Reader, caller: Caller, run: RunRow): Promise<void> {
     if (caller.type === 'operator') return
     const approvers = run.pause?.approvers
@@ -100,9 +91,7 @@ export function createApprovers({ workflows, orgs }: Deps) {
     await assertMayRun(reader, caller, run)
   }
 
-  /**
-   * Throws 400 for an approver without an account here, or who is not a member of the organization that owns the steps.
-   */
+  /** Throws 400 for an approver without an account here, or outside the organization that owns the steps. */
   async function assertApprovers(reader: Reader, steps: readonly Step[], owner: OwnerScope | null): Promise<void> {
     const org = owner && orgIn(owner)
     const named = steps.map(namedIn)

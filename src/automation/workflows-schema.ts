@@ -143,9 +143,7 @@ export const RunPage = pageOf('runs', WorkflowRun)
 export const RunQuery = t.Object({ ...PageQuery.properties, status: t.Optional(oneOf(RUN_STATUSES)) })
 export type RunQuery = Static<typeof RunQuery>
 
-/**
- * Body of `POST /evi/canvases/{id}/workflow`. Omitted members stay unchanged. Initially the canvas's name, and enabled.
- */
+/** Body of `POST /evi/canvases/{id}/workflow`. Omitted members stay. Initially the canvas's name, and enabled. */
 export const OfCanvas = t.Object(
   { name: t.Optional(Name), enabled: t.Optional(t.Boolean()) },
   { $id: 'CanvasWorkflow' },

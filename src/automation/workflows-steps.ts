@@ -38,9 +38,7 @@ export type Doing<Type extends StepType> = {
   previous: string
   /** The values that expressions read. */
   values: Readonly<Record<string, unknown>>
-  /**
-   * Equal for each attempt of this step, so that receivers that know the key do the work once (docs/promises.md I38).
-   */
+  /** Equal for each attempt of a step, so that receivers that know the key do the work once (docs/promises.md I38). */
   key: string
   /** Stores the result of the step in a transaction of the step, so that both commit together. */
   keep(tx: Tx, done: Done): Promise<void>

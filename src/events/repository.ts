@@ -52,9 +52,7 @@ const insertEvent = command<BusEventRow>()((tx, p) =>
   }),
 )
 
-/**
- * One row per pattern with all its targets, because the cost depends on the number of rows. No target contains a space.
- */
+/** One row per pattern with all its targets, because rows determine the cost. No target contains a space. */
 const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((db, p) => {
   const t = db.of(eventSubscriptions)
   const ofOwner = and(eq(t.owner, p.owner), inArray(t.stem, [p.s0, p.s1, p.s2, p.s3, p.s4]))
@@ -85,7 +83,6 @@ export const eventRepository = {
     return (await tx.select({ id: t.id }).from(t).where(started).limit(max)).length
   },
 
-  /** The envelopes of these events, by id. */
   async envelopes(db: Reader, ids: readonly EventId[]): Promise<Map<EventId, string>> {
     if (!ids.length) return new Map()
     const t = db.of(busEvents)
@@ -174,9 +171,7 @@ function reachedBy(patterns: Awaited<ReturnType<typeof interested>>, type: strin
   return new Map([...found].map(([subscriber, targets]) => [subscriber, [...targets]]))
 }
 
-/**
- * Caches after the commit only, because the transaction may be rolled back or another subscription may begin before it.
- */
+/** Caches only after the commit, because the transaction may roll back or another subscription may precede it. */
 function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
   const { changes } = silence
   tx.afterCommit(() => {

@@ -91,8 +91,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
         data: { value: payload },
         depth: call.depth ?? 0,
       }
-      // An organization's event also reaches the publisher's own hooks and audit log, unless the organization's key
-      // publishes.
+      // Unless an organization's key publishes, its event also reaches the publisher's own hooks and audit log.
       const self: OwnerScope | null =
         call.caller.type !== 'operator' && !call.caller.orgId && scope !== `user:${call.caller.userId}`
           ? `user:${call.caller.userId}`
@@ -135,9 +134,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     return { events: page.items.map(present), ...pageFields(page) }
   }
 
-  /**
-   * A person counts as an organization of one member (docs/api.md 1.2). An organization's key acts for no other one.
-   */
+  /** A person counts as an organization of one (docs/api.md 1.2). An organization's key acts for no other one. */
   async function scopeOf(caller: Caller, id: string | undefined, act: 'publish' | 'read'): Promise<OwnerScope> {
     if (caller.type === 'operator') return (await orgs.findOwner(store.read, id)).scope
     const { activeOrgId, orgId, userId } = caller

@@ -128,8 +128,7 @@ const contentSafety = defineGuardrail({
         return null
       }
       if (any!.chance < MIN_DOUBT) return ordinaryFinding(any!.chance, threshold)
-      // The model is more certain that a text is not ordinary than of its category, so close categories are named
-      // together.
+      // The model is surer that a text is not ordinary than of its category, so close categories are named together.
       const found = CATEGORIES.map((category, index) => ({ category, chance: each[index]!.chance }))
       const top = Math.max(...found.map(({ chance }) => chance))
       const meant = found.filter(({ category, chance }) => chance >= top / 2 && categories.includes(category))

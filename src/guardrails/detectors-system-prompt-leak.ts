@@ -61,9 +61,7 @@ function passagesOf(source: string, at: Int32Array): Passage[] {
 const SENTENCE_END = /[.!?。！？]\s|[\n。！？]/
 const WORD = /[\p{L}\p{N}]/u
 
-/**
- * The letters and digits of a text without the characters between them. `at` maps each letter to its original offset.
- */
+/** The letters and digits of a text without other characters. `at` maps each letter to its original offset. */
 function lettersOf(source: string): Letters {
   const { text, at } = reading(source)
   const places = new Int32Array(text.length)

@@ -198,9 +198,7 @@ const MAX_CHARS = 512
  * MAX_STEPS_INLINE} applies.
  */
 const MAX_SIZE = 1_000
-/**
- * Time limit for finding matches, because each may read the rest of the text again. Beyond it all text is one match.
- */
+/** Time limit for finding matches, because each may read the rest of the text. Beyond it all text is one match. */
 const MAX_MS = 500
 /** The same limit on the event loop, and for counting matches that are not redacted. */
 const MAX_MS_INLINE = 5

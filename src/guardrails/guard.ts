@@ -44,9 +44,7 @@ export type Guard = {
     words: { prose: readonly string[]; fixed: readonly string[] },
     signal: AbortSignal,
   ): Promise<Checked<string[]>>
-  /**
-   * Checks texts that were admitted before, perhaps under another policy. A mark replaces a text that is blocked now.
-   */
+  /** Checks texts that were admitted before, perhaps under another policy. A mark replaces a text blocked now. */
   redactEarlier(texts: readonly string[], signal: AbortSignal, as?: SentAs): Promise<string[]>
   /** Checks a complete answer. */
   checkAnswer(text: string, about: AboutAnswer, signal: AbortSignal): Promise<Checked<string>>

@@ -34,9 +34,7 @@ export const GUARDRAIL_IDS = [
 
 export type GuardrailId = (typeof GUARDRAIL_IDS)[number]
 
-/**
- * What a rule runs on: the prompt, the answer, a tool call before it runs, a tool's result before an engine reads it.
- */
+/** What a rule runs on: the prompt, the answer, a tool call before it runs, a tool result before an engine reads it. */
 export type Phase = 'input' | 'output' | 'tool_call' | 'tool_result'
 /** What a rule does when it fires (docs/api.md 12). */
 export type Verdict = 'block' | 'redact' | 'flag'
@@ -54,9 +52,7 @@ export type AboutText = {
   sources?: readonly string[]
   /** A guardrail calls this when it lets a text pass without being sure of this part. */
   unsure?(part: Pick<Match, 'start' | 'end'>): void
-  /**
-   * True in a worker process, where a check may take its time. On the event loop a slow check throws {@link TooSlow}.
-   */
+  /** True in a worker process, where a check may be slow. On the event loop a slow check throws {@link TooSlow}. */
   patient?: boolean
 }
 

@@ -86,7 +86,6 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
 
   return { texts, recurringTexts, value, everyRule, secondLook }
 
-  /** The outcome of each text. */
   async function texts(inspection: Inspection, all: readonly string[]): Promise<readonly Outcome[]> {
     const { rules } = inspection.set
     const outcomes = await run<readonly Outcome[]>(inspection, {

@@ -164,9 +164,7 @@ export async function applyRules(rules: readonly CompiledRule[], text: string, a
 /** `findings` has one entry per rule, in the order of the rules. */
 type EveryRule = { outcome: Outcome; findings: readonly (Finding | null)[] }
 
-/**
- * The findings of every rule, including those after a rule that blocks, for `POST /guardrail-policies/{id}/evaluate`.
- */
+/** The findings of all rules, including those after a blocking rule, for `POST /guardrail-policies/{id}/evaluate`. */
 export async function applyEveryRule(
   rules: readonly CompiledRule[],
   text: string,

@@ -92,10 +92,7 @@ type Deps = {
   policyOf(caller: Call['caller']): CompiledPolicy | null | Promise<CompiledPolicy | null>
 }
 
-/**
- * Scores texts with the local model of `content_safety`. Calls no engine and charges nothing. Stores only hashes in the
- * audit log.
- */
+/** Scores texts with the local model of `content_safety`. Free, without an engine. The audit log gets only hashes. */
 export async function moderate({ resources, policyOf }: Deps, call: Call, { input }: ModerationOrder) {
   const rules = rulesOf(await policyOf(call.caller))
   const isParts = Array.isArray(input) && typeof input[0] === 'object'

@@ -53,9 +53,7 @@ const RULE_CONFIGS: ReadonlyMap<GuardrailId, TSchema> = new Map(
 /** JSON Schema of the `config` of a rule. */
 export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ ...RULE_CONFIGS.get(id)! })
 
-/**
- * The part of a rule's config that the guardrail reads: its own members, with the default `threshold` if it has one.
- */
+/** The part of a rule's config that the guardrail reads: its members, with the default `threshold` if it has one. */
 function detectorConfig({ config: schema }: Guardrail, config: Record<string, unknown>): Record<string, unknown> {
   const own = propertiesOf(schema)
   const given = Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(own, name)))
@@ -133,9 +131,7 @@ export type CompiledRule = GuardrailRule & {
   question?: string
 }
 
-/**
- * Compiles a rule. A rule stored by an older release that no longer compiles fails on every text, so it fails closed.
- */
+/** Compiles a rule. A rule of an older release that no longer compiles fails on every text, so it fails closed. */
 export function compileRule(rule: GuardrailRule): CompiledRule {
   try {
     const guardrail = GUARDRAILS.get(rule.guardrail_id)!

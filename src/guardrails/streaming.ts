@@ -21,9 +21,7 @@ type Rules = {
 
 export type HoldBack = ReturnType<typeof createHoldBack>
 
-/**
- * Shows nothing of an answer before it is complete, because escapes can hide the content of a partial JSON document.
- */
+/** Shows nothing of an answer before it is complete, because escapes can hide the content of partial JSON. */
 export function createHoldAll(): HoldBack {
   let shown = ''
   return {
@@ -37,9 +35,7 @@ export function createHoldAll(): HoldBack {
   }
 }
 
-/**
- * Behaves like `other`, unless the first character shows that the answer may be JSON. Then it holds back everything.
- */
+/** Behaves like `other`, unless the first character shows that the answer may be JSON. Then it holds all text back. */
 export function createHoldIfJson(other: HoldBack): HoldBack {
   let begun = ''
   let chosen: HoldBack | null = null

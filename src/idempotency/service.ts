@@ -185,8 +185,7 @@ export function createIdempotency({ store, clock, masterKey }: Deps) {
    * key, 409 `idempotency_conflict` while the key is in use or when it belongs to another request.
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
-    // Throws 400 `validation_error` for an invalid key. A repeated header arrives joined by a comma, which is also
-    // invalid.
+    // Throws 400 `validation_error` for an invalid key. Repeated headers arrive joined by a comma, which is invalid.
     if (!KEY.test(request.key)) throw badKey(request.key)
     const id = `${request.userId} ${request.key}`
     const other = running.get(id)

@@ -15,10 +15,7 @@ export type Running<Payload extends Stored> = {
   readonly attempt: number
   /** Aborts when the job is cancelled, taken over or times out, and when the server stops. */
   readonly signal: AbortSignal
-  /**
-   * Reports progress in percent, 0 to 99, and a word for the current stage. Never decreases. Written about once a
-   * second.
-   */
+  /** Reports progress in percent, 0 to 99, and a word for the stage. Never decreases. Written about once a second. */
   progress(percent: number, stage?: string): void
   /** The value that this or an earlier attempt stored under a name, or null. */
   recall(name: string): Promise<object | null>
@@ -31,18 +28,13 @@ export type Running<Payload extends Stored> = {
   write<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/**
- * The outcome of a successful run: a result, with effects that commit with it exactly once, or a continuation at a
- * later time.
- */
+/** The outcome of a successful run: a result whose effects commit with it exactly once, or a later continuation. */
 export type Outcome<Result extends Stored> =
   | { result?: Result; again?: undefined; effects?(tx: Tx): Promise<unknown> }
   /** `at` in epoch milliseconds. The next run counts as a first attempt. */
   | { again: { at: number }; result?: undefined; effects?(tx: Tx): Promise<unknown> }
 
-/**
- * Throw this to fail a job without another attempt. The message is stored as its error and may be shown to its owner.
- */
+/** Throw this to fail a job without another attempt. Its message is stored and may be shown to the job's owner. */
 export class GiveUp extends Error {
   override name = 'GiveUp'
 }
@@ -75,9 +67,7 @@ export type JobKind<Payload extends Stored = Stored, Result extends Stored = Sto
   dueAt?(tx: Tx): Promise<number | null>
   /** Retention of a row after its end. 0 deletes it at its end. 30 days by default (docs/api.md 7). */
   keepMs?: number
-  /**
-   * Runs in the commit that ends a job as failed, whatever the cause. Releases what the job held and notifies waiters.
-   */
+  /** Runs in the commit that ends a job as failed, whatever the cause. Releases what it held and notifies waiters. */
   onFailed?(tx: Tx, job: { id: JobId; owner: OwnerScope | null; payload: Payload }, error: string): Promise<unknown>
   /** Runs in the commit that ends a job, completed or failed. Settles charges and notifies listeners. */
   onEnd?(tx: Tx, ended: JobRow): Promise<unknown>

@@ -16,9 +16,7 @@ export type ShownQuery = Wanted & {
 
 const newestFirst = pagesBy(jobs, 'created_at')
 
-/**
- * A job that waits for a retry counts as active, because the visible status only moves forward (docs/promises.md I15).
- */
+/** A job that waits for a retry counts as active. The visible status only moves forward (docs/promises.md I15). */
 export const statusOf = ({ state, started_at }: Pick<JobRow, 'state' | 'started_at'>): JobState =>
   state === 'queued' && started_at !== null ? 'active' : state
 
@@ -110,9 +108,7 @@ export async function payloadsOf(reader: Reader, ids: readonly JobRow['id'][]) {
     .where(inArray(t.id, [...ids]))
 }
 
-/**
- * The numbers of callers' jobs that wait, run, and failed since a given time. Cancelled jobs are not counted as failed.
- */
+/** The numbers of callers' jobs that wait, run, and failed since a time. Cancelled jobs do not count as failed. */
 export async function jobSums(reader: Reader, since: number) {
   const t = reader.of(jobs)
   const total = sql<number>`count(*)`.mapWith(Number)

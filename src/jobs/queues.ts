@@ -60,9 +60,7 @@ export function createQueues({ clock, kinds, wake }: Deps) {
     })
   }
 
-  /**
-   * Prevents all processes from beginning jobs of the type. Running jobs continue. False when it was already paused.
-   */
+  /** Prevents all processes from starting jobs of the type. Running jobs continue. False if it was already paused. */
   async function pause(tx: Tx, type: JobType): Promise<boolean> {
     const t = tx.of(jobPauses)
     const now = clock.now()

@@ -3,9 +3,7 @@ import { allOf, command, counted, insertAll, query, type Reader, rowsIn, type Tx
 import type { JobId, StepKind } from './schema'
 import { type JobRow, jobAsks, jobMemory, jobSteps, jobs, type StepRow } from './table'
 
-/**
- * Maximum number of logged steps per job, so that a kind that reports a stage for each page does not fill the database.
- */
+/** Maximum logged steps per job, so that a kind that reports a stage for each page does not fill the database. */
 const MAX_STEPS = 200
 
 type NewStep = { what: StepKind; attempt: number; detail: string | null; now: number }
@@ -222,10 +220,7 @@ export const jobRepository = {
 
   nextTurn: async (tx: Tx, place: Place): Promise<number> => (await jobRepository.nextTurns(tx, [place]))[0]!,
 
-  /**
-   * When the next waiting job is due and when the next lease ends (null for none), and whether a job is queued or
-   * requested.
-   */
+  /** When the next waiting job is due and the next lease ends (null for none), and if a job is queued or requested. */
   async soonest(db: Reader) {
     const [found] = await soonest(db, {})
     const ms = (value: number | null) => (value === null ? null : Number(value))

@@ -242,9 +242,7 @@ export function createJobs(deps: JobsDeps) {
     }
   }
 
-  /**
-   * Ends a queued or active job as failed, with the error `cancelled` (docs/api.md 7). False when it had already ended.
-   */
+  /** Ends a queued or active job as failed, with the error `cancelled` (docs/api.md 7). False if it already ended. */
   async function cancel(tx: Tx, row: JobRow): Promise<boolean> {
     if (!(await worker.fail(tx, row, CANCELLED))) return false
     tx.afterCommit(() => worker.drop(row.id))

@@ -25,10 +25,7 @@ export const linesOf = (kinds: readonly string[]) =>
       .where(sql`${inLine} and not ${isPaused}`)
   })
 
-/**
- * Interval of checks for other processes' jobs. On SQLite there are none, and the interval only bounds a missed
- * wake-up.
- */
+/** Interval of checks for other processes' jobs. On SQLite there are none, and it only bounds a missed wake-up. */
 const LOOK_MS = { postgres: 500, sqlite: 5_000 }
 /** Maximum interval after checks without jobs, so that an idle server wakes less often. */
 const CALM_MS = { postgres: 2_000, sqlite: 10_000 }

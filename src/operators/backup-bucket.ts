@@ -41,7 +41,6 @@ export function createBucket(at: string, settings: BucketSettings) {
   return {
     exists: () => reached(at, () => client.file(keyOf(MANIFEST)).exists()),
 
-    /** The text of the manifest. */
     manifest: () => reached(at, () => client.file(keyOf(MANIFEST)).text()),
 
     /** Uploads a finished backup. */

@@ -121,10 +121,7 @@ export function createBackup(deps: Deps) {
   }
 }
 
-/**
- * Removes the leftovers of killed backups from the data folder. The process that owns the folder calls it before a
- * backup.
- */
+/** Removes leftovers of killed backups from the data folder. The process that owns it calls this before a backup. */
 export async function sweepUnfinished(dataDir: string): Promise<void> {
   await rm(join(dataDir, OUTGOING), { recursive: true, force: true })
   const backups = join(dataDir, 'backups')

@@ -196,10 +196,7 @@ async function compare({ billing: { reconciliation } }: Deps, _call: By): Promis
   return reconciled(differences.map((difference) => ({ ...facts(difference), applied: false })))
 }
 
-/**
- * Corrects every wallet that can be corrected. Each correction has its own transaction and is recorded in the owner's
- * chain.
- */
+/** Corrects every correctable wallet. Each correction has its own transaction and is recorded in the owner's chain. */
 async function apply({ audit, billing: { reconciliation } }: Deps, call: By): Promise<Reconciliation> {
   const shown: Reconciliation['differences'] = []
   for (const found of await reconciliation.differences()) {

@@ -83,9 +83,7 @@ export function assertNameFree(before: EngineVersion, placesOf: Places, name: st
   if (taken) throw nameTaken(name, taken.words)
 }
 
-/**
- * The models of a new upstream whose request names none: all models that it lists. Throws 400 when it lists too many.
- */
+/** The models of a new upstream whose request names none: all that it lists. Throws 400 when it lists too many. */
 export function chosenFrom(name: string, listed: string[]): string[] {
   if (listed.length <= MAX_MODELS) return listed
   const some = listed.slice(0, MAX_MODELS).join(', ')
@@ -137,9 +135,7 @@ export function withChanged(before: EngineVersion, placesOf: Places, name: strin
   return { ...before.kept, upstreams: { ...before.kept.upstreams, [name]: upstream } }
 }
 
-/**
- * Removes an upstream and its targets. The file's configuration of a copied upstream applies again. Throws 404, 409.
- */
+/** Removes an upstream and its targets. The file's configuration of a copied one applies again. Throws 404, 409. */
 export function withRemoved(before: EngineVersion, placesOf: Places, name: string): StoredEngines {
   upstreamIn(before, placesOf, name, false)
   const { [name]: _, ...upstreams } = before.kept.upstreams

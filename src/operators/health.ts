@@ -87,10 +87,7 @@ export function createHealth(deps: Deps) {
     return database
   }
 
-  /**
-   * Whether the cached result is current. Breaker changes (docs/api.md 22.3) and changes in the state of writes
-   * invalidate it.
-   */
+  /** Whether the cached result is current. Breaker changes (docs/api.md 22.3) and write state changes invalidate it. */
   function isFresh({ at, changes, keeps, wasFarOff }: NonNullable<typeof last>): boolean {
     const isSame = changes === engineChanges() && keeps === !isFailing() && wasFarOff === isFarOff()
     return isSame && clock.monotonic() - at < FRESH_MS

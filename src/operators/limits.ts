@@ -37,10 +37,7 @@ export function createLimitVerbs({ store, clock, keys, increases, limiter, tiers
     return keys.get(call, id)
   }
 
-  /**
-   * Sets the key settings that an owner may set, and the tier. Throws 404, 400, 409 for the tier of a revoked or
-   * expired key.
-   */
+  /** Sets the owner's settings of a key and its tier. Throws 404, 400, 409 for the tier of a revoked or expired key. */
   async function updateKey(call: Call<OperatorCaller>, ref: string, { tier, ...patch }: OperatorKeyPatch) {
     const { id } = await keys.get(call, ref)
     return store.write(async (tx) => {

@@ -8,10 +8,7 @@ const OF_REVIEW = { holds: 'content', role: 'reviewer' } as const
 const REVIEWS = { role: 'reviewer' } as const
 const Rerun = t.Object({ rerun: t.Optional(t.Boolean()) })
 
-/**
- * All skills, the skills that owners of keys have installed, and submissions with past decisions (docs/operating.md
- * 2.11).
- */
+/** All skills, the installed skills of key owners, and submissions with past decisions (docs/operating.md 2.11). */
 export const skillVerbs = ({ skills, submissions }: OperatorService) =>
   [
     operator.get(

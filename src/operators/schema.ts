@@ -64,10 +64,7 @@ export const Grant = t.Object({
 })
 export type Grant = Static<typeof Grant>
 
-/**
- * Body of `POST /ops/v1/credits/adjustments`: a positive or negative amount. The balance cannot fall below the held
- * amount.
- */
+/** Body of `POST /ops/v1/credits/adjustments`: a signed amount. The balance cannot fall below the held amount. */
 export const NewAdjustment = t.Object({
   owner: OwnerRef,
   amount_cents: t.Number({ minimum: -MAX_CENTS, maximum: MAX_CENTS }),
@@ -151,7 +148,6 @@ export type NewCaps = Static<typeof NewCaps>
 const { scope: _report, ...filters } = UsageQuery.properties
 const { scope: _export, ...exportFilters } = UsageExportQuery.properties
 
-/** The owner and the filters of a usage report. */
 export const OperatorUsageQuery = t.Object({ ...OwnerQuery.properties, ...filters })
 export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
 

@@ -89,9 +89,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
     }
   }
 
-  /**
-   * Reads a source at most once in this time. If a read fails, returns the last value and adds the name to `failing`.
-   */
+  /** Reads a source at most once in this time. If a read fails, returns the last value and names it in `failing`. */
   function source<T>(name: string, everyMs: number, find: () => Promise<T>) {
     const fresh = seldom(clock, everyMs, find)
     let last: { value: T } | null = null

@@ -35,9 +35,7 @@ export type Memory = {
 export type Own = {
   /** The caller's files with these ids. Other ids find nothing. */
   named(call: Call, ids: readonly string[], signal: AbortSignal): Promise<OwnText[]>
-  /**
-   * Texts relevant to a question: knowledge files of the caller's skills and, with `files`, the caller's other files.
-   */
+  /** Texts relevant to a question: files of the caller's skills, and with `files` also the caller's other files. */
   about(call: Call, question: string, wanted: { files: boolean; signal: AbortSignal }): Promise<OwnText[]>
 }
 

@@ -1,9 +1,6 @@
 import { AppError, defineError } from '../kernel/errors'
 
-/**
- * Thrown when there are no readable sources or they do not answer the question. An engine may then answer from its own
- * knowledge.
- */
+/** Thrown when no readable source answers the question. An engine may then answer from its own knowledge. */
 class NothingToRead extends AppError {}
 
 const nothingToRead =

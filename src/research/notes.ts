@@ -34,9 +34,7 @@ const ASKS_FIGURE =
   /\b(?:how (?:many|much|long|far|tall|old|often)|when|what year|price|cost|rate|percent\w*|number)\b/i
 const ENOUGH_MATCH = 0.18
 
-/**
- * Reads sources for a question. Returns notes, best first, without duplicates, boilerplate or commands to the reader.
- */
+/** Reads sources for a question. Returns notes, best first, without duplicates, boilerplate or commands. */
 export function readSources({ question, sources, mostNotes: maxNotes, mostOfSource: maxOfSource }: Input): Reading {
   const copyOf = copiesAmong(sources.map(({ text }) => text))
   const commanding: Reading['commanding'] = []
@@ -70,10 +68,7 @@ const AROUND_CHARS = 400
  * Omitting a sentence harms a report less than quoting a command, so the threshold is low.
  */
 const LIKELY = 0.45
-/**
- * The model takes some plain statements of figures, such as the cargo of a ship, for commands, but never with
- * certainty.
- */
+/** The model takes some statements of figures, such as a ship's cargo, for commands, but never with certainty. */
 const CERTAIN = 0.8
 
 const TELLS = /^(?:It|He|She|They|The|Its|Their|This|These|An?|In|On|At)\s/
@@ -198,9 +193,7 @@ function ofEachSource<One extends Ranked>(all: readonly One[], max: number): One
     })
 }
 
-/**
- * Attaches an equal note of another source to the first one. Notes of copies are dropped, because they prove nothing.
- */
+/** Attaches an equal note of another source to the first one. Drops notes of copies, because they prove nothing. */
 function withoutRepeats(ranked: readonly Ranked[], max: number, copyOf: readonly (number | null)[]): Note[] {
   const stored: (Ranked & { alike: Omit<Note, 'alike'>[] })[] = []
   for (const one of ranked) {

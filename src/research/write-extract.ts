@@ -13,9 +13,7 @@ type Input = {
   read: number
 }
 
-/**
- * A report of quotations without a language model: every sentence is a verbatim sentence of a source (docs/api.md 7).
- */
+/** A report of quotations without a language model: every sentence is verbatim from a source (docs/api.md 7). */
 export function writeExtract({ plan, notes, disagreements, read }: Input): Draft {
   // The best note of each source first, because a summary of a single source would hide the others.
   const seen = new Set<number>()

@@ -229,9 +229,7 @@ function goingOn(mode: string | null, now: Choice, request: ModeRequest): Choice
   return { ...now, mode, source: 'classifier', confidence: null, reasoning, engine: null }
 }
 
-/**
- * The choice of a stage that is sure. A guessed mode without a connected engine falls back to a mode that can answer.
- */
+/** The choice of a stage that is sure. A guessed mode without a connected engine falls back to an available mode. */
 function promoted(result: Omit<StageResult, 'matched'>, source: Choice['source'], request: ModeRequest): Choice {
   const { mode, confidence, reasoning, engine, preferenceId } = result
   if (GUESSES.has(source) && request.answers && !request.answers(mode)) {

@@ -143,9 +143,7 @@ export function combine(own: Source, active: Omit<Source, 'weight'>): Effective 
 /** Maximum number of matching steps per prompt on the event loop: 20 ms in the worst case, usually far below 1 ms. */
 const MAX_STEPS = 300_000
 
-/**
- * Pause for rules that timed out, because each such attempt may cost a process. Much shorter prompts are still tried.
- */
+/** Pause for rules that timed out, because each attempt may cost a process. Much shorter prompts are still tried. */
 const REST_MS = 10_000
 
 /** The end of a rule's pause (monotonic), and the length of the prompt on which it timed out. */
@@ -225,9 +223,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
       ofKeys.forget(id)
       dropSource(id)
     },
-    /**
-     * Call this after a preference changed. Also drops its owner's default, which may be or have been this preference.
-     */
+    /** Call this after a preference changes. Also drops its owner's default, which may be or have been this one. */
     forgetPreference(id: PreferenceId, owner: OwnerScope): void {
       preferences.forget(id)
       owners.forget(owner)

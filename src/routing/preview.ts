@@ -24,9 +24,7 @@ import { readRules } from './rules'
 import type { NewRule, Preview, PreviewInput, Replayed, ReplayInput } from './schema'
 import type { Preferences } from './service'
 
-/**
- * Warning of an answer or a preview: the engine that a rule names is not connected, so the mode's own engine is used.
- */
+/** Warning of an answer or a preview: a rule names an engine that is not connected, so the mode's engine is used. */
 export const engineLeft = (engine: string, mode: string): string =>
   `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
 

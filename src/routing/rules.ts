@@ -38,9 +38,7 @@ export const belowFloor = (rules: readonly Confident[], floors: Floors = {}): st
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
-/**
- * Maximum size of all patterns of one preference, with repetition counts written out. Bounds the time to compile them.
- */
+/** Maximum size of a preference's patterns, with repetitions written out. Bounds the time to compile them. */
 const MAX_TOTAL_SIZE = 26_000
 
 /** The modes a rule may choose: those with their own engine, except `auto`. */
@@ -152,8 +150,7 @@ function readRule(rule: NewRule, path: string): RoutingRule {
   const mode = readMode(rule.target_mode, `${path}.target_mode`)
   const engine = readEngine(rule.target_engine, `${path}.target_engine`)
   if (engine !== null) {
-    // An engine that makes images or videos cannot answer a text mode, and a text engine cannot answer an image or
-    // video mode.
+    // Image and video engines cannot answer text modes, and text engines cannot answer image and video modes.
     const [makes, wants] = [findEngine(engine)!.kind, engineOfMode(mode)!.kind]
     const at = `${path}.target_engine`
     const message = `"${at}" is "${engine}", which makes ${makes}, while mode "${mode}" wants ${wants}. Name an engine of that kind, or leave it out.`

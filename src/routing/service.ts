@@ -83,9 +83,7 @@ type BindDeps = { store: Store; bindings: KeyBindings; effective: EffectiveRouti
 /** Binds preferences and rules to keys (docs/api.md 13). The caller must own or manage the key, else 404. */
 function createBind({ store, bindings, effective, preferences }: BindDeps) {
   return {
-    /**
-     * `PUT /keys/{id}/routing-preference`. Null unbinds. Throws 404, and 400 when the preference does not fit the key.
-     */
+    /** `PUT /keys/{id}/routing-preference`. Null unbinds. Throws 404, and 400 if the preference is not for the key. */
     preference: (call: Call, id: string, { routing_preference_id: wanted }: PreferenceBinding): Promise<ApiKey> =>
       store.write(async (tx) => {
         tx.afterCommit(() => forget(id))

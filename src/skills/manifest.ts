@@ -195,9 +195,7 @@ export const storedTool = <T extends object>(tool: T): T => pruned(ManifestTool 
 /** The part of a schema that lists the members a value may have. */
 type Shape = { properties?: Record<string, Shape>; items?: Shape }
 
-/**
- * Drops members that the schema does not name and lists their paths in `dropped`. Without `properties` it keeps all.
- */
+/** Drops members that the schema does not name and lists their paths in `dropped`. Keeps all without `properties`. */
 function pruned({ properties, items }: Shape, value: unknown, path: string, dropped: string[]): unknown {
   if (Array.isArray(value) && items) return value.map((item, at) => pruned(items, item, `${path}[${at}]`, dropped))
   if (!properties || typeof value !== 'object' || value === null || Array.isArray(value)) return value

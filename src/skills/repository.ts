@@ -84,9 +84,7 @@ export const submissionRepository = {
     return (await db.select().from(table).where(own).limit(1))[0]
   },
 
-  /**
-   * Changes a submission only from state `from`, so no transition happens twice. Returns undefined in any other state.
-   */
+  /** Changes a submission only from state `from`, so no transition happens twice. Returns undefined in other states. */
   async move(
     tx: Tx,
     id: SubmissionId,

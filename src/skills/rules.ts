@@ -12,9 +12,7 @@ export type Viewer = { owner: OwnerScope; orgIds: readonly OrgId[] }
 
 export const isOwn = ({ owner }: Pick<SkillRow, 'owner'>, viewer: Viewer): boolean => owner === viewer.owner
 
-/**
- * The owner always sees a skill. An approved, live skill is visible to everyone if public, or to members of its org.
- */
+/** Owners always see their skills. Others see approved, live skills that are public or belong to their organization. */
 export function maySee(row: SkillRow, viewer: Viewer): boolean {
   if (isOwn(row, viewer)) return true
   if (row.status !== 'approved' || row.live_version_id === null) return false

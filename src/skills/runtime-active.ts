@@ -63,9 +63,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
       return held.order.length || request.slugs.length ? activeOn(held, request) : NO_SKILLS
     },
 
-    /**
-     * Only the skills named in the request, not the owner's other skills. Used when strangers talk to the owner's AI.
-     */
+    /** Only the skills named in the request, not the owner's others. Used when strangers talk to the owner's AI. */
     async onlyNamed(call: Call, { slugs, prompt }: Request): Promise<Activation> {
       if (!slugs.length) return NO_SKILLS
       const { bySlug, viewer } = await shelfOf(call)
@@ -83,9 +81,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
       return toolsByName(order.filter(({ enabled }) => enabled))
     },
 
-    /**
-     * The passages relevant to a question in the knowledge files of all enabled skills, joined into one text per file.
-     */
+    /** The passages relevant to a question in the knowledge files of all enabled skills, one text per file. */
     async knowledgeOf(call: Call, question: string): Promise<{ title: string; text: string }[]> {
       const { order } = await shelfOf(call)
       return order.flatMap(({ loaded, enabled }) =>

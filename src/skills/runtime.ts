@@ -18,9 +18,7 @@ const MAX_PASSAGES = 4
 /** Maximum number of words of a question that are searched. More words only cost time. */
 const MAX_WORDS = 24
 
-/**
- * BM25 search in a skill's files, or null without files. The index is built on first use and cached with the version.
- */
+/** BM25 search in a skill's files, or null without files. The index is built on first use and cached per version. */
 export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowledgeFiles'>) {
   const passages = Object.entries(knowledgeFiles).flatMap(([path, text]) =>
     split(text).map((part) => ({ path, text: part })),
@@ -156,8 +154,7 @@ export function loadVersion(
 ): Loaded {
   const { name, trigger } = manifest
   const written = JSON.stringify(manifest)
-  // Uses the preferred engine only if it still exists and writes text, so that an outdated preference cannot break a
-  // run.
+  // Uses the preferred engine only if it exists and writes text, so that an outdated preference cannot break a run.
   const engine = manifest.modelPreference ? findEngine(manifest.modelPreference) : null
   // Encloses the prompt in lines with a random mark, so it cannot end early and speak for another skill or the server.
   const mark = randomHex(6)

@@ -52,14 +52,10 @@ const MAX_WORDS = 200
 /** Rows of the sorted list that are scanned first. A word that occurs in every 60th skill fills a page within them. */
 const FIRST_LOOK = 3_000
 
-/**
- * This many hits in the first scan show that the words are frequent, so scanning on is faster than collecting all hits.
- */
+/** This many hits in the first scan show that the words are frequent. Scanning on is then faster than collecting. */
 const FREQUENT = 35
 
-/**
- * Maximum number of hits that are collected and sorted. With more hits, scanning the sorted list soon fills the page.
- */
+/** Maximum number of collected and sorted hits. With more hits, scanning the sorted list soon fills the page. */
 const FEW_HITS = 1_500
 
 type Params = { terms: string; category: string; at: number; seq: number; limit: number }

@@ -34,10 +34,7 @@ export function isOffered({ permissionLevel, scope }: Tool, caller: TenantCaller
 const ADMINS: ReadonlySet<Role> = new Set<Role>(['owner', 'admin'])
 const MEMBERS: ReadonlySet<Role> = new Set<Role>(['owner', 'admin', 'member'])
 
-/**
- * The reason why this caller may not use the tool, in one sentence, or null. `role` is the caller's role in the active
- * org.
- */
+/** The reason why this caller may not use the tool, in a sentence, or null. `role` is the role in the active org. */
 export function refusal(tool: Tool, { caller }: Call, role: Role | null): string | null {
   if (!carries(caller, tool.scope)) return `This key lacks the scope ${tool.scope}, which ${tool.name} needs.`
   switch (tool.permissionLevel) {

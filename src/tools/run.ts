@@ -45,9 +45,7 @@ type Deps = {
   onFault(name: string, error: unknown): void
 }
 
-/**
- * Runs an engine's tool calls. Failures become outcomes that the engine can read. Rejects only when the run is aborted.
- */
+/** Runs an engine's tool calls. Failures become outcomes that the engine can read. Rejects only on abort. */
 export function createRun({ roleOf, onFault }: Deps) {
   const tallies = new WeakMap<Toolset, Tally>()
 

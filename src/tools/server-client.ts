@@ -127,10 +127,7 @@ async function withClient<T>(
   }
 }
 
-/**
- * The protocol's requests use the guarded outbound client, like all user-supplied addresses: public ones, no redirects
- * (J).
- */
+/** Protocol requests use the guarded outbound client, as for all user-supplied addresses: public, no redirects (J). */
 const throughTheDoor =
   (outbound: Outbound, { signal, budget }: Limits) =>
   async (url: string | URL, init: RequestInit = {}): Promise<Response> => {

@@ -39,9 +39,7 @@ type Shared = Omit<Circumstances, 'taken' | 'allowed'> & { budget: ListBudget; a
 
 /** Tools of the MCP servers that a request names (docs/api.md 28.2). */
 export function createServers({ outbound }: { outbound: Outbound }) {
-  /**
-   * Throws 400 `validation_error` or `url_blocked`, before any other work of the request. `at` contains their paths.
-   */
+  /** Throws 400 `validation_error` or `url_blocked`, before other work of the request. `at` contains their paths. */
   function assertServers(servers: readonly McpServer[], at: readonly string[] = []): void {
     if (servers.length > MAX_SERVERS) {
       const message = `"tools" names ${servers.length} MCP servers; at most ${MAX_SERVERS} are allowed.`

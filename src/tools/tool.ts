@@ -5,9 +5,7 @@ import type { Call, Scope } from '../kernel/caller'
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
 type Category = (typeof CATEGORIES)[number]
 
-/**
- * Who may use a tool: anyone, members of the active org, its owner and admins, or only this server (docs/api.md 5.2).
- */
+/** Who may use a tool: anyone, members of the active org, its owner and admins, or this server (docs/api.md 5.2). */
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number]
 

@@ -42,9 +42,7 @@ export async function compileInTurn(schema: JsonSchema): Promise<void> {
   validatorOf(schema)
 }
 
-/**
- * Whether an earlier check against this schema was slow. Then the next one waits for its own turn of the event loop.
- */
+/** Whether an earlier check against this schema was slow. Then the next one waits for a new event loop turn. */
 export const isSlow = (schema: JsonSchema): boolean => slow.has(bySchema.get(schema)!)
 
 const contentOf = (schema: JsonSchema): string => sha256Hex(JSON.stringify(schema))

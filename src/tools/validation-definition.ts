@@ -5,9 +5,7 @@ import { readPattern, type SizeOf } from './validation-pattern'
 import { heldBy, isSchema } from './validation-walk'
 
 const MAX_SCHEMA_BYTES = 32 * 1024
-/**
- * Maximum number of subschemas in one schema, because compiling takes about 1 ms for each and blocks the event loop.
- */
+/** Maximum subschemas in one schema, because compiling takes about 1 ms for each and blocks the event loop. */
 const MAX_PARTS = 200
 /** Maximum number of compiled keywords, for the same reason: a part with many takes several times as long. */
 const MAX_KEYWORDS = 600

@@ -92,9 +92,7 @@ export async function daySumsOf(db: Reader, calls: Calls): Promise<CallSums[]> {
   return rows.map(({ day, ...row }) => ({ ...row, at: day * DAY_MS, mode: null, resolved_mode: null, model: null }))
 }
 
-/**
- * `DAY_MS` as a literal, because with a parameter Postgres would not accept the selected expression as the grouped one.
- */
+/** `DAY_MS` as a literal. With a parameter Postgres would not accept the selected expression as the grouped one. */
 const dayOf = (t: typeof usageRecords.sqlite) => sql`${t.at} / 86400000`
 
 /** Concatenates the values of a group, because one text per group is cheaper than one row per call. */

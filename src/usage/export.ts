@@ -59,9 +59,7 @@ const MAX_OWNERS = 3
 
 const sumOf = (column: typeof usageRollups.sqlite.requests) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
-/**
- * For operators: the cost of all calls of this UTC day, by owner, and the last hour by mode compared with a day ago.
- */
+/** For operators: the cost of all calls of this UTC day by owner, and the last hour by mode compared to a day ago. */
 export async function usageOfAllOwners(reader: Reader, now: number) {
   const t = reader.of(usageRollups)
   const whole = and(eq(t.api_key, ''), eq(t.skill, ''))

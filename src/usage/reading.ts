@@ -158,9 +158,7 @@ export function createUsageReading(deps: Deps) {
     yield* exportOf(call, await ownerToShow(call, query.scope), query)
   }
 
-  /**
-   * The export of any owner, for operators. Records an audit event in the owner's chain before the first row is sent.
-   */
+  /** The export of any owner, for operators. Records an audit event in the owner's chain before the first row. */
   async function* exportOf(call: Call<Caller>, owner: OwnerScope, query: UsageExportQuery): AsyncGenerator<string> {
     const now = clock.now()
     const span = periodOf(query, now, EXPORT_DAYS)

@@ -90,9 +90,7 @@ export async function positionOf(db: Reader): Promise<number> {
   return row?.position ?? 0
 }
 
-/**
- * The buckets of one part. Left join from the cursor, so that even without buckets there is a row with the position.
- */
+/** The buckets of one part. Left join from the cursor, so that a row with the position exists even without buckets. */
 function bucketsOf(db: Reader, choice: Choice, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   return db

@@ -22,7 +22,6 @@ import { callFields, speedFields, usageRecords, usageSkills } from './table'
 
 type Seen = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
-/** Names of keys, by id. */
 type Names = { namesOf(reader: Reader, group: 'key', ids: readonly string[]): Promise<Map<string, string>> }
 /** The amount held under a ledger reference, in micro-cents. Undefined if unknown. */
 export type HeldUnder = (reader: Reader, reference: string) => Promise<number | undefined>

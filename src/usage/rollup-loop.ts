@@ -40,9 +40,7 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
 const IDLE_MS = 2_000
 /** Pause after a check without new calls, so that an idle server wakes less often. */
 const CALM_MS = 6_000
-/**
- * Maximum number of records read and buckets written per batch, because both block other work for some milliseconds.
- */
+/** Maximum records read and buckets written per batch, because both block other work for some milliseconds. */
 const MAX_RECORDS = 2_000
 const MAX_BUCKETS = 200
 const MIN_RECORDS = 100
@@ -130,9 +128,7 @@ export const startRollupLoop = ({ store, clock, onError }: Options): Loop => {
   })
 }
 
-/**
- * Adds calls to the hourly counts of their skills. Uses only hour buckets over all keys, which contain each call once.
- */
+/** Adds calls to the hourly counts of their skills. Uses only hour buckets over all keys, with each call once. */
 async function addSkillCalls(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   const hours = buckets.filter(({ grain, api_key, skill }) => grain === 'hour' && api_key === '' && skill !== '')
   const sums = new Map<string, { skill: string; at: number; calls: number }>()

@@ -56,14 +56,11 @@ export type SeriesDeps = {
   clock: Clock
   /** Micro-cents at today's prices. */
   costOf(engineId: string, used: { promptTokens: number; completionTokens: number }): number
-  /** Names of keys or people, by id. */
   namesOf(reader: Reader, group: 'key' | 'user', ids: readonly string[]): Promise<Map<string, string>>
 }
 type SeriesInput = { owner: OwnerScope; span: Span; query: SeriesQuery; signal: AbortSignal }
 
-/**
- * The values of one series in one bucket. Latencies and times to first text are histogram cells or encoded histograms.
- */
+/** The values of a series in one bucket. Latencies and times to first text are histogram cells or encoded ones. */
 type Cell = { sums: Sums; saved: number; cells: number[]; encoded: string[]; first: number[]; ttft: string[] }
 const emptyCell = (): Cell => ({ sums: emptySums(), saved: 0, cells: [], encoded: [], first: [], ttft: [] })
 type Saved = Pick<UsageRow, 'prompt_tokens' | 'completion_tokens'> & { model: string | null }
@@ -275,10 +272,7 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   return found
 }
 
-/**
- * Adds the calls of sessions as a series: the totals minus those of all keys. Their latencies are not stored
- * separately.
- */
+/** Adds the calls of sessions as a series: the totals minus those of all keys. Latencies are not stored separately. */
 function addKeyless({ lines, whole }: Collected): void {
   lines.delete(UNNAMED)
   const line: Line = new Map()

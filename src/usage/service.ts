@@ -148,9 +148,7 @@ type Count = { owner: OwnerScope; keyId: KeyId | null; at: number; calls: number
 /** Number of counts written per transaction. Each count is five rows. */
 const BATCH = 40
 
-/**
- * Maximum number of counts in memory. Further keys are not counted. Real traffic does not reach this within seconds.
- */
+/** Maximum counts in memory. Further keys are not counted. Real traffic does not reach this within seconds. */
 const MAX = 50_000
 
 export type Refusals = ReturnType<typeof createRefusals>

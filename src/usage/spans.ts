@@ -14,10 +14,7 @@ export const SLICE = 4_000
 /** Yields to the event loop between two slices (docs/promises.md I28). */
 export type Turn = () => Promise<void>
 
-/**
- * A call's usage and audit rows share a transaction but read the clock separately. Their times differ by less than
- * this.
- */
+/** A call's usage and audit rows share a transaction but not the clock. Their times differ by less than this. */
 const MAX_CLOCK_GAP_MS = 60_000
 
 /** The requested mode, the resolved mode and the time of a call. Null when it has no record. */

@@ -53,9 +53,7 @@ export const usageRecords = defineTable((k) =>
       /** Microseconds to choose the mode. Null when the caller chose it. */
       classified_us: k.int('classified_us'),
       fallback_used: k.bool('fallback_used').notNull(),
-      /**
-       * The event's position in the owner's chain and its other columns, as in `audit_events`. Null without an event.
-       */
+      /** The event's position in the owner's chain, and its other columns as in `audit_events`. Null without one. */
       seq: k.int('seq'),
       event_id: k.text('event_id').$type<AuditEventId>(),
       action: k.text('action'),

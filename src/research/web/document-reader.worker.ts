@@ -23,9 +23,7 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-/**
- * Extracts up to `maxChars` of the text of a mail, an RTF, Office or PDF file. Decodes no images and runs no scripts.
- */
+/** Extracts up to `maxChars` of text from a mail, an RTF, Office or PDF file. Decodes no images, runs no scripts. */
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
     const { title, text } = await mailText(bytes)

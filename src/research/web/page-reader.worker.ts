@@ -3,9 +3,7 @@ import { parseHTML } from 'linkedom'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 
-/**
- * `prose`: joins the lines of preformatted text, as needed to read sentences. `isXml`: an element may be self-closing.
- */
+/** `prose`: joins the lines of preformatted text, as sentences need. `isXml`: an element may be self-closing. */
 export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean }
 /** `publishedAt` in the page's own format. */
 export type PageAnswer = {
@@ -56,10 +54,7 @@ function statedIn(document: Document): string {
   return about?.getAttribute('content')?.trim() ?? ''
 }
 
-/**
- * Adds the html, head and body elements that a page may omit, because the parser does not add them and other code needs
- * them.
- */
+/** Adds the html, head and body elements that a page may omit. The parser does not, and other code needs them. */
 function documentOf(html: string): Document {
   const asWritten = parseHTML(html).document
   const document =

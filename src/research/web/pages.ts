@@ -50,7 +50,6 @@ const PROSE = /^text\/(plain|(x-)?markdown)$/
 const HTML =
   /^(?:ï»¿)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
 
-/** A fetched body and its Content-Type. */
 type Given = { contentType: string; body: Uint8Array }
 
 /**
@@ -264,10 +263,7 @@ function decoderOf(name: string): TextDecoder | null {
   }
 }
 
-/**
- * Text in another charset contains hardly any valid non-ASCII UTF-8. A single broken byte does not imply another
- * charset.
- */
+/** Text in other charsets has hardly any valid non-ASCII UTF-8. A single broken byte does not imply another charset. */
 function unnamed(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes)
   const broken = text.split('\ufffd').length - 1

@@ -68,10 +68,7 @@ type Deps = { outbound: Outbound; settings: WebSettings }
 
 export type Web = ReturnType<typeof createWeb>
 
-/**
- * The web for tools and research. `search` is null when no search server is configured, or its address or key is
- * missing.
- */
+/** The web for tools and research. `search` is null without a search server, or if its address or key is missing. */
 export const createWeb = ({ outbound, settings }: Deps) => ({
   search: driverOf(settings)?.search ?? null,
   ...createPages({ outbound }),

@@ -17,9 +17,7 @@ type Read = {
   dropped: string[]
 }
 
-/**
- * Parses a manifest: the manifest with its defaults, or null with findings, one sentence per member (docs/api.md 8.1).
- */
+/** Parses a manifest: the manifest with defaults, or null and findings, one sentence per member (docs/api.md 8.1). */
 export function readManifest(written: Readonly<Record<string, unknown>>): Read {
   const { kept: known, dropped } = storedMembers(written)
   if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known), dropped }

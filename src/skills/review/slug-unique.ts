@@ -89,9 +89,7 @@ export function lookAlike(slug: string): string | null {
   return like?.slug ?? null
 }
 
-/**
- * Whether two texts differ by at most one added, removed or changed character, or by two swapped adjacent characters.
- */
+/** Whether two texts differ by at most one added, removed or changed character, or two swapped adjacent ones. */
 function isNear(one: string, other: string): boolean {
   if (Math.abs(one.length - other.length) > 1) return false
   let start = 0

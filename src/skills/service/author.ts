@@ -28,9 +28,7 @@ import { newSkill, newVersion } from './versions'
 /** A manifest that this server can run, with warnings about dropped members. */
 type Sound = { manifest: SkillManifest; warnings: string[] }
 
-/**
- * Maximum number of drafts per owner. All owners share one namespace of slugs, so no owner may reserve slugs in bulk.
- */
+/** Maximum drafts per owner. All owners share one namespace of slugs, so no owner may reserve slugs in bulk. */
 const MAX_DRAFTS = 200
 
 /**

@@ -143,9 +143,7 @@ async function effect(deps: SkillDeps, tx: Tx, decision: Decision, row: Submissi
   await deps.triggers.followAll(tx, skill.id)
 }
 
-/**
- * Withdraws an unapproved version. The live version remains. A skill without a live version gets the status `without`.
- */
+/** Withdraws an unapproved version. The live version remains. A skill without one gets the status `without`. */
 async function endVersion(deps: SkillDeps, tx: Tx, row: SubmissionRow, without: 'draft' | 'rejected'): Promise<void> {
   const { clock } = deps
   await rows.updateVersion(tx, row.version_id, { status: 'withdrawn' })

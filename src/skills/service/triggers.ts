@@ -18,7 +18,6 @@ export type TriggerDeps = Pick<SkillDeps, 'store' | 'clock' | 'orgs' | 'changed'
   zoneOf(reader: Reader, userId: InstallationRow['user_id']): Promise<string>
 }
 
-/** An enabled installation with its skill and trigger. */
 export type Triggered = { installation: InstallationRow; skill: SkillRow; trigger: SkillManifest['trigger'] }
 
 /** The job of one scheduled run, which `skill-runs` executes. */
@@ -86,9 +85,7 @@ export function createTriggers({ store, clock, orgs, changed, jobs, zoneOf }: Tr
     return nextRunOf(cron!, timezone ?? (await zoneOf(reader, userId)), after)
   }
 
-  /**
-   * Locks the installation until the transaction commits. Null when it is removed, disabled, or may not run by itself.
-   */
+  /** Locks the installation until the transaction commits. Null if removed, disabled, or without `autonomous:run`. */
   async function find(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<Triggered | null> {
     const installation = await installs.lock(tx, owner, id)
     if (!installation?.enabled) return null

@@ -10,10 +10,7 @@ const GRACE_MS = 3_000
 const MEMORY_BYTES = 64 * 1024 * 1024
 const MAX_CHARS = 64 * 1024
 
-/**
- * Runs JavaScript in QuickJS (WebAssembly) in a separate process: no network, files or timers, limits of 5 s and 64
- * MiB.
- */
+/** Runs JavaScript in QuickJS (WebAssembly) in a process: no network, files or timers, limits of 5 s and 64 MiB. */
 export function createCodeExecute({ codeMs = CODE_MS } = {}): Tool {
   const threadMs = codeMs + GRACE_MS
   const sandbox = createWorkerPool<CodeInput, CodeAnswer>({

@@ -60,9 +60,7 @@ async function inSandbox({ code, timeoutMs, memoryBytes, maxChars }: CodeInput):
 
 type Settled = { value: QuickJSHandle; error?: undefined } | { error: QuickJSHandle }
 
-/**
- * Runs pending jobs and returns the settled value of the promise. A value that is not a promise is returned unchanged.
- */
+/** Runs pending jobs and returns the settled value of the promise. Returns other values unchanged. */
 function settle(context: QuickJSContext, scope: Scope, handle: QuickJSHandle): Settled {
   const jobs = context.runtime.executePendingJobs()
   if (jobs.error) return { error: scope.manage(jobs.error) }

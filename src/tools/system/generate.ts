@@ -79,10 +79,7 @@ export const createGenerateCode = ({ code }: { code: Pick<CodeService, 'create'>
 
 const MAX_DOCUMENT_CHARS = 200_000
 
-/**
- * Converts a text of the engine to a file and returns its address. The layout is not charged, because the run pays for
- * the text.
- */
+/** Converts the engine's text to a file and returns its address. Free, because the run pays for the text. */
 export const createGenerateDocument = ({ documents }: { documents: Pick<Documents, 'layOut'> }): Tool =>
   generated({
     name: 'generate_document',

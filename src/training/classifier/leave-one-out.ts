@@ -36,9 +36,7 @@ export const trained = (prompts: readonly Labelled<TextMode>[]): Model => rounde
 export const leaveEachOut = (prompts: readonly Prompt[], unnamed: readonly Labelled<TextMode>[]): LeftOut[] =>
   writersOf(prompts).flatMap((writer) => leaveOut(prompts, unnamed, [writer]))
 
-/**
- * Classifies the prompts of some writers by a model trained on the first `max` other writers and the unnamed prompts.
- */
+/** Classifies prompts of some writers by a model trained on the first `max` other writers and the unnamed prompts. */
 export function leaveOut(
   prompts: readonly Prompt[],
   unnamed: readonly Labelled<TextMode>[],
@@ -79,9 +77,7 @@ export function calibrationOf(outcomes: readonly LeftOut[]): Calibration {
   )
 }
 
-/**
- * Logistic regression of correctness on the odds, by gradient descent from `start`. `pull` is the weight of `start`.
- */
+/** Logistic regression of correctness on the odds, by gradient descent from `start`, whose weight is `pull`. */
 function fitted(outcomes: readonly LeftOut[], start: { slope: number; offset: number }, pull: number) {
   let { slope, offset } = start
   const rows = outcomes.map(({ got, label, chance }) => ({
