@@ -33,8 +33,8 @@ const MAX_CALL_CHARS = 1_000_000
 /** Longer streams end with finish `length` (docs/attacks.md P13). */
 const MAX_DURATION_MS = 10 * 60_000
 
-/** The weight at which an answer is cut: above the limit, so that our estimate never cuts an answer that keeps it. */
-const cutAt = (maxOutputTokens: number): number => (maxOutputTokens * 1.25 + 16) * UNITS_PER_TOKEN
+/** The weight where an answer is cut: above the limit, as it is an estimate, unless its upstream states more itself. */
+const cutAt = ({ maxOutputTokens: max }: Limits, states = 0) => (states > max ? max : max * 1.25 + 16) * UNITS_PER_TOKEN
 
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
@@ -244,7 +244,7 @@ export function meterAnswer(
   answer: EngineAnswer,
   limits: Limits,
 ): Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage } {
-  const max = cutAt(limits.maxOutputTokens)
+  const max = cutAt(limits, Number(answer.usage?.completionTokens))
   // The length alone shows that most answers are short enough.
   const long = answer.text.length * MAX_WEIGHT > max && weigh(answer.text) > max
   const text = long ? cutToWeight(answer.text, max) : answer.text
@@ -270,7 +270,7 @@ export function createMeter(
   take: TakePart,
   finished: () => void = () => undefined,
 ) {
-  const max = cutAt(limits.maxOutputTokens)
+  const max = cutAt(limits)
   let units = 0
   const place = newPlace()
   let callChars = 0
@@ -348,7 +348,7 @@ export function createMeter(
     isOver = true
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
-    await give(finish)
+    await give(units > cutAt(limits, Number(usage?.completionTokens)) ? { ...finish, reason: 'length' } : finish)
   }
 }
 

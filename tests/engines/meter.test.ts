@@ -63,6 +63,15 @@ describe('the end of a stream', () => {
     expect(answer.text.length).toBeLessThan(500)
   })
 
+  test('a few tokens too many are cut, too, where the upstream states them; a stream says so', async () => {
+    const request = () => ask('[[say:one two three four five six]]', { maxOutputTokens: 3 })
+    const answer = await engines.answer('svc-1-flash', request())
+    expect(answer).toMatchObject({ text: 'one two ', finish: 'length', usage: { completionTokens: 3 } })
+    const parts: RunPart[] = []
+    for await (const part of (await begin(engines, 'svc-1-flash', request())).parts) parts.push(part)
+    expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
+  })
+
   test('an answer that keeps its limit is never cut, though our count is only an estimate', async () => {
     const answer = await engines.answer('svc-1-flash', ask('[[tokens:200]]', { maxOutputTokens: 220 }))
     expect(answer.finish).toBe('stop')
