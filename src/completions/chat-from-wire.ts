@@ -2,8 +2,15 @@ import { findEngine, type ImageDetail, LOCAL_EMBEDDING, type Message, type ToolC
 import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { isBlank } from '../kernel/text'
-import { validatorOf } from '../tools'
-import { assertSchema, functionsOf, ignoredIn, parametersOfChat, serversIn } from './chat-parameters'
+import {
+  type FunctionChat,
+  formatOf,
+  functionsOf,
+  ignoredIn,
+  parametersOfChat,
+  serversIn,
+  withoutCustoms,
+} from './chat-parameters'
 import type { ChatMessage, FunctionCall } from './chat-schema'
 import { assertAttachment, imageIn, isImage } from './images'
 import { toChatCompletion } from './present'
@@ -87,12 +94,6 @@ function spoken(message: ChatMessage): Spoken | null {
   if (!content && !(role === 'user' && hasImages(message))) return null
   return { role, content, ...(reasoning ? { reasoning } : {}) }
 }
-type Form = Pick<CompletionRequest, 'json' | 'checkJson'>
-
-const SCHEMA_PATH = 'response_format.json_schema.schema'
-
-const isObject = (value: unknown): string | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
 
 /**
  * Translates a chat order (docs/api.md 4): the last user message is the prompt, all system messages make the
@@ -101,10 +102,11 @@ const isObject = (value: unknown): string | null =>
  * of tools are read without `tools` too, and errors are those that clients know (docs/api.md 33.1).
  */
 export function requestFromChat(
-  input: ChatInput,
+  sent: ChatInput,
   honours: boolean,
   forClients = honours,
 ): CompletionRequest<ChatCompletion> {
+  const { input, customs, warnings } = withoutCustoms(sent)
   const parameters = honours ? parametersOfChat(input) : {}
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
@@ -149,6 +151,7 @@ export function requestFromChat(
     skills: input.skills ?? [],
     tools: [],
     ...serversIn(input),
+    ...(customs.size ? { customs } : {}),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,
@@ -161,6 +164,7 @@ export function requestFromChat(
     shape: null,
     warnings: [
       ...warningsOf(input, honours, dropped),
+      ...warnings,
       ...(functions ? [] : unusedIn(input, last)),
       ...(messages === input.messages ? [] : ['Results of tools were read as text, because there are no "tools".']),
     ],
@@ -222,7 +226,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
 }
 
 /** What was not done as asked: nothing of it is an error (docs/api.md 4). */
-function warningsOf(input: ChatInput, honours: boolean, droppedImages: number): string[] {
+function warningsOf(input: FunctionChat, honours: boolean, droppedImages: number): string[] {
   const { model } = input
   return [
     ...(model && model !== 'auto' && !findEngine(model)
@@ -279,7 +283,7 @@ function imagesAmong(
 }
 
 /** What an order without `tools` carries for nothing; it is accepted all the same (docs/api.md 4). */
-function unusedIn({ messages, tool_choice: choice }: ChatInput, last: number): string[] {
+function unusedIn({ messages, tool_choice: choice }: FunctionChat, last: number): string[] {
   const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
   return [
     ...(choice == null || choice === 'none' || choice === 'auto'
@@ -290,37 +294,6 @@ function unusedIn({ messages, tool_choice: choice }: ChatInput, last: number): s
 }
 
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)
-
-/**
- * The form that `response_format` asks for (docs/api.md 4). Throws 400 `validation_error` on a schema that cannot be
- * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
- */
-function formatOf({ response_format: format }: ChatInput): Form {
-  if (!format || format.type === 'text') return { json: false, checkJson: null }
-  if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
-  const { schema, name, strict } = format.json_schema
-  const form = formOfSchema(schema, SCHEMA_PATH)
-  return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
-}
-
-/** The form of a JSON Schema; `path` is where it is in the request. Throws as {@link formatOf}. */
-export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
-  assertSchema(schema, path)
-  return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
-}
-
-/** One sentence on what is wrong with the content, or null. */
-function problemOf(content: string, check: (value: unknown) => string | null): string | null {
-  let value: unknown
-  try {
-    value = JSON.parse(content)
-  } catch {
-    return 'The engine did not answer with JSON.'
-  }
-  // The validator is shared with tools, so its sentences begin with "The arguments".
-  const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
-  return problem ? `The answer does not fit the response format: ${problem}` : null
-}
 
 /**
  * Each message as a turn for an engine, with tool calls and results, null for messages that are not turns; `offset` is

@@ -2,11 +2,12 @@ import { EFFORTS, type EngineTool } from '../engines'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
+import { wordOf } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
-import { newAllowance, problemsOf, sizeIfWritten } from '../tools'
+import { newAllowance, problemsOf, sizeIfWritten, validatorOf } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { Offered } from './agent-schema'
-import { type ChatMessage, type FunctionTool, ToolChoice } from './chat-schema'
+import { type ChatMessage, type FunctionCall, type FunctionTool, type SentMessage, ToolChoice } from './chat-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
 import type { ChatInput } from './schema'
@@ -83,7 +84,7 @@ export function parametersOfChat(input: object): Tuning {
       logprobs: sent.logprobs || sent.top_logprobs ? (sent.top_logprobs ?? 0) : null,
       cacheKey: sent.prompt_cache_key || null,
       cacheRetention: sent.prompt_cache_retention || null,
-      cacheMarks: 'messages' in input ? marksOfChat(input as ChatInput) : null,
+      cacheMarks: 'messages' in input ? marksOfChat(input as FunctionChat) : null,
     }),
     reasoning: { ...(effort ? { effort } : {}), shows: reasoning?.exclude !== true },
     ...endUserOf(user),
@@ -111,7 +112,7 @@ export function cacheMarksOf(
 }
 
 /** The marks beside the tools and the parts of a chat; a mark of a message is at its end. */
-function marksOfChat({ tools, messages }: Pick<ChatInput, 'tools' | 'messages'>): CacheMarks | null {
+function marksOfChat({ tools, messages }: Pick<FunctionChat, 'tools' | 'messages'>): CacheMarks | null {
   const marksIn = (message: ChatMessage): object[] => [
     message,
     ...(Array.isArray(message.content) ? message.content : []),
@@ -148,9 +149,12 @@ export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUse
 /** A `tool_choice` as chats have it; other formats have its words and names in other places. */
 function inUsualForm(choice: unknown): unknown {
   if (typeof choice !== 'object' || choice === null) return choice
-  const { type, name, mode, tools } = choice as { type?: unknown; name?: unknown; mode?: unknown; tools?: unknown }
+  const { type, allowed_tools: allowed = choice, ...named } = choice as { type?: unknown; allowed_tools?: object }
   if (MODES.has(type)) return type
+  const { name, custom } = named as { name?: unknown; custom?: unknown }
+  if (type === 'custom' && custom) return { type: 'function', function: custom }
   if (name !== undefined && !('function' in choice)) return { type: 'function', function: { name } }
+  const { mode, tools } = allowed as { mode?: unknown; tools?: unknown }
   if (type !== 'allowed_tools' || !Array.isArray(tools)) return choice
   return { type, allowed_tools: { mode, tools: tools.map(inUsualForm) } }
 }
@@ -165,7 +169,7 @@ const NO_PARAMETERS = { type: 'object', properties: {} }
 type ChatTool = NonNullable<ChatInput['tools']>[number]
 
 /** The MCP servers among the tools of a chat, and where they are in it (docs/api.md 28.2); nothing without any. */
-export function serversIn({ tools }: ChatInput): Pick<CompletionRequest, 'servers' | 'serversAt'> {
+export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionRequest, 'servers' | 'serversAt'> {
   const servers = (tools ?? []).filter(isServer)
   const serversAt = (tools ?? []).flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
   return servers.length ? { servers, serversAt } : {}
@@ -178,7 +182,9 @@ const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
  * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not
  * among them. What a choice names of an MCP server is looked for when its tools are known.
  */
-export function functionsOf(input: ChatInput): CompletionRequest['functions'] {
+export function functionsOf(
+  input: Pick<ChatInput, 'tools' | 'tool_choice' | 'parallel_tool_calls'>,
+): CompletionRequest['functions'] {
   const { tools, parallel_tool_calls: parallel } = input
   if (!tools?.length) return null
   const chosen: { tool_choice?: unknown } = { tool_choice: inUsualForm(input.tool_choice) }
@@ -236,4 +242,136 @@ const toEngineTool = ({ function: { name, description, parameters, strict } }: F
 export function assertSchema(...about: Parameters<typeof problemsOf>): void {
   const [problem] = problemsOf(...about)
   if (problem) throw invalidInput(problem.path, `"${quoted(problem.path)}" ${problem.message}.`)
+}
+
+type Form = Pick<CompletionRequest, 'json' | 'checkJson'>
+
+const SCHEMA_PATH = 'response_format.json_schema.schema'
+
+const isObject = (value: unknown): string | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
+
+/**
+ * The form that `response_format` asks for (docs/api.md 4). Throws 400 `validation_error` on a schema that cannot be
+ * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
+ */
+export function formatOf({ response_format: format }: Pick<ChatInput, 'response_format'>): Form {
+  if (!format || format.type === 'text') return { json: false, checkJson: null }
+  if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
+  const { schema, name, strict } = format.json_schema
+  const form = formOfSchema(schema, SCHEMA_PATH)
+  return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
+}
+
+/** The form of a JSON Schema; `path` is where it is in the request. Throws as {@link formatOf}. */
+export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
+  assertSchema(schema, path)
+  return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
+}
+
+/** One sentence on what is wrong with the content, or null. */
+function problemOf(content: string, check: (value: unknown) => string | null): string | null {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return 'The engine did not answer with JSON.'
+  }
+  // The validator is shared with tools, so its sentences begin with "The arguments".
+  const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
+  return problem ? `The answer does not fit the response format: ${problem}` : null
+}
+
+type Custom = {
+  name?: unknown
+  description?: string | null | undefined
+  format?: Record<string, unknown> | null | undefined
+}
+
+const MAX_DESCRIPTION = 32_768
+
+/**
+ * A tool that takes one text in place of arguments, as a function with this text as its only argument (docs/api.md 4,
+ * 29.5). Its grammar is described to the engine.
+ */
+export function functionOfCustom(name: string, { description, format }: Custom): FunctionTool {
+  const grammar = grammarIn(format)
+  const sentences = [
+    description,
+    grammar && `The input follows this ${wordOf(grammar.syntax)} grammar: ${wordOf(grammar.definition)}`,
+  ]
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: sentences.filter(Boolean).join('\n').slice(0, MAX_DESCRIPTION),
+      parameters: { type: 'object', required: ['input'], properties: { input: { type: 'string' } } },
+    },
+  }
+}
+
+/** What a client is told whose tool has a grammar. */
+export const grammarWarning = ({ name, format }: Custom): string[] =>
+  grammarIn(format) ? [`The grammar of ${messageOf(name)} was described to the engine; it is not enforced.`] : []
+
+/** Chats have the grammar in a member of its own, responses beside its type. */
+function grammarIn(format: Custom['format']): { syntax?: unknown; definition?: unknown } | null {
+  if (format?.type !== 'grammar') return null
+  return typeof format.grammar === 'object' && format.grammar !== null ? format.grammar : format
+}
+
+export const argumentsOfInput = (input: string): string => JSON.stringify({ input })
+
+/** The input of a custom tool in its function's arguments, or the arguments if an engine wrote no such object. */
+export function inputOf(args: string): string {
+  try {
+    const { input } = JSON.parse(args) as { input?: unknown }
+    return typeof input === 'string' ? input : args
+  } catch {
+    return args
+  }
+}
+
+/** A chat whose tools and calls are all of functions or servers; `customs` are the names of those that were not. */
+export type FunctionChat = Omit<ChatInput, 'messages'> & { messages: ChatMessage[] }
+
+/**
+ * A chat with its custom tools and their calls as functions (docs/api.md 4). Throws 400 `validation_error` for a tool or
+ * a call that has no name.
+ */
+export function withoutCustoms(sent: ChatInput): {
+  input: FunctionChat
+  customs: ReadonlySet<string>
+  warnings: string[]
+} {
+  const customs = new Set<string>()
+  const warnings: string[] = []
+  const tools = sent.tools?.map((tool, place) => {
+    if (tool.type !== 'custom') return tool
+    const custom: Custom = tool.custom ?? tool
+    const path = `tools[${place}]${tool.name === undefined ? '.custom' : ''}`
+    if (typeof custom.name !== 'string') throw invalidInput(path, `"${path}" is missing.`)
+    customs.add(custom.name)
+    warnings.push(...grammarWarning(custom))
+    return functionOfCustom(custom.name, custom)
+  })
+  const messages = sent.messages.some(({ tool_calls: calls }) => calls?.length)
+    ? sent.messages.map(withFunctionCalls)
+    : (sent.messages as ChatMessage[])
+  return { input: { ...sent, ...(customs.size ? { tools } : {}), messages }, customs, warnings }
+}
+
+function withFunctionCalls({ tool_calls: calls, ...message }: SentMessage, place: number): ChatMessage {
+  if (!calls) return message
+  return {
+    ...message,
+    tool_calls: calls.map((call, number): FunctionCall => {
+      const { function: called, custom, ...rest } = call
+      if (custom && !called)
+        return { ...rest, function: { name: custom.name, arguments: argumentsOfInput(custom.input) } }
+      const path = `messages[${place}].tool_calls[${number}].${call.type ?? 'function'}`
+      if (!called) throw invalidInput(path, `"${path}" is missing.`)
+      return { ...rest, function: called }
+    }),
+  }
 }

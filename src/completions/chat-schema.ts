@@ -45,26 +45,33 @@ export type Part = Static<typeof Part>
 
 const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores')
 
-const Arguments = t.Union([t.String({ maxLength: 1_000_000 }), JsonObject])
-const FunctionCall = t.Object({
+const Name = t.String({ maxLength: 64 })
+const ArgumentsText = t.String({ maxLength: 1_000_000 })
+/** A call of a function, or of a custom tool, which has one text for its input. */
+const SentCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),
-  type: t.Optional(nullable(oneOf(['function'] as const))),
-  function: t.Object({ name: t.String({ maxLength: 64 }), arguments: Arguments }),
+  type: t.Optional(nullable(oneOf(['function', 'custom'] as const))),
+  function: t.Optional(nullable(t.Object({ name: Name, arguments: t.Union([ArgumentsText, JsonObject]) }))),
+  custom: t.Optional(nullable(t.Object({ name: Name, input: ArgumentsText }))),
   extra_content: t.Optional(nullable(JsonObject)),
 })
-export type FunctionCall = Static<typeof FunctionCall>
+type SentCall = Static<typeof SentCall>
+export type FunctionCall = Omit<SentCall, 'function' | 'custom'> & { function: NonNullable<SentCall['function']> }
 
 /** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
   content: t.Optional(nullable(t.Union([t.String(), t.Array(Part)]))),
-  tool_calls: t.Optional(nullable(t.Array(FunctionCall, { maxItems: 128 }))),
+  tool_calls: t.Optional(nullable(t.Array(SentCall, { maxItems: 128 }))),
   refusal: t.Optional(nullable(t.String())),
   reasoning_content: t.Optional(nullable(t.String({ maxLength: 1_000_000 }))),
   tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
 })
 
-export type ChatMessage = Static<typeof ChatMessage>
+export type SentMessage = Static<typeof ChatMessage>
+/** A message whose calls are all of functions. */
+export type ChatMessage = Omit<SentMessage, 'tool_calls'> & { tool_calls?: FunctionCall[] | null }
+
 const Signature = t.Object({
   name: t.String({ pattern: FUNCTION_NAME }),
   description: t.Optional(nullable(t.String({ maxLength: 32_768 }))),
@@ -75,10 +82,21 @@ const Signature = t.Object({
 /** A function the client runs itself. */
 export type FunctionTool = { type: 'function'; function: Static<typeof Signature> }
 
-/** The same as clients send it: some leave out the type, some have the members of the function beside it. */
-export const GivenFunction = t.Object({
-  type: t.Optional(nullable(oneOf(['function'] as const))),
+const Custom = t.Object({
+  name: t.String({ pattern: FUNCTION_NAME }),
+  description: t.Optional(nullable(t.String({ maxLength: 32_768 }))),
+  format: t.Optional(nullable(JsonObject)),
+})
+
+/**
+ * A tool as clients send it: some leave out the type, some have the members of the function beside it. A custom tool
+ * takes one text in place of arguments.
+ */
+export const GivenTool = t.Object({
+  type: t.Optional(nullable(oneOf(['function', 'custom'] as const))),
   function: t.Optional(nullable(Signature)),
+  custom: t.Optional(nullable(Custom)),
+  ...t.Partial(Custom).properties,
   ...t.Partial(Signature).properties,
 })
 

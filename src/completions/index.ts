@@ -4,8 +4,17 @@ export { createSandbox, type Sandbox } from './agent-sandbox'
 export { TURN_GAP } from './agent-schema'
 export { modeOfCall } from './agent-turn'
 export type { CacheChoice, Cached, CacheReading } from './cache'
-export { formOfSchema, requestFromChat } from './chat-from-wire'
-export { cacheMarksOf, endUserOf, samplingOf } from './chat-parameters'
+export { requestFromChat } from './chat-from-wire'
+export {
+  argumentsOfInput,
+  cacheMarksOf,
+  endUserOf,
+  formOfSchema,
+  functionOfCustom,
+  grammarWarning,
+  inputOf,
+  samplingOf,
+} from './chat-parameters'
 export { assertOrder, requestFromOrder } from './completion-from-wire'
 export { cacheRulesOf } from './config'
 export { assembleSystem, type Voice } from './decide'

@@ -5,6 +5,7 @@ import { shorten } from '../kernel/text'
 import type { KeptTool } from '../usage/schema'
 import { type SpokenTurn, type ToolUse, TURN_GAP } from './agent-schema'
 import type { StoredAnswer } from './cache'
+import { inputOf } from './chat-parameters'
 import { firedIn } from './rules'
 import type { Run } from './run'
 import type { ChatCompletion, ChatCompletionId, Completion, CompletionId, FinishReason, Usage } from './schema'
@@ -126,7 +127,7 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
     choices: [
       {
         index: 0,
-        message: messageOf(answer, run.request.reasoning?.shows ?? true),
+        message: messageOf(answer, run.request),
         ...(run.request.sampling?.logprobs === undefined ? {} : { logprobs: likelyOf(answer.logprobs) }),
         finish_reason: finishReason(answer),
       },
@@ -149,24 +150,36 @@ export const fingerprintOf = ({ fingerprint }: Pick<StoredAnswer, 'fingerprint'>
   fingerprint ? `fp_${sha256Hex(fingerprint).slice(0, 12)}` : null
 
 /** The assistant message: a refusal, calls of the client's functions, or plain content; with the thoughts before. */
-function messageOf(answer: StoredAnswer, shows: boolean): ChatCompletion['choices'][number]['message'] {
+function messageOf(
+  answer: StoredAnswer,
+  { reasoning: wish, customs }: Run['request'],
+): ChatCompletion['choices'][number]['message'] {
   const { content, reasoning, toolCalls, refusal } = answer
-  const thoughts = reasoning && shows ? { reasoning_content: reasoning, reasoning } : {}
+  const thoughts = reasoning && wish?.shows !== false ? { reasoning_content: reasoning, reasoning } : {}
   if (refusal !== null) return { role: 'assistant', content: null, refusal, ...thoughts }
   if (!toolCalls.length) return { role: 'assistant', content, ...thoughts }
-  return { role: 'assistant', content: content || null, tool_calls: toolCalls.map(toFunctionCall), ...thoughts }
+  return {
+    role: 'assistant',
+    content: content || null,
+    tool_calls: toolCalls.map((call) => toSentCall(call, customs)),
+    ...thoughts,
+  }
 }
 
 /**
  * A call as chat clients read it. `extra_content` is what the engine wants back with the call: clients return it with
  * the message. It is opaque, because it would name the vendor.
  */
-export const toFunctionCall = ({ id, name, arguments: args, extra }: StoredAnswer['toolCalls'][number]) => ({
-  id,
-  type: 'function' as const,
-  function: { name, arguments: args },
-  ...(extra ? { extra_content: { svc: Buffer.from(JSON.stringify(extra)).toString('base64url') } } : {}),
-})
+export function toSentCall(
+  { id, name, arguments: args, extra }: StoredAnswer['toolCalls'][number],
+  customs: Run['request']['customs'],
+) {
+  const called = customs?.has(name)
+    ? { type: 'custom' as const, custom: { name, input: inputOf(args) } }
+    : { type: 'function' as const, function: { name, arguments: args } }
+  const content = extra ? { extra_content: { svc: Buffer.from(JSON.stringify(extra)).toString('base64url') } } : {}
+  return { id, ...called, ...content }
+}
 
 export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['svc_metadata'] => ({
   mode: run.request.mode,

@@ -150,6 +150,8 @@ export type CompletionRequest<Answer extends object = object> = {
   servers?: readonly McpServer[]
   /** Where each of them is in the body. */
   serversAt?: readonly string[]
+  /** Names of the functions that are custom tools of a chat; absent for none (docs/api.md 4). */
+  customs?: ReadonlySet<string>
   /** Puts what is wrong with one into the words of the client's format. */
   serverNames?: (text: string) => string
   /** Calls of their tools that the user has allowed beforehand: those with these arguments, or all of a tool. */

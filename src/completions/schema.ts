@@ -6,7 +6,7 @@ import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } fro
 import { ImageModel, ImageQuality } from '../media/schema'
 import { ConversationId } from '../skills/conversations/schema'
 import { InlineTool, McpServer } from '../tools/schema'
-import { ChatMessage, GivenFunction, ImageUrl, ToolChoice } from './chat-schema'
+import { ChatMessage, GivenTool, ImageUrl, ToolChoice } from './chat-schema'
 import { IGNORED_MEMBERS } from './rules'
 
 const ResponseFormat = t.Union([
@@ -32,7 +32,7 @@ export const ChatInput = t.Object(
     conversation_id: t.Optional(nullable(t.String())),
     skills: t.Optional(nullable(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 }))),
     metadata: t.Optional(nullable(JsonObject)),
-    tools: t.Optional(nullable(t.Array(t.Union([McpServer, GivenFunction]), { maxItems: 128 }))),
+    tools: t.Optional(nullable(t.Array(t.Union([McpServer, GivenTool]), { maxItems: 128 }))),
     tool_choice: t.Optional(nullable(t.Union([ToolChoice, t.String(), JsonObject]))),
     parallel_tool_calls: t.Optional(nullable(t.Boolean())),
     response_format: t.Optional(nullable(ResponseFormat)),
@@ -258,13 +258,22 @@ export type Completion = Static<typeof Completion>
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
+const ExtraContent = t.Optional(
+  t.Object({ svc: t.String() }, { description: 'Send it back with the call; some engines need it in the next turn' }),
+)
+
 const FunctionCallOut = t.Object({
   id: t.String(),
   type: t.Literal('function'),
   function: t.Object({ name: t.String(), arguments: t.String({ description: 'JSON, as the engine wrote it' }) }),
-  extra_content: t.Optional(
-    t.Object({ svc: t.String() }, { description: 'Send it back with the call; some engines need it in the next turn' }),
-  ),
+  extra_content: ExtraContent,
+})
+
+const CustomCallOut = t.Object({
+  id: t.String(),
+  type: t.Literal('custom'),
+  custom: t.Object({ name: t.String(), input: t.String() }),
+  extra_content: ExtraContent,
 })
 
 /** The chat-completions answer (docs/api.md 4), also what `format: "compat"` returns. */
@@ -280,7 +289,7 @@ export const ChatCompletion = t.Object(
         message: t.Object({
           role: t.Literal('assistant'),
           content: nullable(t.String()),
-          tool_calls: t.Optional(t.Array(FunctionCallOut)),
+          tool_calls: t.Optional(t.Array(t.Union([FunctionCallOut, CustomCallOut]))),
           refusal: t.Optional(nullable(t.String())),
           reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
           reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),

@@ -9,7 +9,7 @@ import {
   fingerprintOf,
   finishReason,
   likelyOf,
-  toFunctionCall,
+  toSentCall,
   usageOf,
 } from './present'
 import type { Progress, Run } from './run'
@@ -126,6 +126,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   const shown = new Map<string, string>()
   let hasRefused = false
   let shows = true
+  let customs: Run['request']['customs']
 
   /** A piece of a call; the first one has its id and name. */
   function callChunk(id: string, name: string, piece: string, extra: object = {}): string {
@@ -139,7 +140,13 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
 
   /** What of a whole call was not shown yet. */
   function restOf(call: StoredAnswer['toolCalls'][number]): string {
-    const { function: _, id, type: __, ...extra } = toFunctionCall(call)
+    const { id } = call
+    const { extra_content, ...sent } = toSentCall(call, customs)
+    const extra = extra_content ? { extra_content } : {}
+    if ('custom' in sent) {
+      shown.set(id, '')
+      return chunk(delta({ tool_calls: [{ index: shown.size - 1, ...sent, ...extra }] }))
+    }
     const before = shown.get(id)
     const piece = call.arguments.slice(before?.length ?? 0)
     return before !== undefined && !piece && !call.extra ? '' : callChunk(id, call.name, piece, extra)
@@ -151,6 +158,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         id = chatIdOf(progress.id)
         model = progress.run.model.id
         shows = progress.run.request.reasoning?.shows ?? true
+        customs = progress.run.request.customs
         ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
@@ -162,7 +170,8 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         hasRefused = true
         return chunk(delta({ refusal: progress.text }))
       case 'call':
-        return callChunk(progress.id, progress.name, progress.arguments)
+        // The input of a custom tool is one member of the arguments, which is known when they are whole.
+        return customs?.has(progress.name) ? SSE_HEARTBEAT : callChunk(progress.id, progress.name, progress.arguments)
       // This format has no chunk for the server's own tools; a comment keeps the connection alive.
       case 'thinking':
       case 'tool-began':

@@ -1,4 +1,4 @@
-import type { CompletionRequest } from '../completions'
+import { argumentsOfInput, type CompletionRequest } from '../completions'
 import type { ChatMessage } from '../completions/chat-schema'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -196,7 +196,7 @@ function callIn(item: Item, path: string): NonNullable<ChatMessage['tool_calls']
     id: textIn(item, 'call_id', path),
     function: {
       name: textIn(item, 'name', path),
-      arguments: isCustom ? JSON.stringify({ input: args }) : args,
+      arguments: isCustom ? argumentsOfInput(args) : args,
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Progress, TURN_GAP, turnsOf } from '../completions'
+import { inputOf, type Progress, TURN_GAP, turnsOf } from '../completions'
 import type { Clock } from '../kernel/clock'
 import { SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import { conversationIn } from './responses-input'
@@ -9,7 +9,6 @@ import {
   citationsIn,
   countsOf,
   type FoundPage,
-  inputOf,
   itemOf,
   STEPS,
   type ToolKinds,

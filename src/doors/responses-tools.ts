@@ -1,4 +1,4 @@
-import { chatMetadata, type Progress, usageOf } from '../completions'
+import { chatMetadata, functionOfCustom, grammarWarning, type Progress, usageOf } from '../completions'
 import type { FunctionTool } from '../completions/chat-schema'
 import type { ChatInput, ToolUse } from '../completions/schema'
 import type { ToolChoice } from '../engines'
@@ -176,28 +176,9 @@ function toolsIn(
       ]
     }
     case 'custom': {
-      const format = tool.format as Item | null | undefined
-      const grammar = format?.type === 'grammar' ? format : null
-      if (grammar)
-        warnings.push(`The grammar of ${messageOf(tool.name)} was described to the engine; it is not enforced.`)
-      const description = [
-        descriptionIn(tool),
-        grammar && `The input follows this ${wordOf(grammar.syntax)} grammar: ${wordOf(grammar.definition)}`,
-      ]
-      return [
-        {
-          path,
-          kind: { custom: true, namespace },
-          tool: {
-            type: 'function',
-            function: {
-              name: nameIn(tool, path),
-              description: description.filter(Boolean).join('\n').slice(0, 32_768),
-              parameters: { type: 'object', required: ['input'], properties: { input: { type: 'string' } } },
-            },
-          },
-        },
-      ]
+      const custom = { ...tool, description: descriptionIn(tool), format: tool.format as Item | null | undefined }
+      warnings.push(...grammarWarning(custom))
+      return [{ path, kind: { custom: true, namespace }, tool: functionOfCustom(nameIn(tool, path), custom) }]
     }
     case 'namespace': {
       const name = nameIn(tool, path)
@@ -336,16 +317,6 @@ export function citationsIn(text: string, found: readonly FoundPage[]): Citation
       ? []
       : [{ type: 'url_citation', start_index, end_index: start_index + url.length, url, title }]
   })
-}
-
-/** The input of a custom tool in its function's arguments, or the arguments if an engine wrote no such object. */
-export function inputOf(args: string): string {
-  try {
-    const { input } = JSON.parse(args) as { input?: unknown }
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
 }
 
 /** What an answer took and how it came about. */

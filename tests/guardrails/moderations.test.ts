@@ -34,6 +34,16 @@ describe('POST /moderations (docs/api.md 32.3)', () => {
     expect(body.svc_metadata.warnings).toEqual(['Images were not looked at. Only the text was checked.'])
   })
 
+  test('an empty text is an input like any other: nothing gives a least length', async () => {
+    for (const input of ['', ['', PLAIN], [{ type: 'text', text: '' }]]) {
+      const { status, body } = await ask({ input })
+      expect({ status, flagged: body.results.map(({ flagged }: { flagged: boolean }) => flagged) }).toEqual({
+        status: 200,
+        flagged: input.length === 2 ? [false, false] : [false],
+      })
+    }
+  })
+
   test('costs nothing and needs no engine, and its audit event holds no text', async () => {
     const { body } = await ask({ input: THREAT })
     expect((await ada.send('GET', 'usage')).body.totals.cost_cents).toBe(0)
