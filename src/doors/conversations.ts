@@ -63,13 +63,19 @@ export function messagesOfAnswer(items: readonly Item[], about: MessageAbout): N
 }
 
 /** A message of a conversation as an item. */
-export function itemIn({ id, role, content, item }: MessageRow): Item {
-  if (item) return { status: 'completed', ...item, type: item.type ?? 'message', id }
+export const itemIn = ({ id, role, content, item }: MessageRow): Item =>
+  wholeItem(item ? { ...item, id } : { id, role, content })
+
+/** An item with the members that clients read: a message has parts, whatever short form it came in. */
+export function wholeItem(item: Item): Item {
+  const { role, content } = item
+  const whole = { status: 'completed', ...item, type: item.type ?? 'message' }
+  if (typeof content !== 'string') return whole
   const part =
     role === 'assistant'
       ? { type: 'output_text', text: content, annotations: [], logprobs: [] }
       : { type: 'input_text', text: content }
-  return { id, type: 'message', status: 'completed', role, content: [part] }
+  return { ...whole, content: [part] }
 }
 
 /** A page of messages as items. */

@@ -11,7 +11,7 @@ import { allOf, command, query, type Reader, type Store, type Tx } from '../kern
 import { wordOf } from '../kernel/text'
 import type { ConversationService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
-import { itemIn, messagesIn, messagesOfAnswer, type Thread } from './conversations'
+import { itemIn, messagesIn, messagesOfAnswer, type Thread, wholeItem } from './conversations'
 import { conversationIn } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
 import {
@@ -335,7 +335,7 @@ export async function listInputItems(
   const { input } = await rowOf(store.read, call, id)
   const all = order === 'asc' ? input : input.toReversed()
   const from = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1
-  const data = all.slice(from, from + limit)
+  const data = all.slice(from, from + limit).map(wholeItem)
   return listAfter(data as (Item & { id: string })[], all.length > from + limit)
 }
 

@@ -75,8 +75,9 @@ describe('a stored response (docs/api.md 29.7)', () => {
     const input = [1, 2, 3].map((number) => ({ role: 'user' as const, content: `${freshPrompt()} ${number}` }))
     const { id } = await openai.responses.create({ model, input })
     const items = await Array.fromAsync(openai.responses.inputItems.list(id, { limit: 2, order: 'asc' }))
-    const texts: unknown[] = items.map((item) => 'content' in item && item.content)
-    expect(texts).toEqual(input.map(({ content }) => content))
+    const texts: unknown[] = items.map(({ id: _, ...item }) => item)
+    const whole = { type: 'message', role: 'user', status: 'completed' }
+    expect(texts).toEqual(input.map(({ content }) => ({ ...whole, content: [{ type: 'input_text', text: content }] })))
   })
 
   test('is deleted', async () => {
