@@ -3,6 +3,7 @@ import { defineError } from '../kernel/errors'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { listOf, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { Notes } from './responses-schema'
 
 export const BatchId = defineId('batch', 'batch')
 export type BatchId = Id<'batch'>
@@ -40,16 +41,12 @@ const BatchUsage = t.Object({
 })
 export type BatchUsage = Static<typeof BatchUsage>
 
-const Metadata = t.Record(t.String({ minLength: 1, maxLength: 64 }), t.String({ maxLength: 512 }), {
-  maxProperties: 16,
-})
-
 export const BatchInput = t.Object(
   {
     input_file_id: t.String({ maxLength: 64, description: 'A file with the purpose `batch`' }),
     endpoint: t.String({ maxLength: 64, description: `${BATCH_ENDPOINTS.join(', ')}; also without /v1` }),
     completion_window: t.Literal('24h'),
-    metadata: t.Optional(nullable(Metadata)),
+    metadata: t.Optional(nullable(Notes)),
     output_expires_after: t.Optional(
       nullable(
         t.Object({
@@ -88,7 +85,7 @@ export const Batch = t.Object(
     cancelled_at: Moment,
     request_counts: t.Object({ total: t.Integer(), completed: t.Integer(), failed: t.Integer() }),
     usage: nullable(BatchUsage),
-    metadata: nullable(Metadata),
+    metadata: nullable(Notes),
   },
   { $id: 'Batch' },
 )

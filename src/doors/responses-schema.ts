@@ -51,10 +51,12 @@ const TextFormat = t.Union([
 
 const Penalty = mayBe(t.Number({ minimum: -2, maximum: 2 }))
 
-/** What clients note of a thing of theirs. */
-export const Metadata = mayBe(
-  t.Record(t.String({ maxLength: 64 }), t.String({ maxLength: 512 }), { maxProperties: 16 }),
-)
+/** What clients note of a thing of theirs: of a record, a pattern is all that limits the names of its members. */
+export const Notes = t.Record(t.String({ pattern: '^[\\s\\S]{1,64}$' }), t.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  additionalProperties: false,
+})
+export const Metadata = mayBe(Notes)
 
 /** Items to put into a conversation. */
 export const NewItems = t.Array(JsonObject, { maxItems: 20 })

@@ -172,7 +172,7 @@ export const UPSTREAM_SETTINGS = {
     t.Record(
       t.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
       t.String({ maxLength: 4_096, pattern: '^[\\x20-\\x7e]*$' }),
-      { maxProperties: 20, description: 'Headers for every call; they are added to the default ones or replace them' },
+      { maxProperties: 20, additionalProperties: false, description: 'For every call; they win over default ones' },
     ),
   ),
   vision: ability('Whether it accepts images; default: what it reports'),
@@ -217,7 +217,7 @@ export type UpstreamConfig = Static<typeof Upstream>
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
 export const EnginesFile = t.Object(
   {
-    upstreams: t.Record(t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), Upstream),
+    upstreams: t.Record(t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), Upstream, { additionalProperties: false }),
     models: t.Record(t.String(), t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$' }), { minItems: 1 })),
   },
   { additionalProperties: false },
@@ -236,7 +236,7 @@ export const engineSettings = {
   modelAliases: setting({
     env: 'SVC_MODEL_ALIASES',
     schema: t.Record(t.String({ pattern: form(ALIAS_NAME, 'a name without spaces, which may end in *') }), Alias, {
-      maxProperties: MAX_ALIASES,
+      ...{ maxProperties: MAX_ALIASES, additionalProperties: false },
     }),
     default: {},
     about: 'Model names of clients and the engine of each, as {"gpt-*":{"engine":"svc-1-flash"}}. "listed" shows one.',

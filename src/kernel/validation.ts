@@ -165,7 +165,8 @@ const [MAX_STRANGERS, MAX_ALLOWED] = [3, 20]
 function strangers({ additionalProperties: names, allowed }: ValidationIssue['params']): string {
   const shown = (names as string[]).slice(0, MAX_STRANGERS).map(messageOf)
   const known = allowed as string[] | undefined
-  const help = known?.length && known.length <= MAX_ALLOWED ? `; its members are ${known.join(', ')}` : ''
+  if (!known) return `has the member ${either(shown)}, whose name does not have the right form`
+  const help = known.length && known.length <= MAX_ALLOWED ? `; its members are ${known.join(', ')}` : ''
   return `has no member ${either(shown)}${help}`
 }
 

@@ -239,3 +239,26 @@ describe('a member of a wrong type is refused by its name, and nothing breaks', 
     expect({ status, param: body.error.param }).toEqual({ status: 404, param })
   })
 })
+
+describe('metadata: at most 16 members, whose names have 64 characters and texts 512', () => {
+  const batch = { input_file_id: 'file-x', endpoint: '/v1/responses', completion_window: '24h' }
+  const many = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`name-${at}`, 'x']))
+
+  test.each([
+    ['responses', { input: 'Hi', store: false }, 200],
+    ['conversations', {}, 200],
+    // Its file is unknown.
+    ['batches', batch, 404],
+  ])('%s', async (path, order, taken) => {
+    const eve = await world.person()
+    const send = async (metadata: object) => (await eve.send('POST', `/v1/${path}`, { ...order, metadata })).status
+    const statuses = [
+      await send({ ['n'.repeat(64)]: 'v'.repeat(512), 'two\nlines': '' }),
+      await send({ ['n'.repeat(65)]: 'v' }),
+      await send({ n: 'v'.repeat(513) }),
+      await send({ n: 1 }),
+      await send(many),
+    ]
+    expect(statuses).toEqual([taken, 400, 400, 400, 400])
+  })
+})

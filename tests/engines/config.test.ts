@@ -106,6 +106,7 @@ describe('the long form', () => {
       { upstreams: { a: { kind: 'compat', baseUrl: 'file:///x' } }, models: {} },
       'svc.server.json',
     ],
+    ['a name that is none', { upstreams: { 'My Server': { kind: 'smoke' } }, models: {} }, 'svc.server.json'],
     ['a word nobody knows', { upstreams: { a: { kind: 'openai', colour: 1 } }, models: {} }, 'svc.server.json'],
     [
       'a name from the prototype',
