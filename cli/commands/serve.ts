@@ -74,7 +74,7 @@ export const init = command`init: Write a configuration file and the secrets of 
   },
 })
 
-/** A copy of the list in src/app/roles, which a command that only prints help need not load. */
+/** A copy of the list in src/app/config, which a command that only prints help need not load. */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
 /** Rejects an empty word, for example from an unset variable, because it would mean every network. */
