@@ -3,10 +3,7 @@ import { randomBase62 } from '../src/kernel/crypto'
 import { usageFailure } from './failure'
 import type { Shell } from './shell'
 
-/**
- * The routes that both APIs have, with the operators' types. Tenants have no `owner`, and see and change only their own
- * data.
- */
+/** The routes of both APIs, with the operators' types. Tenants have no `owner`, and only see their own data. */
 export type SharedRoutes = Pick<
   OpsClient,
   | 'browser'
@@ -32,9 +29,7 @@ export type SharedRoutes = Pick<
 /** `own` selects the data of the key in use, even on the server's machine. `owner` defaults to `--org`. */
 type OwnerFilter = { own?: boolean; owner?: string | undefined }
 
-/**
- * The API of the credential in use, and the owner to send along. Operators name an owner; for tenants the key decides.
- */
+/** The API of the credential in use, and the owner to send. Operators name an owner. For tenants the key decides. */
 export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: OwnerFilter = {}) {
   const connection = await shell.connect()
   if (!own && connection.api === 'operator') {

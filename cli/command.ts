@@ -57,10 +57,7 @@ export type CommandWords = {
   /** At least two examples as typed, without `svc-admin`. */
   examples: readonly string[]
   apis: readonly Api[]
-  /**
-   * True if the command works without a running server, by opening the app itself (docs/operating.md 2.2). Default
-   * true.
-   */
+  /** True if the command works without a running server, by opening the app (docs/operating.md 2.2). Default true. */
   offline: boolean
   /** Whether the command changes anything. */
   impact: 'read' | 'write'
@@ -102,10 +99,7 @@ type Does<Given, Found, Data> = {
   run?(shell: Shell, input: Given): Promise<void>
   /** Requires `--reason`. */
   reason?: boolean
-  /**
-   * Looks things up before the confirmation and the change. The result is merged into the input of all later members.
-   * Declare it first.
-   */
+  /** Looks things up before the confirmation. All later members get the result in their input. Declare it first. */
   find?(shell: Shell, input: Given): Promise<Found>
   /** Describes the change: `revoke key ci`. With `--dry-run` the command only prints this. */
   action?(input: Given & Found, shell: Shell): string

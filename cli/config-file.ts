@@ -34,9 +34,7 @@ export function assertRewritable({ path, text }: ConfigFile, changed: Record<str
   }
 }
 
-/**
- * Replaces the configuration file after writing it completely. Only its owner can read it, because it may hold keys.
- */
+/** Replaces the configuration file once it is fully written. Only its owner can read it: it may hold keys. */
 export const writeConfigFile = (path: string, config: Record<string, unknown>): Promise<void> =>
   writeWhole(path, `${JSON.stringify(config, null, 2)}\n`)
 

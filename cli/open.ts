@@ -68,10 +68,7 @@ async function assertAnswers(url: string): Promise<void> {
   }
 }
 
-/**
- * Prints which server is used, before anything else (docs/operating.md 2.2). In structured formats stderr holds only
- * the error.
- */
+/** Prints which server is used, before anything else (docs/operating.md 2.2), but not in structured formats. */
 function sayWhere({ globals, io, paint }: Shell, url: string): void {
   if (globals.quiet || isStructured(formatOf(globals))) return
   const { inProfile } = globals

@@ -84,10 +84,7 @@ const groups: Readonly<Record<string, Load>> = {
   version: async () => [(await import('./commands/status')).version],
 }
 
-/**
- * Every command from the file `outlines`, for help or to run. Loads a command's code when it runs. Without a file,
- * loads all commands.
- */
+/** Every command from the file `outlines`. Loads a command's code when it runs. Without a file, loads all. */
 export async function outlinedCommands(outlines: string | null | undefined): Promise<readonly Command[]> {
   if (!outlines) return allCommands()
   const outlined: Omit<Command, 'run'>[] = JSON.parse(readFileSync(outlines, 'utf8'))

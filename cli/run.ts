@@ -117,10 +117,7 @@ function assertOffered({ path, formats = [] }: Command, format: Format): void {
   throw usageFailure(`${path} does not print ${format}. Use ${FORMATS.join(', ')}.`, 'svc-admin doctor does')
 }
 
-/**
- * On a terminal, each round overwrites the last one. In a pipe, each change is printed as a line (docs/operating.md
- * 2.3).
- */
+/** On a terminal, each round overwrites the last. In a pipe, prints each change as a line (docs/operating.md 2.3). */
 async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   while (!shell.signal.aborted) {
     if (shell.io.outIsTty) shell.io.raw('\u001b[H\u001b[2J')
@@ -174,9 +171,7 @@ function fromOutside(error: unknown): CommandFailed {
   })
 }
 
-/**
- * Prints a failure to stderr: lines for people, the API's error envelope in structured formats (docs/operating.md 2.4).
- */
+/** Prints a failure to stderr: lines for people, else the API's error envelope (docs/operating.md 2.4). */
 function reportFailure(io: Io, failure: CommandFailed, format: Format, paint: Paint): void {
   if (isStructured(format)) {
     io.err(safeJson(envelopeOf(failure)))

@@ -10,10 +10,7 @@ import { createPrinter, type Printer } from './output/print'
 import type { Query } from './output/query'
 import type { Connection } from './transport'
 
-/**
- * Where a command prints: data to stdout, messages to stderr (docs/operating.md 2.4). The CLI prints through nothing
- * else.
- */
+/** Where a command prints: data to stdout, messages to stderr (docs/operating.md 2.4). The CLI uses nothing else. */
 export type Io = {
   /** One line of data. */
   out(line: string): void

@@ -14,10 +14,7 @@ export type Filter<Row> = {
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_CHARS = 200
 
-/**
- * Parses a filter. Words match any column. Supports `field:value`, `a,b`, `>=400`, `*glob*`, `!` for negation, and
- * quotes around blanks.
- */
+/** Parses a filter: words for any column, `field:value`, `a,b`, `>=400`, `*glob*`, `!` to negate, and quotes. */
 export function readFilter<Row>(text: string, fields: Fields<Row>): Filter<Row> {
   const tests = wordsOf(text.slice(0, MAX_CHARS)).map(readTest)
   const unknown = tests.flatMap(({ field }) => (field !== null && !fields[field] ? [field] : []))
@@ -105,10 +102,7 @@ function amountOf(word: string): number {
   return amount === undefined ? Number.NaN : Number(amount) * (unit ? UNITS[unit]! : 1)
 }
 
-/**
- * Matches the parts in order, the first at the start and the last at the end. Linear time, because others write the
- * rows.
- */
+/** Matches the parts in order, the first at the start, the last at the end. Linear: others write the rows. */
 function globbed(text: string, parts: readonly string[]): boolean {
   const [first, last] = [parts[0]!, parts.at(-1)!]
   if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false

@@ -96,10 +96,7 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   }
   return next
 
-  /**
-   * A problem with key or address ends the dashboard with the usual error of commands. Later interruptions are waited
-   * out.
-   */
+  /** A problem with key or address ends the dashboard with the usual error. Later interruptions are waited out. */
   async function supply(): Promise<void> {
     try {
       await host.read('status', over.signal)

@@ -40,9 +40,7 @@ export type Filters = FlagsGiven<typeof filters>
 
 type Listing = AuditWords & { limit: number; cursor?: string }
 
-/**
- * Reads pages of the audit record. Operators read an owner's record. With --url, it is the record of the key in use.
- */
+/** Reads pages of the audit record. Operators read an owner's record. With --url, it is that of the key in use. */
 const recordOf =
   (shell: Shell, owner: string | undefined) =>
   async (query: Listing): Promise<{ items: AuditEvent[]; next: string | null }> => {

@@ -247,10 +247,7 @@ type Recording = Awaited<ReturnType<typeof recordingOf>>
 const timed = ({ actions, started_at }: Recording) =>
   actions.map((action) => ({ ...action, after_s: (Date.parse(action.at) - Date.parse(started_at)) / 1_000 }))
 
-/**
- * Prints each action once, as it happens, until the session ends or Ctrl-C: as a table on a terminal, else as JSON
- * lines.
- */
+/** Prints each action once, as it happens, until the session ends or Ctrl-C: as a table or as JSON lines. */
 async function follow(shell: Shell, id: string): Promise<void> {
   const feed = feedOf(shell, stepsColumns)
   for (let notice = 0; !shell.signal.aborted; ) {

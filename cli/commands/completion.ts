@@ -33,10 +33,7 @@ const PATIENCE_MS = 150
 
 const MAX_NAMES = 50
 
-/**
- * The shells call this for candidates, one per line: `word<TAB>about`. Without candidates, a shell completes file
- * names.
- */
+/** The shells call this for candidates, one per line: `word<TAB>about`. Without any, they complete file names. */
 const ASK = 'svc-admin __complete --'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const

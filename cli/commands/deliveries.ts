@@ -30,10 +30,7 @@ const filters = {
 /** Filters of attempts. Omitted filters match all. */
 type Wanted = FlagsGiven<typeof filters> & { status?: Delivery['status'] | undefined }
 
-/**
- * The newest attempts of one webhook or of all webhooks, newest first: fifty per webhook, or with `all` every stored
- * one.
- */
+/** The newest attempts of one webhook or all, newest first: fifty per webhook, or with `all` every stored one. */
 async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
   const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
   const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]

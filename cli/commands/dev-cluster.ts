@@ -111,9 +111,7 @@ const matching = async (pattern: string): Promise<string[]> =>
     b.localeCompare(a, 'en', { numeric: true }),
   )
 
-/**
- * Reads or creates the cluster of this folder. Always chooses new ports, because other programs may use the old ones.
- */
+/** Reads or creates the cluster of this folder. Always picks new ports, because other programs may use the old. */
 async function layOut(root: string, port: number, nodes: number): Promise<Cluster> {
   const file = join(root, 'cluster.json')
   const password = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Cluster).password : randomBase62(24)

@@ -153,9 +153,7 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
   if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${count('warn')} warnings`)
 }
 
-/**
- * One line for Nagios-compatible monitors, then evidence for each problem. `code` is the exit code that they expect.
- */
+/** One line for Nagios-compatible monitors, then evidence for each problem. `code` is the expected exit code. */
 export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0 | 1 | 2 } {
   const code = Math.max(0, ...results.map(({ status }) => LEVELS[status])) as 0 | 1 | 2
   const count = (status: Result['status']) => results.filter((one) => one.status === status).length

@@ -65,9 +65,7 @@ const describe = (command: Command) => ({
   examples: command.examples.map((example) => `svc-admin ${example}`),
 })
 
-/**
- * Help topics that are not commands (docs/operating.md 2.8). They apply to all commands. Lines have at most 80 columns.
- */
+/** Help topics that are not commands (docs/operating.md 2.8). They apply to all. Lines have at most 80 columns. */
 const TOPIC_PAGES: Readonly<Record<string, string>> = {
   output: `Output formats
 

@@ -299,10 +299,7 @@ async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
   shell.note(`Saved ${out}`)
 }
 
-/**
- * Applies `word` to each job in order, and prints the results. The first error ends the loop after printing what was
- * done.
- */
+/** Applies `word` to each job in order, and prints the results, also those before an error ends the loop. */
 async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'): Promise<void> {
   if (!ids.length) throw usageFailure(`jobs ${word} needs the id of a job.`, 'svc-admin jobs list shows them')
   const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`

@@ -152,10 +152,7 @@ export const memberCommands: Command[] = [
   }),
 ]
 
-/**
- * Prints one permission per line for people, because the names do not fit in columns. Prints one role per record for
- * programs.
- */
+/** Prints one permission per line for people, because names do not fit in columns. Programs get one role per record. */
 function printMatrix({ print, globals }: Shell): void {
   const matrix = permissionMatrix()
   if (!['table', 'wide'].includes(formatOf(globals)) || globals.fields) {

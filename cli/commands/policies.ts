@@ -53,10 +53,7 @@ function shown(step: Step) {
   }
 }
 
-/**
- * Executes the steps and prints what was done, even when a step fails. A default that was unset for the failed step is
- * set again.
- */
+/** Executes the steps and prints what was done, even when one fails. Restores a default that it had unset. */
 async function executeAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
   const done: Row[] = []
   for (const [index, step] of steps.entries()) {

@@ -37,9 +37,7 @@ type Filed = Declared & {
   file: string
   /** Name of its argument in help: `policy`. */
   arg: string
-  /**
-   * For resources that keys may be bound to and that have a scope: the flag of `keys bind`, and whether a key uses it.
-   */
+  /** For resources that keys may be bound to and that have a scope: the flag of `keys bind`, and if a key uses it. */
   bound?: { flag: string; holds(key: ApiKey, id: string): boolean }
 }
 /** A resource that is created and updated by its own flags, and can be disabled. */
@@ -131,9 +129,7 @@ function reading(kind: Filed | Switched) {
   return { command, args, wordIn, list, get }
 }
 
-/**
- * The list, get, create, update and delete commands of a resource that is made from a file (docs/operating.md 2.10).
- */
+/** The list, get, create, update and delete commands of a resource made from a file (docs/operating.md 2.10). */
 export function fileCommands(kind: Filed): Command[] {
   const { path, resource, what, columns, id, file, bound, stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)
@@ -207,9 +203,7 @@ export function fileCommands(kind: Filed): Command[] {
   return [list, get, create, update, remove]
 }
 
-/**
- * The list, get, enable, disable and delete commands of a resource with its own flags (docs/operating.md 2.10 to 2.14).
- */
+/** The list, get, enable, disable and delete commands of a resource with flags (docs/operating.md 2.10 to 2.14). */
 export function switchCommands(kind: Switched) {
   const { path, resource, what, id: sample, along = '', stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)

@@ -59,10 +59,7 @@ export const serverCheck = (name: string, run: Check['run'], needs = ['database'
   run,
 })
 
-/**
- * Runs checks concurrently, each once its dependencies have passed. Returns results in the given order
- * (docs/operating.md 2.19).
- */
+/** Runs checks concurrently, each after its dependencies. Returns them in the given order (docs/operating.md 2.19). */
 export async function runChecks(checks: readonly Check[], context: Context): Promise<Result[]> {
   const running = new Map<string, Promise<Result>>()
   for (const check of checks) running.set(check.name, runOne(check, context, running))

@@ -1,7 +1,4 @@
-/**
- * Doctor: checks of this machine and this server, each with one sentence of evidence and one fix (docs/operating.md
- * 2.19).
- */
+/** Doctor: checks of this machine and this server, each with evidence and one fix (docs/operating.md 2.19). */
 import { browserCheck } from './browser'
 import type { Check } from './check'
 import { classifierEngineCheck, guardrailEngineCheck, speechCheck, transcriptionCheck, videoMarkCheck } from './engines'

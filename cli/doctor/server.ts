@@ -191,9 +191,7 @@ export const enginesCheck = serverCheck('engines', async (context) => {
 /** As in src/cluster. */
 const CLOCK_OFF_MS = 5_000
 
-/**
- * Checks that each required role has a process, that the clocks agree, and that processes can read each other's files.
- */
+/** Checks that each required role has a process, that clocks agree, and that processes read each other's files. */
 export const jobsCheck = serverCheck('jobs', async (context) => {
   const { nodes, pid } = await statusOf(context)
   const { count, unserved, scattered_files, clock_ahead_ms } = nodes

@@ -1,9 +1,6 @@
 export type JsonObject = Record<string, unknown>
 
-/**
- * Characters JSON may contain unescaped but terminals may act on: docs/attacks.md C1 controls, bidi marks, line
- * separators.
- */
+/** Characters that JSON leaves unescaped but terminals may act on: 8-bit controls, bidi marks, line separators. */
 const RISKY = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
 
 /** JSON with those characters escaped. No data is lost, and the text cannot control a terminal. */

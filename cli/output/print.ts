@@ -55,10 +55,7 @@ export type Printer = ReturnType<typeof createPrinter>
 
 export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml'].includes(format)
 
-/**
- * Prints records in the chosen format: lists as arrays, single records as an object, without a wrapper
- * (docs/operating.md 2.4).
- */
+/** Prints records in the chosen format: lists as arrays, single records as an object (docs/operating.md 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
   return { list, item, feed, kept: stored }

@@ -68,10 +68,7 @@ async function get({ store, orgs, sessions }: UserDeps, _call: OperatorCall, ref
   }
 }
 
-/**
- * Creates an account. Without a password, generates one or a link; only this answer contains it. Throws 409 for a known
- * address.
- */
+/** Creates an account. Without a password, returns a generated one or a link. Throws 409 for a known address. */
 async function create(
   { store, auth, signInLinks }: UserDeps,
   call: OperatorCall,

@@ -20,10 +20,7 @@ export type Shown = {
   unknown: readonly string[]
 }
 
-/**
- * The text printed at start (docs/operating.md 4.1, 4.2): addresses and folders and, on the first start on a terminal,
- * the first key.
- */
+/** The text printed at start (docs/operating.md 4.1, 4.2): addresses, folders and, on a first start, the first key. */
 export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: Shown): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, container } = app

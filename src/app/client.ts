@@ -46,10 +46,7 @@ export function send(target: Target, path: string, init: RequestInit): Promise<R
 /** The origin of a target. A socket and an app in this process have no host, so any name works. */
 const originOf = (target: Target): string => (target.kind === 'url' ? target.url : 'http://localhost')
 
-/**
- * Retries a read, with pauses that double. Changes are sent once, because only the caller knows whether they may run
- * twice.
- */
+/** Retries a read, with pauses that double. Sends changes once, because only the caller knows if they may repeat. */
 async function retried(method: string, attempt: () => Promise<Response>, retry: Options['retry']): Promise<Response> {
   const max = method === 'GET' && retry ? retry.retries : 0
   for (let tries = 0; ; tries++) {

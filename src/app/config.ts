@@ -331,9 +331,7 @@ export function environmentWith({ production, configFile, userEnv: _, ...setting
 /** A setting as `explain` shows it. */
 export type Explained = { name: string; value: string; origin: string; env: string; default: string; about: string }
 
-/**
- * Every setting with its value and origin. Of a secret shows only whether it is set, and hides passwords in addresses.
- */
+/** Every setting with its value and origin. Secrets only show if they are set. Hides passwords in addresses. */
 export const explain = (config: Config): Explained[] =>
   Object.entries<Setting>(SETTINGS).map(([name, { env, about, secret, default: fallback }]) => ({
     name,

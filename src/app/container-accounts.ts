@@ -66,10 +66,7 @@ const DEV_CREDIT_CENTS = 1_000_000
 
 export type Accounts = ReturnType<typeof buildAccounts>
 
-/**
- * Adds the modules about callers: keys, sessions, sign-in, rate limits, billing, usage, and the dependencies of
- * resources.
- */
+/** Adds the modules about callers: keys, sessions, sign-in, rate limits, billing, usage, resources' dependencies. */
 export function buildAccounts(modules: Foundation) {
   const { config, store, clock, redis, events, orgs, usage, nodes } = modules
   const tiers = createTiers(config.tiers)

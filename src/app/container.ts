@@ -216,10 +216,7 @@ type Answering = Pick<FileDeps, 'audio' | 'web'> &
   Parameters<typeof createCharging>[0] &
   Decisions
 
-/**
- * Batch lines are answered like other calls, but have their own price and count towards no rate limit (docs/api.md
- * 32.6).
- */
+/** Batch lines are answered like other calls, but have their own price and no rate limit (docs/api.md 32.6). */
 function buildBatches(modules: Answering): void {
   const { config, prices, limiter } = modules
   const share = (100 - config.batchDiscountPercent) / 100

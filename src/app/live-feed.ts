@@ -177,9 +177,7 @@ const SECTIONS: Record<string, string> = {
   test_case: 'playground',
 }
 
-/**
- * Searches keys, a request and every kind of resource by the beginning of id or name, among what the caller may see.
- */
+/** Searches keys, a request and all resources by the beginning of id or name, among what the caller may see. */
 async function searchIn(container: Container, call: Call, word: string): Promise<SearchResults> {
   const { store, keys, usageReading, canvases, hooks, workflows, guardrails, preferences, webhooks } = container
   const beginsSo = (text: string) => text.toLowerCase().startsWith(word.toLowerCase())

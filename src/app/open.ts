@@ -250,10 +250,7 @@ function openStore(location: DatabaseLocation, log: Log, metrics: Metrics): Stor
   })
 }
 
-/**
- * Opens the app inside a command: the same modules and rules, no port, and only warnings in the log (docs/operating.md
- * 2.2).
- */
+/** Opens the app inside a command: the same modules and rules, no port, and only warnings (docs/operating.md 2.2). */
 export const open = (overrides: ConfigOverrides = {}): Promise<OpenApp> => {
   const write = (line: string) => void process.stderr.write(line)
   const log = createLog({ level: 'warn', pretty: true, write })

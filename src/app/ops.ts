@@ -86,10 +86,7 @@ const modulesOf = (container: Container) => ({
 
 const HOUR_MS = 3_600_000
 
-/**
- * Builds the operator API: routes over the same modules, behind a socket that only this user can open (docs/design.md
- * 7).
- */
+/** Builds the operator API: routes over the same modules, behind a socket only for this user (docs/design.md 7). */
 export function createOps({ config, container, metrics, redis, location, stopping, apiUrl }: Deps) {
   const { store, audit, clock, log, orgs, billing, engines, health } = container
   const startedAt = clock.now()

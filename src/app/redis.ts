@@ -17,9 +17,7 @@ export type Redis = {
   ): Promise<T>
   /** Id of the running Redis process. A restarted Redis may have lost all earlier data. Rejects like `run`. */
   started(): Promise<string>
-  /**
-   * The policy by which Redis evicts unexpired keys. Null if it evicts none or does not report it. Rejects like `run`.
-   */
+  /** The policy by which Redis evicts unexpired keys. Null if none, or if not reported. Rejects like `run`. */
   evicts(): Promise<string | null>
   /** Reason, in words, why Redis is unreachable. Null while it is reachable. */
   problem(): string | null
@@ -35,10 +33,7 @@ type Options = {
 const CHANNEL = 'svc:live'
 const PATIENCE_MS = 250
 
-/**
- * The connection to the configured Redis. Null without one. While Redis is down, calls fail at once and the connection
- * is retried.
- */
+/** The connection to the configured Redis. Null without one. While Redis is down, calls fail at once. */
 export function connectRedis(url: string, { clock, onChange }: Options): Redis | null {
   if (!url) return null
   const client = opened(url)
@@ -152,10 +147,7 @@ function createScripts(client: RedisClient, connected: () => Promise<unknown>) {
   }
 }
 
-/**
- * A subscribed connection takes no other commands, and a broken one cannot subscribe again. So each attempt opens its
- * own connection.
- */
+/** Each attempt opens its own connection: a subscribed one takes no commands, a broken one cannot resubscribe. */
 function createWire(
   url: string,
   client: RedisClient,

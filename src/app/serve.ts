@@ -100,9 +100,7 @@ export async function serve(
 
 type Workers = { stop(hurry: AbortSignal): Promise<void> }
 
-/**
- * Pauses before an ended worker restarts. The pause starts over at the first value after a worker ran for STEADY_MS.
- */
+/** Pauses before an ended worker restarts. Begins with the first again after a worker ran for STEADY_MS. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS, STEADY_MS] = [500, 30_000, 60_000]
 
 /**

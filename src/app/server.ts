@@ -74,9 +74,7 @@ const entriesOf = (list: string): string[] => list.split(',').filter((entry) => 
 
 type OpenApiSource = { get(): Record<string, unknown> }
 
-/**
- * Serves the OpenAPI document twice: with a key, as the contract requires, and without one for tools that import it.
- */
+/** Serves the OpenAPI document twice: with a key, as the contract requires, and without for tools that import it. */
 const documentRoutes = (document: OpenApiSource, guard: Guard) =>
   new Elysia()
     .use(guard)

@@ -3,9 +3,7 @@ import { bundled, ROOT } from './bundle'
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/**
- * Runs Bun in a new process. This one looked for packages before they were installed, and would still not find them.
- */
+/** Runs Bun in a new process. This one looked for packages before they were installed, and cannot find them. */
 const bun = (...words: string[]): Promise<number> =>
   Bun.spawn([process.execPath, ...words], { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }).exited
 

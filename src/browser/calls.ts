@@ -38,10 +38,7 @@ type Calling = Pick<Deps, 'store' | 'clock' | 'node' | 'masterKey' | 'live'>
 /** Executes a request in this process. Throws like the executed function. */
 export type Serve = (id: BrowserSessionId, request: Request, signal: AbortSignal) => Promise<unknown>
 
-/**
- * The answer of the process that runs the session. Throws its error, and 404 `live_view_unavailable` when that process
- * does not answer.
- */
+/** The answer of the process that runs the session. Throws its error, and 404 `live_view_unavailable`. */
 export async function askNode(deps: Calling, row: SessionRow, request: Request, signal: AbortSignal): Promise<unknown> {
   const { store, clock, masterKey, live } = deps
   const id = randomHex(12)

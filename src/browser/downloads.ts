@@ -105,10 +105,7 @@ export async function followDownloads({ control, contextId, isElsewhere, isOwn }
     return found.size > 0
   }
 
-  /**
-   * Takes the finished and stopped downloads since the last call. Waits until none is running, or until `signal`
-   * aborts.
-   */
+  /** Takes the downloads that ended since the last call. Waits until none is running, or until `signal` aborts. */
   async function take(signal: AbortSignal): Promise<Download[]> {
     const isQuiet = () => [...found.values()].every(({ state }) => state !== 'coming')
     await until(isQuiet, signal)

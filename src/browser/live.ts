@@ -25,9 +25,7 @@ export type LiveBrowser = Awaited<ReturnType<typeof openLive>>
 /** A dialog that a page opened, and how it was answered. */
 export type AnsweredDialog = { type: string; message: string; accepted: boolean }
 
-/**
- * Removes APIs that would leak names around the proxy. A property that is already fixed throws, and the loop continues.
- */
+/** Removes APIs that would leak names around the proxy. A property that is already fixed throws. The loop continues. */
 const NO_PEERS = `for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel','RTCIceTransport','WebTransport'])
   try { Object.defineProperty(globalThis, name, { value: undefined, configurable: false, writable: false }) } catch {}`
 

@@ -74,10 +74,7 @@ export const browserEmbedRoutes = ({ embed }: BrowserService, assets: Assets, gu
 
 type Viewer = ReturnType<BrowserService['embed']['connect']>
 
-/**
- * A separate instance, because `open` is a socket hook here and an option of the guard elsewhere. The token comes in
- * the first message.
- */
+/** A separate instance: `open` is a socket hook here, but an option of the guard. The first message has the token. */
 const streamRoutes = (embed: BrowserService['embed']) =>
   new Elysia().ws('/:id/stream', {
     detail: { security: [], hide: true },

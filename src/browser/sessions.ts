@@ -132,9 +132,7 @@ export async function renew(deps: Deps, id: BrowserSessionId): Promise<void> {
   if (row?.state === 'active') await refreshed(deps, row)
 }
 
-/**
- * The actions of a session, with fresh links to its pictures (docs/api.md 28.3). Links to deleted pictures are null.
- */
+/** The actions of a session, with new links to its pictures (docs/api.md 28.3). Null for deleted pictures. */
 export async function recordingOf(deps: Deps, row: SessionRow): Promise<Recording> {
   const { store, files } = deps
   const actions = (await actionsOf(store.read, row.owner, row.id)).map(
@@ -154,10 +152,7 @@ export async function recordingOf(deps: Deps, row: SessionRow): Promise<Recordin
   }
 }
 
-/**
- * True if the session's creator may still use this server. A session without a key belongs to the user, in any
- * organization.
- */
+/** True if the session's creator may still use this server. Without a key, the user counts, in any organization. */
 export const hasAccess = async (
   { unattended }: Pick<Deps, 'unattended'>,
   { user_id, key_id: api_key_id }: SessionRow,

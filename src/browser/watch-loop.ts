@@ -9,9 +9,7 @@ import { hasAccess } from './sessions'
 import type { SessionRow } from './table'
 
 const TICK_MS = 1_000
-/**
- * Interval while this process has no session that another could request. A longer interval lets an idle server sleep.
- */
+/** Interval while no other process could request a session of this one. Longer, so that an idle server sleeps. */
 const NONE_MS = 5_000
 const LONGEST_NAP_MS = 5_000
 const SEEN_MS = 5_000
@@ -39,10 +37,7 @@ export function createWatch(deps: Deps, answerCalls: () => Promise<unknown>) {
     await host.end(row.id, reason)
   }
 
-  /**
-   * Reserves credit for the next minutes before the current reservation is used up. Returns false when the credit does
-   * not suffice.
-   */
+  /** Reserves credit for the next minutes before the current one is used up. False when it does not suffice. */
   async function covered(row: SessionRow, now: number): Promise<boolean> {
     if (!row.hold) return true
     const bytes = row.proxies ? host.bytesOf(row.id) : 0

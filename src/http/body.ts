@@ -16,9 +16,7 @@ type UploadedFile = { field: string; path: string; filename: string }
 
 /** A received form. Its files stay on disk until `discard` is called. */
 export type Upload = {
-  /**
-   * A field sent several times has its last value. A field whose name ends in `[]` has all values, separated by commas.
-   */
+  /** A field sent several times has its last value. If its name ends in `[]`, all values, separated by commas. */
   readonly fields: ReadonlyMap<string, string>
   /** The first of `files`, or null. */
   readonly file: UploadedFile | null
@@ -153,10 +151,7 @@ async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise
   }
 }
 
-/**
- * Reads a body that is not JSON, or whose bytes are signed. Returns the fields of a form, or bytes. Throws like
- * `readJson`.
- */
+/** Reads a body that is not JSON, or whose bytes are signed, as form fields or bytes. Throws like `readJson`. */
 export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
   const { bytes, release } = await takeBody(request, { maxBytes, isPublic: open })
   try {

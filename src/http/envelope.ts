@@ -83,9 +83,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
 /** Errors that stay until the operator connects an engine. */
 const UNCONFIGURED: ReadonlySet<string> = new Set(['embeddings_unavailable', 'stt_unavailable', 'tts_unavailable'])
 
-/**
- * The headers of `errorHeaders` and, for API callers, a link to the error's meaning and remedy (docs/operating.md 6.1).
- */
+/** The headers of `errorHeaders` and, for API callers, a link to the error's page (docs/operating.md 6.1). */
 export function helpfulHeaders(error: AppError): Record<string, string> {
   const status = statusOf(error)
   const isFinal = (status >= 400 && status < 500 && status !== 408 && status !== 429) || UNCONFIGURED.has(error.code)
@@ -131,9 +129,7 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
 
 const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
 
-/**
- * The page that a person sees instead of an error's JSON: the problem, the request id, and a link to the first page.
- */
+/** The page that a person sees instead of an error's JSON: the problem, the request id, and a link home. */
 export function errorPage(error: AppError | null, requestId: string | null): string {
   const isNowhere = error === null || error.kind === 'missing'
   return page(

@@ -187,10 +187,7 @@ function answeredOnce({ exchange, set, responseValue }: Answering): unknown {
   return sent(set, ticket.status, text ?? storedAlone(exchange, ticket, body))
 }
 
-/**
- * Stores an answer that no verb stored. A failure to store is only noted, because the request had no effect that could
- * be repeated.
- */
+/** Stores an answer that no verb stored. A failure is only noted, because the request had no effect to repeat. */
 async function storedAlone({ notes }: Exchange, ticket: Ticket, answer: unknown): Promise<string> {
   const { text, keeping } = ticket.keepAlone(answer)
   await keeping.catch(() => {

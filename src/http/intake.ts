@@ -14,10 +14,7 @@ export const MAX_FORM_BYTES = 4 * 1024
 const BUDGET_BYTES = 2 * MAX_JSON_BYTES + 8 * 1024 * 1024
 /** The share for requests without a credential, so that they cannot block the others. */
 const PUBLIC_BUDGET_BYTES = 8 * 1024 * 1024
-/**
- * Smaller bodies are counted, but never rejected: connections are limited, and a sign-in must get through a flood of
- * bodies.
- */
+/** Smaller bodies are counted, but never rejected, so that a sign-in gets through a flood of bodies. */
 const SMALL_BYTES = 4 * 1024
 /** Minimum rate. A slower body is aborted when its time is over. */
 const MIN_BYTES_A_SECOND = 1024
@@ -167,10 +164,7 @@ type Claim = ReturnType<typeof createClaim>
 /** Bytes of released bodies that may not be collected yet. */
 let gone = 0
 
-/**
- * Requests a collection. Large bodies weigh nothing in the script's heap, so nothing else would have them collected
- * soon.
- */
+/** Requests a collection. Large bodies weigh nothing in the script's heap, so nothing else triggers one soon. */
 function noteGone(bytes: number): void {
   gone += bytes
   if (gone < MAX_JSON_BYTES) return

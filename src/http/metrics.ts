@@ -120,10 +120,7 @@ type HttpMetrics = Metrics['http']
  */
 export function createTally(registry: Registry, { name, help, labels = [], buckets }: Options) {
   const rows: Row[] = []
-  /**
-   * The rows by first label value, then by the second, and so on. The values are existing strings, while a joined key
-   * would be a new one.
-   */
+  /** The rows by first label value, then by the second, and so on. A joined key would be a new string. */
   const byLabel: Branch = { row: null, next: new Map() }
   const type = buckets ? 'histogram' : 'counter'
   // Without labels there is one row, which is shown from the start.

@@ -10,10 +10,7 @@ type Hoist = (schema: unknown) => Json
 /** Keywords whose value is data, not a schema. */
 const VERBATIM = new Set(['enum', 'const', 'default', 'examples', 'required'])
 
-/**
- * Keywords whose value maps names to schemas. A member named like a keyword, such as `examples`, is not a keyword
- * there.
- */
+/** Keywords whose value maps names to schemas. A member named like a keyword is not a keyword there. */
 const BY_NAME = new Set(['properties', 'patternProperties', '$defs'])
 
 const STATUS_WORDS: Record<string, string> = {

@@ -10,10 +10,7 @@ import { errorHeaders, isPlainObject, statusOf, toEnvelope } from './envelope'
 import { logFault, toAppError } from './faults'
 import { createMethodTable } from './route-rules'
 
-/**
- * The role that may change by a route, besides the admin. For a route that reads: the role that sees its content,
- * besides `support`.
- */
+/** The role that may change by a route, besides the admin, or see its content, besides `support`. */
 export type Allowed = 'billing' | 'reviewer' | 'support' | 'any' | 'none'
 
 /**

@@ -34,9 +34,7 @@ export type RouteRule = {
 
 /** The declared answers of an idempotent route. */
 type OnceRule = {
-  /**
-   * Its declared success status. If it declares two, the second, because the answer is stored before its status is set.
-   */
+  /** Its declared success status. The second if it has two, because the answer is stored before its status is set. */
   status: number
   /** True if the route can answer with a stream. Streams ignore the Idempotency-Key (docs/api.md 1.7). */
   streams: boolean
@@ -63,9 +61,7 @@ type Detail = {
 }
 export type Route = { method: string; path: string; hooks: { detail?: Detail; response?: object } }
 
-/**
- * For paths of the API without a route: 401 without a credential, so that strangers cannot find out which paths exist.
- */
+/** For API paths without a route: 401 without a credential, so that strangers cannot find out which paths exist. */
 const CLOSED: RouteRule = {
   open: false,
   scope: null,

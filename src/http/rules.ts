@@ -79,9 +79,7 @@ export type EdgeDeps = {
   /** Finds the client's address behind trusted proxies. */
   clientAddress: ClientAddress
   secure: boolean
-  /**
-   * Aborts when the server is about to stop. From then on, connections end with their answer, so that none is cut off.
-   */
+  /** Aborts when the server is about to stop. From then on, connections end with their answer, and none is cut. */
   leaving: AbortSignal
 }
 

@@ -25,10 +25,7 @@ export type Declared = {
   idempotent?: boolean
   /** `own`: it has its own time limit, like completions. */
   timeLimit?: 'own'
-  /**
-   * The kind of data that operators read by it, which decides who may. Without it, a route that reads is only for
-   * `support`.
-   */
+  /** The kind of data that operators read by it, which decides who may. Without it, only `support` reads. */
   holds?: Holds
   /** The role that may change by it besides the admin, or see its content besides `support`. */
   role?: Allowed

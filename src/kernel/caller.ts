@@ -10,18 +10,13 @@ export type Scope = (typeof SCOPES)[number]
 export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
 export type Tier = (typeof TIERS)[number]
 
-/**
- * Effect of parameters such as `top_p` in chat completions: honoured, ignored, or decided by the base address
- * (docs/api.md 33.1).
- */
+/** Effect of chat parameters such as `top_p`: honoured, ignored, or by the base address (docs/api.md 33.1). */
 export const CHAT_PARAMETERS = ['by_base', 'honor', 'ignore'] as const
 export type ChatParameters = (typeof CHAT_PARAMETERS)[number]
 
 export const OPERATOR_ROLES = ['viewer', 'support', 'reviewer', 'billing', 'admin'] as const
 export type OperatorRole = (typeof OPERATOR_ROLES)[number]
-/**
- * True for roles that may see what people wrote, and links that work for everyone who has them (docs/operating.md 2.2).
- */
+/** True for roles that may see people's texts, and links that work for everyone (docs/operating.md 2.2). */
 export const seesContent = (role: OperatorRole): boolean => role === 'admin' || role === 'support'
 
 export type KeyCaller = {
@@ -57,16 +52,12 @@ export type SessionCaller = {
   userId: UserId
   /** Null for a session's work that runs without a request. */
   sessionId: SessionId | null
-  /**
-   * Set only while a session acts on an organization's resource. What it creates then belongs to the organization too.
-   */
+  /** Only set while a session acts on an organization's resource. What it creates then also belongs to it. */
   orgId: OrgId | null
   activeOrgId: OrgId | null
 }
 
-/**
- * An operator of the operator API. Name and reason are recorded as the operator states them (docs/operating.md 2.2).
- */
+/** An operator of the operator API. Name and reason are recorded as the operator gives them (docs/operating.md 2.2). */
 export type OperatorCaller = {
   type: 'operator'
   role: OperatorRole
@@ -93,10 +84,7 @@ export const ownerOf = (caller: Pick<TenantCaller, 'orgId' | 'userId'>): OwnerSc
 
 export const keyIdOf = (caller: TenantCaller): KeyId | null => (caller.type === 'key' ? caller.keyId : null)
 
-/**
- * Throws 403 `missing_scope`, naming what the key has and lacks, and the call: `POST /completions`. Sessions have every
- * scope.
- */
+/** Throws 403 `missing_scope`, naming what the key has and lacks, and the call. Sessions have every scope. */
 export function requireScope(caller: TenantCaller, scope: Scope, call = 'this call'): void {
   if (caller.type !== 'key' || caller.scopes.includes(scope)) return
   const has = caller.scopes.length ? caller.scopes.join(', ') : 'nothing'

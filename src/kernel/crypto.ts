@@ -74,9 +74,7 @@ export function seal(masterKey: Uint8Array, context: string, plain: string): str
 /** The number of sealed values, and of those that a key cannot open. */
 export type Resealed = { sealed: number; unreadable: number }
 
-/**
- * Seals the value with another key. Null when the old key does not open it. Without another key only tries to open it.
- */
+/** Seals the value with another key. Null when the old key does not open it. Without a new key only opens it. */
 export function reseal(from: Uint8Array, to: Uint8Array | null, context: string, sealed: string): string | null {
   try {
     const plain = open(from, context, sealed)

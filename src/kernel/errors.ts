@@ -117,16 +117,10 @@ export const shuttingDown = defineError(
 
 const MAX_QUOTED = 80
 
-/**
- * A caller's value for an error sentence: strings in quotes, so that `"0.9"` and 0.9 look different (docs/operating.md
- * 6.1).
- */
+/** A caller's value for an error sentence. Strings are quoted: `"0.9"` differs from 0.9 (docs/operating.md 6.1). */
 export const messageOf = (value: unknown): string => (typeof value === 'string' ? `"${quoted(value)}"` : quoted(value))
 
-/**
- * A caller's value without quotes around it: short, without control characters and without secrets (docs/operating.md
- * 6.1).
- */
+/** A caller's value without quotes: short, without control characters and secrets (docs/operating.md 6.1). */
 export const quoted = (value: unknown): string => {
   const clean = scrub(written(value).slice(0, 4 * MAX_QUOTED)).replace(/[\p{Cc}\p{Cf}]/gu, '·')
   return clean.length > MAX_QUOTED ? `${clean.slice(0, MAX_QUOTED - 1)}…` : clean

@@ -62,10 +62,7 @@ type PageKind = {
   script?: string
 }
 
-/**
- * Headers that forbid scripts, framing and foreign resources. A page may submit its form only to this server
- * (docs/operating.md 5.1).
- */
+/** Headers that forbid scripts, framing, foreign resources and forms to other servers (docs/operating.md 5.1). */
 export const pageHeaders = ({ script }: PageKind = {}): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':

@@ -162,9 +162,7 @@ function memberAt(bytes: Uint8Array, end: number): string | undefined {
   return /^[\w.-]+$/.test(name) ? name : undefined
 }
 
-/**
- * The digits of a number without zeros at both ends, and the power of ten of the last one. Null if it is not a number.
- */
+/** The digits of a number without zeros at both ends, and the power of ten of the last. Null if not a number. */
 function digitsOf(written: string): { digits: string; power: number } | null {
   const [, whole, part = '', power = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? []
   if (whole === undefined) return null

@@ -180,9 +180,7 @@ const UNPACK: Record<string, typeof gzip> = {
   ...{ deflate: promisify(inflate) as typeof gzip, zstd: promisify(zstdDecompress) as typeof gzip },
 }
 
-/**
- * Decompresses a body. A body that is not compressed despite its header, or has an unknown encoding, stays unchanged.
- */
+/** Decompresses a body. Leaves it unchanged if it is not compressed, or has an unknown encoding. */
 async function unpacked(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
   const unpack = UNPACK[name]
   if (!unpack || !body.length || (unpack === gzip && body[0] !== 0x1f)) return body

@@ -18,9 +18,7 @@ export function encodeCursor({ at, id }: Mark): string {
   return Buffer.from(JSON.stringify([at, id])).toString('base64url')
 }
 
-/**
- * Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not produce (docs/attacks.md B34).
- */
+/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (docs/attacks.md B34). */
 export function decodeCursor(cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)

@@ -24,10 +24,7 @@ export type Standard<T extends TSchema> = {
 }
 type StandardIssue = { message: string; path: string[]; keyword: string; params: Record<string, unknown> }
 
-/**
- * Stands for an empty body. Differs from `undefined`, which would make the framework read the body again, and from
- * null.
- */
+/** Stands for an empty body. Unlike `undefined`, it does not make the framework read the body again. */
 export const NO_BODY = Symbol('no body')
 
 /** A body that does not match its schema. Thrown, because the framework's own error would serialize the whole body. */
@@ -52,9 +49,7 @@ function compile(schema: object): ReturnType<typeof Compile> {
   return made
 }
 
-/**
- * A schema whose length limits are custom checks, because the library counts code points and people count characters.
- */
+/** A schema whose length limits are custom checks: the library counts code points, people count characters. */
 function counted(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(counted)
   if (typeof part !== 'object' || part === null) return part

@@ -1,9 +1,7 @@
 /** One server-sent event. `data` is sent as JSON on one line, so no text in it can end the frame. */
 export type SseFrame = { event?: string; data: unknown /** Reconnecting readers send the id back. */; id?: number }
 
-/**
- * The frame as one string, to be written in one chunk, because some clients lose the event name at a chunk boundary.
- */
+/** The frame as one string, written in one chunk, because some clients lose the event name at a chunk boundary. */
 export const sseFrame = ({ event, data, id }: SseFrame): string =>
   `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${sseJson(data)}\n\n`
 

@@ -18,10 +18,7 @@ export const hasAtLeast = (text: string, min: number): boolean =>
 /** A caller's value that should be a text. Returns `otherwise` for any other value. */
 export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
-/**
- * Removes what could act on a terminal or reorder a line: control characters, escapes, bidi overrides
- * (docs/operating.md 2.4).
- */
+/** Removes what could act on a terminal or reorder a line, such as escapes (docs/operating.md 2.4). */
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
@@ -49,9 +46,7 @@ const LATIN: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ħ: 'h', ŋ: 'n' },
 }
 
-/**
- * A name as lower-case ASCII letters, digits and hyphens, of at most `max` characters. Empty if nothing of it remains.
- */
+/** A name as lower-case ASCII letters, digits and hyphens, of at most `max` characters. May be empty. */
 export const slugOf = (name: string, max: number): string =>
   name
     .normalize('NFKD')
@@ -63,10 +58,7 @@ export const slugOf = (name: string, max: number): string =>
     .slice(0, max)
     .replace(/-$/, '')
 
-/**
- * Hides user name and password of every address in a text, because they are secrets wherever an address is shown
- * (docs/operating.md 6.1).
- */
+/** Hides user name and password of every address in a text, because they are secrets (docs/operating.md 6.1). */
 export const withoutUserInfo = (text: string): string => text.replace(/:\/\/[^/?#\s"]*@/g, '://…@')
 
 /** Removes what a database or client cannot store. Drops NUL, and replaces unpaired surrogates by U+FFFD. */

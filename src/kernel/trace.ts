@@ -11,8 +11,5 @@ export type TraceStep = {
   facts?: Facts
 }
 
-/**
- * Notes a step of the request with this id, which has just ended. Runs for every request, so it does little and never
- * throws.
- */
+/** Notes a finished step of the request with this id. Runs for every request, so it is cheap and never throws. */
 export type Trace = (requestId: string, kind: TraceStep['kind'], name: string, ms: number, facts?: Facts) => void

@@ -23,9 +23,7 @@ export type Request = {
   explain(schema: object, value: unknown): Issue[]
 }
 
-/**
- * Maximum number of members to explain at once. More would block the event loop for too long (docs/promises.md I28).
- */
+/** Maximum number of members to explain at once. More would block the event loop (docs/promises.md I28). */
 const MAX_EXPLAINED = 300
 const MAX_ENTRIES = 10
 

@@ -10,10 +10,7 @@ export type Signed = {
   body: string
   /** The secret as it was shown. */
   secret: string
-  /**
-   * The previous secret, while a rotation's grace period runs. Standard Webhooks then carries a signature of each
-   * (docs/api.md 14.3).
-   */
+  /** The previous secret, during a rotation's grace period, when both secrets sign (docs/api.md 14.3). */
   previous?: string | undefined
 }
 

@@ -164,10 +164,7 @@ export function createDeliveries(deps: DeliverDeps) {
     let envelopes = new Map<EventId, string>()
     /** True if the last lookup found nothing due. A write resets it, because it may make deliveries due. */
     let isDry = false
-    /**
-     * Number of unwritten failures. They are written before more deliveries start, because they may end the webhook or
-     * its turn.
-     */
+    /** Number of unwritten failures. Written before more deliveries start, because they may end the webhook. */
     let failed = 0
     const mayBegin = (): boolean =>
       hook?.enabled === true &&

@@ -19,10 +19,7 @@ export const notListening = defineError(
   () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
 )
 
-/**
- * For a private address, which people often try first. Names a way that needs no public address (docs/operating.md
- * 6.3).
- */
+/** For a private address, often the first attempt. Names a way without a public address (docs/operating.md 6.3). */
 export const addressOfOwn = defineError(
   'invalid',
   'url_blocked',

@@ -10,9 +10,7 @@ export type Secrets = ReturnType<typeof createSecrets>
 
 /** Result of an attempt. `status` is null when no answer came. */
 export type Answer = { status: number | null; retryAfter: string | null; failure: Failure | null }
-/**
- * Why no answer came. A forbidden IP address stays forbidden (`never_allowed`). A name may resolve differently later.
- */
+/** Why no answer came. A forbidden IP address stays forbidden (`never_allowed`). A name may change its address. */
 export type Failure = 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'not_allowed' | 'never_allowed'
 /** `next` in epoch milliseconds. Null for no further attempt. */
 export type Verdict = { ok: boolean; message: string | null; next: number | null; gone: boolean }
@@ -87,10 +85,7 @@ export function streakAfter(before: Streak, results: readonly { ok: boolean; at:
   return streak
 }
 
-/**
- * True if the webhook failed so long and so often that it must be disabled. Time alone does not suffice for one with
- * few deliveries.
- */
+/** True if the webhook failed so long and so often that it must be disabled. Time alone does not suffice. */
 export const hasFailedTooLong = ({ failure_count, failing_since }: Streak, now: number): boolean =>
   failing_since !== null && failure_count >= AUTO_DISABLE.failures && now - failing_since >= AUTO_DISABLE.afterMs
 

@@ -112,9 +112,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     }
   }
 
-  /**
-   * Updates the subscriptions and the waiting deliveries after a change. Locks the owner to count the enabled webhooks.
-   */
+  /** Updates the subscriptions and waiting deliveries after a change. Locks the owner to count enabled webhooks. */
   async function changed(tx: Tx, { verb, row, before }: Change<typeof webhook>): Promise<void> {
     if (verb !== 'created' && verb !== 'updated' && verb !== 'deleted') return
     const { id, owner, enabled } = row

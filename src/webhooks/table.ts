@@ -34,10 +34,7 @@ export const webhooks = defineTable((k) =>
       failures: k.int('failures').notNull(),
       /** When a webhook without an address ends unless a listener extends it. Null for others. */
       listens_until: k.ms('listens_until'),
-      /**
-       * Number of tests since `tests_since`. Limits how often a user can make this server call an address
-       * (docs/attacks.md J35).
-       */
+      /** Number of tests since `tests_since`. Limits a user's calls to an address (docs/attacks.md J35). */
       tests: k.int('tests').notNull(),
       tests_since: k.ms('tests_since').notNull(),
     },

@@ -101,9 +101,7 @@ const MAX_WAITS = 1_000
 const counted = (is: SQL) => sql<number>`coalesce(sum(case when ${is} then 1 else 0 end), 0)`.mapWith(Number)
 const [MAX_WIDGETS, MAX_WORDS] = [12, 8]
 
-/**
- * The open chats of all widgets: those with or for a person first, each with the visitor's last message. For operators.
- */
+/** The open chats of all widgets, for operators. Those with or for a person first, each with its last message. */
 export async function openChats(reader: Reader) {
   const [chat, widget] = [reader.of(widgetSessions), reader.of(widgets)]
   const isOpen = eq(chat.status, 'open')

@@ -39,10 +39,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
   let loop: Loop | null = null
   return { follow, assertMayFollow, start, open: () => watched.size }
 
-  /**
-   * Throws 429 when a chat has the maximum number of streams here. Otherwise its token could hold any number of
-   * connections.
-   */
+  /** Throws 429 when a chat has the maximum number of streams here. Otherwise its token could hold too many. */
   function assertMayFollow({ id }: Pick<SessionRow, 'id'>): void {
     if ((watched.get(id)?.size ?? 0) >= MAX_OF_CHAT)
       throw tooFast(RETRY_S, `This chat is already open in ${MAX_OF_CHAT} places.`)

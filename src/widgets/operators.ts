@@ -123,10 +123,7 @@ export async function readChat(
   return { ...presentSession(session), messages, notes: written.map(presentNote) }
 }
 
-/**
- * Takes a chat over. From this commit on, the AI does not answer (docs/promises.md I36). Throws 409 when another person
- * has the chat.
- */
+/** Takes a chat over. From then on the AI does not answer (docs/promises.md I36). Throws 409 if another has it. */
 export function takeChat(
   deps: Deps,
   call: Call<Caller>,
@@ -148,10 +145,7 @@ export function takeChat(
   })
 }
 
-/**
- * Hands a chat to another person who may answer here. Throws 404 for an unknown person, and 409 unless the caller has
- * the chat.
- */
+/** Hands a chat to another person. Throws 404 for an unknown one, and 409 unless the caller has the chat. */
 export function handOver(
   deps: Deps,
   call: Call<Caller>,
@@ -201,9 +195,7 @@ async function addNote(
   return presentNote(row)
 }
 
-/**
- * Drafts an answer by the AI for the person who answers. Sends nothing, and charges the widget's key. Throws 409, 402.
- */
+/** Drafts an answer by the AI for a person. Sends nothing, and charges the widget's key. Throws 409, 402. */
 export async function draftReply(deps: Deps, call: Call<Caller>, which: Which): Promise<Drafted> {
   const { store, findWidget } = deps
   const session = await find(deps, store.read, call.caller, which)

@@ -47,10 +47,7 @@ export async function receivePictures(deps: Deps, images: readonly Image[]): Pro
   return stored
 }
 
-/**
- * Adds the drafts to the owner's files. Throws 503 if the owner's storage is full, without details for the visitor
- * (docs/attacks.md O14).
- */
+/** Adds the drafts to the owner's files. Throws 503 without details if the storage is full (docs/attacks.md O14). */
 export async function keepPictures(
   { files }: Deps,
   tx: Tx,
@@ -90,10 +87,7 @@ export async function discardPictures({ files }: Deps, stored: readonly Stored[]
   throw error
 }
 
-/**
- * Keeps only the pixels, so neither the engine nor the owner learns where a visitor took a photograph. A GIF stays
- * animated.
- */
+/** Keeps only the pixels, so that nobody learns where a visitor took a photograph. A GIF stays animated. */
 async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | null> {
   if (bytes.subarray(0, GIF.length).equals(GIF)) return { bytes, type: 'image/gif' }
   const drawn = await redrawn(bytes, { as: (format) => DRAWN[format as keyof typeof DRAWN] ?? 'png', quality: QUALITY })

@@ -42,10 +42,7 @@ function visitorRequestOf({ exchange, request, route, params }: Context): Visito
   }
 }
 
-/**
- * Routes for visitors' pages (docs/api.md 15.3). They need no account credential, only the widget's origin and the
- * chat's token.
- */
+/** Routes for visitors' pages (docs/api.md 15.3). They only need the widget's origin and the chat's token. */
 export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) =>
   new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
     .use(guard)

@@ -258,10 +258,7 @@ export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   }
 }
 
-/**
- * Checks whether a widget's owner controls a domain: a TXT record or a file must contain the value of this widget
- * (docs/api.md 15.1).
- */
+/** Checks that a widget's owner controls a domain: a TXT record or a file has its value (docs/api.md 15.1). */
 export function createDomains({
   clock,
   masterKey,

@@ -114,10 +114,7 @@ export const widgetMessages = defineTable((k) =>
 )
 export type MessageRow = Row<typeof widgetMessages>
 
-/**
- * Notes that people write about a chat for each other. A separate table ensures that no visitor's route can return
- * them.
- */
+/** Notes that people write about a chat for each other. A separate table keeps them from visitors' routes. */
 export const widgetNotes = defineTable((k) =>
   k.table(
     'widget_notes',

@@ -268,10 +268,7 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
   }
 }
 
-/**
- * Drafts the AI's next answer for a person of the widget. The chat stores nothing of it. Throws 409, and like
- * `answerTurn`.
- */
+/** Drafts the AI's next answer for a person. The chat stores nothing of it. Throws 409, and like `answerTurn`. */
 export async function draftAnswer(
   deps: Deps,
   by: Call<Caller>,

@@ -156,10 +156,7 @@ export async function enterWidget(
   return { widget, isOwn }
 }
 
-/**
- * Checks access with a chat's token. Throws 404, 401 `invalid_token`, 403 for a page other than the one that got the
- * token.
- */
+/** Checks access with a chat's token. Throws 404, 401 `invalid_token`, 403 for another page than the token's. */
 export async function enterChat(
   deps: Deps,
   visitorRequest: VisitorRequest,

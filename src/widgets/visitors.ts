@@ -250,9 +250,7 @@ function unlessLeft(error: unknown): void {
   if (!(error instanceof ReaderLeft)) throw error
 }
 
-/**
- * Notifies the people who answer that a visitor is typing. Stores nothing, and notifies nobody while the AI answers.
- */
+/** Notifies the people who answer that a visitor is typing. Stores nothing. Not while the AI answers. */
 export async function typeInChat(deps: Deps, visitorRequest: VisitorRequest, sessionId: string): Promise<Typed> {
   const { clock, live, typingShownAt } = deps
   const { session } = await enterChat(deps, visitorRequest, sessionId)

@@ -43,9 +43,7 @@ const [POLL_MS, LONGEST_POLL_MS] = [2_000, 10_000]
 
 class Silent extends Error {}
 
-/**
- * Keeps the model up to date: by the stream, or by polling if a proxy holds the stream back. Reconnects after a break.
- */
+/** Keeps the model up to date: by the stream, or by polling if a proxy blocks the stream. Reconnects after a break. */
 export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
   let current = new AbortController()
   const stopping = new AbortController()

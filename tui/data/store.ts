@@ -111,10 +111,7 @@ export function createStore({ start, perform, after, crashed }: Deps) {
   }
 }
 
-/**
- * One row with its colours. The selection is inverse even without colour, because inverse is not a colour
- * (docs/operating.md 3.1).
- */
+/** One row with its colours. The selection is inverse, which works without colour (docs/operating.md 3.1). */
 export function paint(spans: Line, { color, ascii }: Look): string {
   return spans
     .map(({ text, tone, inverse }) => {

@@ -14,9 +14,7 @@ export type Message = {
 export const isMine = (model: Model, { operator_id }: Chat): boolean =>
   operator_id !== null && operator_id === model.holder
 
-/**
- * Order: waiting chats with the longest wait on top, then mine, others', and those with the AI (docs/operating.md 3.5).
- */
+/** Order: waiting chats with the longest wait first, then mine, others', and the AI's (docs/operating.md 3.5). */
 export function chatsOf(model: Model): Chat[] {
   const all = rowsOf(model, 'takeovers')
   const of = (wanted: (chat: Chat) => boolean) => all.filter(wanted)

@@ -52,9 +52,7 @@ export type ListView<R extends Row = Row> = {
   requestOf?(row: R): string | null
 }
 
-/**
- * A column sorted by the value it shows. An empty value is shown as a dash. `cell` overrides how the value is shown.
- */
+/** A column sorted by the value it shows. A dash stands for an empty value. `cell` overrides how it is shown. */
 export const column = <R>(
   header: string,
   width: number,

@@ -69,9 +69,7 @@ export function pickedRows(model: Model): readonly Row[] {
   return row ? [row] : []
 }
 
-/**
- * The panes of a screen that Tab cycles through. The first is the list. Enter opens a pane that is named like a screen.
- */
+/** The panes of a screen that Tab cycles through, the list first. Enter opens a pane named like a screen. */
 export function panesOf({ screen, columns }: Model): readonly string[] {
   if (screen === 'overview') return columns >= 120 ? ['needs', 'jobs', 'deliveries', 'browser'] : ['needs']
   if (screen === 'takeovers') return ['queue', 'chat']

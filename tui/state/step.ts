@@ -24,9 +24,7 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
 export const refiltered = (before: Model, after: Model): Step =>
   wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
 
-/**
- * The role that may change things of a kind besides admin, by the first word of the command (docs/operating.md 2.2).
- */
+/** The role that may change a kind besides admin, by the first word of the command (docs/operating.md 2.2). */
 const ROLES: Readonly<Record<string, string>> = {
   takeovers: 'support',
   browser: 'support',

@@ -17,9 +17,7 @@ const withTopic = (model: Model, topic: TopicName, data: TopicData): Model => ({
 /** Maximum number of loaded row details to keep. */
 const MAX_DETAILS = 100
 
-/**
- * The whole program as a function: takes an event, returns the new model and effects. Reads neither terminal nor clock.
- */
+/** The whole program as a function: an event in, the new model and effects out. Reads neither terminal nor clock. */
 export function update(model: Model, event: Event): Step {
   const step = stepOf(model, event)
   const look = lookedAt(step.model)

@@ -14,9 +14,7 @@ type AccessWatchDeps = {
   keys: Pick<KeyLookup, 'working'>
   sessions: Pick<Sessions, 'openAmong'>
   orgs: Pick<OrgService, 'standingOf'>
-  /**
-   * Writes session uses that only this process knows. Until then the store holds an earlier expiry for these sessions.
-   */
+  /** Writes session uses that only this process knows. Until then the store holds an earlier expiry for them. */
   writeSessionUses(): Promise<void>
 }
 

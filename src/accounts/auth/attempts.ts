@@ -77,10 +77,7 @@ const attemptRepository = {
 
 const MINUTE_MS = 60_000
 const WINDOW_MS = 15 * MINUTE_MS
-/**
- * Maximum failures per window: for one account, and for one network over all accounts. Also bounds other calls per
- * network.
- */
+/** Maximum failures per window, for one account and for one network. Also bounds other calls per network. */
 const PER_ACCOUNT = 10
 const PER_NETWORK = 100
 /** Maximum mails to one address per window. */
@@ -106,20 +103,14 @@ export type Attempts = ReturnType<typeof createAttempts>
 export function createAttempts({ store, clock, masterKey }: Deps) {
   return { assertOpen, begin, count, right, welcome, tidy }
 
-  /**
-   * Throws 429 `rate_limit_exceeded` like `begin`, but counts nothing. Rejecting guesses early keeps them out of the
-   * password queue.
-   */
+  /** Throws 429 `rate_limit_exceeded` like `begin`, but counts nothing. Keeps guesses out of the password queue. */
   async function assertOpen(account: string, ip: string): Promise<void> {
     for (const { subject, max } of await limitsOf(account, ip)) {
       assertBelow(max, await attemptRepository.times(store.read, subject), clock.now())
     }
   }
 
-  /**
-   * Counts an attempt before its password is checked, so concurrent attempts count too. Throws 429
-   * `rate_limit_exceeded`.
-   */
+  /** Counts an attempt before its password is checked, so concurrent ones count. Throws 429 `rate_limit_exceeded`. */
   async function begin(account: string, ip: string): Promise<Attempt> {
     return counted(await limitsOf(account, ip))
   }

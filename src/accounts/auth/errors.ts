@@ -3,9 +3,7 @@ import { type AppError, defineError, invalidInput } from '../../kernel/errors'
 
 const WHERE_FROM = 'Create a key with svc-admin keys create or POST /keys.'
 
-/**
- * One answer for every well-formed key that does not work, so that it does not reveal the reason (docs/attacks.md A20).
- */
+/** One answer for every well-formed key that fails, so that it does not reveal the reason (docs/attacks.md A20). */
 export const unknownKey = defineError(
   'unauthenticated',
   'invalid_api_key',

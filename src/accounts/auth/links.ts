@@ -101,10 +101,7 @@ export function createSignInLinks({
     return {}
   }
 
-  /**
-   * Returns whom a link signs in and whether they must choose a password, without using the link up. Null for an
-   * expired or used link.
-   */
+  /** Whom a link signs in, and if they must choose a password. Does not use the link up. Null for an invalid link. */
   async function look(token: string): Promise<{ email: string; mustChoose: boolean } | null> {
     const found = await find(store.read, token)
     return found && { email: found.user.email, mustChoose: mustChoose(found.user) }

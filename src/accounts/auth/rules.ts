@@ -47,10 +47,7 @@ const USUAL_KEY = /^Bearer (svc_sk_\w+)$/
 const SESSION_COOKIE = 'svc_session'
 
 const LINE_BREAK_AT_END = /(?:[\r\n]|\\n|\\r|%0a|%0d)$/i
-/**
- * Prefix of another service's key, such as `sk-proj-`; quoted in the error, so that the mix-up is obvious
- * (docs/operating.md 4.3).
- */
+/** Prefix of another service's key, such as `sk-proj-`, which the error quotes (docs/operating.md 4.3). */
 const FOREIGN_START = /^[a-z]{2,5}[-_](?:[a-z]{2,8}[-_])?/
 
 /** Reads the credential by its form alone, so a rejection reveals nothing about the database. */
@@ -91,10 +88,7 @@ export const endedCookie = (secure: boolean): string => `${sessionCookie('', sec
 
 const PASSWORD = { min: 8, max: 200 }
 
-/**
- * A password has 8 to 200 characters, and is neither the account's e-mail address nor its first part. Throws 400 that
- * names `field`.
- */
+/** A password has 8 to 200 characters, and is neither the address nor its first part. Throws 400 naming `field`. */
 export function assertNewPassword(password: string, email: string, field: string): void {
   const length = charactersIn(password)
   if (length < PASSWORD.min || length > PASSWORD.max) {

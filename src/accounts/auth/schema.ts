@@ -13,9 +13,7 @@ export const SignUp = t.Object(
 )
 export type SignUp = Static<typeof SignUp>
 
-/**
- * Body of `POST /auth/sessions`. A password that is too short gets the answer for a wrong one, not a validation error.
- */
+/** Body of `POST /auth/sessions`. A password that is too short gets the answer for a wrong one. */
 export const SignIn = t.Object(
   { email: t.String({ minLength: 1, maxLength: 254 }), password: t.String({ minLength: 1, maxLength: 1_000 }) },
   { $id: 'SignIn' },

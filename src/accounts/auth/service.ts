@@ -77,9 +77,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     })
   }
 
-  /**
-   * Throws 401 `invalid_credentials`, with the same text and timing for a wrong password and an unknown address; 429.
-   */
+  /** Throws 401 `invalid_credentials`, with equal text and timing for a wrong password and an unknown address; 429. */
   async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
     const account = normalizeEmail(email)
     await attempts.assertOpen(account, visit.ip)

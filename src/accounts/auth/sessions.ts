@@ -161,10 +161,7 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
     if (hash) tx.afterCommit(() => cache.forget(hash))
   }
 
-  /**
-   * Ends every session of a user except `but`. Returns how many. Their tokens stop working when the transaction
-   * commits.
-   */
+  /** Ends every session of a user except `but`. Returns how many. Their tokens stop working with the commit. */
   async function endAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<number> {
     const hashes = await rows.removeAllOf(tx, userId, but)
     tx.afterCommit(() => {

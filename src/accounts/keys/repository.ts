@@ -46,10 +46,7 @@ const noteUse = command<{ id: KeyId; at: number }>()((tx, p) => {
 const newestFirst = pagesBy(apiKeys, 'created_at')
 const newestOfSome = pagesAmong(apiKeys, 'created_at')
 
-/**
- * Rows of keys. A lookup by primary key needs no `limit`. Callers read them through a {@link KeyScope}; the rest is for
- * authentication.
- */
+/** Rows of keys. Primary-key lookups need no `limit`. A {@link KeyScope} wraps them, except for authentication. */
 export const keyRepository = {
   /** The key that a secret belongs to, and when that secret expires. One indexed lookup. */
   byHash: async (db: Reader, hash: string): Promise<{ key: KeyRow; ends_at: number | null } | undefined> =>
@@ -133,9 +130,7 @@ export const keyRepository = {
     return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
   },
 
-  /**
-   * Number of an owner's keys that are not revoked. Expired ones count, because a later expiry makes them work again.
-   */
+  /** Number of an owner's unrevoked keys. Expired ones count, because a later expiry makes them work again. */
   async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
     const table = db.of(apiKeys)
     const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))

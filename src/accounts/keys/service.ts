@@ -244,10 +244,7 @@ async function callerOf(deps: KeyDeps, { caller }: Call<OperatorCaller>, ref: st
   return toCaller(row, row.org_id, null)
 }
 
-/**
- * The key of a complete secret, working or not. Null when the secret is unknown or expired. The answer never repeats
- * the secret.
- */
+/** The key of a complete secret, working or not. Null when the secret is unknown or expired. Never repeats it. */
 async function checkKey(deps: KeyDeps, _call: Call<OperatorCaller>, secret: string) {
   const { store, clock } = deps
   const hash = recogniseSecret(secret, Object.values(KEY_LABELS))

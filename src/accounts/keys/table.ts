@@ -24,10 +24,7 @@ export const apiKeys = defineTable((k) =>
       allowed_origins: k.json<string[]>('allowed_origins').notNull(),
       brand_soul: k.json<BrandSoul>('brand_soul'),
       chat_parameters: k.text('chat_parameters').$type<ChatParameters>().notNull().default('by_base'),
-      /**
-       * Attached by later modules (docs/api.md 13), each of which reads its own columns. An id without a row has no
-       * effect.
-       */
+      /** Attached by later modules (docs/api.md 13), which read their own columns. One without a row has no effect. */
       routing_preference_id: k.text('routing_preference_id'),
       routing_rules: k.json<RoutingRule[]>('routing_rules'),
       routing_floors: k.json<Record<string, number>>('routing_floors'),

@@ -130,10 +130,7 @@ export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Ca
   throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
-/**
- * An account's current access. Null if the account is gone or disabled. One statement, because it runs for each
- * uncached credential.
- */
+/** An account's current access. Null if it is gone or disabled. One statement, run for each uncached credential. */
 export async function accessOf(reader: Reader, userId: UserId): Promise<{ activeOrgId: OrgId | null } | null> {
   const found = await rows.accessOf(reader, userId)
   if (!found || found.disabled_at !== null) return null

@@ -90,10 +90,7 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
   })
 }
 
-/**
- * Operators may use any user reference of `findUser`. Throws 404 for a user who is not a member, and for a malformed
- * id.
- */
+/** Operators may use any reference of `findUser`. Throws 404 for a user who is not a member, and a malformed id. */
 async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: string): Promise<MemberWithAccount> {
   const userId = caller.type === 'operator' ? (await findUser(reader, user)).id : user
   const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined

@@ -121,10 +121,7 @@ export const orgRepository = {
 
   accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
-  /**
-   * The users who are not disabled. Each comes with those of `orgIds` they belong to that are neither suspended nor
-   * deleted.
-   */
+  /** The users who are not disabled, each with those of `orgIds` they belong to that are active. */
   async standingOf(db: Reader, userIds: UserId[], orgIds: OrgId[]): Promise<Map<UserId, Set<OrgId>>> {
     const [user, member, org] = [db.of(users), db.of(members), db.of(orgs)]
     const found = await db

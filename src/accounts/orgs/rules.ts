@@ -31,10 +31,7 @@ export const rolesWith = (permission: Permission): Role[] =>
 export const teamOf = ({ activeOrgId, userId }: TenantCaller): OwnerScope =>
   activeOrgId ? `org:${activeOrgId}` : `user:${userId}`
 
-/**
- * Addresses that differ only in letter case, surrounding whitespace or the script of their host are the same account.
- * Linear time.
- */
+/** Addresses that only differ in case, surrounding whitespace or host script are the same account. Linear time. */
 export const normalizeEmail = (email: string): string => withAsciiHost(email.trim().normalize('NFC').toLowerCase())
 
 /**

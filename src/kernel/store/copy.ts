@@ -19,9 +19,7 @@ type CopiedRow = Record<string, unknown>
 type CopyEnd = {
   /** All rows of a table, in storage order. */
   read(table: TableShape): AsyncGenerator<CopiedRow[]>
-  /**
-   * Inserts rows in one transaction. `stored` is the resulting content: Postgres cannot store NUL and lone surrogates.
-   */
+  /** Inserts rows in one transaction. `stored` is the result: Postgres cannot store NUL and lone surrogates. */
   write(table: TableShape, rows: CopiedRow[]): { stored: CopiedRow[]; done: Promise<unknown> }
   /** Moves the database's counters behind the copied rows, and updates its statistics. */
   settle(tables: readonly TableShape[]): Promise<void>

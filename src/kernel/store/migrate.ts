@@ -141,10 +141,7 @@ function compared(known: readonly string[], rows: readonly Applied[]): Schema {
   }
 }
 
-/**
- * Until 24 November 2026 the first migration was regenerated with each change. Returns the commit that made the one
- * with this hash.
- */
+/** Until 24 November 2026 the first migration was regenerated with each change. Finds the commit of this hash. */
 function madeBefore(hash: string): string | undefined {
   const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
   return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)

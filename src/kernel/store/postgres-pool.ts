@@ -80,10 +80,7 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
     }
   }
 
-  /**
-   * Finds an idle line, else opens a new one, else for short statements shares the least used one. Null when all are
-   * taken.
-   */
+  /** Finds an idle line, else opens one, else for short statements shares the least used. Null when all are taken. */
   function taken({ isShared, limitMs }: Use): Line | null {
     let best: Line | null = null
     for (const line of lines)
@@ -287,10 +284,7 @@ function createWatch(url: string, prefix: string) {
     }
   }
 
-  /**
-   * Ends the server's sessions of connections dropped here. The server may not have noticed yet, and would keep their
-   * locks.
-   */
+  /** Ends the server's sessions of dropped connections. The server may not know yet, and would keep their locks. */
   async function end(names: readonly string[]): Promise<void> {
     await request(
       (each) => each`SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -111,9 +111,7 @@ export type Tx = Reader &
 export type Store = {
   readonly dialect: Dialect
   readonly read: Reader
-  /**
-   * For statements that may take minutes, such as a verify. Other statements are ended when no request waits any more.
-   */
+  /** For statements that may take minutes, such as a verify. Others are ended when no request waits any more. */
   readonly readLong: Reader
   /** Messages to the other processes of this database. Null on SQLite, where one process holds the file. */
   readonly wire: Wire | null
@@ -136,10 +134,7 @@ export type Store = {
    * statement once for all. A unit that fails runs again alone.
    */
   writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
-  /**
-   * Like `write`, for a unit of one statement without effects after it. Postgres commits a single statement
-   * automatically.
-   */
+  /** Like `write`, for a unit of one statement without later effects. Postgres commits it automatically. */
   writeOne<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Settles once everything written so far is durable, which proves that the storage works. Throws 503

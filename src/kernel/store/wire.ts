@@ -50,10 +50,7 @@ export type Changes = {
 /** Interval at which a process that uses its caches sends itself a tick, to check that it receives. */
 const TICK_MS = 400
 const IDLE_TICK_MS = 4_000
-/**
- * A node that missed its ticks for this long does not use older entries. So a change takes effect everywhere within a
- * second.
- */
+/** A node that missed its ticks for this long ignores older entries, so a change takes effect within a second. */
 const TRUST_MS = 900
 /** A connection that does not deliver a sent tick within this time is dropped. */
 const DEAF_MS = 1_000
