@@ -78,6 +78,7 @@ type OutputSummary = {
   error_code?: string
   /** Rules of a guardrail policy that fired. The finding is described, never quoted. */
   guardrails?: readonly object[]
+  guardrail_policy_id?: string
   conversation_id?: string
   /** How the mode of a call was chosen. Names the kind of signal, never the prompt. */
   routing?: object

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { pagesBy } from '../kernel/keyset'
@@ -221,6 +221,17 @@ export const runRepository = {
   },
 
   find: async (db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> => (await runFound(db, { id }))[0],
+
+  /** How many runs that began since a moment failed, by workflow; others are left out. */
+  async failedSince(db: Reader, ids: readonly WorkflowId[], from: number): Promise<ReadonlyMap<WorkflowId, number>> {
+    const table = db.of(workflowRuns)
+    const rows = await db
+      .select({ id: table.workflow_id, many: count() })
+      .from(table)
+      .where(and(inArray(table.workflow_id, [...ids]), gte(table.created_at, from), eq(table.status, 'failed')))
+      .groupBy(table.workflow_id)
+    return new Map(rows.map(({ id, many }) => [id, many]))
+  },
 
   list(db: Reader, workflowId: WorkflowId, { status, ...wanted }: RunQuery): Promise<Page<RunRow>> {
     const table = db.of(workflowRuns)

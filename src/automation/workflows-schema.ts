@@ -52,6 +52,7 @@ export const Workflow = t.Object(
     enabled: t.Boolean(),
     nextRunAt: nullable(Timestamp),
     lastRunAt: nullable(Timestamp),
+    failedRuns: t.Optional(t.Integer({ minimum: 0, description: 'In lists with `failedFrom`: begun since then' })),
     canvasId: nullable(t.String({ format: 'uuid', description: 'Canvas that it was compiled from' })),
     createdAt: Timestamp,
     updatedAt: Timestamp,
@@ -61,7 +62,13 @@ export const Workflow = t.Object(
 export type Workflow = Static<typeof Workflow>
 
 export const WorkflowPage = pageOf('workflows', Workflow)
-export const WorkflowQuery = t.Object(PageQuery.properties)
+export const WorkflowQuery = t.Object({
+  ...PageQuery.properties,
+  failedFrom: t.Optional(
+    t.String({ maxLength: 40, description: 'ISO 8601: adds how many runs that began since then failed' }),
+  ),
+})
+export type WorkflowQuery = Static<typeof WorkflowQuery>
 
 const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const settable = {

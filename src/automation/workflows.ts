@@ -6,7 +6,8 @@ import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { pageFields } from '../kernel/page'
+import { mapPage, pageFields } from '../kernel/page'
+import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
@@ -19,7 +20,16 @@ import { createFromCanvas } from './workflows-canvas'
 import { createOutcomes, RunMoved, registerRuns } from './workflows-executor'
 import { pageOfRuns, presentRun, runRepository as rows, STORED_MS, WAIT_MS } from './workflows-repository'
 import { assertSteps, assertTrigger, nextOf, storedStep } from './workflows-review'
-import type { NewRun, NewWorkflow, RunQuery, RunReply, Verdict, WorkflowId, WorkflowRunId } from './workflows-schema'
+import type {
+  NewRun,
+  NewWorkflow,
+  RunQuery,
+  RunReply,
+  Verdict,
+  WorkflowId,
+  WorkflowQuery,
+  WorkflowRunId,
+} from './workflows-schema'
 import {
   behalfIn,
   createSchedules,
@@ -61,11 +71,12 @@ export function createWorkflows(deps: Deps) {
   const waiting = createWaiting(deps)
   const start = createStart({ clock, outcomes })
   const triggers = createTriggers({ ...deps, start, startAll: createStartAll({ clock, outcomes }) })
-  const workflows = createResource(resources, workflow, {
+  const resource = createResource(resources, workflow, {
     max: deps.workflowSettings.maxWorkflows,
     read,
     changed: (tx, { verb, row }) => triggers.changed(tx, row, verb !== 'deleted'),
   })
+  const workflows = { ...resource, list: listWorkflows }
   const approvers = createApprovers({ ...deps, workflows })
   const { find } = approvers
   registerRuns({ ...deps, outcomes, approvals, steps: createSteps(deps), onRest: waiting.rested })
@@ -139,6 +150,22 @@ export function createWorkflows(deps: Deps) {
     const rested = await waiting.untilRest(begun, { mostMs: WAIT_MS, signal: call.signal })
     const reply = await replyOf(store.read, rested)
     return call.once ? store.write(async (tx) => answerTo(tx, call, reply)) : reply
+  }
+
+  async function listWorkflows(
+    call: Call<Caller>,
+    query: WorkflowQuery,
+    filter?: Parameters<typeof resource.list>[2],
+  ): ReturnType<typeof resource.list> {
+    const page = await resource.list(call, query, filter)
+    const { from } = readRange({ from: query.failedFrom })
+    if (from === null) return page
+    const failed = await rows.failedSince(
+      store.read,
+      page.items.map(({ id }) => id as WorkflowId),
+      from,
+    )
+    return mapPage(page, (it) => ({ ...it, failedRuns: failed.get(it.id as WorkflowId) ?? 0 }))
   }
 
   async function listRuns({ caller }: Call<Caller>, id: string, query: RunQuery) {

@@ -2,7 +2,7 @@ import type { AuditEventRow, AuditLog, InsertEvent } from '../audit'
 import type { Hold } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
-import { type Guard, guardrailTriggered } from '../guardrails'
+import { firedBy, type Guard, guardrailTriggered } from '../guardrails'
 import type { Firing } from '../guardrails/schema'
 import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -162,7 +162,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
         ...wanted.facts,
         ...door,
       },
-      output: { ...output, ...(guardrails.length ? { guardrails: [...guardrails] } : {}) },
+      output: { ...output, ...firedBy(guard, guardrails) },
     }
     await audit.record(tx, call, entry, insert)
     await emitFirings(events, tx, { call, guard }, guardrails)

@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
-import { type Blocked, type Guard, type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
+import { type Blocked, firedBy, type Guard, type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
@@ -69,7 +69,7 @@ export const createSandbox =
     const task = taskOf(call, request, { engineId, system, acting, maxOutputTokens: max })
     const { content, toolUses } = await answerWithin(call, task)
     const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
-    const fired = guard?.firings.length ? { output: { guardrails: [...guard.firings] } } : {}
+    const fired = guard?.firings.length ? { output: firedBy(guard, guard.firings) } : {}
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'skill.tested',

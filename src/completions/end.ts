@@ -9,6 +9,7 @@ import {
   type Ending as RunEnding,
 } from '../charging'
 import { needsModel, sumDetails } from '../engines'
+import { firedBy } from '../guardrails'
 import type { Firing } from '../guardrails/schema'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
@@ -329,7 +330,7 @@ function recordAudit(
       cost_cents: microToCents(run.costMicro),
       tools_used: result && !isStealth(request.mode) ? [...new Set(result.toolUses.map(({ name }) => name))] : [],
       fallback_used: hasFallenBack(run, result),
-      ...(guardrails.length ? { guardrails: [...guardrails] } : {}),
+      ...firedBy(run.guard, guardrails),
       ...decisionsOf(run),
       ...(errorCode ? { error_code: errorCode } : {}),
     },

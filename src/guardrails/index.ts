@@ -1,7 +1,7 @@
 /** Guardrails: policies that check prompts, answers and tool data, and the lookup of the policy of a request. */
 export { guardrailBlocked } from './errors'
 export { guardrailTriggered } from './events'
-export type { Guard } from './guard'
+export { firedBy, type Guard } from './guard'
 export { type Blocked, standIn } from './inspection'
 export { createEngineOpinion, type EngineOpinion } from './second-look'
 export { createGuardrails, type GuardrailService } from './service'

@@ -8,7 +8,7 @@ import { pageAs } from '../kernel/page'
 import { t } from '../kernel/schema'
 import { IncreaseQuery, RateLimits } from '../limits/schema'
 import { EXPORT_HEADERS as USAGE_HEADERS } from '../usage'
-import { RequestPage } from '../usage/schema'
+import { RequestPage, UsageSeries } from '../usage/schema'
 import * as words from './schema'
 import type { OperatorService } from './service'
 
@@ -77,6 +77,11 @@ export const accountVerbs = ({ limits, credits, usage, audit, orgDetail }: Opera
       '/usage',
       { ...FACTS, query: words.OperatorUsageQuery, reply: words.OperatorUsage },
       (call, { query }) => usage.show(call, query),
+    ),
+    operator.get(
+      '/usage/series',
+      { ...FACTS, query: words.OperatorSeriesQuery, reply: UsageSeries },
+      (call, { query }) => usage.series(call, query),
     ),
     operator.get(
       '/requests',

@@ -8,7 +8,7 @@ import { MAX_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
-import { Expiring, RequestQuery, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
+import { Expiring, RequestQuery, SeriesQuery, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
@@ -153,6 +153,11 @@ export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
 
 export const OperatorUsageExportQuery = t.Object({ ...OwnerQuery.properties, ...exportFilters })
 export type OperatorUsageExportQuery = Static<typeof OperatorUsageExportQuery>
+
+const { scope: _series, ...seriesFilters } = SeriesQuery.properties
+
+export const OperatorSeriesQuery = t.Object({ ...OwnerQuery.properties, ...seriesFilters })
+export type OperatorSeriesQuery = Static<typeof OperatorSeriesQuery>
 
 const { scope: _requests, ...requestFilters } = RequestQuery.properties
 

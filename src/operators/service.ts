@@ -29,6 +29,7 @@ import type {
   CacheQuestion,
   CacheStats,
   OperatorRequestQuery,
+  OperatorSeriesQuery,
   OperatorUsage,
   OperatorUsageExportQuery,
   OperatorUsageQuery,
@@ -151,13 +152,19 @@ async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCal
 
 /** Usage of any owner, for operators (docs/operating.md 2.16). */
 function createUsageVerbs({ store, keys, usageReading }: Deps) {
-  return { show, requests, exportCalls }
+  return { show, series, requests, exportCalls }
 
   /** The report the owner would get. */
   async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await withKeyOwner(call, input)
     const { scope, name } = await findOwner(store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
+  }
+
+  /** One figure per bucket of time, as the owner would get them. */
+  async function series(call: Call<OperatorCaller>, input: OperatorSeriesQuery) {
+    const { owner, ...query } = await withKeyOwner(call, input)
+    return usageReading.seriesOf(call, (await findOwner(store.read, owner)).scope, query)
   }
 
   /** The calls of an owner, newest first, as the owner would see them. */

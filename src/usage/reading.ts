@@ -99,11 +99,8 @@ export function createUsageReading(deps: Deps) {
     report,
     reportOf,
     /** One value per time bucket. */
-    series: async (call: Call, query: SeriesQuery) => {
-      const owner = await ownerToShow(call, query.scope)
-      const span = periodOf(query, clock.now(), REPORT_DAYS)
-      return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal: call.signal })
-    },
+    series: async (call: Call, query: SeriesQuery) => seriesOf(call, await ownerToShow(call, query.scope), query),
+    seriesOf,
     /** The cost of each key and each engine. */
     costs: (owner: OwnerScope, span: Span) => costsOf({ ...deps, reader: store.read }, owner, span),
     exportCalls,
@@ -129,6 +126,12 @@ export function createUsageReading(deps: Deps) {
     // A key sees only its own calls, which belong to its payer.
     const owner = call.caller.type === 'key' ? ownerOf(call.caller) : await ownerToShow(call, query.scope)
     return { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }
+  }
+
+  /** The same for any owner, for operators. */
+  function seriesOf({ signal }: Call<Caller>, owner: OwnerScope, query: SeriesQuery) {
+    const span = periodOf(query, clock.now(), REPORT_DAYS)
+    return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal })
   }
 
   /** The sums over a period. */

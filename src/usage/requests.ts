@@ -181,6 +181,7 @@ export const outcomeOf = ({ output }: Pick<Found, 'output'>): Outcome => (output
 type Outcome = {
   error_code?: string
   guardrails?: { guardrail_id: string; phase: string; verdict: string; detail: string }[]
+  guardrail_policy_id?: string
   tools_used?: string[]
   conversation_id?: string
   routing?: { source: string; confidence: number | null; reasoning: string | null; preference_id: string | null }
@@ -189,11 +190,12 @@ type Outcome = {
 
 /** The routing, guardrails and tools of a call, from its audit event. */
 function decidedIn(row: Found) {
-  const { routing, routing_warnings: skipped = [], guardrails = [], tools_used: tools = [] } = outcomeOf(row)
+  const { routing, routing_warnings: skipped = [], guardrails = [], tools_used: tools = [], ...more } = outcomeOf(row)
   return {
     completion_id: row.entity_id,
     routing: routing ? { ...routing, skipped } : null,
     ...{ guardrails, tools },
+    guardrail_policy_id: more.guardrail_policy_id ?? null,
   }
 }
 

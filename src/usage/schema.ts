@@ -219,7 +219,19 @@ export type UsageExportQuery = Static<typeof UsageExportQuery>
 const SERIES_STEPS = ['5m', '1h', '1d'] as const
 export type SeriesStep = (typeof SERIES_STEPS)[number]
 const SERIES_GROUPS = [
-  ...(['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status', 'guardrail', 'preference'] as const),
+  ...([
+    'none',
+    'mode',
+    'model',
+    'key',
+    'user',
+    'skill',
+    'endpoint',
+    'status',
+    'guardrail',
+    'policy',
+    'preference',
+  ] as const),
 ] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
@@ -233,7 +245,7 @@ export const SeriesQuery = t.Object({
   group_by: oneOf(SERIES_GROUPS, {
     default: 'none',
     description:
-      'By `guardrail`, a series for each that fired and its verdict; calls without one are only in the totals',
+      'By `guardrail` or `policy`, a series for each that fired and its verdict; other calls are only in the totals',
   }),
   top: t.Integer({ minimum: 1, maximum: 12, default: 6, description: 'Series by cost; the rest is `other`' }),
   compare: t.Optional(oneOf(['previous'] as const, { description: 'Adds the totals of the same time before' })),
@@ -379,6 +391,7 @@ export const RequestDetail = t.Object(
     guardrails: t.Array(
       t.Object({ guardrail_id: t.String(), phase: t.String(), verdict: t.String(), detail: t.String() }),
     ),
+    guardrail_policy_id: nullable(t.String({ description: 'The policy by which they fired; null where none did' })),
     tools: t.Array(t.String(), { description: 'Different tools that were used' }),
     money: t.Object({
       held_cents: nullable(t.Number({ description: 'Put on hold before the work; null where that is not known' })),

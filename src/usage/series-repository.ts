@@ -14,7 +14,8 @@ const MAX_KEYS = 500
 export const callsOf = (reader: Reader, calls: Calls, group: SeriesGroup) => {
   const t = reader.of(usageRecords)
   // The outputs of events are long, so they are read only for groups that need them.
-  const output = group === 'guardrail' || group === 'preference' ? t.output : sql<string | null>`null`
+  const output =
+    group === 'guardrail' || group === 'policy' || group === 'preference' ? t.output : sql<string | null>`null`
   const columns = { ...callFields(t), ttft_ms: t.ttft_ms, endpoint: t.endpoint, user_id: t.user_id, output }
   return reader.select(columns).from(t).where(calls)
 }

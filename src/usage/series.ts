@@ -298,12 +298,14 @@ const keyOf = (group: SeriesGroup, row: Named): string => {
   return (group === 'endpoint' ? row.endpoint : String(row.status)) ?? UNNAMED
 }
 
-/** The series of a call. For guardrails, one for each that fired, with its verdict, and none without any. */
+/** The series of a call. For guardrails and policies, one for each verdict that fired, and none without any. */
 function keysOf(group: SeriesGroup, row: Found): string[] {
-  if (group !== 'guardrail' && group !== 'preference') return [keyOf(group, row)]
-  const { guardrails = [], routing } = outcomeOf(row)
+  if (group !== 'guardrail' && group !== 'policy' && group !== 'preference') return [keyOf(group, row)]
+  const { guardrails = [], guardrail_policy_id, routing } = outcomeOf(row)
   if (group === 'preference') return routing?.preference_id ? [routing.preference_id] : []
-  return [...new Set(guardrails.map(({ guardrail_id, verdict }) => `${guardrail_id}:${verdict}`))]
+  if (group === 'policy' && !guardrail_policy_id) return []
+  const firedIn = (guardrail: string) => (group === 'policy' ? guardrail_policy_id : guardrail)
+  return [...new Set(guardrails.map(({ guardrail_id, verdict }) => `${firedIn(guardrail_id)}:${verdict}`))]
 }
 
 const sumsOf = ({ prompt_tokens, completion_tokens, cost_micro, cached, status }: Found): Sums => ({

@@ -35,6 +35,22 @@ export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: Ana
   }
 }
 
+/** How many sessions began since a moment, by widget; those of others are left out. */
+export async function sessionsSince(
+  db: Reader,
+  ids: readonly WidgetId[],
+  moment: string,
+): Promise<ReadonlyMap<WidgetId, number>> {
+  const t = db.of(widgetSessions)
+  const { from } = readRange({ from: moment })
+  const rows = await db
+    .select({ id: t.config_id, many: count() })
+    .from(t)
+    .where(and(inArray(t.config_id, [...ids]), gte(t.created_at, from!)))
+    .groupBy(t.config_id)
+  return new Map(rows.map(({ id, many }) => [id, many]))
+}
+
 const sumOf = (column: unknown) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 const meanOf = (column: unknown) => sql<number | null>`avg(${column})`
 const rounded = (value: number): number => Math.round(value * 100) / 100

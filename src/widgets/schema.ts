@@ -99,6 +99,7 @@ export const Widget = t.Object(
     api_key_id: KeyId.schema,
     ...groups,
     embed_snippet: t.String({ description: 'HTML tag for the page' }),
+    sessions: t.Optional(t.Integer({ minimum: 0, description: 'In lists with `sessions_from`: begun since then' })),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
@@ -106,7 +107,13 @@ export const Widget = t.Object(
 )
 export type Widget = Static<typeof Widget>
 export const WidgetPage = pageOf('configs', Widget)
-export const WidgetQuery = PageQuery
+export const WidgetQuery = t.Object({
+  ...PageQuery.properties,
+  sessions_from: t.Optional(
+    t.String({ maxLength: 40, description: 'ISO 8601: adds how many sessions each widget has had since then' }),
+  ),
+})
+export type WidgetQuery = Static<typeof WidgetQuery>
 
 export const Duplicate = t.Optional(t.Object({ name: t.Optional(t.String({ minLength: 1, maxLength: 128 })) }))
 export type Duplicate = Static<typeof Duplicate>

@@ -12,6 +12,7 @@ import { OutboundFailure } from '../kernel/outbound'
 import type { Tx } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
 import { type Change, createResource } from '../resource'
+import { sessionsSince } from './analytics'
 import type { Deps, Given } from './deps'
 import { noSuchSkill } from './errors'
 import { readGroups } from './groups'
@@ -30,6 +31,7 @@ import {
   type Widget,
   WidgetId,
   type WidgetPatch,
+  type WidgetQuery,
 } from './schema'
 import type { WidgetRow } from './table'
 import { CHAT, CHATS, createRecent, markChat, subjectOf, takeoverChanged, tellChat } from './transcript'
@@ -83,9 +85,12 @@ export function createWidgets(given: Given) {
   /** Adds the snippet, which contains this server's address. */
   const widgets = {
     ...resource,
-    list: async (...requests: Parameters<typeof resource.list>) => {
-      const page = await resource.list(...requests)
-      return { ...page, items: page.items.map(withSnippet) }
+    list: async (call: Call<Caller>, query: WidgetQuery, filter?: Parameters<typeof resource.list>[2]) => {
+      const page = await resource.list(call, query, filter)
+      const ids = page.items.map(({ id }) => id as WidgetId)
+      const many = query.sessions_from ? await sessionsSince(store.read, ids, query.sessions_from) : null
+      const counted = (it: Widget) => (many ? { ...it, sessions: many.get(it.id as WidgetId) ?? 0 } : it)
+      return { ...page, items: page.items.map((it) => counted(withSnippet(it))) }
     },
     get: async (...requests: Parameters<typeof resource.get>) => withSnippet(await resource.get(...requests)),
   }

@@ -58,6 +58,7 @@ const QUERIES: Record<string, string> = {
   '/ops/v1/credits/ledger': `?owner=${ada.userId}`,
   '/ops/v1/requests': `?owner=${ada.userId}`,
   '/ops/v1/usage': `?owner=${ada.userId}`,
+  '/ops/v1/usage/series': `?owner=${ada.userId}`,
   '/ops/v1/usage/export': `?owner=${ada.userId}`,
 }
 

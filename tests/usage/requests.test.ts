@@ -154,7 +154,7 @@ test('calls are split by the guardrail that fired, with its verdict, and by the 
     ...{ name: 'Orders', is_default: true, rules: [{ pattern, target_mode: 'think', confidence: 0.95 }] },
   })
   const rule = { guardrail_id: 'max_length', phase: 'output', verdict: 'flag', config: { max_chars: 10 } }
-  await ruled.send('POST', 'guardrail-policies', { name: 'Short', is_default: true, rules: [rule] })
+  const policy = await ruled.send('POST', 'guardrail-policies', { name: 'Short', is_default: true, rules: [rule] })
   const id = (await ruled.send('POST', 'completions', { prompt: 'Where is my order?', mode: 'auto' })).body.request_id
   const plain = await complete(ruled, 'Count to four', 'fast')
   const split = async (group: string) => {
@@ -164,6 +164,9 @@ test('calls are split by the guardrail that fired, with its verdict, and by the 
   }
   expect(await split('preference')).toEqual({ lines: [[preference.body.id, 1]], requests: 2 })
   expect(await split('guardrail')).toEqual({ lines: [['max_length:flag', 2]], requests: 2 })
+  // Another policy with the same rule counts only what fired by itself.
+  expect(await split('policy')).toEqual({ lines: [[`${policy.body.id}:flag`, 2]], requests: 2 })
+  expect((await ruled.send('GET', `requests/${id}`)).body.guardrail_policy_id).toBe(policy.body.id)
   const ids = async (query: string) =>
     (await ruled.send('GET', `requests?${query}`)).body.requests.map((row: { request_id: string }) => row.request_id)
   expect({ any: await ids('guardrail=*'), other: await ids('guardrail=pii') }).toEqual({ any: [plain, id], other: [] })

@@ -73,3 +73,16 @@ test('groups merge member by member, and the white label needs a plan', async ()
   expect({ status: foreign.status, param: foreign.body.error.param }).toEqual({ status: 404, param: 'api_key_id' })
   expect((await free.send('GET', `iframes/${id}/analytics`)).body.totals).toMatchObject({ sessions: 0, csat: null })
 })
+
+test('a list counts the sessions of each widget where that is asked for', async () => {
+  const owner = await world.person()
+  const listed = async (query: string) =>
+    (await owner.send('GET', `iframes${query}`)).body.configs.map(({ sessions }: { sessions?: number }) => sessions)
+  expect(await listed('?sessions_from=2020-01-01')).toEqual([])
+  const { id } = await widget({}, owner)
+  await widget({}, owner)
+  await begin(id)
+  expect(await listed('?sessions_from=2020-01-01')).toEqual([0, 1])
+  expect(await listed('?sessions_from=2999-01-01')).toEqual([0, 0])
+  expect(await listed('')).toEqual([undefined, undefined])
+})

@@ -34,6 +34,22 @@ describe('a run (docs/api.md 10)', () => {
     const other = await begin()
     const { body } = await decide(ada, other, 'reject')
     expect(body.run).toMatchObject({ status: 'failed', error: 'rejected', stepsCompleted: 1 })
+    const idle = await made(ada, [SAY])
+    const counted = async (query: string) =>
+      (await ada.send('GET', `workflows${query}`)).body.workflows.map((it: { id: string; failedRuns?: number }) => [
+        it.id,
+        it.failedRuns,
+      ])
+    expect(await counted('?failedFrom=2020-01-01')).toEqual([
+      [idle, 0],
+      [id, 1],
+    ])
+    expect(await counted('?failedFrom=2999-01-01')).toEqual([
+      [idle, 0],
+      [id, 0],
+    ])
+    expect((await counted(''))[1]).toEqual([id, undefined])
+    expect((await ada.send('GET', 'workflows?failedFrom=yesterday')).status).toBe(400)
   })
 
   test('keeps 2 MB of outputs: a loop that makes more fails, and a page of such runs ends early', async () => {

@@ -79,6 +79,8 @@ inChromium('the figures of the console', async () => {
     const { page, problems } = await open('/me/billing')
     await press(page, 'Usage of a month…')
     await sees(page, 'Closing balance')
+    await page.waitForSelector('.dialog td')
+    expect((await page.$$('.dialog tbody tr')).length).toBe(20)
     expect(await wrongIn(page, 'billing-statement')).toEqual([])
     expect(problems).toEqual([])
   })

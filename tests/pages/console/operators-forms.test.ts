@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { users } from '../../../src/accounts/orgs/table'
+import { staffManifest, submit } from '../../skills/support'
 import { eventually } from '../../support/eventually'
 import { startUpstream } from '../../support/upstream'
 import { LOCAL } from '../../webhooks/support'
@@ -75,6 +76,27 @@ inChromium('forms of operators', async () => {
     await field.type('2.5')
     await press(page, 'Change')
     await sees(page, '$2.50 for a million tokens in')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('a submission is rejected with words that reviewers say often, and what is particular', async () => {
+    const author = await world.person({ ofOrg: false })
+    const { id, slug } = await submit(author, staffManifest())
+    const { page, problems } = await open('/all/skills', {}, admin)
+    await press(page, slug, 'link')
+    await press(page, 'Reject…')
+    await press(page, 'Description')
+    await write(page, 'Reason, for the author', 'Whom is it for?')
+    expect(await wrongIn(page, 'all-skills-reject')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Reject')
+    await page.waitForFunction(() => !document.querySelector('.dialog'))
+    const { body } = await author.send('GET', `skills/submissions/${id}`)
+    expect(body.submission).toMatchObject({
+      status: 'rejected',
+      reason: expect.stringMatching(/^The description does not say .*Whom is it for\?$/),
+    })
     expect(problems).toEqual([])
     await page.close()
   })

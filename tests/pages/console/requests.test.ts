@@ -139,7 +139,16 @@ inChromium('the requests of the console', async () => {
     await page.waitForSelector('.table-body .tr')
     const sent = page.waitForRequest((request) => request.url().includes('/usage/export'))
     await press(page, 'Export')
-    await press(page, 'JSONL')
+    const shown = () =>
+      page.$$eval('.dialog tr', (rows) => rows.map(({ children }) => [...children].map((cell) => cell.textContent)))
+    const { text } = await person.send('GET', 'usage/export?metadata.team=search')
+    const file = text
+      .trim()
+      .split(/\r?\n/)
+      .map((line: string) => line.split(','))
+    expect(await eventually(shown, (rows) => rows.length > 1)).toEqual(file.slice(0, 21))
+    expect(await wrongIn(page, 'requests-export')).toEqual([])
+    await press(page, 'Save as JSONL')
     const { searchParams } = new URL((await sent).url())
     expect(Object.fromEntries(searchParams)).toEqual({ 'metadata.team': 'search', format: 'jsonl' })
   })

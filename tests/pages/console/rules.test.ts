@@ -68,6 +68,9 @@ inChromium('rules of the console', async () => {
       (text) => text.includes('redact') && !text.includes('ada@example.com'),
     )
     await choose(page, 'As', 'output')
+    await sees(page, 'No key uses it')
+    await page.click('.editor-main .check > input')
+    await sees(page, 'for 1 key and the playground: 2 requests in the last 24 hours.')
     expect((await person.send('GET', 'guardrail-policies')).body.guardrail_policies.length).toBe(1)
     expect(await wrongIn(page, 'policy-new')).toEqual([])
     expect(problems).toEqual([])

@@ -121,6 +121,8 @@ export const cutIn = (page: Page): Promise<string[]> =>
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
     const over = document.documentElement.scrollWidth - innerWidth
     const found = over > 0 ? [`${over} px too wide`] : []
+    for (const box of document.querySelectorAll('.dialog, .drawer'))
+      if (box.getBoundingClientRect().right > innerWidth + 1) found.push(`${box.className} leaves the page`)
     // The name of a row stays readable beside a long value.
     for (const first of document.querySelectorAll('.table-body .tr > :first-child'))
       if (first.textContent && first.clientWidth < 40) found.push(`the name “${first.textContent}” is not seen`)

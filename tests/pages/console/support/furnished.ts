@@ -79,7 +79,11 @@ export async function furnish({
     skill_slug: 'email-drafter',
     name: 'Thank the buyer',
   })
-  await make('events', { orgId: person.userId, eventType: 'order.created', payload: { order: 7, amount: 120 } })
+  await make('events', {
+    orgId: person.orgId ?? person.userId,
+    eventType: 'order.created',
+    payload: { order: 7, amount: 120 },
+  })
   const shop = widgetsIn(world)
   const { id } = await shop.widget({}, person)
   await make(

@@ -34,7 +34,8 @@ type Props = {
   role?: OperatorRole
 }
 
-const whoOf = (role: OperatorRole) => (role === 'admin' ? role : `${role} or admin`)
+/** Which operators may do something. */
+export const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
 
 /** Buttons for what can be done. Without the permission they say who can; what destroys is left out. */
 export function Actions({ actions, touches, permission, role }: Props) {
@@ -53,8 +54,7 @@ export function Actions({ actions, touches, permission, role }: Props) {
       </div>
       {!may && (
         <p className="faint">
-          Your role {owner.role} cannot do this. Ask{' '}
-          {role === undefined ? 'an owner or admin' : `an operator with the role ${whoOf(role)}`}.
+          Your role {owner.role} cannot do this. Ask {role === undefined ? 'an owner or admin' : whoOf(role)}.
         </p>
       )}
       {problem && <Failed problem={problem} docs={DOCS} />}

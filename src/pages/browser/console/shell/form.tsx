@@ -35,6 +35,8 @@ export type FormField = {
   /** What an empty field sends: nothing, unless it says null or an empty text. */
   empty?: 'null' | 'text'
   rows?: number
+  /** Of an area: texts to begin with. */
+  templates?: readonly (readonly [name: string, text: string])[]
   min?: number
   max?: number
   step?: number
@@ -305,13 +307,25 @@ function OneField({ field, value, problem, onChange }: OneProps) {
       {(props) => {
         if (kind === 'area' || kind === 'lines' || kind === 'json') {
           return (
-            <textarea
-              {...props}
-              {...common}
-              rows={rows}
-              className={kind === 'json' ? 'mono' : ''}
-              spellCheck={kind !== 'json'}
-            />
+            <>
+              {field.templates && (
+                <div className="actions">
+                  <span>Start with</span>
+                  {field.templates.map(([name, text]) => (
+                    <Button key={name} onClick={() => onChange(text)}>
+                      {name}
+                    </Button>
+                  ))}
+                </div>
+              )}
+              <textarea
+                {...props}
+                {...common}
+                rows={rows}
+                className={kind === 'json' ? 'mono' : ''}
+                spellCheck={kind !== 'json'}
+              />
+            </>
           )
         }
         const isNumber = kind === 'number' || kind === 'cents'

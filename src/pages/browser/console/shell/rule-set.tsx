@@ -1,7 +1,8 @@
 import { type ReactNode, useId, useState } from 'react'
+import type { ApiKey } from '../../../../accounts/keys/schema'
 import type { UsageSeries } from '../../../../usage/schema'
 import { Button, Chip } from '../ui/controls'
-import { plural } from '../ui/format'
+import { plural, whole } from '../ui/format'
 import { Failed, type Problem } from '../ui/states'
 import type { Column } from '../ui/table'
 import { Actions } from './actions'
@@ -29,19 +30,57 @@ export const scopeOf = ({ id }: Pick<Owner, 'id'>) => ({ scope: id ? 'team' : 'p
 
 /** When the 30 days began that are counted: the same for all rows, so that they share one call. */
 const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
+const DAY = rangeFilter.sends('24h')
+const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
 
 /**
- * How many calls of the last 30 days each series has, by its key; a plus says that older ones were not looked at.
- * Without counts while they are read, and where an operator looks at others.
+ * How many calls of the last 30 days a series has, by its key; a plus says that older ones were not looked at. Null
+ * while they are read, and for one that is in the rest.
  */
-export function useCounts(group_by: 'guardrail' | 'preference') {
+export function useCounts(group_by: 'policy' | 'preference') {
   const { looksAt } = useOwner()
-  const { data } = useGet<UsageSeries>('/usage/series', { ...LATELY, group_by }, { off: looksAt !== undefined })
-  const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-  return {
-    counts: data && new Map(data.series.map(({ key, requests }) => [key, sum(requests)])),
-    more: data && data.known_from > data.period.from ? '+' : '',
+  const { data } = useGet<UsageSeries>('/usage/series', { ...LATELY, group_by }, { off: looksAt === null })
+  return (key: string): { many: number; text: string } | null => {
+    const found = data?.series.find((it) => it.key === key)
+    if (!data || (!found && data.other)) return null
+    const many = found ? sum(found.requests) : 0
+    return { many, text: whole(many) + (data.known_from > data.period.from ? '+' : '') }
   }
+}
+
+type Bound = Pick<ApiKey, 'guardrail_policy_id' | 'routing_preference_id'> & { id: string }
+const HOURS = 24
+
+/** Which keys a set is in force for, and about how much they ask, by their calls of a day. */
+function Touched({ of, list, isDefault }: { of: RuleSet | null; list: string; isDefault: boolean }) {
+  const { looksAt } = useOwner()
+  const off = looksAt !== undefined
+  const keys = useGet<{ keys: Bound[] }>('/keys', { limit: 100 }, { off })
+  const day = useGet<UsageSeries>('/usage/series', { ...DAY, step: '1h', group_by: 'key', top: 12 }, { off })
+  if (!keys.data || !day.data) return null
+  const setOf = (key: Bound) => (list === '/guardrail-policies' ? key.guardrail_policy_id : key.routing_preference_id)
+  const its = keys.data.keys.filter((key) => (isDefault ? [of?.id, null].includes(setOf(key)) : setOf(key) === of?.id))
+  const others = keys.data.keys.filter((key) => !its.includes(key))
+  const callsOf = (some: readonly Bound[]) =>
+    day.data.series
+      .filter(({ key }) => some.some(({ id }) => id === key))
+      .reduce((all, it) => all + sum(it.requests), 0)
+  const many = isDefault ? (day.data.totals.requests ?? 0) - callsOf(others) : callsOf(its)
+  return (
+    <p className="notice" role="status">
+      {its.length || isDefault
+        ? `In force from the next request on, for ${plural(its.length, 'key')}${isDefault ? ' and the playground' : ''}: ${paceOf(many)}.`
+        : 'No key uses it, so nothing changes until one is bound to it.'}
+    </p>
+  )
+}
+
+/** How often something happened in a day, in the unit in which one can imagine it. */
+function paceOf(many: number): string {
+  const [minutes, hours] = [many / HOURS / 60, many / HOURS].map(Math.round)
+  if (minutes) return `about ${plural(minutes, 'request')} a minute`
+  if (hours) return `about ${plural(hours, 'request')} an hour`
+  return many ? `${plural(many, 'request')} in the last ${HOURS} hours` : `no request in the last ${HOURS} hours`
 }
 
 type EditorProps = {
@@ -66,6 +105,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
     .flat()
     .find(({ id, is_default }) => is_default && id !== of?.id)
   const path = of ? `${list}/${of.id}` : list
+  const [isDefault, setDefault] = useState(of?.is_default ?? false)
   return (
     <div className="editor-main">
       <Form
@@ -76,13 +116,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
             name: 'is_default',
             label: 'Use it for the playground, and for every key without one of its own',
             kind: 'check',
-            help: [
-              of ? `Bound to ${plural(of.bound_key_count, 'key')}; they use it from their next request on.` : '',
-              current ? `It takes the place of “${current.name}”, which is the default now.` : '',
-              of ? '' : `Without this, the ${what} does nothing until a key is bound to it.`,
-            ]
-              .filter(Boolean)
-              .join(' '),
+            help: current && `It takes the place of “${current.name}”, which is the default now.`,
           },
         ]}
         values={of}
@@ -94,8 +128,10 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
         permission="manageWebhooks"
         onCancel={of ? undefined : close}
         onDone={of ? undefined : close}
+        onChange={({ is_default }) => setDefault(is_default === true)}
       >
         {children}
+        <Touched of={of} list={list} isDefault={isDefault} />
       </Form>
       {of && (
         <Actions

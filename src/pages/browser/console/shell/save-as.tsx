@@ -1,15 +1,80 @@
 import { Download } from 'lucide-react'
 import { useState } from 'react'
+import type { RequestRow } from '../../../../usage/schema'
 import { Button } from '../ui/controls'
+import { plural } from '../ui/format'
 import { Dialog } from '../ui/overlay'
 import { Failed, type Problem } from '../ui/states'
 import { type Query, useCalls } from './api'
 import { DOCS } from './boot'
 
-type Props = { path: string; formats: readonly string[]; section: string; query: Query }
+/** The members of a row of a file, in the order of its columns. */
+export type Line = Record<string, unknown>
+
+/** What a file has of a row. */
+export const lineOf = (row: Line, columns: readonly string[]): Line =>
+  Object.fromEntries(columns.map((name) => [name, row[name]]))
+
+const CALL = [
+  ...['timestamp', 'request_id', 'api_key_id', 'endpoint', 'mode', 'resolved_mode', 'model', 'status'],
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'cost_cents', 'cached', 'latency_ms'],
+]
+/** A call as the file of usage has it. */
+export const lineOfCall = (row: RequestRow): Line =>
+  lineOf({ ...row, total_tokens: row.prompt_tokens + row.completion_tokens }, CALL)
+
+/** How many rows of a file are shown before it is saved. */
+const PREVIEWED = 20
+
+/** How a file begins. */
+export function Preview({ lines }: { lines: readonly Line[] }) {
+  const [first] = lines
+  if (!first) return <p className="faint">No row passes the filters; the file has only its heads.</p>
+  return (
+    <div
+      className="scrolls file"
+      role="group"
+      aria-label={`The first ${plural(Math.min(lines.length, PREVIEWED), 'row')}`}
+      tabIndex={0}
+    >
+      <table>
+        <thead>
+          <tr>
+            {Object.keys(first).map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.slice(0, PREVIEWED).map((line, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines of a file have their order and nothing else
+            <tr key={at}>
+              {Object.entries(line).map(([name, value]) => (
+                <td key={name} className={typeof value === 'number' ? 'number' : ''}>
+                  {typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+type Props = {
+  path: string
+  formats: readonly string[]
+  section: string
+  query: Query
+  /** Of the rows that the list has read, which are the first of the file. */
+  lines: readonly Line[] | undefined
+}
 
 /** What a list shows, with its filters, as a file. */
-export function SaveAs({ path, formats, section, query }: Props) {
+export function SaveAs({ path, formats, section, query, lines }: Props) {
   const { download } = useCalls()
   const [isOpen, setOpen] = useState(false)
   const [busy, setBusy] = useState<string | null>(null)
@@ -27,14 +92,15 @@ export function SaveAs({ path, formats, section, query }: Props) {
         Export
       </Button>
       {isOpen && (
-        <Dialog title="Export" onClose={() => setOpen(false)}>
+        <Dialog title="Export" onClose={() => setOpen(false)} wide>
           <p>Every row that passes the filters, newest first. The export is recorded in the audit events.</p>
+          {lines && <Preview lines={lines} />}
           {problem && <Failed problem={problem} docs={DOCS} />}
           <div className="actions end">
             <Button onClick={() => setOpen(false)}>Cancel</Button>
             {formats.map((format) => (
               <Button key={format} busy={busy === format} onClick={() => void save(format)}>
-                {format.toUpperCase()}
+                Save as {format.toUpperCase()}
               </Button>
             ))}
           </div>

@@ -14,7 +14,7 @@ import { unsaved } from './form'
 import { useKeys } from './keys'
 import { NewRows } from './new-rows'
 import { Page } from './page'
-import { SaveAs } from './save-as'
+import { type Line, SaveAs } from './save-as'
 import { SavedViews } from './views'
 
 /*
@@ -61,8 +61,8 @@ export type Screen<Row> = {
    * or as `sends` says.
    */
   filters?: readonly (Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query })[]
-  /** The route that gives the rows of these filters as a file, and its formats. */
-  file?: { path: string; formats: readonly string[] }
+  /** The route that gives the rows of these filters as a file, its formats, and what it has of a row. */
+  file?: { path: string; formats: readonly string[]; line(row: Row): Line }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
   detail?: {
     /** The route of one row; without it the row of the list is shown, where it is loaded. */
@@ -178,15 +178,12 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     useEffect(() => {
       if (isSearching && !pages.isFetching) void pages.fetchNextPage()
     }, [isSearching, pages.isFetching, pages.fetchNextPage])
+    const reason =
+      create &&
+      !may &&
+      `“${create.label}” is for ${create.role ? whoOf(create.role) : 'owners and admins'}. Your role here is ${owner.role}.`
     const button = create && (
-      <Button
-        kind="primary"
-        disabled={!may}
-        title={
-          may ? undefined : `Your role ${owner.role} cannot do this. Ask an ${create.role ? '' : 'owner or '}admin.`
-        }
-        onClick={() => navigate(newAt)}
-      >
+      <Button kind="primary" disabled={!may} title={reason || undefined} onClick={() => navigate(newAt)}>
         <Plus size={16} aria-hidden="true" />
         {create.label}
       </Button>
@@ -196,13 +193,16 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         title={title}
         actions={
           <>
-            {screen.file && <SaveAs {...screen.file} section={section} query={query} />}
-            {chooser}
+            {screen.file && (
+              <SaveAs {...screen.file} section={section} query={query} lines={rows?.map(screen.file.line)} />
+            )}
+            {!isGallery && chooser}
             {button}
           </>
         }
         isBusy={pages.isFetching && !pages.isPending}
       >
+        {reason && <p className="faint above-part">{reason}</p>}
         {Above && <Above query={query} />}
         {filters.length > 0 && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
         <div className="above-rows">
@@ -224,8 +224,8 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         )}
         {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
         {rows?.length === 0 && !isSearching && !isFiltered && (
-          <Empty text={empty.text} {...(empty.command ? { command: empty.command } : {})}>
-            {button}
+          <Empty text={empty.text} {...(empty.command && !reason ? { command: empty.command } : {})}>
+            {may && button}
             {empty.link && (
               <Link className="button quiet" href={`/${owner.slug}/${empty.link.section}`}>
                 {empty.link.text}

@@ -21,27 +21,30 @@ export function Histogram({ label, buckets, spell, onRange }: Props) {
   }
   const [first, last] = pulled ? [Math.min(...pulled), Math.max(...pulled)] : [-1, -1]
   return (
-    <div
-      className="histogram"
-      role="img"
-      aria-label={label}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        setPulled([at(event), at(event)])
-      }}
-      onPointerMove={(event) => pulled && setPulled([pulled[0], at(event)])}
-      onPointerUp={() => {
-        if (pulled) onRange(first, last)
-        setPulled(null)
-      }}
-      onPointerCancel={() => setPulled(null)}
-    >
-      {buckets.map((bucket, n) => (
-        <span key={bucket.at} title={spell(bucket)} className={n >= first && n <= last ? 'pulled' : ''}>
-          <span className="bad" style={{ height: `${share(bucket.failed)}%` }} />
-          <span style={{ height: `${share(bucket.many) - share(bucket.failed)}%` }} />
-        </span>
-      ))}
-    </div>
+    <figure className="activity">
+      <div
+        className="histogram"
+        role="img"
+        aria-label={label}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setPulled([at(event), at(event)])
+        }}
+        onPointerMove={(event) => pulled && setPulled([pulled[0], at(event)])}
+        onPointerUp={() => {
+          if (pulled) onRange(first, last)
+          setPulled(null)
+        }}
+        onPointerCancel={() => setPulled(null)}
+      >
+        {buckets.map((bucket, n) => (
+          <span key={bucket.at} title={spell(bucket)} className={n >= first && n <= last ? 'pulled' : ''}>
+            <span className="bad" style={{ height: `${share(bucket.failed)}%` }} />
+            <span style={{ height: `${share(bucket.many) - share(bucket.failed)}%` }} />
+          </span>
+        ))}
+      </div>
+      <figcaption className="faint">{label}. Pull over a part to see its time alone.</figcaption>
+    </figure>
   )
 }

@@ -92,6 +92,9 @@ function Verify({ query }: { query: Query }) {
   }
   return (
     <section className="above-part" aria-label="The chain of events">
+      <p className="faint">
+        Each event has the hash of the one before it, so nothing can be changed or left out unseen.
+      </p>
       <div className="actions">
         <Button busy={isRunning} onClick={() => void verify()}>
           Verify
@@ -125,11 +128,30 @@ export default defineScreen<AuditEvent>({
   list: { path: '/audit', rows: 'events', query: ({ id, looksAt }) => (looksAt ? {} : { scope: id ? 'org' : 'user' }) },
   views: true,
   above: Verify,
-  file: { path: '/audit/export', formats: ['csv', 'jsonl'] },
+  file: {
+    path: '/audit/export',
+    formats: ['csv', 'jsonl'],
+    line: (it) => ({
+      id: it.id,
+      timestamp: it.timestamp,
+      action: it.action,
+      entity_type: it.entityType,
+      entity_id: it.entityId,
+      user_id: it.userId,
+      org_id: it.orgId,
+      api_key_id: it.apiKeyId,
+      request_id: it.requestId,
+      status: it.outputSummary.status,
+      input_summary: it.inputSummary,
+      output_summary: it.outputSummary,
+      prev_hash: it.prevHash,
+      hash: it.hash,
+    }),
+  },
   idOf: ({ id }) => id,
   columns: [
     { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
-    { key: 'action', head: 'Action', cell: ({ action }) => action, main: true },
+    { key: 'action', head: 'Action', cell: ({ action }) => action, main: true, width: 'minmax(184px, 1.2fr)' },
     {
       key: 'entity',
       head: 'About',

@@ -6,6 +6,7 @@ import { useGet, useOwner } from '../../shell/api'
 import { boot, DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { momentFilters, rangeFilter } from '../../shell/range'
+import { lineOf } from '../../shell/save-as'
 import { defineScreen } from '../../shell/screen'
 import { Bar, Button, Chip, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -163,7 +164,16 @@ export default defineScreen<Entry>({
   title: 'Billing',
   above: Credit,
   list: { path: '/billing/ledger', rows: 'entries', query: ({ id }) => ({ scope: id ? 'org' : 'user' }) },
-  file: { path: '/billing/ledger/export', formats: ['csv', 'json'] },
+  file: {
+    path: '/billing/ledger/export',
+    formats: ['csv', 'json'],
+    line: ({ reference, note, ...it }) => ({
+      ...lineOf(it, ['id', 'at', 'kind', 'amount_cents', 'balance_cents']),
+      reference_type: reference?.type,
+      reference_id: reference?.id,
+      note,
+    }),
+  },
   idOf: ({ id }) => String(id),
   columns: [
     {

@@ -1,8 +1,10 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Statement } from '../../../../../billing/statements'
+import type { RequestRow } from '../../../../../usage/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
+import { lineOfCall, Preview } from '../../shell/save-as'
 import { Button, Field } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, plural } from '../../ui/format'
@@ -28,11 +30,12 @@ export function Statements() {
     download('/usage/export', { ...span, format: 'csv' }, `usage-${month}.csv`).catch(setProblem)
   }
   const statement = useGet<Statement>(`/billing/statements/${month}`, { scope: id ? 'org' : 'user' }, { off: !isOpen })
+  const calls = useGet<{ requests: RequestRow[] }>('/requests', { ...span, limit: 20 }, { off: !isOpen })
   return (
     <>
       <Button onClick={() => setOpen(true)}>Usage of a month…</Button>
       {isOpen && (
-        <Dialog title="Statement and usage of a month" onClose={() => setOpen(false)}>
+        <Dialog title="Statement and usage of a month" onClose={() => setOpen(false)} wide>
           <Field label="Month" help="Months are those of UTC.">
             {(props) => (
               <input
@@ -61,6 +64,10 @@ export function Statements() {
                 ]}
               />
             )}
+          </Shown>
+          <h3>Its calls, as the file begins</h3>
+          <Shown of={calls} docs={DOCS} rows={3}>
+            {({ requests }) => <Preview lines={requests.map(lineOfCall)} />}
           </Shown>
           {problem && <Failed problem={problem} docs={DOCS} />}
           <div className="actions end">

@@ -99,9 +99,9 @@ function Steps({ path }: { path: string }) {
             <ol className="plain-list">
               {actions.map(({ at, by, tool, input, target, ok, result }) => (
                 <li key={at + tool + input}>
-                  <Chip state={ok ? 'good' : 'bad'}>{by}</Chip>
+                  <Chip state={ok ? 'good' : 'bad'}>{WHO[by]}</Chip>
                   <span>
-                    {target ? `${tool}: ${target.name}` : `${tool} ${input}`}
+                    {verbOf(tool)}: {target?.name ?? input}
                     <small>{result}</small>
                   </span>
                   <Time at={at} />
@@ -131,12 +131,13 @@ function Tile({ session_id, current_title, current_url, status, started_at, ...r
       <span>{current_title || current_url || 'A blank page'}</span>
       <small>
         {hostOf(current_url)}, {isLive ? <Lasting since={started_at} /> : <Ago at={rest.last_active_at} />}
-        {last && `, ${last.tool.replace('browser_', '').replaceAll('_', ' ')} by ${WHO[last.by]}`}
+        {last && `, ${verbOf(last.tool)} by ${WHO[last.by]}`}
       </small>
     </>
   )
 }
 const WHO = { agent: 'the agent', person: 'a person', api: 'the API' } as const
+const verbOf = (tool: string) => tool.replace('browser_', '').replaceAll('_', ' ')
 const hostOf = (url: string | null) => (url && URL.canParse(url) ? new URL(url).host : '–')
 
 const NewSession = ({ close }: { close(): void }) => (
@@ -187,7 +188,9 @@ export default defineScreen<SessionSnapshot>({
     },
   ],
   tile: (session) => <Tile {...session} />,
-  empty: { text: 'No live browser. An agent or you can open pages here and take steps in them.' },
+  empty: {
+    text: 'No live browser. An agent or you can open pages here and take steps in them. Those that a key opened belong to the key.',
+  },
   detail: {
     path: (id) => `/browser/sessions/${id}`,
     titleOf: ({ current_title }) => current_title || 'A browser',

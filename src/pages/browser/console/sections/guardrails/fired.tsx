@@ -1,12 +1,11 @@
 import { Suspense } from 'react'
 import { useLocation } from 'wouter'
-import type { GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
+import type { GuardrailCatalogue } from '../../../../../guardrails/schema'
 import type { RequestDetail, RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { SplitChart } from '../../shell/charts'
 import { momentFilters, rangeFilter } from '../../shell/range'
-import { scopeOf } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { handed } from '../../shell/value'
 import { Button, Chip, Id } from '../../ui/controls'
@@ -24,9 +23,9 @@ const useGuardrails = () => {
 /** How often each guardrail fired, with its verdict, over the time of the list. */
 function Over({ query }: { query: Query }) {
   const { set } = useFilters()
-  const isOperators = useOwner().looksAt !== undefined
-  const series = useGet<UsageSeries>('/usage/series', { ...query, group_by: 'guardrail', top: 6 }, { off: isOperators })
-  if (isOperators || series.data?.series.length === 0) return null
+  const off = useOwner().looksAt === null
+  const series = useGet<UsageSeries>('/usage/series', { ...query, group_by: 'guardrail', top: 6 }, { off })
+  if (off || series.data?.series.length === 0) return null
   return (
     <Shown of={series} docs={DOCS} rows={3}>
       {(found) => (
@@ -50,7 +49,6 @@ function FiredBody({ row }: { row: RequestRow }) {
   const [, navigate] = useLocation()
   const isOperators = owner.looksAt !== undefined
   const request = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: isOperators })
-  const policies = useGet<{ guardrail_policies: GuardrailPolicy[] }>('/guardrail-policies', scopeOf(owner))
   return (
     <>
       <Facts
@@ -63,12 +61,9 @@ function FiredBody({ row }: { row: RequestRow }) {
       />
       {!isOperators && (
         <Shown of={request} docs={DOCS} rows={2}>
-          {({ guardrails, bodies }) => (
+          {({ guardrails, guardrail_policy_id: policy, bodies }) => (
             <ul className="findings">
               {guardrails.map(({ guardrail_id, phase, verdict, detail }) => {
-                const policy = policies.data?.guardrail_policies.find(({ rules }) =>
-                  rules.some((it) => it.guardrail_id === guardrail_id && it.phase === phase && it.verdict === verdict),
-                )
                 const test = (id: string) => {
                   handed.set({ phase, text: textOf(bodies, phase) })
                   navigate(`/${owner.slug}/guardrails/${id}`)
@@ -80,7 +75,7 @@ function FiredBody({ row }: { row: RequestRow }) {
                       <b>{guardrail_id.replaceAll('_', ' ')}</b> in the {PHASES[phase as keyof typeof PHASES] ?? phase}
                       <small>{detail}</small>
                     </span>
-                    {policy && <Button onClick={() => test(policy.id)}>This was wrong</Button>}
+                    {policy && <Button onClick={() => test(policy)}>This was wrong</Button>}
                   </li>
                 )
               })}

@@ -7,15 +7,15 @@ import { changedColumn } from '../../ui/table'
 import { PolicyEditor } from './editor'
 import { Fired } from './fired'
 
-/** How often guardrails fired with the verdicts of its rules: policies with the same rule share its count. */
-function Firings({ rules }: GuardrailPolicy) {
-  const { counts, more } = useCounts('guardrail')
-  const verdicts = [...new Set(rules.map(({ verdict }) => verdict))].map((verdict) => {
-    const its = new Set(rules.filter((rule) => rule.verdict === verdict).map(({ guardrail_id: id }) => id))
-    const many = [...its].reduce((sum, id) => sum + (counts?.get(`${id}:${verdict}`) ?? 0), 0)
-    return many > 0 ? `${whole(many)}${more} ${verdict}` : ''
-  })
-  return <>{counts ? verdicts.filter(Boolean).join(', ') || 'never' : '–'}</>
+/** How often its rules fired, by verdict. */
+function Firings({ id, rules }: GuardrailPolicy) {
+  const count = useCounts('policy')
+  const found = [...new Set(rules.map(({ verdict }) => verdict))].map(
+    (verdict) => [verdict, count(`${id}:${verdict}`)] as const,
+  )
+  if (found.some(([, it]) => it === null)) return <>–</>
+  const fired = found.flatMap(([verdict, it]) => (it?.many ? [`${it.text} ${verdict}`] : []))
+  return <>{fired.join(', ') || 'never'}</>
 }
 
 const Policies = defineScreen<GuardrailPolicy>({
@@ -35,9 +35,9 @@ const Policies = defineScreen<GuardrailPolicy>({
       head: 'Does',
       cell: ({ rules }) => [...new Set(rules.map(({ verdict }) => verdict))].join(', ') || 'nothing',
     },
+    { key: 'fired', head: 'Fired, 30 days', cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' },
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
-    { key: 'fired', head: 'Fired, 30 days', cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' },
     changedColumn(({ updated }) => updated),
   ],
   empty: {

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { Suspense, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
@@ -99,24 +99,27 @@ export default function Overview() {
         ))}
       </div>
       <Shown of={whole} docs={DOCS}>
-        {(series) => <Figures series={series} period={period} onRange={zoom} />}
-      </Shown>
-      <div className="bar-of-choices">
-        <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
-      </div>
-      <Shown of={grouped} docs={DOCS}>
         {(series) => (
-          <Suspense fallback={<Loading rows={3} />}>
-            <div className="columns">
-              <SplitChart title="Spend" of={series} figure="cost_cents" spell={money} onRange={zoom} />
-              <SplitChart title="Requests" of={series} figure="requests" spell={number} onRange={zoom} />
+          <Figures series={series} period={period} onRange={zoom}>
+            <div className="bar-of-choices">
+              <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
             </div>
-            <Shares
-              title={GROUPS.find(({ value }) => value === by)!.label}
-              series={series}
-              onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
-            />
-          </Suspense>
+            <Shown of={grouped} docs={DOCS}>
+              {(split) => (
+                <Suspense fallback={<Loading rows={3} />}>
+                  <div className="columns">
+                    <SplitChart title="Spend" of={split} figure="cost_cents" spell={money} onRange={zoom} />
+                    <SplitChart title="Requests" of={split} figure="requests" spell={number} onRange={zoom} />
+                  </div>
+                  <Shares
+                    title={GROUPS.find(({ value }) => value === by)!.label}
+                    series={split}
+                    onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
+                  />
+                </Suspense>
+              )}
+            </Shown>
+          </Figures>
         )}
       </Shown>
       <Credit />
@@ -147,14 +150,21 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 
 /** Against the same length of time before. */
 const change = (now: number, before: number | null | undefined): string => {
-  if (!before) return 'nothing before'
+  if (!before) return 'none in the time before'
   const share = Math.round((100 * (now - before)) / before)
   return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share}% compared with before`
 }
 
-type FiguresProps = { series: UsageSeries; period: Record<string, string>; onRange(from: string, to: string): void }
+type FiguresProps = {
+  series: UsageSeries
+  period: Record<string, string>
+  onRange(from: string, to: string): void
+  /** What the money went to, between the figures and how well it was answered. */
+  children: ReactNode
+}
 
-function Figures({ series: { totals, previous_totals: before, buckets, series }, period, onRange }: FiguresProps) {
+function Figures({ series: found, period, onRange, children }: FiguresProps) {
+  const { totals, previous_totals: before, buckets, series } = found
   const owner = useOwner()
   const [requests, cost, failed] = [totals.requests ?? 0, totals.cost_cents ?? 0, totals.errors_5xx]
   const hits = totals.cache_hits ?? 0
@@ -188,6 +198,7 @@ function Figures({ series: { totals, previous_totals: before, buckets, series },
           </li>
         ))}
       </ul>
+      {children}
       <Suspense fallback={<Loading rows={3} />}>
         <div className="columns">
           <Chart

@@ -81,7 +81,8 @@ export function Composer({ field, text, onText, files, onFiles, isRunning, onSen
       <textarea
         ref={field}
         aria-label="Prompt"
-        placeholder="Write a prompt. Enter sends it, Shift+Enter starts a new line."
+        placeholder="Write a prompt. Enter sends it."
+        title="Shift+Enter starts a new line"
         rows={Math.min(8, Math.max(2, text.split('\n').length))}
         value={text}
         onChange={({ target }) => onText(target.value)}

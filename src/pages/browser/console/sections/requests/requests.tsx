@@ -5,6 +5,7 @@ import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
+import { lineOfCall } from '../../shell/save-as'
 import { defineScreen, type Screen } from '../../shell/screen'
 import { useFilters } from '../../ui/filters'
 import { clock, dayOf, duration, money, number, plural, short, size, Time } from '../../ui/format'
@@ -68,16 +69,17 @@ function Activity({ query }: { query: Query }) {
     many: all?.requests[n] ?? 0,
     failed: all?.errors[n] ?? 0,
   }))
-  if (!data || !buckets) return <div className="histogram" />
-  const { requests, errors } = data.totals
+  const { requests, errors } = data?.totals ?? {}
   return (
     <Histogram
-      label={`Requests over time: ${plural(requests ?? 0, 'request')}, ${number(errors ?? 0)} refused or failed`}
-      buckets={buckets}
+      label={data ? `${plural(requests ?? 0, 'request')}, ${number(errors ?? 0)} refused or failed` : 'Requests'}
+      buckets={buckets ?? []}
       spell={({ at: begun, many, failed }) =>
         `${dayOf(begun)}, ${clock.format(new Date(begun))}: ${plural(many, 'request')}, ${number(failed)} refused or failed`
       }
-      onRange={(from, to) => set({ range: '', from: data.buckets[from]!, to: data.buckets[to + 1] ?? data.period.to })}
+      onRange={(from, to) =>
+        data && set({ range: '', from: data.buckets[from]!, to: data.buckets[to + 1] ?? data.period.to })
+      }
     />
   )
 }
@@ -100,7 +102,7 @@ const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 
 const shared = {
   section: 'requests',
   title: 'Requests',
-  file: { path: '/usage/export', formats: ['csv', 'jsonl'] },
+  file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
   idOf: ({ request_id }) => request_id,
   columns: [
     {
@@ -115,6 +117,7 @@ const shared = {
     {
       key: 'mode',
       head: 'Mode',
+      main: true,
       width: 'minmax(96px, 1.1fr)',
       sort: ({ resolved_mode }) => resolved_mode,
       cell: ({ mode, resolved_mode }) =>
@@ -154,7 +157,6 @@ const shared = {
       key: 'total',
       head: 'Total',
       cell: ({ latency_ms }) => duration(latency_ms),
-      main: true,
       number: true,
       width: '68px',
       sort: ({ latency_ms }) => latency_ms,

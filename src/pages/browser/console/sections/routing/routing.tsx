@@ -12,10 +12,7 @@ import { changedColumn } from '../../ui/table'
 import { PreferenceEditor } from './editor'
 import { MODES } from './modes'
 
-function Matched({ id }: Preference) {
-  const { counts, more } = useCounts('preference')
-  return <>{counts ? whole(counts.get(id) ?? 0) + more : '–'}</>
-}
+const Matched = ({ id }: Preference) => <>{useCounts('preference')(id)?.text ?? '–'}</>
 
 const Preferences = defineScreen<Preference>({
   section: 'routing',

@@ -21,6 +21,14 @@ const REASONS = [
   ['security', 'It is not safe'],
   ['duplicate', 'There is a similar one'],
 ] as const
+/** What reviewers say often; each is finished with what is particular. */
+const TEMPLATES = [
+  ['Permissions', 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: '],
+  ['Hidden orders', 'The prompt tells the assistant to keep something from the person, or to ignore their wishes: '],
+  ['Description', 'The description does not say what the skill does. Say for whom it is and what it gives them: '],
+  ['Does not work', 'In the sandbox it did not do what the description says. What was tried, and what came back: '],
+  ['Already there', 'The market has a skill that does the same. Say what yours does better, or add to this one: '],
+] as const
 const role = boot.operator_role
 const isReviewer = role === 'reviewer' || role === 'admin'
 /** Who else reads what skills say. */
@@ -70,7 +78,10 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
               label: 'Reject…',
               path: decision,
               body: { decision: 'reject' },
-              fields: [{ name: 'code', label: 'Kind', kind: 'choice', choices: REASONS }, reason],
+              fields: [
+                { name: 'code', label: 'Kind', kind: 'choice', choices: REASONS },
+                { ...reason, rows: 5, templates: TEMPLATES },
+              ],
               done: close,
             },
           isReviewer &&

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import type { Analytics, Widget } from '../../../../../widgets/schema'
+import type { Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { rangeFilter } from '../../shell/range'
@@ -59,17 +59,10 @@ function Waiting({ id }: Widget) {
   return many ? <Link href={`/${slug}/inbox?state=waiting`}>{many}</Link> : (many ?? '–')
 }
 
-const WEEK = rangeFilter.sends('7d')
-
-function Sessions({ id }: Widget) {
-  const { data } = useGet<Analytics>(`/iframes/${id}/analytics`, WEEK)
-  return <>{data ? whole(data.totals.sessions) : '–'}</>
-}
-
 export default defineScreen<Widget>({
   section: 'widgets',
   title: 'Widgets',
-  list: { path: '/iframes', rows: 'configs' },
+  list: { path: '/iframes', rows: 'configs', query: { sessions_from: rangeFilter.sends('7d').from } },
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.4fr)' },
@@ -91,7 +84,13 @@ export default defineScreen<Widget>({
     },
     { key: 'key', head: 'Key', cell: ({ api_key_id: id }) => <KeyName id={id} /> },
     { key: 'waiting', head: 'Waiting', cell: (it) => <Waiting {...it} />, number: true, width: '92px' },
-    { key: 'sessions', head: 'Sessions, 7 days', cell: (it) => <Sessions {...it} />, number: true, width: '124px' },
+    {
+      key: 'sessions',
+      head: 'Sessions, 7 days',
+      cell: ({ sessions }) => whole(sessions ?? 0),
+      number: true,
+      width: '124px',
+    },
     { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
     changedColumn(({ updated_at }) => updated_at),
   ],

@@ -7,6 +7,8 @@ import { Button, Chip, Code } from '../../ui/controls'
 import { duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
+export const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
+
 /** The symbol of each state of a run, a step and a node. */
 export const STATES_OF_RUN = {
   waiting: 'wait',
@@ -60,7 +62,7 @@ export function Runs({ of }: { of: Workflow }) {
                     >
                       {run.stepsCompleted} of {of.steps.length} steps, {took(run.startedAt, run.completedAt)}
                     </Button>
-                    <small>{run.error ?? `started by ${run.triggerType}`}</small>
+                    <small>{run.error ?? `started ${TRIGGERS[run.triggerType]}`}</small>
                   </span>
                   <Time at={run.startedAt} />
                   {open === run.id && <Run run={run} path={path} workflow={of} />}

@@ -1,5 +1,5 @@
-import type { Workflow, WorkflowRun } from '../../../../../automation/workflows-schema'
-import { useGet } from '../../shell/api'
+import type { Workflow } from '../../../../../automation/workflows-schema'
+import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Chip } from '../../ui/controls'
@@ -8,25 +8,12 @@ import { Canvases } from './canvases'
 import { WorkflowBody, WorkflowEditor } from './editor'
 import { Events } from './events'
 import { Hooks } from './hooks'
-
-const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
-
-const WEEK_MS = 7 * 86_400_000
-const MANY = 20
-
-/** How many of its runs failed in 7 days, up to a number. */
-function Failed({ id }: Workflow) {
-  const { data } = useGet<{ runs: WorkflowRun[] }>(`/workflows/${id}/runs`, { status: 'failed', limit: MANY })
-  if (!data) return <>–</>
-  const since = Date.now() - WEEK_MS
-  const many = data.runs.filter(({ startedAt }) => Date.parse(startedAt) > since).length
-  return many ? <Chip state="bad">{many < MANY ? many : `${MANY}+`}</Chip> : <>0</>
-}
+import { TRIGGERS } from './runs'
 
 const Workflows = defineScreen<Workflow>({
   section: 'workflows',
   title: 'Workflows',
-  list: { path: '/workflows', rows: 'workflows' },
+  list: { path: '/workflows', rows: 'workflows', query: { failedFrom: rangeFilter.sends('7d').from } },
   idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
@@ -47,7 +34,13 @@ const Workflows = defineScreen<Workflow>({
       main: true,
       width: '128px',
     },
-    { key: 'failed', head: 'Failed, 7 days', cell: (it) => <Failed {...it} />, number: true, width: '116px' },
+    {
+      key: 'failed',
+      head: 'Failed, 7 days',
+      cell: ({ failedRuns: many }) => (many ? <Chip state="bad">{whole(many)}</Chip> : 0),
+      number: true,
+      width: '116px',
+    },
     {
       key: 'next',
       head: 'Next run',
