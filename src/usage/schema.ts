@@ -219,19 +219,8 @@ export type UsageExportQuery = Static<typeof UsageExportQuery>
 const SERIES_STEPS = ['5m', '1h', '1d'] as const
 export type SeriesStep = (typeof SERIES_STEPS)[number]
 const SERIES_GROUPS = [
-  ...([
-    'none',
-    'mode',
-    'model',
-    'key',
-    'user',
-    'skill',
-    'endpoint',
-    'status',
-    'guardrail',
-    'policy',
-    'preference',
-  ] as const),
+  ...(['none', 'mode', 'model', 'key', 'user', 'skill', 'endpoint', 'status'] as const),
+  ...(['guardrail', 'policy', 'preference'] as const),
 ] as const
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
@@ -254,12 +243,8 @@ export type SeriesQuery = Static<typeof SeriesQuery>
 
 const Figure = nullable(t.Number())
 const figures = {
-  requests: Figure,
-  cost_cents: Figure,
-  total_tokens: Figure,
-  errors: Figure,
-  cache_hits: Figure,
-  saved_cents: Figure,
+  ...{ requests: Figure, cost_cents: Figure, total_tokens: Figure },
+  ...{ errors: Figure, cache_hits: Figure, saved_cents: Figure },
   ...{ p50: Figure, p95: Figure, p99: Figure, ttft_p95: Figure },
 }
 export type Figures = { [Name in keyof typeof figures]: number | null }

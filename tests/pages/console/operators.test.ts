@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { sessions } from '../../../src/accounts/auth/table'
 import { users } from '../../../src/accounts/orgs/table'
+import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
 import { createConsole, go, press, sees, wrongIn } from './support/console'
 import { furnish } from './support/furnished'
@@ -63,6 +64,20 @@ inChromium('the console of operators', async () => {
     await page.close()
   })
 
+  test('what is read of one owner at a time is not shown for all of them', async () => {
+    const { page, problems } = await open('/all/guardrails', {}, admin)
+    await sees(page, 'Personal data')
+    expect(await page.$$('.tabs')).toEqual([])
+    await go(page, `/console/user:${person.userId}/guardrails`)
+    await sees(page, 'Fired')
+    await eventually(
+      () => page.$$eval('.table-body [role="cell"]', (cells) => cells.map((cell) => cell.textContent)),
+      (cells) => cells.includes('never'),
+    )
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('an account is opened, credit is granted, and what is theirs is looked at', async () => {
     const { page, problems } = await open(`/all/platform/${person.userId}`, {}, admin)
     await sees(page, 'Grant credit…')
@@ -80,6 +95,8 @@ inChromium('the console of operators', async () => {
     for (const [section, seen] of [
       ['keys', 'test'],
       ['jobs', 'No jobs yet'],
+      ['', 'Errors and cache hits'],
+      ['routing?tab=corrections', 'Write a poem'],
       ['workflows', 'Greeting'],
       ['billing', 'For testing'],
       ['audit', 'operator.viewed_owner'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { operatorSender } from '../../operators/support'
 import { eventually } from '../../support/eventually'
 import { createReceiver, LOCAL, webhooksIn } from '../../webhooks/support'
 import { widgetsIn } from '../../widgets/world'
@@ -96,6 +97,24 @@ inChromium('tasks of a stranger', async () => {
     await press(page, 'Its calls as CSV')
     const answer = await exported
     expect(answer.status()).toBe(200)
+    expect(problems).toEqual([])
+  })
+
+  test('a member who wants a key is told whom to ask, and still finds what a call cost', async () => {
+    const member = await world.person()
+    await operatorSender(world)('POST', `orgs/${owner.orgId}/members`, { user: member.userId, role: 'member' })
+    await owner.send('POST', 'completions', { prompt: 'Count to five', mode: 'fast' })
+    const { page, problems } = await open(`/${slug}/keys`, {}, member)
+    await sees(page, '“Create key” is for owners and admins. Your role here is member.')
+    expect(await page.$eval('.page-head .primary, .button.primary', (it) => (it as HTMLButtonElement).disabled)).toBe(
+      true,
+    )
+    await press(page, 'Requests', 'link')
+    await sees(page, '1 request, 0 refused or failed.')
+    await page.waitForSelector('.table-body a')
+    await page.click('.table-body a')
+    await sees(page, 'Charged')
+    expect(await wrongIn(page, 'member-request')).toEqual([])
     expect(problems).toEqual([])
   })
 

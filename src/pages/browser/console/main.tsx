@@ -6,6 +6,7 @@ import { SECTIONS } from './sections'
 import { queries } from './shell/api'
 import { at } from './shell/boot'
 import { Frame } from './shell/frame'
+import { help } from './ui/states'
 // Small parts that nearly every section has: with the entry they are not a file each.
 import './shell/form'
 import './shell/tabs'
@@ -15,6 +16,8 @@ import './ui/format'
 import './ui/markdown'
 import './ui/rows'
 import './ui/waterfall'
+
+help.errors = at('/docs/errors')
 
 createRoot(document.getElementById('console')!).render(
   <StrictMode>

@@ -50,8 +50,6 @@ const EVERY = [...WATCHING, 'billing'] as const
 type Everyone = 'AllRequests' | 'AllJobs' | 'AllEvents' | 'AllChats'
 const ofAll = (name: Everyone) =>
   load(() => import('./sections/platform/everyone').then((it) => ({ default: it[name] })))
-const overviewOf = (name: 'AllOverview' | 'OwnersOverview') =>
-  load(() => import('./sections/overview/operators').then((it) => ({ default: it[name] })))
 
 const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(() => part(screen))
 
@@ -65,7 +63,7 @@ export const SECTIONS: readonly Section[] = [
     letter: 'o',
     permission: 'viewUsage',
     screen: load(() => import('./sections/overview/overview')),
-    operators: { roles: EVERY, all: overviewOf('AllOverview'), one: overviewOf('OwnersOverview') },
+    operators: { roles: EVERY, all: load(() => import('./sections/overview/operators')) },
   },
   {
     id: 'requests',
@@ -133,7 +131,11 @@ export const SECTIONS: readonly Section[] = [
     group: 'Build',
     icon: Route,
     screen: load(() => import('./sections/routing/routing')),
-    operators: { roles: EVERY },
+    operators: {
+      roles: EVERY,
+      // Corrections are read of one owner at a time.
+      all: load(() => import('./sections/routing/routing').then((it) => ({ default: it.Preferences }))),
+    },
   },
   {
     id: 'guardrails',
@@ -141,7 +143,11 @@ export const SECTIONS: readonly Section[] = [
     group: 'Build',
     icon: ShieldAlert,
     screen: load(() => import('./sections/guardrails/guardrails')),
-    operators: { roles: EVERY },
+    operators: {
+      roles: EVERY,
+      // What fired is read of one owner at a time.
+      all: load(() => import('./sections/guardrails/guardrails').then((it) => ({ default: it.Policies }))),
+    },
   },
   {
     id: 'skills',

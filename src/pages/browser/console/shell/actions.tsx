@@ -4,7 +4,7 @@ import { Button } from '../ui/controls'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed } from '../ui/states'
 import { type Method, useMay, useOwner, useSend } from './api'
-import { DOCS, mayOperate } from './boot'
+import { mayOperate } from './boot'
 import { Form, type FormField } from './form'
 
 /** Something that can be done with a row: one call, asked for first where it matters. */
@@ -57,7 +57,7 @@ export function Actions({ actions, touches, permission, role }: Props) {
           Your role {owner.role} cannot do this. Ask {role === undefined ? 'an owner or admin' : whoOf(role)}.
         </p>
       )}
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
     </>
   )
 }

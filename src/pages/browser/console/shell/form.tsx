@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Button, Code, Field, Select } from '../ui/controls'
 import { Failed } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
-import { at, DOCS } from './boot'
+import { at } from './boot'
 import { createValue } from './value'
 
 /** Whether a form on the page holds changes that were not saved; closing it asks first. */
@@ -195,7 +195,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
         </div>
       ))}
       {children}
-      {send.error && <Failed problem={send.error} docs={DOCS} />}
+      {send.error && <Failed problem={send.error} />}
       {reason && <p className="faint">{reason}</p>}
       <div className="actions end">
         <Button kind="plain" aria-expanded={isShown} onClick={() => setShown(!isShown)}>

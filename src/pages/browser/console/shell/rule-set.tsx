@@ -7,7 +7,7 @@ import { Failed, type Problem } from '../ui/states'
 import type { Column } from '../ui/table'
 import { Actions } from './actions'
 import { useGet, useOwner } from './api'
-import { DOCS, type Owner } from './boot'
+import type { Owner } from './boot'
 import { Form } from './form'
 import { rangeFilter } from './range'
 
@@ -25,8 +25,9 @@ export const usedColumn: Column<RuleSet> = {
   width: '120px',
 }
 
-/** Which of the sets are this owner's. */
-export const scopeOf = ({ id }: Pick<Owner, 'id'>) => ({ scope: id ? 'team' : 'personal' })
+/** Which of the sets are this owner's; all of them where an operator looks at all owners. */
+export const scopeOf = ({ id, looksAt }: Pick<Owner, 'id' | 'looksAt'>) =>
+  looksAt === null ? {} : { scope: id ? 'team' : 'personal' }
 
 /** When the 30 days began that are counted: the same for all rows, so that they share one call. */
 const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
@@ -190,7 +191,7 @@ export function TryPanel<Answer>({ title, verb, run, fields, children }: TryProp
           <Button type="submit">{verb}</Button>
         </div>
       </form>
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       <div role="status">{found && children(found)}</div>
     </section>
   )

@@ -6,7 +6,6 @@ import { plural } from '../ui/format'
 import { Dialog } from '../ui/overlay'
 import { Failed, type Problem } from '../ui/states'
 import { type Query, useCalls } from './api'
-import { DOCS } from './boot'
 
 /** The members of a row of a file, in the order of its columns. */
 export type Line = Record<string, unknown>
@@ -95,7 +94,7 @@ export function SaveAs({ path, formats, section, query, lines }: Props) {
         <Dialog title="Export" onClose={() => setOpen(false)} wide>
           <p>Every row that passes the filters, newest first. The export is recorded in the audit events.</p>
           {lines && <Preview lines={lines} />}
-          {problem && <Failed problem={problem} docs={DOCS} />}
+          {problem && <Failed problem={problem} />}
           <div className="actions end">
             <Button onClick={() => setOpen(false)}>Cancel</Button>
             {formats.map((format) => (

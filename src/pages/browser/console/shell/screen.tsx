@@ -7,8 +7,9 @@ import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
+import { whoOf } from './actions'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { DOCS, mayOperate, type Owner } from './boot'
+import { mayOperate, type Owner } from './boot'
 import { useColumns } from './columns'
 import { unsaved } from './form'
 import { useKeys } from './keys'
@@ -219,9 +220,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
           )}
           {screen.views && owner.looksAt === undefined && <SavedViews section={section} />}
         </div>
-        {rows === undefined && pages.error && (
-          <Failed problem={pages.error} docs={DOCS} retry={() => void pages.refetch()} />
-        )}
+        {rows === undefined && pages.error && <Failed problem={pages.error} retry={() => void pages.refetch()} />}
         {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
         {rows?.length === 0 && !isSearching && !isFiltered && (
           <Empty text={empty.text} {...(empty.command && !reason ? { command: empty.command } : {})}>
@@ -243,10 +242,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
             <Choices
               label="View"
               value={isGallery ? 'gallery' : ''}
-              choices={[
-                { value: '', label: 'List' },
-                { value: 'gallery', label: 'Gallery' },
-              ]}
+              choices={{ '': 'List', gallery: 'Gallery' }}
               onChange={(view) => set({ view })}
             />
           </div>
@@ -374,9 +370,7 @@ function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: Detai
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (
     <Drawer title={found ? titleOf(found) : title} label={title} onClose={leave} wide={detail!.wide ?? false}>
-      <Shown of={of} docs={DOCS}>
-        {(data) => <Body row={data} close={close} />}
-      </Shown>
+      <Shown of={of}>{(data) => <Body row={data} close={close} />}</Shown>
     </Drawer>
   )
 }

@@ -5,7 +5,6 @@ import { Button } from '../ui/controls'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed } from '../ui/states'
 import { useGet, useMay, useOwner, useSend } from './api'
-import { DOCS } from './boot'
 import { Form } from './form'
 
 /** The same filters in one order, so that two addresses can be compared. */
@@ -86,7 +85,7 @@ export function SavedViews({ section }: { section: string }) {
           <p>
             Its name is gone{current.scope === 'team' ? ` for everyone in ${owner.name}` : ''}; what it shows stays.
           </p>
-          {remove.error && <Failed problem={remove.error} docs={DOCS} />}
+          {remove.error && <Failed problem={remove.error} />}
         </Ask>
       )}
     </nav>

@@ -1,5 +1,13 @@
 import { Check, Copy } from 'lucide-react'
-import { type ButtonHTMLAttributes, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import {
+  type ButtonHTMLAttributes,
+  type InputHTMLAttributes,
+  type ReactNode,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from 'react'
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   kind?: 'primary' | 'quiet' | 'plain' | 'danger'
@@ -117,6 +125,27 @@ export function Field({ label, help, problem, children }: FieldProps) {
   )
 }
 
+type TextProps = Omit<FieldProps, 'children'> &
+  Omit<InputHTMLAttributes<HTMLInputElement | HTMLTextAreaElement>, 'onChange'> & {
+    /** Of a text of several lines. */
+    rows?: number
+    onChange(text: string): void
+  }
+
+/** A field for a text: of one line, or of several with `rows`. */
+export const Text = ({ label, help, problem, rows, onChange, ...rest }: TextProps) => (
+  <Field {...{ label, help, problem }}>
+    {(props) => {
+      const all = {
+        ...props,
+        ...rest,
+        onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
+      }
+      return rows === undefined ? <input {...all} /> : <textarea {...all} rows={rows} />
+    }}
+  </Field>
+)
+
 type SelectProps = Omit<FieldProps, 'children'> & {
   value: string
   choices: readonly (readonly [value: string, text: ReactNode])[]
@@ -141,17 +170,25 @@ export const Select = ({ value, choices, required, onChange, ...field }: SelectP
 
 type Choice<T extends string> = { value: T; label: ReactNode }
 
-/** A few choices, of which one is taken. */
-export function Choices<T extends string>(props: {
+/** A few choices, of which one is taken: by value with their labels, or as a list where the order is not theirs. */
+export function Choices<T extends string>({
+  label: name,
+  value: taken,
+  choices,
+  onChange,
+}: {
   label: string
   value: T
-  choices: readonly Choice<NoInfer<T>>[]
+  choices: readonly Choice<NoInfer<T>>[] | Readonly<Record<NoInfer<T>, ReactNode>>
   onChange(value: NoInfer<T>): void
 }) {
+  const all = Array.isArray(choices)
+    ? (choices as readonly Choice<T>[])
+    : Object.entries<ReactNode>(choices as Record<T, ReactNode>).map(([value, label]) => ({ value: value as T, label }))
   return (
-    <div className="choices" role="group" aria-label={props.label}>
-      {props.choices.map(({ value, label }) => (
-        <button key={value} type="button" aria-pressed={value === props.value} onClick={() => props.onChange(value)}>
+    <div className="choices" role="group" aria-label={name}>
+      {all.map(({ value, label }) => (
+        <button key={value} type="button" aria-pressed={value === taken} onClick={() => onChange(value)}>
           {label}
         </button>
       ))}

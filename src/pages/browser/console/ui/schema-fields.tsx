@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Field, Select } from './controls'
+import { Field, Select, Text } from './controls'
 
 type Schema = Record<string, unknown>
 type Member = {
@@ -88,16 +88,13 @@ function OneMember({ name, member, value, onChange }: OneProps) {
   if (kind === 'array') return <ListMember label={label} help={help} value={value} onChange={onChange} />
   if (kind === 'string') {
     return (
-      <Field label={label} help={help}>
-        {(props) => (
-          <input
-            {...props}
-            value={String(value ?? '')}
-            autoComplete="off"
-            onChange={({ target }) => onChange(target.value || undefined)}
-          />
-        )}
-      </Field>
+      <Text
+        label={label}
+        help={help}
+        value={String(value ?? '')}
+        autoComplete="off"
+        onChange={(text) => onChange(text || undefined)}
+      />
     )
   }
   return <JsonField label={label} help={help} value={value} onChange={onChange} />

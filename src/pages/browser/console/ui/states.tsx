@@ -32,15 +32,18 @@ export function Empty({ text, children, command }: { text: ReactNode; children?:
   )
 }
 
+/** Where each error has its page; the shell knows it. */
+export const help = { errors: '' }
+
 /** A call failed: what the server says, its code with help, the id to report, and another try. */
-export function Failed({ problem, docs, retry }: { problem: Problem; docs: string; retry?: (() => void) | undefined }) {
+export function Failed({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
   const { status, code, message, requestId } = problem
   return (
     <div className={status === 403 ? 'failed forbidden' : 'failed'} role="alert">
       <p>{message}</p>
       <p className="facts">
         {status > 0 && (
-          <a href={`${docs}/errors/${code}`}>
+          <a href={`${help.errors}/${code}`}>
             {status} {code}
           </a>
         )}
@@ -70,24 +73,14 @@ type Reading<T> = {
 }
 
 /** Draws what was read, and until then, or instead, the state of the reading. Old figures stay while new ones come. */
-export function Shown<T>({
-  of,
-  docs,
-  rows,
-  children,
-}: {
-  of: Reading<T>
-  docs: string
-  rows?: number
-  children: (data: T) => ReactNode
-}) {
+export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number; children: (data: T) => ReactNode }) {
   if (of.error && of.data === undefined) {
-    return <Failed problem={of.error} docs={docs} retry={() => void of.refetch()} />
+    return <Failed problem={of.error} retry={() => void of.refetch()} />
   }
   if (of.data === undefined) return <Loading {...(rows ? { rows } : {})} />
   return (
     <>
-      {of.error && <Failed problem={of.error} docs={docs} retry={() => void of.refetch()} />}
+      {of.error && <Failed problem={of.error} retry={() => void of.refetch()} />}
       {children(of.data)}
     </>
   )

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import type { AuditEvent, Integrity } from '../../../../../audit/schema'
 import { type Query, useCalls, useGet, useOwner } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { Button, Chip, Code, Id } from '../../ui/controls'
@@ -117,7 +117,7 @@ function Verify({ query }: { query: Query }) {
           <Code text="svc-admin audit verify" label="command" />
         </>
       )}
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
     </section>
   )
 }

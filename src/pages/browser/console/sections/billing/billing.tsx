@@ -3,13 +3,13 @@ import { Link } from 'wouter'
 import type { BillingLimits } from '../../../../../billing/limits-schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOf } from '../../shell/save-as'
 import { defineScreen } from '../../shell/screen'
-import { Bar, Button, Chip, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Button, Chip, Id } from '../../ui/controls'
+import { Facts, Figure, Spent } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
 import { Shown } from '../../ui/states'
@@ -55,18 +55,18 @@ function Credit() {
   const leave = ({ checkout_url, portal_url }: { checkout_url?: string; portal_url?: string }) =>
     location.assign((checkout_url ?? portal_url)!)
   return (
-    <Shown of={limits} docs={DOCS} rows={2}>
+    <Shown of={limits} rows={2}>
       {(it) => (
         <>
           <ul className="tiles four">
-            <Figure name="Balance" cents={it.usage.balance_cents}>
+            <Figure name="Balance" figure={money(it.usage.balance_cents)}>
               {it.usage.balance_cents < it.low_balance_threshold_cents ? (
                 <Chip state="warn">below the warning</Chip>
               ) : (
                 `warning below ${money(it.low_balance_threshold_cents)}`
               )}
             </Figure>
-            <Figure name="On hold" cents={it.usage.reserved_cents}>
+            <Figure name="On hold" figure={money(it.usage.reserved_cents)}>
               reserved by running calls
             </Figure>
             <Spent name="Today" used={it.usage.daily_used_cents} cap={it.daily_cap_cents} />
@@ -119,23 +119,6 @@ function Credit() {
     </Shown>
   )
 }
-
-const Figure = ({ name, cents, children }: { name: string; cents: number; children: React.ReactNode }) => (
-  <li className="card figure">
-    <span>{name}</span>
-    <b>{money(cents)}</b>
-    <small>{children}</small>
-  </li>
-)
-
-const Spent = ({ name, used, cap }: { name: string; used: number; cap: number | null }) => (
-  <li className="card figure">
-    <span>{name}</span>
-    <b>{money(used)}</b>
-    <small>{cap === null ? 'no cap' : `of ${money(cap)}`}</small>
-    {cap !== null && <Bar used={used} of={cap} label={`${name}: ${money(used)} of ${money(cap)}`} />}
-  </li>
-)
 
 /** What the movement was for: a request leads to what became of it. */
 function For({ reference }: Entry) {

@@ -1,7 +1,6 @@
 import type { Balance, LedgerRow } from '../../../../../operators/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Facts } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
@@ -14,7 +13,7 @@ function Credit() {
   const balance = useGet<Balance>('/credits')
   return (
     <section className="card part" aria-label="Credit">
-      <Shown of={balance} docs={DOCS} rows={2}>
+      <Shown of={balance} rows={2}>
         {({ balance_cents, held_cents, available_cents }) => (
           <Facts
             facts={[

@@ -3,7 +3,6 @@ import { Link } from 'wouter'
 import type { Statement } from '../../../../../billing/statements'
 import type { RequestRow } from '../../../../../usage/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { lineOfCall, Preview } from '../../shell/save-as'
 import { Button, Field } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -47,7 +46,7 @@ export function Statements() {
               />
             )}
           </Field>
-          <Shown of={statement} docs={DOCS} rows={4}>
+          <Shown of={statement} rows={4}>
             {({ opening_cents, closing_cents, entries_by_kind, by_model }) => (
               <Facts
                 facts={[
@@ -66,10 +65,10 @@ export function Statements() {
             )}
           </Shown>
           <h3>Its calls, as the file begins</h3>
-          <Shown of={calls} docs={DOCS} rows={3}>
+          <Shown of={calls} rows={3}>
             {({ requests }) => <Preview lines={requests.map(lineOfCall)} />}
           </Shown>
-          {problem && <Failed problem={problem} docs={DOCS} />}
+          {problem && <Failed problem={problem} />}
           <div className="actions end">
             <Link className="button quiet" href={`/${slug}/requests?${new URLSearchParams(span)}`}>
               See its calls

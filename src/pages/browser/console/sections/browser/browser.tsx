@@ -1,7 +1,6 @@
 import type { Recording, SessionSnapshot } from '../../../../../browser/schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Id } from '../../ui/controls'
@@ -84,7 +83,7 @@ function Steps({ path }: { path: string }) {
   return (
     <section aria-labelledby="steps">
       <h3 id="steps">Steps</h3>
-      <Shown of={recording} docs={DOCS} rows={2}>
+      <Shown of={recording} rows={2}>
         {({ actions, player_url }) => (
           <>
             {actions.length === 0 ? (

@@ -9,7 +9,6 @@ import type {
 } from '../../../../../operators/schema-engines'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
@@ -142,7 +141,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
 function Day({ name }: { name: string }) {
   const health = useGet<EngineHealth>(`/engines/${name}/health`, { window: '24h' }, { everyMs: 30_000 })
   return (
-    <Shown of={health} docs={DOCS} rows={2}>
+    <Shown of={health} rows={2}>
       {({ buckets, calls, errors, p50, p95, last_error: last }) => {
         const called = calls.filter((many) => many !== null && many > 0).length
         return (
@@ -255,8 +254,8 @@ const Upstreams = defineScreen<EngineTarget>({
       width: 'minmax(0, 1.6fr)',
     },
     { key: 'address', head: 'Address', cell: ({ address }) => address ?? '–', width: 'minmax(0, 1.4fr)' },
-    { key: 'source', head: 'Set in', cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '140px' },
-    { key: 'why', head: 'Problem', cell: ({ why, problem }) => why ?? problem ?? '–' },
+    { key: 'source', head: 'Set in', cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '112px' },
+    { key: 'why', head: 'Problem', cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' },
   ],
   filters: [
     {
@@ -332,7 +331,7 @@ function Cache() {
   const cache = useGet<CacheStats>('/cache', {}, { everyMs: 10_000 })
   return (
     <Page title="Engines">
-      <Shown of={cache} docs={DOCS}>
+      <Shown of={cache}>
         {({ entries, bytes, max_bytes, hits, misses, hit_rate, saved_cents, by_mode }) => (
           <section className="card part" aria-label="Cache of answers">
             <Facts

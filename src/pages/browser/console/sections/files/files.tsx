@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { ArtifactPage } from '../../../../../files/schema'
 import { useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -66,7 +65,7 @@ function FileDetail({ row: file, close }: { row: File; close(): void }) {
   const remove = useSend<unknown>('DELETE', `/artifacts/${file.id}`, ['/artifacts'])
   return (
     <>
-      {remove.error && <Failed problem={remove.error} docs={DOCS} />}
+      {remove.error && <Failed problem={remove.error} />}
       <Look {...file} />
       <div className="actions">
         {file.url && (

@@ -2,11 +2,10 @@ import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import type { Evaluated, GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { handed } from '../../shell/value'
-import { Button, Chip, Code, Field, Select } from '../../ui/controls'
+import { Button, Chip, Code, Select, Text } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { SchemaFields } from '../../ui/schema-fields'
 import { Shown } from '../../ui/states'
@@ -33,11 +32,7 @@ export const PHASES = { input: 'prompt', output: 'answer', tool_call: 'tool call
 /** A policy with its rules in order, and a text to try them on. */
 export function PolicyEditor({ of, close }: { of: GuardrailPolicy | null; close(): void }) {
   const catalogue = useGet<GuardrailCatalogue>('/guardrails')
-  return (
-    <Shown of={catalogue} docs={DOCS}>
-      {({ guardrails }) => <Editor of={of} close={close} guardrails={guardrails} />}
-    </Shown>
-  )
+  return <Shown of={catalogue}>{({ guardrails }) => <Editor of={of} close={close} guardrails={guardrails} />}</Shown>
 }
 
 function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close(): void; guardrails: Guardrail[] }) {
@@ -138,11 +133,14 @@ function Try({ id = 'preview', rules }: { id: string | undefined; rules: Rule[] 
       fields={
         <>
           <Select label="As" value={phase} choices={Object.entries(PHASES)} onChange={setPhase} />
-          <Field label="Text to check" help="The rules beside it are tried, saved or not.">
-            {(props) => (
-              <textarea {...props} rows={4} required value={text} onChange={({ target }) => setText(target.value)} />
-            )}
-          </Field>
+          <Text
+            label="Text to check"
+            help="The rules beside it are tried, saved or not."
+            rows={4}
+            required
+            value={text}
+            onChange={setText}
+          />
         </>
       }
     >

@@ -3,7 +3,6 @@ import { useLocation } from 'wouter'
 import type { GuardrailCatalogue } from '../../../../../guardrails/schema'
 import type { RequestDetail, RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { SplitChart } from '../../shell/charts'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
@@ -27,7 +26,7 @@ function Over({ query }: { query: Query }) {
   const series = useGet<UsageSeries>('/usage/series', { ...query, group_by: 'guardrail', top: 6 }, { off })
   if (off || series.data?.series.length === 0) return null
   return (
-    <Shown of={series} docs={DOCS} rows={3}>
+    <Shown of={series} rows={3}>
       {(found) => (
         <Suspense fallback={<Loading rows={3} />}>
           <SplitChart
@@ -60,7 +59,7 @@ function FiredBody({ row }: { row: RequestRow }) {
         ]}
       />
       {!isOperators && (
-        <Shown of={request} docs={DOCS} rows={2}>
+        <Shown of={request} rows={2}>
           {({ guardrails, guardrail_policy_id: policy, bodies }) => (
             <ul className="findings">
               {guardrails.map(({ guardrail_id, phase, verdict, detail }) => {

@@ -18,7 +18,7 @@ function Firings({ id, rules }: GuardrailPolicy) {
   return <>{fired.join(', ') || 'never'}</>
 }
 
-const Policies = defineScreen<GuardrailPolicy>({
+export const Policies = defineScreen<GuardrailPolicy>({
   section: 'guardrails',
   title: 'Guardrails',
   list: {

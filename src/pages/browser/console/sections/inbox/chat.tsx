@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'react'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import { whileTyping } from '../../../shared/dom'
 import { useCalls } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { keep, recall } from '../../shell/value'
 import { Button } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -70,7 +69,7 @@ export function Conversation({ chat, name, isTyping, people, earlier, choose, hu
             {taken}
           </p>
         )}
-        {problem && <Failed problem={problem} docs={DOCS} />}
+        {problem && <Failed problem={problem} />}
         <Messages chat={chat} />
         <p className="typing faint" role="status">
           {isTyping && 'The visitor is writing'}
@@ -256,7 +255,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
           void send()
         }}
       />
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       <div className="actions">
         <Button type="submit" kind="primary" busy={busy === 'send'}>
           Send
@@ -390,7 +389,7 @@ function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<u
           A note; the visitor never sees it
         </label>
         <textarea id="note" rows={2} value={text} onChange={({ target }) => setText(target.value)} />
-        {problem && <Failed problem={problem} docs={DOCS} />}
+        {problem && <Failed problem={problem} />}
         <div className="actions">
           <Button type="submit">Add the note</Button>
         </div>

@@ -14,12 +14,7 @@ import { Loading } from '../../ui/states'
 import { Conversation } from './chat'
 import { type Chat, isMine, isSameVisitor, isWaiting, keyOf, pathOf, useInbox } from './wire'
 
-const WHICH = [
-  { value: 'waiting', label: 'Waiting' },
-  { value: 'mine', label: 'Mine' },
-  { value: '', label: 'All' },
-  { value: 'closed', label: 'Closed' },
-] as const
+const WHICH = { waiting: 'Waiting', mine: 'Mine', '': 'All', closed: 'Closed' } as const
 const STATES: Record<string, (chat: Chat) => boolean> = {
   waiting: isWaiting,
   mine: isMine,

@@ -1,6 +1,5 @@
 import type { Job } from '../../../../../charging/public-jobs-schema'
 import { useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Bar, Button, Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -31,7 +30,7 @@ function JobBody({ row: job }: { row: Job }) {
           </Button>
         </div>
       )}
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       <Facts
         facts={[
           ['State', <State key="state" {...job} />],

@@ -3,11 +3,10 @@ import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import { Actions } from '../../shell/actions'
 import { useMay, useOwner, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import type { FormField } from '../../shell/form'
-import { Bar, Button, Chip, Id, Select } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
-import { Ago, dayOf, money, Time, whole } from '../../ui/format'
+import { Button, Chip, Id, Select } from '../../ui/controls'
+import { Facts, Spent } from '../../ui/facts'
+import { Ago, dayOf, Time, whole } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
 import { CHAT_PARAMETERS, KEY_FIELDS, Secret } from './new'
@@ -58,11 +57,11 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
   ]
   return (
     <>
-      <div className="pair">
-        <Spending label="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
-        <Spending label="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
-      </div>
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      <ul className="pair">
+        <Spent name="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
+        <Spent name="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
+      </ul>
+      {problem && <Failed problem={problem} />}
       {key.status !== 'revoked' && (
         <Actions
           touches={['/keys']}
@@ -133,12 +132,3 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
     </>
   )
 }
-
-const Spending = ({ label, used, cap }: { label: string; used: number; cap: number | null }) => (
-  <div className="card figure">
-    <span>{label}</span>
-    <b>{money(used)}</b>
-    {cap === null ? <small>no cap</small> : <small>of {money(cap)}</small>}
-    {cap !== null && <Bar used={used} of={cap} label={`${label}: ${money(used)} of ${money(cap)}`} />}
-  </div>
-)

@@ -5,11 +5,12 @@ import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
 import { useGet, useOwner } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { Chart, SplitChart } from '../../shell/charts'
 import { useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
 import { Bar, Button, Chip, Choices } from '../../ui/controls'
+import { Figure } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { duration, money, number, percent, plural, Time } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
@@ -49,16 +50,21 @@ export default function Overview() {
   const whole = useGet<UsageSeries>('/usage/series', { ...zoned, compare: 'previous' })
   const grouped = useGet<UsageSeries>('/usage/series', { ...zoned, group_by: by })
   const zoom = (from: string, to: string) => set({ from, to })
-  const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 })
+  const isOperators = owner.looksAt !== undefined
+  const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 }, { off: isOperators })
   const [isStart, setStart] = useState<boolean | null>(null)
   const client = useQueryClient()
   const readAt = useRef(0)
-  useLive(days === 1 && !filters.from ? 'requests,needs' : 'needs', ({ topic }) => {
-    if (topic === 'requests' && Date.now() - readAt.current < AGAIN_MS) return
-    if (topic === 'requests') readAt.current = Date.now()
-    const path = topic === 'needs' ? '/needs' : '/usage'
-    void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(path) })
-  })
+  useLive(
+    days === 1 && !filters.from ? 'requests,needs' : 'needs',
+    ({ topic }) => {
+      if (topic === 'requests' && Date.now() - readAt.current < AGAIN_MS) return
+      if (topic === 'requests') readAt.current = Date.now()
+      const path = topic === 'needs' ? '/needs' : '/usage'
+      void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(path) })
+    },
+    { off: isOperators },
+  )
   // It stays until the reader leaves it, also when the first call was made meanwhile.
   if (isStart === null && calls.data) setStart(calls.data.requests.length === 0)
   if (isStart) {
@@ -82,7 +88,7 @@ export default function Overview() {
         />
       }
     >
-      <Needs />
+      {!isOperators && <Needs />}
       <div className="only">
         <span className="faint">{boot.timezone.replaceAll('_', ' ')} time</span>
         {filters.from && (
@@ -98,13 +104,13 @@ export default function Overview() {
           </Button>
         ))}
       </div>
-      <Shown of={whole} docs={DOCS}>
+      <Shown of={whole}>
         {(series) => (
           <Figures series={series} period={period} onRange={zoom}>
             <div className="bar-of-choices">
               <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
             </div>
-            <Shown of={grouped} docs={DOCS}>
+            <Shown of={grouped}>
               {(split) => (
                 <Suspense fallback={<Loading rows={3} />}>
                   <div className="columns">
@@ -150,7 +156,7 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 
 /** Against the same length of time before. */
 const change = (now: number, before: number | null | undefined): string => {
-  if (!before) return 'none in the time before'
+  if (!before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
   return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share}% compared with before`
 }
@@ -191,11 +197,13 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
     <>
       <ul className="tiles">
         {tiles.map(([name, figure, more, filter]) => (
-          <li key={name} className="card figure">
-            <Link href={`/${owner.slug}/requests?${new URLSearchParams({ ...period, ...filter })}`}>{name}</Link>
-            <b>{figure}</b>
-            <small>{more}</small>
-          </li>
+          <Figure
+            key={name}
+            name={<Link href={`/${owner.slug}/requests?${new URLSearchParams({ ...period, ...filter })}`}>{name}</Link>}
+            figure={figure}
+          >
+            {more}
+          </Figure>
         ))}
       </ul>
       {children}

@@ -75,7 +75,7 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
           </p>
         )}
         <Code text={curl} label="first call" />
-        {(run.error ?? key.error) && <Failed problem={(run.error ?? key.error)!} docs={DOCS} />}
+        {(run.error ?? key.error) && <Failed problem={(run.error ?? key.error)!} />}
         {run.data && (
           <div className="notice" role="status">
             <p>{run.data.content}</p>

@@ -13,7 +13,6 @@ import type {
 import type { Balance } from '../../../../../operators/schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Code, Id } from '../../ui/controls'
@@ -36,7 +35,7 @@ function Money({ owner }: { owner: string }) {
   return (
     <section aria-labelledby="money">
       <h3 id="money">Credit</h3>
-      <Shown of={balance} docs={DOCS} rows={2}>
+      <Shown of={balance} rows={2}>
         {({ balance_cents, held_cents }) => (
           <Facts
             facts={[
@@ -141,7 +140,7 @@ function Sessions({ path }: { path: string }) {
   return (
     <section aria-labelledby="sessions">
       <h3 id="sessions">Sessions</h3>
-      <Shown of={sessions} docs={DOCS} rows={2}>
+      <Shown of={sessions} rows={2}>
         {({ sessions: all }) => (
           <>
             <p className="faint">{plural(all.length, 'session')} open.</p>
@@ -154,7 +153,6 @@ function Sessions({ path }: { path: string }) {
                       since <Time at={created} />
                     </small>
                   </span>
-                  <span />
                   <Actions
                     touches={[path]}
                     role="admin"

@@ -5,7 +5,6 @@ import type { RequestTrace } from '../../../../../operators/schema'
 import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -29,7 +28,7 @@ const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'warn
 function RequestBody({ row }: { row: RequestLine }) {
   const trace = useGet<RequestTrace>(`/requests/${row.id}`)
   return (
-    <Shown of={trace} docs={DOCS}>
+    <Shown of={trace}>
       {(found) => (
         <>
           <Facts
@@ -269,7 +268,7 @@ function ChatBody({ row: chat }: { row: Chat }) {
           ['Last message', chat.last_message_at ? <Ago key="last" at={chat.last_message_at} /> : 'none'],
         ]}
       />
-      <Shown of={read} docs={DOCS} rows={3}>
+      <Shown of={read} rows={3}>
         {({ messages }) => (
           <ul className="plain-list">
             {messages.map(({ id, role, content, created_at }) => (

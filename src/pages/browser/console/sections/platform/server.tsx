@@ -5,7 +5,6 @@ import type { Backup } from '../../../../../operators/schema-backup'
 import type { Status } from '../../../../../operators/status-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
@@ -21,7 +20,7 @@ const NODES = { serving: 'live', draining: 'again', empty: 'off' } as const
 function Health() {
   const status = useGet<Status>('/status', {}, { everyMs: 10_000 })
   return (
-    <Shown of={status} docs={DOCS} rows={3}>
+    <Shown of={status} rows={3}>
       {({ health, version, mode, started_at, database, redis, nodes, engines, data_dir }) => (
         <section className="card part above-list" aria-label="The server">
           <Facts
@@ -176,7 +175,7 @@ export function Books() {
   return (
     <Page title="Platform">
       <div className="parts">
-        <Shown of={found} docs={DOCS}>
+        <Shown of={found}>
           {({ ok, differences }) => (
             <section className="card part" aria-labelledby="wallets">
               <h2 id="wallets">Wallets and ledgers</h2>

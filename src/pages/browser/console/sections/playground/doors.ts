@@ -1,12 +1,12 @@
 import type { ModelList } from '../../../../../engines/schema'
 
-export const DOORS = [
-  { value: 'completions', label: 'Completions' },
-  { value: 'chat', label: 'Chat' },
-  { value: 'responses', label: 'Responses' },
-  { value: 'messages', label: 'Messages' },
-] as const
-export type Door = (typeof DOORS)[number]['value']
+export const DOORS = {
+  completions: 'Completions',
+  chat: 'Chat',
+  responses: 'Responses',
+  messages: 'Messages',
+} as const
+export type Door = keyof typeof DOORS
 
 /** The route of each format. */
 export const PATHS: Record<Door, string> = {

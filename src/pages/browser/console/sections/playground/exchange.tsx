@@ -2,8 +2,8 @@ import { Pencil, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useOwner } from '../../shell/api'
-import { at, DOCS } from '../../shell/boot'
-import { Button, Chip, Code, CopyButton, Field } from '../../ui/controls'
+import { at } from '../../shell/boot'
+import { Button, Chip, Code, CopyButton, Text } from '../../ui/controls'
 import { duration, money, plural, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed } from '../../ui/states'
@@ -44,7 +44,7 @@ export function ExchangeView({ exchange, isLast, column, onPrompt }: Props) {
       ))}
       {problem && (
         <>
-          <Failed problem={problem} docs={DOCS} retry={retry} />
+          <Failed problem={problem} retry={retry} />
           {problem.status === 402 && (
             <p className="faint">Credit is granted by your operator, or topped up under Billing.</p>
           )}
@@ -87,17 +87,14 @@ function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; 
           onRetry(written)
         }}
       >
-        <Field label="Changed prompt" help="Everything after it is replaced.">
-          {(props) => (
-            <textarea
-              {...props}
-              autoFocus
-              rows={3}
-              value={written}
-              onChange={({ target }) => setWritten(target.value)}
-            />
-          )}
-        </Field>
+        <Text
+          label="Changed prompt"
+          help="Everything after it is replaced."
+          autoFocus
+          rows={3}
+          value={written}
+          onChange={setWritten}
+        />
         <div className="actions end">
           <Button onClick={() => setWritten(null)}>Cancel</Button>
           <Button type="submit" kind="primary" disabled={!written.trim()}>
@@ -178,18 +175,15 @@ function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['re
       }}
     >
       {calls.map(({ id, name, arguments: given }, n) => (
-        <Field key={id} label={`Result of ${name}(${Object.keys(objectOf(given)).join(', ')})`}>
-          {(props) => (
-            <textarea
-              {...props}
-              rows={2}
-              required
-              placeholder="What your function returns, as text or JSON"
-              value={results[n]}
-              onChange={({ target }) => setResults(results.with(n, target.value))}
-            />
-          )}
-        </Field>
+        <Text
+          key={id}
+          label={`Result of ${name}(${Object.keys(objectOf(given)).join(', ')})`}
+          rows={2}
+          required
+          placeholder="What your function returns, as text or JSON"
+          value={results[n]}
+          onChange={(text) => setResults(results.with(n, text))}
+        />
       ))}
       <div className="actions end">
         <Button type="submit" kind="primary">

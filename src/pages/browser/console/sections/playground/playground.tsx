@@ -22,7 +22,7 @@ const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
 const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
 const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
-const isDoor = (text: string | undefined): text is Door => DOORS.some(({ value }) => value === text)
+const isDoor = (text: string | undefined): text is Door => text !== undefined && Object.hasOwn(DOORS, text)
 const ALL = 'all'
 const PROMPTS = [
   'Explain tides to a ten-year-old in three sentences.',

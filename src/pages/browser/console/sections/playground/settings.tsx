@@ -1,4 +1,4 @@
-import { Choices, Field, Select } from '../../ui/controls'
+import { Choices, Field, Select, Text } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { type Common, DOORS, type FunctionTool, type Server } from './doors'
 
@@ -29,18 +29,15 @@ const jsonProblem = (text: string): string | undefined => {
 type JsonProps = { label: string; value: string; onChange(value: string): void }
 
 const JsonField = ({ label, value, onChange }: JsonProps) => (
-  <Field label={label} problem={jsonProblem(value)}>
-    {(props) => (
-      <textarea
-        {...props}
-        className="mono"
-        rows={6}
-        spellCheck={false}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-      />
-    )}
-  </Field>
+  <Text
+    label={label}
+    problem={jsonProblem(value)}
+    className="mono"
+    rows={6}
+    spellCheck={false}
+    value={value}
+    onChange={onChange}
+  />
 )
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }
@@ -98,20 +95,8 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
         >
           {(tool, set) => (
             <>
-              <Field label="Name">
-                {(props) => (
-                  <input {...props} value={tool.name} onChange={({ target }) => set({ name: target.value })} />
-                )}
-              </Field>
-              <Field label="What it does">
-                {(props) => (
-                  <input
-                    {...props}
-                    value={tool.description}
-                    onChange={({ target }) => set({ description: target.value })}
-                  />
-                )}
-              </Field>
+              <Text label="Name" value={tool.name} onChange={(text) => set({ name: text })} />
+              <Text label="What it does" value={tool.description} onChange={(text) => set({ description: text })} />
               <JsonField label="Its arguments" value={tool.schema} onChange={(schema) => set({ schema })} />
             </>
           )}
@@ -128,22 +113,14 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
         >
           {(server, set) => (
             <div className="pair">
-              <Field label="Label" help="Lower case.">
-                {(props) => (
-                  <input {...props} value={server.label} onChange={({ target }) => set({ label: target.value })} />
-                )}
-              </Field>
-              <Field label="Address">
-                {(props) => (
-                  <input
-                    {...props}
-                    type="url"
-                    placeholder="https://"
-                    value={server.url}
-                    onChange={({ target }) => set({ url: target.value })}
-                  />
-                )}
-              </Field>
+              <Text label="Label" help="Lower case." value={server.label} onChange={(text) => set({ label: text })} />
+              <Text
+                label="Address"
+                type="url"
+                placeholder="https://"
+                value={server.url}
+                onChange={(text) => set({ url: text })}
+              />
             </div>
           )}
         </Rows>

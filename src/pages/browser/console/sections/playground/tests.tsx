@@ -5,7 +5,6 @@ import type { ModelList } from '../../../../../engines/schema'
 import type { Static } from '../../../../../kernel/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { handed } from '../../shell/value'
@@ -179,7 +178,7 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
       onCancel={onCancel}
       onDone={({ job_id }) => navigate(`/${owner.slug}/playground/${job_id}?tab=runs`)}
     >
-      <Shown of={models} docs={DOCS} rows={2}>
+      <Shown of={models} rows={2}>
         {() => (
           <fieldset>
             <legend>Engines</legend>

@@ -3,7 +3,6 @@ import { useLocation } from 'wouter'
 import type { ModelEntry } from '../../../../../engines/schema'
 import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { useGet, useOwner, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { handed } from '../../shell/value'
 import { Button, Code, Select } from '../../ui/controls'
 import { duration, money, Time } from '../../ui/format'
@@ -75,7 +74,7 @@ export function Bodies({
           />
         </div>
       )}
-      {send.error && <Failed problem={send.error} docs={DOCS} />}
+      {send.error && <Failed problem={send.error} />}
       <Select
         label="Send it again to"
         value={engine}

@@ -4,7 +4,7 @@ import type { AuditEvent } from '../../../../../audit/schema'
 import type { RequestTrace } from '../../../../../operators/schema'
 import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { Actions } from '../../shell/actions'
-import { useGet, useOwner } from '../../shell/api'
+import { useGet, useMay, useOwner } from '../../shell/api'
 import { at, DOCS } from '../../shell/boot'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -44,13 +44,12 @@ export function RequestBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
   const trace = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: !row.has_trace })
   const when = Date.parse(row.timestamp)
-  const events = useGet<AuditEvent[]>('/audit', {
-    request_id: row.request_id,
-    // What a session calls is recorded with its person, what a key calls with who pays.
-    scope: owner.id && row.api_key_id ? 'org' : 'user',
-    from: new Date(when - AROUND_MS).toISOString(),
-    to: new Date(when + AROUND_MS).toISOString(),
-  })
+  // What a session calls is recorded with its person, what a key calls with who pays.
+  const scope = owner.id && row.api_key_id ? 'org' : 'user'
+  const mayRead = useMay('viewAudit') || scope === 'user'
+  const from = new Date(when - AROUND_MS).toISOString()
+  const to = new Date(when + AROUND_MS).toISOString()
+  const events = useGet<AuditEvent[]>('/audit', { request_id: row.request_id, scope, from, to }, { off: !mayRead })
   const kept = trace.data?.bodies.request
   return (
     <>
@@ -66,7 +65,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
       <section aria-labelledby="waterfall">
         <h3 id="waterfall">Where the {duration(row.latency_ms)} went</h3>
         {row.has_trace ? (
-          <Shown of={trace} docs={DOCS} rows={3}>
+          <Shown of={trace} rows={3}>
             {({ steps }) => (
               <Waterfall
                 total={row.latency_ms}
@@ -92,23 +91,27 @@ export function RequestBody({ row }: { row: RequestRow }) {
       {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
       <section aria-labelledby="recorded">
         <h3 id="recorded">Audit events</h3>
-        <Shown of={events} docs={DOCS} rows={2}>
-          {(found) =>
-            found.length === 0 ? (
-              <p className="faint">None in your chain. Events of an organization are listed under it.</p>
-            ) : (
-              found.map((event) => (
-                <div key={event.id} className="recorded">
-                  <Link href={`/${owner.slug}/audit/${event.id}`}>{event.action}</Link>
-                  <Code
-                    text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
-                    label={event.action}
-                  />
-                </div>
-              ))
-            )
-          }
-        </Shown>
+        {mayRead ? (
+          <Shown of={events} rows={2}>
+            {(found) =>
+              found.length === 0 ? (
+                <p className="faint">None in your chain. Events of an organization are listed under it.</p>
+              ) : (
+                found.map((event) => (
+                  <div key={event.id} className="recorded">
+                    <Link href={`/${owner.slug}/audit/${event.id}`}>{event.action}</Link>
+                    <Code
+                      text={JSON.stringify({ ...event.inputSummary, ...event.outputSummary }, null, 2)}
+                      label={event.action}
+                    />
+                  </div>
+                ))
+              )
+            }
+          </Shown>
+        ) : (
+          <p className="faint">Those of the organization are for owners and admins. Your role here is {owner.role}.</p>
+        )}
       </section>
     </>
   )
@@ -169,9 +172,7 @@ export function TraceBody({ row }: { row: RequestRow }) {
   return (
     <>
       <RowFacts {...row} />
-      <Shown of={trace} docs={DOCS}>
-        {(found) => <Trace of={found} at={row.timestamp} total={row.latency_ms} />}
-      </Shown>
+      <Shown of={trace}>{(found) => <Trace of={found} at={row.timestamp} total={row.latency_ms} />}</Shown>
     </>
   )
 }

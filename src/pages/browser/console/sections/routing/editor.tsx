@@ -3,7 +3,7 @@ import type { Preference, Preview, Replayed } from '../../../../../routing/schem
 import { useCalls } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
-import { Chip, Field, Select } from '../../ui/controls'
+import { Chip, Field, Select, Text } from '../../ui/controls'
 import { duration, percent, plural } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { MODES } from './modes'
@@ -50,29 +50,18 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
         >
           {(rule, set) => (
             <div className="pair">
-              <Field label="Pattern" problem={problemOf(rule.pattern)}>
-                {(props) => (
-                  <input
-                    {...props}
-                    className="mono"
-                    value={rule.pattern}
-                    required
-                    autoComplete="off"
-                    onChange={({ target }) => set({ pattern: target.value })}
-                  />
-                )}
-              </Field>
+              <Text
+                label="Pattern"
+                problem={problemOf(rule.pattern)}
+                className="mono"
+                value={rule.pattern}
+                required
+                autoComplete="off"
+                onChange={(text) => set({ pattern: text })}
+              />
               <ModeField value={rule.target_mode} onChange={(target_mode) => set({ target_mode })} />
               <Share label="Confidence" value={rule.confidence} onChange={(confidence) => set({ confidence })} />
-              <Field label="Note">
-                {(props) => (
-                  <input
-                    {...props}
-                    value={rule.description}
-                    onChange={({ target }) => set({ description: target.value })}
-                  />
-                )}
-              </Field>
+              <Text label="Note" value={rule.description} onChange={(text) => set({ description: text })} />
             </div>
           )}
         </Rows>
@@ -85,16 +74,7 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
         >
           {(example, set) => (
             <div className="pair">
-              <Field label="Prompt">
-                {(props) => (
-                  <input
-                    {...props}
-                    value={example.prompt}
-                    required
-                    onChange={({ target }) => set({ prompt: target.value })}
-                  />
-                )}
-              </Field>
+              <Text label="Prompt" value={example.prompt} required onChange={(text) => set({ prompt: text })} />
               <ModeField value={example.expected_mode} onChange={(expected_mode) => set({ expected_mode })} />
             </div>
           )}
@@ -167,13 +147,7 @@ function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
           body: { prompt, rules: sent(rules), ...(id ? { routing_preference_id: id } : {}) },
         })
       }
-      fields={
-        <Field label="Prompt to route">
-          {(props) => (
-            <textarea {...props} rows={3} required value={prompt} onChange={({ target }) => setPrompt(target.value)} />
-          )}
-        </Field>
-      }
+      fields={<Text label="Prompt to route" rows={3} required value={prompt} onChange={setPrompt} />}
     >
       {(found) => (
         <>

@@ -14,7 +14,7 @@ import { MODES } from './modes'
 
 const Matched = ({ id }: Preference) => <>{useCounts('preference')(id)?.text ?? '–'}</>
 
-const Preferences = defineScreen<Preference>({
+export const Preferences = defineScreen<Preference>({
   section: 'routing',
   title: 'Routing',
   list: {

@@ -1,7 +1,7 @@
 import type { OwnSessions } from '../../../../../accounts/auth/schema'
 import type { Settings as Account } from '../../../../../accounts/settings-schema'
 import { useGet, useOwner, useSend } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { useShortcuts } from '../../shell/keys'
 import { Page } from '../../shell/page'
@@ -86,7 +86,7 @@ export default function Settings() {
         </section>
         <section className="card part" aria-labelledby="account">
           <h2 id="account">Answers and reports</h2>
-          <Shown of={settings} docs={DOCS}>
+          <Shown of={settings}>
             {(values) => (
               <Form
                 fields={ACCOUNT}
@@ -140,9 +140,9 @@ function Sessions() {
   return (
     <section className="card part" aria-labelledby="sessions">
       <h2 id="sessions">Where you are signed in</h2>
-      <Shown of={sessions} docs={DOCS} rows={2}>
+      <Shown of={sessions} rows={2}>
         {({ sessions: open }) => (
-          <ul className="plain-list pairs">
+          <ul className="plain-list">
             {open.map(({ id, user_agent, ip, last_used_at, current }) => (
               <li key={id}>
                 <span>
@@ -163,7 +163,7 @@ function Sessions() {
           </ul>
         )}
       </Shown>
-      {end.error && <Failed problem={end.error} docs={DOCS} />}
+      {end.error && <Failed problem={end.error} />}
       <div className="actions end">
         <Button
           kind="danger"

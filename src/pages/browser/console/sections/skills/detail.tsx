@@ -2,8 +2,8 @@ import { useState } from 'react'
 import type { Earnings, Skill, SkillEntry, SkillReview, SkillVersion } from '../../../../../skills/schema'
 import { Actions } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
-import { Button, Chip, Code, Field, Id } from '../../ui/controls'
+import { boot } from '../../shell/boot'
+import { Button, Chip, Code, Id, Text } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, plural, Time, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
@@ -184,16 +184,19 @@ function Sandbox({ id }: { id: string }) {
           void run()
         }}
       >
-        <Field label="Prompt" help="Answered with this skill alone, free of charge.">
-          {(props) => (
-            <textarea {...props} rows={2} required value={prompt} onChange={({ target }) => setPrompt(target.value)} />
-          )}
-        </Field>
+        <Text
+          label="Prompt"
+          help="Answered with this skill alone, free of charge."
+          rows={2}
+          required
+          value={prompt}
+          onChange={setPrompt}
+        />
         <div className="actions">
           <Button type="submit">Try it</Button>
         </div>
       </form>
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       <div role="status">
         {answer && <Markdown text={answer.response} />}
         {answer && answer.tools_called.length > 0 && (
@@ -209,7 +212,7 @@ function Versions({ path }: { path: string }) {
   return (
     <section aria-labelledby="versions">
       <h3 id="versions">Versions</h3>
-      <Shown of={versions} docs={DOCS} rows={1}>
+      <Shown of={versions} rows={1}>
         {(found) => (
           <ul className="plain-list">
             {found.versions.map(({ id, version, status, changelog, createdAt }) => (
@@ -234,7 +237,7 @@ function Ratings({ path }: { path: string }) {
   return (
     <section aria-labelledby="ratings">
       <h3 id="ratings">Ratings</h3>
-      <Shown of={reviews} docs={DOCS} rows={1}>
+      <Shown of={reviews} rows={1}>
         {({ reviews: found, average_rating, total }) =>
           total === 0 ? (
             <p className="faint">Nobody has rated it.</p>

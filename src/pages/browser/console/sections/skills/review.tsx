@@ -1,7 +1,7 @@
 import type { SubmissionRecord } from '../../../../../skills/schema-review'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -146,7 +146,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
       {isReader && (
         <section aria-labelledby="diff">
           <h3 id="diff">What changed</h3>
-          <Shown of={diff} docs={DOCS} rows={3}>
+          <Shown of={diff} rows={3}>
             {({ parts }) => (
               <>
                 {parts.map(({ path: part, lines }) => (

@@ -4,7 +4,7 @@ import type { Invitation, InvitationReply, Member, Org, ResentInvitation } from 
 import type { Static } from '../../../../../kernel/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
-import { at, boot, DOCS, type Owner } from '../../shell/boot'
+import { at, boot, type Owner } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
@@ -288,7 +288,7 @@ function Organization() {
     <Page title="Team">
       <div className="parts">
         <Part title="Name and address">
-          <Shown of={org} docs={DOCS}>
+          <Shown of={org}>
             {(values) => (
               <Form<Org>
                 fields={[
@@ -365,18 +365,21 @@ function Alone() {
   )
 }
 
-const OfOrg = defineTabs('team', [
-  { id: 'members', label: 'Members', screen: Members },
-  { id: 'invitations', label: 'Invitations', screen: Invitations },
+const MEMBERS = { id: 'members', label: 'Members', screen: Members }
+const ABOUT = [
   { id: 'roles', label: 'Roles', screen: Roles },
   { id: 'organization', label: 'Organization', screen: Organization },
-])
+]
+const OfOrg = defineTabs('team', [MEMBERS, { id: 'invitations', label: 'Invitations', screen: Invitations }, ...ABOUT])
+/** Who is invited is shown to those who may invite. */
+const OfMembers = defineTabs('team', [MEMBERS, ...ABOUT])
 /** Operators see who is in it. */
-const OfOther = defineTabs('team', [{ id: 'members', label: 'Members', screen: Members }])
+const OfOther = defineTabs('team', [MEMBERS])
 
 /** Who is in the organization and as what, who is invited, and what becomes of it. */
 export default function Team() {
   const { id, looksAt } = useOwner()
+  const mayInvite = useMay('manageMembers')
   if (id === null && looksAt)
     return (
       <Page title="Team">
@@ -384,5 +387,6 @@ export default function Team() {
       </Page>
     )
   if (looksAt) return <OfOther />
-  return id === null ? <Alone /> : <OfOrg />
+  if (id === null) return <Alone />
+  return mayInvite ? <OfOrg /> : <OfMembers />
 }

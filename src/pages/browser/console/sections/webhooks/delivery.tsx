@@ -1,6 +1,5 @@
 import type { DeliveryRead, Retried, Webhook } from '../../../../../webhooks/schema'
 import { useGet, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, Time } from '../../ui/format'
@@ -43,7 +42,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
   const retry = useSend<Retried, object>('POST', `${path}/retry`, ['/webhooks'])
   return (
     <Dialog title="A delivery" wide onClose={onClose}>
-      <Shown of={delivery} docs={DOCS}>
+      <Shown of={delivery}>
         {(it) => (
           <>
             <Facts
@@ -75,7 +74,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
             ) : (
               <Code text={laidOut(it.body)} label="body" />
             )}
-            {retry.error && <Failed problem={retry.error} docs={DOCS} />}
+            {retry.error && <Failed problem={retry.error} />}
             {retry.data && (
               <p className="notice good" role="status">
                 It is sent again, to the current address. The list of deliveries shows what came of it.

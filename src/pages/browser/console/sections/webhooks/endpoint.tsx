@@ -2,8 +2,7 @@ import { useState } from 'react'
 import { SAMPLES } from '../../../../../events/samples'
 import type { Webhook } from '../../../../../webhooks/schema'
 import { useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
-import { Button, Choices, Code, CopyButton, Field } from '../../ui/controls'
+import { Button, Choices, Code, CopyButton, Field, Text } from '../../ui/controls'
 import { Failed } from '../../ui/states'
 
 /** The events of this server, by the first word of their names. */
@@ -26,10 +25,7 @@ function EventPicker({ value, onChange, problem }: PickerProps) {
       <Choices
         label="Which events"
         value={isAll ? 'all' : 'some'}
-        choices={[
-          { value: 'all', label: 'Every event' },
-          { value: 'some', label: 'These' },
-        ]}
+        choices={{ all: 'Every event', some: 'These' }}
         onChange={(which) => (which === 'all' ? onChange(['*']) : set(chosen))}
       />
       {!isAll && (
@@ -174,18 +170,16 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
         save.mutate(input, { onSuccess: () => of && onDone() })
       }}
     >
-      <Field label="Address" help="Of your server, reachable over https." problem={problemOf('url')}>
-        {(props) => (
-          <input
-            {...props}
-            type={of ? 'text' : 'url'}
-            required
-            autoComplete="off"
-            value={url}
-            onChange={({ target }) => setUrl(target.value)}
-          />
-        )}
-      </Field>
+      <Text
+        label="Address"
+        help="Of your server, reachable over https."
+        problem={problemOf('url')}
+        type={of ? 'text' : 'url'}
+        required
+        autoComplete="off"
+        value={url}
+        onChange={setUrl}
+      />
       {/^https?:\/\/(localhost|127\.|\[::1\])/.test(url) && (
         <p className="notice">
           This server does not call addresses of its own network. To receive events on this machine, run{' '}
@@ -194,16 +188,13 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
       )}
       <EventPicker value={events} onChange={setEvents} problem={problemOf('event_types')} />
       {problemOf('event_types') && <p className="problem">{problemOf('event_types')}</p>}
-      <Field label="Note" problem={problemOf('description')}>
-        {(props) => (
-          <input
-            {...props}
-            autoComplete="off"
-            value={description}
-            onChange={({ target }) => setDescription(target.value)}
-          />
-        )}
-      </Field>
+      <Text
+        label="Note"
+        problem={problemOf('description')}
+        autoComplete="off"
+        value={description}
+        onChange={setDescription}
+      />
       <label className="check">
         <input type="checkbox" checked={isOrdered} onChange={({ target }) => setOrdered(target.checked)} />
         <span>
@@ -211,7 +202,7 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
           <small>One delivery at a time; the next waits until one is accepted or given up.</small>
         </span>
       </label>
-      {save.error && <Failed problem={save.error} docs={DOCS} />}
+      {save.error && <Failed problem={save.error} />}
       <div className="actions end">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button type="submit" kind="primary" busy={save.isPending}>

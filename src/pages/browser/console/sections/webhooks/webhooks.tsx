@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
 import { useGet, useMay, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { Button, Chip, Choices, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -20,11 +19,7 @@ const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
 const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
 const rateOf = (percent: number | null) => (percent === null ? 'no deliveries yet' : `${percent} %`)
-const RESULTS = [
-  { value: '', label: 'All' },
-  { value: 'failed', label: 'Failed' },
-  { value: 'success', label: 'Delivered' },
-] as const
+const RESULTS = { '': 'All', failed: 'Failed', success: 'Delivered' } as const
 
 function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   const path = `/webhooks/${row.id}`
@@ -68,7 +63,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           </Button>
         </div>
       )}
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       <Facts
         facts={[
           ['State', <State key="state" {...row} />],
@@ -97,13 +92,13 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           </select>
           {may && row.enabled && <Button onClick={() => setRetrying(true)}>Retry all failed…</Button>}
         </div>
-        {retry.error && <Failed problem={retry.error} docs={DOCS} />}
+        {retry.error && <Failed problem={retry.error} />}
         {retry.data && (
           <p className="notice good" role="status">
             {plural(retry.data.queued, 'event')} sent again, ten a second.
           </p>
         )}
-        <Shown of={deliveries} docs={DOCS} rows={3}>
+        <Shown of={deliveries} rows={3}>
           {({ deliveries: found }) =>
             found.length === 0 ? (
               <p className="faint">{status || type ? 'None matches.' : 'No deliveries yet. Send a test.'}</p>

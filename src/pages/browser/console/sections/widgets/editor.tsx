@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { Analytics, PreviewToken, Widget } from '../../../../../widgets/schema'
 import { Actions } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
-import { at, DOCS } from '../../shell/boot'
+import { at } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { Chip, Choices, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -175,17 +175,9 @@ function Preview({ widget }: { widget: Widget }) {
     <section className="card part try" aria-labelledby="preview">
       <div className="between">
         <h3 id="preview">Preview</h3>
-        <Choices
-          label="Size"
-          value={size}
-          onChange={setSize}
-          choices={[
-            { value: 'desktop', label: 'Desktop' },
-            { value: 'phone', label: 'Phone' },
-          ]}
-        />
+        <Choices label="Size" value={size} onChange={setSize} choices={{ desktop: 'Desktop', phone: 'Phone' }} />
       </div>
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       {source && <iframe key={source} className={`preview ${size}`} src={source} title={`Preview of ${widget.name}`} />}
       <p className="faint">Messages here are answered and charged as on your site.</p>
     </section>
@@ -270,7 +262,7 @@ function Site({ widget }: { widget: Widget }) {
 function Figures({ path }: { path: string }) {
   const analytics = useGet<Analytics>(`${path}/analytics`)
   return (
-    <Shown of={analytics} docs={DOCS}>
+    <Shown of={analytics}>
       {({ totals, by_day, top_origins }) => (
         <>
           <Facts

@@ -2,7 +2,6 @@ import { useState } from 'react'
 import type { CanvasGraph, CanvasVersion } from '../../../../../automation/canvases-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Chip, Code, Select } from '../../ui/controls'
 import { Flow } from '../../ui/flow'
 import { Time } from '../../ui/format'
@@ -24,7 +23,7 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
   const [open, setOpen] = useState<string | null>(null)
   const [node, setNode] = useState<string | null>(null)
   return (
-    <Shown of={runs} docs={DOCS} rows={3}>
+    <Shown of={runs} rows={3}>
       {({ runs: found }) => {
         const run = found.find(({ id }) => id === open) ?? found[0]
         if (!run) return <p className="faint">No runs yet. Make a workflow of the canvas and run it.</p>
@@ -75,7 +74,7 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
 export function Versions({ path, done }: { path: string; done(): void }) {
   const versions = useGet<{ versions: CanvasVersion[] }>(`${path}/versions`)
   return (
-    <Shown of={versions} docs={DOCS} rows={3}>
+    <Shown of={versions} rows={3}>
       {({ versions: found }) =>
         found.length === 0 ? (
           <p className="faint">No versions yet. Publishing makes one.</p>

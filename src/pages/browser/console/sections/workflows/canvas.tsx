@@ -2,9 +2,8 @@ import { useState } from 'react'
 import type { Canvas, CanvasGraph, CanvasProblem } from '../../../../../automation/canvases-schema'
 import { Actions } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { unsaved } from '../../shell/form'
-import { Button, Choices, Field, Select } from '../../ui/controls'
+import { Button, Choices, Field, Select, Text } from '../../ui/controls'
 import { Flow } from '../../ui/flow'
 import { money } from '../../ui/format'
 import { JsonField } from '../../ui/schema-fields'
@@ -44,12 +43,7 @@ export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void 
           label="Part"
           value={part}
           onChange={setPart}
-          choices={[
-            { value: 'graph', label: 'Graph' },
-            { value: 'runs', label: 'Runs' },
-            { value: 'versions', label: 'Versions' },
-            { value: 'json', label: 'JSON' },
-          ]}
+          choices={{ graph: 'Graph', runs: 'Runs', versions: 'Versions', json: 'JSON' }}
         />
         <Button
           kind="primary"
@@ -59,7 +53,7 @@ export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void 
           Save
         </Button>
       </div>
-      {save.error && <Failed problem={save.error} docs={DOCS} />}
+      {save.error && <Failed problem={save.error} />}
       {save.isSuccess && (
         <p className="faint" role="status">
           Saved.
@@ -169,7 +163,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
           </div>
         )}
       </div>
-      {problem && <Failed problem={problem} docs={DOCS} />}
+      {problem && <Failed problem={problem} />}
       {node && (
         <NodePanel
           key={node.id}
@@ -253,15 +247,11 @@ function NodePanel({ node, graph, set, change, remove }: PanelProps) {
         </h3>
         <Button onClick={remove}>Remove node</Button>
       </div>
-      <Field label="Label">
-        {(props) => (
-          <input
-            {...props}
-            value={node.data?.label ?? ''}
-            onChange={({ target }) => set({ data: { ...node.data, label: target.value } })}
-          />
-        )}
-      </Field>
+      <Text
+        label="Label"
+        value={node.data?.label ?? ''}
+        onChange={(text) => set({ data: { ...node.data, label: text } })}
+      />
       <JsonField
         label="Settings"
         value={node.data?.config ?? {}}

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Step, StepType, Workflow } from '../../../../../automation/workflows-schema'
 import { Actions } from '../../shell/actions'
 import { Form, unsaved } from '../../shell/form'
-import { Button, Choices, Field, Select } from '../../ui/controls'
+import { Button, Choices, Select, Text } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { JsonField } from '../../ui/schema-fields'
 import { Runs } from './runs'
@@ -41,15 +41,7 @@ export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
   const [part, setPart] = useState<'runs' | 'steps'>('runs')
   return (
     <>
-      <Choices
-        label="Part"
-        value={part}
-        onChange={setPart}
-        choices={[
-          { value: 'runs', label: 'Runs' },
-          { value: 'steps', label: 'Steps' },
-        ]}
-      />
+      <Choices label="Part" value={part} onChange={setPart} choices={{ runs: 'Runs', steps: 'Steps' }} />
       {part === 'runs' ? <Runs of={row} /> : <WorkflowEditor of={row} close={close} />}
     </>
   )
@@ -109,23 +101,11 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
           label="Starts"
           value={trigger}
           onChange={setTrigger}
-          choices={[
-            { value: 'manual', label: 'API call' },
-            { value: 'schedule', label: 'Schedule' },
-            { value: 'event', label: 'Event' },
-          ]}
+          choices={{ manual: 'API call', schedule: 'Schedule', event: 'Event' }}
         />
         <div className="between">
           <h3>Steps</h3>
-          <Choices
-            label="View"
-            value={view}
-            onChange={setView}
-            choices={[
-              { value: 'forms', label: 'Forms' },
-              { value: 'json', label: 'JSON' },
-            ]}
-          />
+          <Choices label="View" value={view} onChange={setView} choices={{ forms: 'Forms', json: 'JSON' }} />
         </div>
         {steps.length === 0 && (
           <div className="actions">
@@ -153,16 +133,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
             {(step, set, at) => (
               <>
                 <div className="pair">
-                  <Field label="Name">
-                    {(props) => (
-                      <input
-                        {...props}
-                        value={step.name}
-                        required
-                        onChange={({ target }) => set({ name: target.value })}
-                      />
-                    )}
-                  </Field>
+                  <Text label="Name" value={step.name} required onChange={(text) => set({ name: text })} />
                   <Select
                     label="Kind"
                     value={step.type}

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { BusEvent, PublishedEvent } from '../../../../../events/schema'
 import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
-import { boot, DOCS } from '../../shell/boot'
+import { boot } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Button, Chip, Code, Id } from '../../ui/controls'
@@ -100,7 +100,7 @@ function Matched({ event }: { event: BusEvent }) {
   return (
     <section aria-labelledby="started">
       <h3 id="started">What it started</h3>
-      <Shown of={started} docs={DOCS} rows={2}>
+      <Shown of={started} rows={2}>
         {({ rows, left }) => (
           <>
             {!rows.length && !left && <p className="faint">No hook, workflow or endpoint.</p>}

@@ -2,7 +2,6 @@ import type { Hook, HookHistory, HookPreset } from '../../../../../automation/sc
 import type { SkillEntry } from '../../../../../skills/schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { Chip, Id } from '../../ui/controls'
@@ -75,7 +74,7 @@ function HookBody({ row: hook, close }: { row: Hook; close(): void }) {
       />
       <section aria-labelledby="executions">
         <h3 id="executions">Result</h3>
-        <Shown of={history} docs={DOCS} rows={3}>
+        <Shown of={history} rows={3}>
           {({ executions }) =>
             executions.length === 0 ? (
               <p className="faint">It has not run yet.</p>

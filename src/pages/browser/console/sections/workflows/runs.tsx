@@ -2,7 +2,6 @@ import { useState } from 'react'
 import type { StepResult, Workflow, WorkflowRun } from '../../../../../automation/workflows-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { DOCS } from '../../shell/boot'
 import { Button, Chip, Code } from '../../ui/controls'
 import { duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -44,7 +43,7 @@ export function Runs({ of }: { of: Workflow }) {
           },
         ]}
       />
-      <Shown of={runs} docs={DOCS} rows={3}>
+      <Shown of={runs} rows={3}>
         {({ runs: found }) =>
           found.length === 0 ? (
             <p className="faint">No runs yet.</p>
