@@ -61,7 +61,7 @@ type InputSummary = {
   prompt_sha256?: string
   prompt_length?: number
   skills?: readonly string[]
-  metadata?: Readonly<Record<string, unknown>>
+  metadata?: Readonly<Record<string, unknown>> | null
   /** Names of the fields that a change set. Never their values. */
   fields?: readonly string[]
 }
@@ -75,7 +75,7 @@ type OutputSummary = {
   cost_cents?: number
   tools_used?: readonly string[]
   fallback_used?: boolean
-  error_code?: string
+  error_code?: string | null
   /** Rules of a guardrail policy that fired. The finding is described, never quoted. */
   guardrails?: readonly object[]
   guardrail_policy_id?: string

@@ -81,7 +81,7 @@ const Steps = t.Array(Step, { minItems: 1, maxItems: MAX_STEPS })
 /** Body of `POST /workflows`. The verb checks required members, to give the code `missing_fields`. */
 export const NewWorkflow = t.Object(
   {
-    name: t.Optional(Name),
+    name: t.Optional(t.String({ maxLength: 128 })),
     triggerType: t.Optional(oneOf(TRIGGERS)),
     steps: t.Optional(t.Array(Step, { maxItems: MAX_STEPS })),
     ...settable,

@@ -62,7 +62,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     const { status, errorCode } = endingOf(outcome.broken)
     const { engine, fallbackUsed } = engineOf(charging, outcome)
     const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
-    const shown = { ...output, ...(errorCode ? { error_code: errorCode } : {}) }
+    const shown = { ...output, error_code: errorCode }
     await written(tx, charging, shown, (unit, event) => count(unit, charging, outcome, event))
     // Programs ask for vectors by the thousand: the contract has no event for them (31).
     if (!errorCode && charging.wanted.kind !== 'embedding') await tell(tx, charging, outcome)
@@ -159,6 +159,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
         mode: wanted.mode,
         prompt_sha256: sha256Hex(prompt),
         prompt_length: prompt.length,
+        metadata: null,
         ...wanted.facts,
         ...door,
       },
@@ -182,7 +183,7 @@ const ENTITIES = {
   embedding: 'embedding' as const,
 }
 
-type Output = { status: number; error_code?: string; engine?: string; cost_cents?: number; fallback_used?: boolean }
+type Output = { status: number; error_code?: string | null; engine?: string; cost_cents?: number; fallback_used?: boolean }
 
 /** How work ended, by the error that ended it; undefined for work that was done. */
 export function endingOf(broken: unknown): Ending {

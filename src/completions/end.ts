@@ -322,7 +322,7 @@ function recordAudit(
       skills: run.active.skills.map(({ id }) => id),
       ...(run.call.batch ? { door: 'batch' } : request.door ? { door: request.door } : {}),
       ...(request.endUser ? { end_user_sha256: request.endUser } : {}),
-      ...(request.metadata && !isStealth(request.mode) ? { metadata: request.metadata } : {}),
+      metadata: isStealth(request.mode) ? null : request.metadata,
     },
     output: {
       status,
@@ -332,7 +332,7 @@ function recordAudit(
       fallback_used: hasFallenBack(run, result),
       ...firedBy(run.guard, guardrails),
       ...decisionsOf(run),
-      ...(errorCode ? { error_code: errorCode } : {}),
+      error_code: errorCode,
     },
   }
   return audit.record(tx, run.call, entry, insert)

@@ -123,7 +123,7 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     { orgId, eventType, from, to, ...paging }: BusEventQuery,
     ownerFilter?: string,
   ) {
-    const range = readRange({ ...(from ? { from } : {}), ...(to ? { to } : {}) })
+    const range = readRange({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) })
     const owner =
       caller.type === 'operator' && orgId === undefined
         ? ownerFilter === undefined

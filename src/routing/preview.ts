@@ -75,7 +75,7 @@ export function createRoutingPreview({
    */
   async function replay(call: Call<Caller>, input: ReplayInput, ownerFilter: OwnerFilter): Promise<Replayed> {
     const { mode, limit = REPLAYED, from, to } = input
-    const range = readRange({ ...(from ? { from } : {}), ...(to ? { to } : {}) })
+    const range = readRange({ ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) })
     const as = await subjectOf(call, undefined, ownerFilter.owner)
     const now = combine(NOTHING, as ? await effective.of(as) : NOTHING)
     const then = await guidanceOf(call, as, input)

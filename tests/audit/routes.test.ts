@@ -32,8 +32,10 @@ describe('GET /audit', () => {
       mode: 'fast',
       prompt_sha256: sha256Hex('My secret is 12345'),
       prompt_length: 18,
+      metadata: null,
     })
-    expect(completion.outputSummary).toMatchObject({ status: 200, request_id: completion.requestId })
+    const { requestId } = completion
+    expect(completion.outputSummary).toMatchObject({ status: 200, request_id: requestId, error_code: null })
     expect(reply.text).not.toContain('12345')
   })
 

@@ -41,6 +41,7 @@ describe('POST /events', () => {
     const { accepted, matchedHooks, matchedWebhooks, matchedWorkflows, request_id, ...event } = body
     expect(found.events).toEqual([event])
     expect((await ada.send('GET', 'events?to=2020-01-01')).body.events).toEqual([])
+    expect((await ada.send('GET', 'events?from=')).body.error.code).toBe('validation_error')
     expect((await ada.send('GET', 'events?from=2020-01-01&limit=1')).body).toMatchObject({ has_more: true })
     expect((await ops('GET', `events?owner=${ada.userId}`)).body.events).toHaveLength(2)
     expect((await (await world.person()).send('GET', 'events')).body.events).toEqual([])

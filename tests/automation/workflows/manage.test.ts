@@ -38,6 +38,7 @@ describe('a workflow (docs/api.md 10)', () => {
       [{}, ['name', 'triggerType', 'steps']],
       [{ name: 'a', triggerType: 'manual' }, ['steps']],
       [{ ...flow(), steps: [] }, ['steps']],
+      [{ ...flow(), name: ' ' }, ['name']],
     ] as const) {
       const { status, body: message } = await ada.send('POST', 'workflows', body)
       expect({ status, code: message.error.code }).toEqual({ status: 400, code: 'missing_fields' })
