@@ -128,7 +128,8 @@ export function canonical(summary: Record<string, unknown>): string {
 
 /** Repairs values without a canonical form (lone surrogates, NaN) first. They are rare, so the repair runs last. */
 function canonicalValue(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return `${value}`
+  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
+    return `${value}`
   if (isPlain(value)) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'

@@ -88,7 +88,9 @@ export function createWorkflows(deps: Deps) {
   async function read(sent: NewWorkflow, { caller }: Call<Caller>, before: WorkflowRow | null) {
     const { name, triggerType, triggerConfig, steps, enabled } = sent
     if (!before) {
-      const missing = Object.entries({ name: name?.trim() || undefined, triggerType, steps }).filter(([, value]) => value === undefined)
+      const missing = Object.entries({ name: name?.trim() || undefined, triggerType, steps }).filter(
+        ([, value]) => value === undefined,
+      )
       if (missing.length || !steps?.length)
         throw missingFields(missing.length ? missing.map(([member]) => member) : ['steps'])
     }

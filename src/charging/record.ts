@@ -183,7 +183,13 @@ const ENTITIES = {
   embedding: 'embedding' as const,
 }
 
-type Output = { status: number; error_code?: string | null; engine?: string; cost_cents?: number; fallback_used?: boolean }
+type Output = {
+  status: number
+  error_code?: string | null
+  engine?: string
+  cost_cents?: number
+  fallback_used?: boolean
+}
 
 /** How work ended, by the error that ended it; undefined for work that was done. */
 export function endingOf(broken: unknown): Ending {

@@ -131,7 +131,9 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
     return
   }
   const cameByCookie = !headers.authorization
-  if (cameByCookie) assertOwnPage(headers, ownOrigin)
+  // Browsers send at least one of the two with a change. Without both, the caller is a program that has the cookie.
+  const cameFromPage = origin !== null || headers.fetchSite !== null
+  if (cameByCookie && cameFromPage) assertOwnPage(headers, ownOrigin)
 }
 
 /** Throws 403 `origin_not_allowed` for a change requested by another site's page, for example to sign somebody in. */
