@@ -118,7 +118,8 @@ export function send(url: URL, request: PublicRequest, deadline: AbortSignal, wa
   }
   const connected = () => clearTimeout(connecting)
   outgoing.on('socket', (socket) => (socket.connecting ? socket.once('connect', connected) : connected()))
-  outgoing.on('error', fail)
+  // What breaks behind the status of an answer is no fault of it where only that is wanted.
+  outgoing.on('error', (error) => (answered && request.statusOnly ? undefined : fail(error)))
   outgoing.on('response', (incoming) => {
     answered = true
     clearTimeout(connecting)

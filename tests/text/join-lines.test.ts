@@ -119,3 +119,35 @@ describe('a page of a PDF', () => {
     expect(layOut(table)).toBe('Town | Founded\n\nHarbour | 1688\n\nMill | 1403')
   })
 })
+
+describe('a text that names no charset and is not UTF-8 is read', () => {
+  test.each([
+    ['Shift-JIS', 'guiC8YKyg1eDhYFbg1iCzTEyjMI=', 'りんごジュースは12個'],
+    ['EUC-JP', 'xey1/qTOv+XCsrTbpM8yMDI2x6+ky7OrtNukt6TepLekvw==', '東京の水族館は2026年に開館しました'],
+    ['GBK', 'svrGtyzK/cG/Csa7ufssMTIKz+O9tiwzMA==', '产品,数量\n苹果,12\n香蕉,30'],
+    ['Big5', 'u0+lX6q6pPSx2sBdpmIyMDI2pn62fcBdLKr5sry7+a7m', '臺北的水族館在2026年開館,門票價格'],
+    ['EUC-KR', 'wabHsCy89reuCrvnsPosMTIKudmzqrOqLDMw', '제품,수량\n사과,12\n바나나,30'],
+    ['Windows-1251', '0u7i4PAs1uXt4Arf4evu6ugsMTI=', 'Товар,Цена\nЯблоки,12'],
+    ['KOI8-R', '7dXaxcogz9TL0tnUIMvB1sTZyiDExc7Y', 'Музей открыт каждый день'],
+    ['Greek', '1O8g7O/18+Xf7yDl3+3h6SDh7e/p9/T8', 'Το μουσείο είναι ανοιχτό'],
+    ['Hebrew', '5O7l5ung5e8g9Prl5yDr7CDp5e0g7vr58g==', 'המוזיאון פתוח כל יום מתשע'],
+    ['Arabic', 'x+Hjys3dIOPdyubNIN/hIO3m4yDj5CDH4dPH2sk=', 'المتحف مفتوح كل يوم من الساعة'],
+    ['Thai', 'vtS+1LjA0bOx7OC71LS32KHH0bk=', 'พิพิธภัณฑ์เปิดทุกวัน'],
+    ['Polish', 'WmG/87PmIGfqnGy5IGphn/EsILPzZJ8=', 'Zażółć gęślą jaźń, łódź'],
+    ['Czech', 'UPjtbGmaIJ5sdZ1vdehr/SBr+fI=', 'Příliš žluťoučký kůň'],
+  ])('as %s', (_, base64, text) => expect(decodeText(Buffer.from(base64, 'base64'), 'text/csv')).toBe(text))
+
+  test.each([
+    ['German', '3GJlcmdy9t9lbiB1bmQgc/zfZSDEcGZlbA==', 'Übergrößen und süße Äpfel'],
+    ['German capitals', '3EJFUkdS1lNTRSDEUkdFUiDWRkZOVU5H', 'ÜBERGRÖSSE ÄRGER ÖFFNUNG'],
+    ['French', 'UHLpbm9tO8l06TtSZW7pZTvg', 'Prénom;Été;Renée;à'],
+    ['Portuguese', 'TuNvIGjhIGHn428gc2VtIHJlYefjbw==', 'Não há ação sem reação'],
+    ['Finnish', 'SOTkefZhaWUsIG3k5HLk5G3kdHT2beRu', 'Hääyöaie, määräämättömän'],
+    ['Danish', 'UvhkZ3L4ZCBw5SDGcvg=', 'Rødgrød på Ærø'],
+    ['Icelandic', '3mV0dGEgZXIg7XNsZW5za2E=', 'Þetta er íslenska'],
+    ['quotes', 'k0hlbGxvlCCXIGl0knMgNSCAIIU=', '“Hello” — it’s 5 € …'],
+    ['signs', 'sCCxILIgsyC8IKenIKureLu7', '° ± ² ³ ¼ §§ ««x»»'],
+  ])('as Windows-1252 where its letters stand alone: %s', (_, base64, text) =>
+    expect(decodeText(Buffer.from(base64, 'base64'), 'text/csv')).toBe(text),
+  )
+})

@@ -49,6 +49,14 @@ describe('a receiver', () => {
       'answers megabytes',
       (socket) => void socket.once('data', () => socket.end(`HTTP/1.1 202 OK\r\n\r\n${'x'.repeat(3_000_000)}`)),
     ],
+    [
+      'breaks behind its status',
+      (socket) =>
+        void socket.once('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nok')
+          setTimeout(() => socket.resetAndDestroy(), 20)
+        }),
+    ],
     ['answers before it has read', (socket) => void socket.write('HTTP/1.1 204 No Content\r\n\r\n')],
   ])('that %s has received it (J25)', async (_, talk) => {
     expect(await attemptAt(await rude(talk))).toMatchObject({ status: 'success', error_message: null })

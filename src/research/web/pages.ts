@@ -237,8 +237,8 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by:
 
 /**
  * Decodes bytes as text, as browsers do. The charset comes from the byte order mark, else the Content-Type header, else
- * the page's `<meta>` or XML declaration. Without a known charset, the text is UTF-8 if it decodes as such, else
- * Windows-1252.
+ * the page's `<meta>` or XML declaration. What names none, or one that nobody knows, is UTF-8 where it reads as that,
+ * and elsewhere what its letters make likely: Windows-1252, if no more is known.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')
@@ -270,9 +270,54 @@ function unnamed(bytes: Uint8Array): string {
   if (broken === 0) return text
   const beyond = text.match(/[^\0-\x7f]/g)?.length ?? 0
   if (beyond > 5 * broken) return text
-  // Some pages declare it after the permitted position.
-  const late = META.exec(Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1'))?.[1]
-  return (decoderOf(late ?? '') ?? new TextDecoder('windows-1252')).decode(bytes)
+  // Some pages say it later than they may.
+  const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1')
+  return (decoderOf(META.exec(head)?.[1] ?? '') ?? new TextDecoder(likelyCharset(head) as 'utf-8')).decode(bytes)
+}
+
+/** Letters of one byte that make up a large share of any text in a charset. */
+const FREQUENT: readonly (readonly [charset: string, letters: RegExp, share: number])[] = [
+  // י ה ל ת ו ב ר
+  ['windows-1255', /[\xe9\xe4\xec\xfa\xe5\xe1\xf8]/g, 0.42],
+  // о е а и н т
+  ['windows-1251', /[\xee\xe5\xe0\xe8\xed\xf2]/g, 0.35],
+  ['koi8-r', /[\xcf\xc5\xc1\xc9\xce\xd4]/g, 0.3],
+  // α ο ι ε τ σ ν
+  ['iso-8859-7', /[\xe1\xef\xe9\xe5\xf4\xf3\xed]/g, 0.45],
+  // ا ل ي م و ن ت ة
+  ['windows-1256', /[\xc7\xe1\xed\xe3\xe6\xe4\xca\xc9]/g, 0.45],
+]
+const JAPANESE = /\x82[\x9f-\xf1]|\x83[\x40-\x96]/g
+const PAIR = /[\xa1-\xf9][\x40-\x7e\xa1-\xfe]/g
+
+/**
+ * The charset of a text that names none and is not UTF-8. Letters beyond ASCII stand alone in the languages of
+ * Windows-1252, and in rows in those of other scripts.
+ */
+function likelyCharset(text: string): string {
+  const rows = text.match(/[\x80-\xff]+/g) ?? []
+  const high = rows.join('')
+  const count = (pattern: RegExp): number => high.match(pattern)?.length ?? 0
+  const kana = text.match(JAPANESE)?.length ?? 0
+  if (kana > 1 && kana * 2 > high.length * 0.2) return 'shift_jis'
+  const mean = high.length / Math.max(1, rows.length)
+  const found = mean < 2.5 ? undefined : FREQUENT.find(([, letters, share]) => count(letters) > high.length * share)
+  if (found) return found[0]
+  // Thai: vowels and marks of tones, and no sign that it has not.
+  if (mean >= 6 && count(/[\xd0-\xda\xe0-\xec]/g) > high.length * 0.3 && !count(/[\x80-\xa0\xdb-\xde\xfc-\xff]/g))
+    return 'windows-874'
+  if (mean >= 3.5 && high.length >= 8 && rows.every(({ length }) => length % 2 === 0)) {
+    const pairs = (lead: RegExp) => (high.match(/../gs) ?? []).filter((pair) => lead.test(pair)).length / high.length
+    if (pairs(/^[\xa4\xa5]/) > 0.1) return 'euc-jp'
+    return pairs(/^[\xa1-\xa3\xb0-\xc8]/) > 0.47 ? 'euc-kr' : 'gbk'
+  }
+  // Several signs of two bytes in a row, the second of which may be a letter of ASCII.
+  const usual = (text.match(/(?:[\xa1-\xc6][\x40-\x7e\xa1-\xfe]){3,}/g) ?? []).join('').match(PAIR)?.length ?? 0
+  if (mean > 1.2 && usual > 5 && usual > (text.match(PAIR)?.length ?? 0) * 0.8) return 'big5'
+  // Letters of Polish and of Czech, which would be signs within words, or letters of different languages.
+  const odd = text.match(/[a-z][\xb3\xb9\xbf\x9c\x9f](?=[a-z\xe6\xea\xf1\xf3])/gi)?.length ?? 0
+  const isCzech = count(/[\x9a\x9e]/g) > 0 && count(/[\xe8\xec\xf8]/g) > 1
+  return isCzech || (odd > 1 && odd > high.length * 0.1) ? 'windows-1250' : 'windows-1252'
 }
 
 /** Whether bytes of an unknown type are text: they contain no control characters, which are frequent in other files. */
