@@ -103,6 +103,17 @@ describe('the text of a file of Office, as programs write it', () => {
     ],
   ])('%s', (_, parts, expected) => expect(officeText(zipped(parts)).trim()).toBe(expected))
 
+  test('hidden sheets are not read, unless there are no others', () => {
+    const book = (state: string) => ({
+      'xl/workbook.xml': `<workbook xmlns="${SPREADSHEET}" xmlns:r="${OFFICE}"><sheets><sheet name="A" r:id="r1" ${state}/><sheet name="B" r:id="r2" state="veryHidden"/></sheets></workbook>`,
+      'xl/_rels/workbook.xml.rels': related(['r1', 'worksheets/sheet1.xml'], ['r2', 'worksheets/sheet2.xml']),
+      'xl/worksheets/sheet1.xml': sheet(cell('Barley')),
+      'xl/worksheets/sheet2.xml': sheet(cell('Rye')),
+    })
+    expect(officeText(zipped(book('state="visible"')))).toBe('Barley')
+    expect(officeText(zipped(book('state="hidden"')))).toBe('A\nBarley\n\nB\nRye')
+  })
+
   test.each<[string, Record<string, string>, string]>([
     [
       'an OpenDocument text, with its notes, without what was deleted',

@@ -53,6 +53,20 @@ const ANSWERS: Record<string, () => Response> = {
       ),
       { headers: HTML },
     ),
+  '/parts': () =>
+    new Response(
+      page(
+        `<nav>${'<a href="/x">Elsewhere</a> '.repeat(40)}</nav><section><h2>Mill</h2><p>${'The mill grinds rye, oats, and barley on six days of each week, as it has since 1791. '.repeat(6)}</p></section>${['Shop', 'Cafe', 'Hire', 'Tours'].map((one) => `<section><h2>${one}</h2>${`<div><span>${one} is open from nine</span><span>Call 555</span></div>`.repeat(14)}</section>`).join('')}`,
+      ),
+      { headers: HTML },
+    ),
+  '/consent': () =>
+    new Response(
+      page(
+        `<div id="cookie-banner"><p>${'We and our partners use cookies, and you may accept them all or change your preferences. '.repeat(4)}</p></div><div class="cookie-recipe"><h2>Oat cookies</h2><p>${'Stir the oats, the butter, and the sugar, then bake for ten minutes. '.repeat(6)}</p></div>`,
+      ),
+      { headers: HTML },
+    ),
   '/details': () =>
     new Response(
       page(
@@ -113,6 +127,19 @@ describe('what a page shows', () => {
   test('is what it says of itself where only its scripts would fill it', async () => {
     expect((await read('/shell')).text).toBe('The mill "Old" grinds\nrye.')
     expect((await read('/shell-about')).text).toBe('Prices of the mill.')
+  })
+
+  test('is all of its parts where none of them is an article', async () => {
+    const { text } = await read('/parts')
+    expect(text).toContain('grinds rye')
+    expect(text).toContain('Tours is open from nine')
+    expect(text).not.toContain('Elsewhere')
+  })
+
+  test('is not what it asks every reader', async () => {
+    const { text } = await read('/consent')
+    expect(text).toContain('Stir the oats')
+    expect(text).not.toContain('partners')
   })
 
   test('holds the shadow of an element, and no other template', async () => {

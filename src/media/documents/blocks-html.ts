@@ -58,9 +58,9 @@ export function plainer(markdown: string): { text: string } & Notes {
   return { text, numbers: new Map(known.map((name, at) => [name, at + 1])) }
 }
 
-/** A line of HTML that Markdown has a word for. */
+/** A line of HTML that Markdown has a word for; a list in a row of a table has lines in its cell. */
 const lineOf = (line: string): string =>
-  line
+  (/^ {0,3}\|/.test(line) && /<\/li>/i.test(line) ? line.split('|').map(inCell).join('|') : line)
     .replace(
       REMARK,
       (_, before: string, kind: string) => `${before}**${kind[0]!.toUpperCase()}${kind.slice(1).toLowerCase()}**\\`,
@@ -75,6 +75,17 @@ const lineOf = (line: string): string =>
     .replace(/^[ \t]*<li(?:\s[^<>]*)?>(.*)$/i, (_, words: string) => `- ${words.trim().replace(/<\/li>$/i, '')}`)
     .replace(/^[ \t]*<p(?:\s[^<>]*)?>(.*?)<\/p>[ \t]*$/i, '\n$1\n')
     .replace(/^[ \t]*<hr ?\/?>[ \t]*$/i, '\n---\n')
+
+/** The blocks of a cell as lines of it, those of a list with a mark. */
+const inCell = (html: string): string =>
+  html
+    .replace(/<li(?:\s[^<>]*)?>/gi, '<br>• ')
+    .replace(/<\/?(?:p|div|h[1-6]|ul|ol)(?:\s[^<>]*)?>/gi, '<br>')
+    .replace(/<\/li>/gi, '')
+    .split(/<br ?\/?>/i)
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join('<br>')
 
 /** A table in HTML as one in Markdown: a cell over several columns or rows is followed by empty ones. */
 function htmlTable(html: string): string[] {
@@ -94,15 +105,7 @@ function htmlTable(html: string): string[] {
       free()
       for (let column = 0; column < spanOf('col') && cells.length < MAX_COLUMNS; column++) {
         next[cells.length] = spanOf('row') - 1
-        cells.push(
-          column
-            ? ''
-            : words
-                .replace(/<\/?(?:p|div|ul|ol|li)(?:\s[^<>]*)?>/gi, ' ')
-                .replaceAll('|', '\\|')
-                .replace(/\s+/g, ' ')
-                .trim(),
-        )
+        cells.push(column ? '' : inCell(words.replaceAll('|', '\\|').replace(/\s+/g, ' ')))
       }
     }
     free()

@@ -4,6 +4,8 @@ import PostalMime, { decodeWords } from 'postal-mime'
 
 /** Maximum total unpacked size, because a small archive can expand to any size. */
 const MAX_UNPACKED = 64 * 1024 * 1024
+/** Most empty cells between two that are written. */
+const MAX_GAP = 50
 
 /** Normalizes the names of parts, because programs use either case, either slash, and an optional leading slash. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
@@ -119,24 +121,26 @@ function chapters(parts: ReadonlyMap<string, Uint8Array>, rootOf: RootOf): strin
 
 type RootOf = (name: string) => Element | null
 type Placed = { name: string; title: string }
-
-/** Parts ordered by the number in their names. */
+/** Parts by the number in their names. */
 const namesOf = (names: readonly string[], kind: RegExp): string[] =>
   names.filter((name) => kind.test(name)).toSorted((a, b) => numberOf(a) - numberOf(b))
 
 const numberOf = (name: string): number => Number(/\d{1,5}/.exec(name)?.[0] ?? 0)
 
-/** The parts in the order and with the titles of a list, then the unlisted parts. */
+/** The parts that a list names and shows, in its order and by its names, then those that it does not name. */
 function inOrder(list: string, entry: string, kind: RegExp, names: readonly string[], rootOf: RootOf): Placed[] {
   const folder = list.slice(0, list.indexOf('/') + 1)
   const targets = targetsOf(rootOf(`${folder}_rels/${list.slice(folder.length)}.rels`), folder)
   const listed = allIn(rootOf(list), entry).flatMap((element) => {
     const id = [...element.attributes].find(({ name }) => /:id$/i.test(name))?.value ?? ''
     const name = targets.get(id)
-    return name && kind.test(name) && names.includes(name) ? [{ name, title: element.getAttribute('name') ?? '' }] : []
+    const isHidden = /hidden/i.test(element.getAttribute('state') ?? '')
+    if (!name || !kind.test(name) || !names.includes(name)) return []
+    return [{ name, title: element.getAttribute('name') ?? '', isHidden }]
   })
   const others = namesOf(names, kind).filter((name) => !listed.some((one) => one.name === name))
-  return [...listed, ...others.map((name) => ({ name, title: '' }))]
+  const shown = listed.filter(({ isHidden }) => !isHidden)
+  return [...(shown.length ? shown : listed), ...others.map((name) => ({ name, title: '' }))]
 }
 
 const targetsOf = (relations: Element | null, folder: string): Map<string, string> =>
@@ -253,10 +257,7 @@ const spoken = (entry: Element): string =>
     .join('')
     .replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 
-/** Maximum number of consecutive empty cells that are written. */
-const MAX_GAP = 50
-
-/** One line per non-empty row, with tab-separated cells aligned to their headers. */
+/** A line for each row that is not empty, its cells between tabs, each below its header. */
 const sheetText = (root: Element, book: Book): string =>
   allIn(root, 'row')
     .map((row) => {
@@ -313,14 +314,13 @@ function momentOf(days: number, format: string, beginsMs: number): string {
 }
 
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
-const MAX_FIELD = 1_000
 
 /** The headers of a mail and its text, or the text of its HTML part. Omits attachments. */
 export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
   const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
   const shown = SHOWN_FIELDS.map((name) => {
     const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
-    return [name, decodeWords(value).slice(0, MAX_FIELD)] as const
+    return [name, decodeWords(value).slice(0, 1_000)] as const
   })
   const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
   const words = text?.trim() || pageText(html ?? '')

@@ -24,20 +24,43 @@ const MAX_DATE_CHARS = 40
 /** Extracts the main article of a page, or all its text when there is none. Runs no scripts and loads nothing. */
 function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
+  for (const banner of bannersIn(document)) banner.remove()
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement, prose)
   // Read first, because `Readability` removes the scripts.
   const stated = everything.length < MAX_SHELL_CHARS ? statedIn(document) : ''
+  const shown = textOf(document.documentElement, prose, true)
   const article = new Readability(document as unknown as Document, {
     serializer: (node) => textOf(node as Element, prose),
     maxElemsToParse: 50_000,
   }).parse()
   const publishedAt = article?.publishedTime || null
-  const text = article?.content || everything
+  const whole = shown.length * 2 > everything.length ? shown : everything
+  const found = article?.content && article.content.length < everything.length ? article.content : whole
+  // A page of many short parts has no article, and the longest of these is taken for one.
+  const text = found.length < MAX_PART_CHARS && found.length < shown.length * LEAST_SHARE ? shown : found
   return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
 }
 
-/** A page with less text than this may be filled by scripts. */
+/** What is shorter than this, and less than this share of the text that is not beside it, is a part of a page. */
+const MAX_PART_CHARS = 3_000
+const LEAST_SHARE = 0.4
+
+const CONSENT = /cookie|consent|gdpr|onetrust/i
+const ASKS_CONSENT =
+  /\b(?:accept|agree|consent|preferences|akzeptieren|einverstanden|zustimm\w+|accepter|aceptar|accetta|aceitar)\b/i
+
+/** What a page asks every new reader, such as for cookies: it is no part of what the page says. */
+function bannersIn(document: Document): Element[] {
+  const most = (document.body.textContent ?? '').length / 2
+  return [...document.querySelectorAll('div, section, aside, dialog, form')].filter((element) => {
+    if (!CONSENT.test(`${element.id} ${element.getAttribute('class') ?? ''}`)) return false
+    const text = element.textContent ?? ''
+    return text.length < most && ASKS_CONSENT.test(text) && !element.querySelector('main, article, h1')
+  })
+}
+
+/** A page with less text than this may be filled by its scripts. */
 const MAX_SHELL_CHARS = 300
 
 /** The text that a page offers to programs that run no scripts: the article in its JSON-LD, or its description. */
@@ -141,7 +164,7 @@ const BLOCKS = new Set([
 ])
 
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
-function textOf(element: unknown, prose: boolean): string {
+function textOf(element: unknown, prose: boolean, withoutBeside = false): string {
   const pieces: string[] = []
   // Iterative, because an untrusted page may be nested deeper than the call stack allows.
   const stack: (PageNode | string)[] = [element as PageNode]
@@ -151,7 +174,7 @@ function textOf(element: unknown, prose: boolean): string {
     else if (next.nodeType === ELEMENT) {
       // `10<sup>6</sup>` is not 106.
       if (isPower(next) && /\d\s*$/.test(pieces.at(-1) ?? '')) pieces.push('^')
-      enter(next, stack)
+      if (!withoutBeside || !isBeside(next)) enter(next, stack)
     }
   }
   // Trims every line except the indentation of preformatted text, and collapses runs of empty lines.
@@ -163,7 +186,14 @@ function textOf(element: unknown, prose: boolean): string {
   return remaining.join('\n').trim()
 }
 
-/** Collapses white space as browsers do, except in preformatted text. Removes soft hyphens and break opportunities. */
+/** Whether an element leads elsewhere, or holds what others say of a page. */
+function isBeside(node: PageNode): boolean {
+  if (/^(?:NAV|FOOTER|ASIDE)$/i.test(node.nodeName)) return true
+  const { id, className } = node as PageNode & { id?: unknown; className?: unknown }
+  return /\b(?:comments?|related|sidebar|footer|nav|menu|breadcrumbs?|share|social|promo)\b/i.test(`${id} ${className}`)
+}
+
+/** As browsers show it, where set text keeps its lines. Soft hyphens and places to break a word are no characters. */
 function wordsOf({ textContent, parentNode }: PageNode, prose: boolean): string {
   const text = (textContent ?? '').replace(/[\u00ad\u200b\u2060\ufeff]/g, '')
   return !prose && isSet(parentNode) ? text : text.replace(/\s+/g, ' ')

@@ -304,3 +304,20 @@ describe('CSV', () => {
     ])
   })
 })
+
+test('a paragraph of a slide says how it looks once, at its beginning', async () => {
+  const text =
+    '# Talk\n\n- Bring your **badge** and [this](https://a.example)\n- Then *go*\n\n| **a** b | c |\n|---|---|\n| d `e` | f |'
+  const slides = Object.entries(unzipSync(await renderPptx(documentOf(text)))).filter(([name]) =>
+    /^ppt\/slides\/slide\d+\.xml$/.test(name),
+  )
+  const paragraphs = slides.flatMap(([, xml]) => strFromU8(xml).match(/<a:p>.*?<\/a:p>/gs) ?? [])
+  expect(paragraphs.filter((xml) => xml.lastIndexOf('<a:pPr') > '<a:p>'.length)).toEqual([])
+  const [badge = ''] = paragraphs.filter((xml) => xml.includes('Bring your'))
+  expect({ isWhole: badge.includes('badge') && badge.includes('this'), isMarked: badge.includes('<a:buChar') }).toEqual(
+    {
+      isWhole: true,
+      isMarked: true,
+    },
+  )
+})

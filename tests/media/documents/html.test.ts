@@ -41,6 +41,13 @@ describe('HTML in the Markdown of a document', () => {
     expect(wordsOf(readMarkdown(table))).toEqual(['Head|', 'Left|R1|x', '|R2'])
   })
 
+  test('a list in a cell has a line for each entry', () => {
+    const row = '| Task | Steps |\n|---|---|\n| Clean | First: <ul><li>sweep</li><li>mop</li></ul> |'
+    const table = '<table><tr><td><p>Cook</p><p>it</p></td><td><ol><li>boil</li><li>stir</li></ol></td></tr></table>'
+    expect(wordsOf(readMarkdown(row))).toEqual(['Task|Steps', 'Clean|First:\n• sweep\n• mop'])
+    expect(wordsOf(readMarkdown(table))).toEqual(['Cook\nit|• boil\n• stir'])
+  })
+
   test('wrappers are left out, headings and lists are such', () => {
     const text =
       '<div align="center">\n<h3>Crew</h3>\n</div>\n<p align="center"><img src="art_1" alt="logo"></p>\n\n<details><summary>More</summary>\n\nInside.\n\n</details>\n\n<ul>\n  <li>One</li>\n  <li>Two</li>\n</ul>\n\n<!-- a\n\nb -->\nEnd'

@@ -1,3 +1,4 @@
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import PptxGenJS from 'pptxgenjs'
 import { directionOf } from '../../fonts'
 import { type Chart, type Document, type Picture, plain, type Table, type Text } from '../blocks-model'
@@ -37,8 +38,18 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   slides.forEach((slide, at) => {
     page(deck, document, slide, at + 2)
   })
-  return new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array)
+  const files = unzipSync(new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array))
+  for (const name of Object.keys(files)) {
+    if (/^ppt\/slides\/slide\d+\.xml$/.test(name)) files[name] = strToU8(repaired(strFromU8(files[name]!)))
+  }
+  return zipSync(files)
 }
+
+/** The library says for each run how its paragraph looks; a paragraph may say it once, at its beginning. */
+const repaired = (slide: string): string =>
+  slide.replace(/(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>[\s\S]*?<\/a:pPr>)/g, (properties, begin) =>
+    begin ? properties : '',
+  )
 
 function cover(deck: Deck, { title, subtitle }: Document): void {
   const page = deck.addSlide()
