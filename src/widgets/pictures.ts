@@ -3,7 +3,7 @@ import type { Attachment } from '../completions/schema'
 import type { Draft } from '../files'
 import type { ArtifactId } from '../files/schema'
 import { AppError, invalidInput } from '../kernel/errors'
-import { redrawn } from '../kernel/pictures'
+import { redrawn, refusedAs } from '../kernel/pictures'
 import type { Tx } from '../kernel/store'
 import type { Deps } from './deps'
 import { cannotKeep } from './errors'
@@ -37,12 +37,13 @@ export async function receivePictures(deps: Deps, images: readonly Image[]): Pro
   const { files } = deps
   const stored: Stored[] = []
   for (const [at, image] of images.entries()) {
-    const clean = await bare(Buffer.from(base64Of(image.data), 'base64'))
-    if (!clean) return discardPictures(deps, stored, noPicture(at))
+    const bytes = Buffer.from(base64Of(image.data), 'base64')
+    const clean = await bare(bytes)
+    if (!clean) return discardPictures(deps, stored, noPicture(at, bytes))
     const draft = await files.receive(clean.bytes, clean.type).catch((error) => discardPictures(deps, stored, error))
     const data = clean.bytes.toString('base64')
     stored.push({ draft, image: { ...image, data, mime_type: draft.mimeType } })
-    if (draft.mimeType !== clean.type) await discardPictures(deps, stored, noPicture(at))
+    if (draft.mimeType !== clean.type) await discardPictures(deps, stored, noPicture(at, bytes))
   }
   return stored
 }
@@ -94,7 +95,7 @@ async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | nu
   return drawn && { bytes: Buffer.from(drawn.bytes), type: `image/${drawn.format}` }
 }
 
-function noPicture(at: number) {
+function noPicture(at: number, bytes: Buffer) {
   const path = `attachments[${at}].data`
-  return invalidInput(path, `"${path}" is not a picture. Send the bytes of a PNG, JPEG, WebP or GIF.`)
+  return invalidInput(path, `"${path}" ${refusedAs(bytes)}.`)
 }

@@ -138,7 +138,11 @@ describe('pictures', () => {
   test.each([
     ['a PDF', Buffer.from('%PDF-1.7\n%%EOF'), 'is not a picture'],
     ['a ZIP', Buffer.from('PK\u0003\u0004'.padEnd(64, '\0')), 'is not a picture'],
-    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is not a picture'],
+    ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>'), 'is an SVG picture'],
+    ['a HEIC of a phone', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'), 'is a HEIC picture. Save it as PNG'],
+    ['an AVIF', Buffer.from('\0\0\0\x1cftypavif\0\0\0\0'), 'is an AVIF picture'],
+    ['a TIFF', Buffer.from('II*\0\x08\0\0\0'), 'is a TIFF picture'],
+    ['a BMP', Buffer.from('BM\x36\0\0\0\0\0\0\0\x36'), 'is a BMP picture'],
     ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'an incomplete PNG'],
     ['the beginning of a JPEG', JPEG.subarray(0, -9), 'an incomplete JPEG'],
     ['no pixels', sized(0, 0), '0 × 0 pixels'],

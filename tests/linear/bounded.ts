@@ -7,7 +7,7 @@ const STEP = 'an instruction for the browser of at most 2,000 characters (MAX_CH
 
 export const BOUNDED: readonly Bounded[] = [
   { file: 'src/engines/builtin/client.ts', begins: '^(?:please\\s+)?(?:say|', chars: 400, why: SHORT },
-  { file: 'src/engines/builtin/dates.ts', begins: '\\bdays\\b.*\\bbetween', chars: 400, why: SHORT },
+  { file: 'src/engines/builtin/dates.ts', begins: '\\b(day|week)s\\b.*\\bbetween', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/dates.ts', begins: '\\bdays\\b.*\\b(until', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/dates.ts', begins: '(?:add\\s+)?\\b', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/dates.ts', begins: '\\b(?:what|which)\\s+(?:day', chars: 400, why: SHORT },

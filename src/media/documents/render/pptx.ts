@@ -47,7 +47,7 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
 
 /** The library says for each run how its paragraph looks; a paragraph may say it once, at its beginning. */
 const repaired = (slide: string): string =>
-  slide.replace(/(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>[\s\S]*?<\/a:pPr>)/g, (properties, begin) =>
+  slide.replace(/(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>(?:[^<]|<(?!\/?a:pPr))*<\/a:pPr>)/g, (properties, begin) =>
     begin ? properties : '',
   )
 
