@@ -40,8 +40,6 @@ const OTHERS: readonly (readonly [name: string, start: RegExp])[] = [
   ['an AVIF', /^.{4}ftypavi[fs]/s],
   ['a TIFF', /^(?:II\*\0|MM\0\*)/],
   ['a BMP', /^BM.{4}\0{4}/s],
-  ['an icon', /^\0\0[\x01\x02]\0[^\0]\0/],
-  ['a JPEG XL', /^(?:\xff\x0a|\0{3}\x0cJXL )/],
   ['an SVG', /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,200}-->\s*)?<svg[\s>]/],
 ]
 
@@ -50,6 +48,6 @@ export function refusedAs(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1')
   const name = OTHERS.find(([, begins]) => begins.test(start))?.[0]
   return name
-    ? `is ${name}${name.endsWith('icon') ? '' : ' picture'}. Save it as PNG, JPEG, WebP or GIF, and send that`
+    ? `is ${name} picture. Save it as PNG, JPEG, WebP or GIF, and send that`
     : 'is not a picture. Send the bytes of a PNG, JPEG, WebP or GIF'
 }
