@@ -1,7 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { xmlText } from '../../kernel/text'
 import { readChart } from './blocks-chart-data'
-import { NOTED, type Notes, plainer } from './blocks-html'
+import { formulaOf, NOTED, type Notes, plainer, type Script, scripted } from './blocks-html'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
 
 /** HTML in Markdown is text, but for what is common in it; nothing is fetched: a picture stays the name of one. */
@@ -57,6 +57,19 @@ const attributeIn = (tag: string, wanted: string): string =>
   [...tag.matchAll(/\s([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi)]
     .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
     .join('')
+
+/** A formula in the marks that TeX has for one; `$` marks one only around what no sum of money holds. */
+const FORMULA =
+  /^(?:\$\$([^$]{1,500})\$\$|\\\(([^\n]{1,300}?)\\\)|\\\[([\s\S]{1,500}?)\\\]|\$(?=[^$\n]{0,200}[\\^_={}<>]|[a-z]\$)(?!\s)([^$\n]{1,200})(?<!\s)\$(?![\p{L}\p{N}]))/iu
+
+reader.inline.ruler.before('escape', 'formula', (state, silent) => {
+  const [whole, ...inner] = FORMULA.exec(state.src.slice(state.pos, state.pos + MAX_MARKED + 10)) ?? []
+  const text = whole ? formulaOf(inner.find((one) => one !== undefined)!) : null
+  if (!whole || !text) return false
+  if (!silent) state.push('text', '', 0).content = text
+  state.pos += whole.length
+  return true
+})
 
 // The number of a note, where the note is in the text.
 reader.inline.ruler.before('link', 'note', (state, silent) => {
@@ -230,7 +243,6 @@ function paragraphs(inline: readonly Token[]): Block[] {
   return blocks
 }
 
-type Script = 'sub' | 'sup'
 type Style = Omit<Span, 'text'> & { script?: Script }
 type Part = Span | { source: string; text: string }
 
@@ -265,17 +277,6 @@ function spansOf(inline: readonly Token[]): Part[] {
     }
   }
   return parts
-}
-
-const SCRIPTS: Record<Script, string> = { sup: '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ', sub: '₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙᵢ' }
-
-/** Raised or lowered signs where there are such for all of a text; else it stays as it is, behind its mark. */
-function scripted(text: string, script: Script): string {
-  const signs = [...text.replace(/[\u2212\u2013]/g, '-')].map(
-    (sign) => SCRIPTS[script]['0123456789+-=()ni'.indexOf(sign)],
-  )
-  if (signs.every((sign) => sign !== undefined)) return signs.join('')
-  return script === 'sub' ? text : /^\p{L}{1,3}$/u.test(text) ? text : `^${text}`
 }
 
 /** Several spaces are one, as browsers show Markdown. */

@@ -38,13 +38,15 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const whole = shown.length * 2 > everything.length ? shown : everything
   const found = article?.content && article.content.length < everything.length ? article.content : whole
   // A page of many short parts has no article, and the longest of these is taken for one.
-  const text = found.length < MAX_PART_CHARS && found.length < shown.length * LEAST_SHARE ? shown : found
+  const text = found.length < MAX_PART_CHARS && found.length < shown.length * MIN_SHARE ? shown : found
   return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
 }
 
 /** What is shorter than this, and less than this share of the text that is not beside it, is a part of a page. */
 const MAX_PART_CHARS = 3_000
-const LEAST_SHARE = 0.4
+const MIN_SHARE = 0.4
+/** Elements that lead elsewhere, or hold what others say of a page. */
+const BESIDE = /\b(?:aside|comments?|related|sidebar|footer|nav|menu|breadcrumbs?|share|social|promo)\b/i
 
 const CONSENT = /cookie|consent|gdpr|onetrust/i
 const ASKS_CONSENT =
@@ -52,11 +54,11 @@ const ASKS_CONSENT =
 
 /** What a page asks every new reader, such as for cookies: it is no part of what the page says. */
 function bannersIn(document: Document): Element[] {
-  const most = (document.body.textContent ?? '').length / 2
+  const half = (document.body.textContent ?? '').length / 2
   return [...document.querySelectorAll('div, section, aside, dialog, form')].filter((element) => {
     if (!CONSENT.test(`${element.id} ${element.getAttribute('class') ?? ''}`)) return false
     const text = element.textContent ?? ''
-    return text.length < most && ASKS_CONSENT.test(text) && !element.querySelector('main, article, h1')
+    return text.length < half && ASKS_CONSENT.test(text) && !element.querySelector('main, article, h1')
   })
 }
 
@@ -174,7 +176,8 @@ function textOf(element: unknown, prose: boolean, withoutBeside = false): string
     else if (next.nodeType === ELEMENT) {
       // `10<sup>6</sup>` is not 106.
       if (isPower(next) && /\d\s*$/.test(pieces.at(-1) ?? '')) pieces.push('^')
-      if (!withoutBeside || !isBeside(next)) enter(next, stack)
+      const { id, className } = next as PageNode & { id?: unknown; className?: unknown }
+      if (!withoutBeside || !BESIDE.test(`${next.nodeName} ${id} ${className}`)) enter(next, stack)
     }
   }
   // Trims every line except the indentation of preformatted text, and collapses runs of empty lines.
@@ -184,13 +187,6 @@ function textOf(element: unknown, prose: boolean, withoutBeside = false): string
     .map((line) => (/^(?: {2}|\t)\s*[^\s|]/.test(line) ? line.trimEnd() : line.trim()))
   const remaining = lines.filter((line, at) => line !== '' || (lines[at - 1] !== '' && at > 0))
   return remaining.join('\n').trim()
-}
-
-/** Whether an element leads elsewhere, or holds what others say of a page. */
-function isBeside(node: PageNode): boolean {
-  if (/^(?:NAV|FOOTER|ASIDE)$/i.test(node.nodeName)) return true
-  const { id, className } = node as PageNode & { id?: unknown; className?: unknown }
-  return /\b(?:comments?|related|sidebar|footer|nav|menu|breadcrumbs?|share|social|promo)\b/i.test(`${id} ${className}`)
 }
 
 /** As browsers show it, where set text keeps its lines. Soft hyphens and places to break a word are no characters. */

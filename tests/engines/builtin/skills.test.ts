@@ -49,6 +49,8 @@ const ANSWERS: [string, string][] = [
   ['What day of the week was 24.12.2025?', '2025-12-24 is a Wednesday.'],
   ['What day is 12/31/2026?', '2026-12-31 is a Thursday.'],
   ['How many days are in February 2028?', 'February 2028 has 29 days.'],
+  ['What time is it in New York?', 'It is 05:20 in New York (America/New_York) on Wednesday, 4 March 2026.'],
+  ["What is today's date in Tokyo?", 'It is 19:20 in Tokyo (Asia/Tokyo) on Wednesday, 4 March 2026.'],
   ['What week number is it?', 'It is week 10 of 2026 (ISO 8601).'],
   ['Was ist 12,5 % von 80?', '12,5 % von 80 = 10'],
   ['What is 1.234,56 + 1?', '1.234,56 + 1 = 1235.56'],

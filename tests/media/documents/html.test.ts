@@ -19,7 +19,7 @@ function wordsOf(blocks: readonly Block[]): string[] {
 describe('HTML in the Markdown of a document', () => {
   test.each([
     ['raised and lowered signs', 'H<sub>2</sub>O, 10<sup>-3</sup>, the 4<sup>th</sup>', 'H₂O, 10⁻³, the 4th'],
-    ['a raised sum', '2<sup>a+b</sup>', '2^a+b'],
+    ['a raised sum', '2<sup>a+b</sup>', '2^(a+b)'],
     ['tags that mark', '<b>bold</b> <u>under</u> <kbd>Ctrl</kbd>', 'bold under Ctrl'],
     ['a comment in a line', 'Seen <!-- unseen -->here', 'Seen here'],
     ['a tag that nothing ends', 'The <b> tag and the <div> tag', 'The <b> tag and the <div> tag'],
@@ -72,6 +72,19 @@ describe('HTML in the Markdown of a document', () => {
     readMarkdown(`${'<table>\n<!-- x\n'.repeat(4_000)}\n${'<b>'.repeat(4_000)}`)
     expect(performance.now() - start).toBeLessThan(4_000)
   }, 20_000)
+})
+
+describe('a formula of TeX', () => {
+  test.each([
+    ['$E = mc^2$ and \\(a_1 + b_{12}\\)', 'E = mc² and a₁ + b₁₂'],
+    ['$$\n\\int_0^1 x^2 \\, dx = \\frac{1}{3}\n$$', '∫₀¹ x² dx = 1/3'],
+    ['\\[ \\sqrt{a + b} \\le \\alpha \\cdot \\left( x_{max} \\right) \\]', '√(a + b) ≤ α · ( x_max )'],
+    ['$\\frac{a+b}{2\\pi}$, $x$', '(a+b)/2π, x'],
+    ['Pay $5 and $10 for two, or US$3 = A$5.', 'Pay $5 and $10 for two, or US$3 = A$5.'],
+    ['=SUM($A$1:$B$2), $HOME/bin:$PATH, $a_b/$c_d', '=SUM($A$1:$B$2), $HOME/bin:$PATH, $a_b/$c_d'],
+    ['$\\unknowncommand{x}^2$', '$\\unknowncommand{x}^2$'],
+    ['`$x^2$`', '$x^2$'],
+  ])('%j', (markdown, words) => expect(wordsOf(readMarkdown(markdown))).toEqual([words]))
 })
 
 test('a footnote has a number where it is named, and stands below the text', () => {

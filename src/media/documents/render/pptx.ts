@@ -40,16 +40,16 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   })
   const files = unzipSync(new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array))
   for (const name of Object.keys(files)) {
-    if (/^ppt\/slides\/slide\d+\.xml$/.test(name)) files[name] = strToU8(repaired(strFromU8(files[name]!)))
+    if (!/^ppt\/slides\/slide\d+\.xml$/.test(name)) continue
+    // The library says for each run how its paragraph looks; a paragraph may say it once, at its beginning.
+    const once = strFromU8(files[name]!).replace(
+      /(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>(?:[^<]|<(?!\/?a:pPr))*<\/a:pPr>)/g,
+      (properties, begin) => (begin ? properties : ''),
+    )
+    files[name] = strToU8(once)
   }
   return zipSync(files)
 }
-
-/** The library says for each run how its paragraph looks; a paragraph may say it once, at its beginning. */
-const repaired = (slide: string): string =>
-  slide.replace(/(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>(?:[^<]|<(?!\/?a:pPr))*<\/a:pPr>)/g, (properties, begin) =>
-    begin ? properties : '',
-  )
 
 function cover(deck: Deck, { title, subtitle }: Document): void {
   const page = deck.addSlide()
