@@ -34,7 +34,8 @@ const MAX_CALL_CHARS = 1_000_000
 const MAX_DURATION_MS = 10 * 60_000
 
 /** The weight where an answer is cut: above the limit, as it is an estimate, unless its upstream states more itself. */
-const cutAt = ({ maxOutputTokens: max }: Limits, states = 0) => (states > max ? max : max * 1.25 + 16) * UNITS_PER_TOKEN
+const cutAt = ({ maxOutputTokens: max }: Limits, used: StatedUsage | null = null): number =>
+  (Number(used?.completionTokens) - Number(used?.reasoningTokens ?? 0) > max ? max : max * 1.25 + 16) * UNITS_PER_TOKEN
 
 const isWithin = (value: unknown, low: number, high: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
@@ -244,7 +245,7 @@ export function meterAnswer(
   answer: EngineAnswer,
   limits: Limits,
 ): Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage } {
-  const max = cutAt(limits, Number(answer.usage?.completionTokens))
+  const max = cutAt(limits, answer.usage)
   // The length alone shows that most answers are short enough.
   const long = answer.text.length * MAX_WEIGHT > max && weigh(answer.text) > max
   const text = long ? cutToWeight(answer.text, max) : answer.text
@@ -348,7 +349,7 @@ export function createMeter(
     isOver = true
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
-    await give(units > cutAt(limits, Number(usage?.completionTokens)) ? { ...finish, reason: 'length' } : finish)
+    await give(finish.reason === 'stop' && units > cutAt(limits, usage) ? { ...finish, reason: 'length' } : finish)
   }
 }
 

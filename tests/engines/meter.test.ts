@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { checkUsage, createMeter, type RunPart } from '../../src/engines/meter'
+import { checkUsage, createMeter, meterAnswer, type RunPart } from '../../src/engines/meter'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { LIE_NAMES, startUpstream } from '../support/upstream'
@@ -70,6 +70,21 @@ describe('the end of a stream', () => {
     const parts: RunPart[] = []
     for await (const part of (await begin(engines, 'svc-1-flash', request())).parts) parts.push(part)
     expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
+  })
+
+  test('thoughts that an upstream counts beside its limit do not cut the answer', () => {
+    const usage = { promptTokens: 20, completionTokens: 110, reasoningTokens: 100 }
+    const answer = {
+      text: 'word '.repeat(11),
+      reasoning: '',
+      refusal: '',
+      toolCalls: [],
+      finish: 'stop' as const,
+      usage,
+    }
+    expect(meterAnswer(answer, { messages: [], maxOutputTokens: 10 })).toMatchObject({ finish: 'stop' })
+    const over = { ...answer, usage: { ...usage, reasoningTokens: 90 } }
+    expect(meterAnswer(over, { messages: [], maxOutputTokens: 10 })).toMatchObject({ finish: 'length' })
   })
 
   test('an answer that keeps its limit is never cut, though our count is only an estimate', async () => {
