@@ -51,6 +51,8 @@ type Link = { expires: string; signature: string }
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
 
 const MAX_CHARS = 120
+/** File systems take names of 255 bytes, the ending included. */
+const MAX_STEM_BYTES = 230
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
 
@@ -319,13 +321,18 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
  */
 export function safeFilename(wanted: string, extension: string | null): string {
   const last = wanted.split(/[\\/]/).at(-1) ?? ''
-  const bare = last.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, '').replace(/^[.\s]+/, '')
+  // Letters of some scripts and emoji are joined by two of the marks.
+  const bare = last
+    .replace(/[\p{Cc}\p{Co}\p{Cs}]|(?![\u200c\u200d])\p{Cf}|(?<![\p{L}\p{M}\p{So}\p{Sk}\ufe0f])[\u200c\u200d]/gu, '')
+    .replace(/^[.\s]+/, '')
   // A reserved word would be replaced with its ending.
   const clean = sanitize(RESERVED.test(bare) ? `_${bare}` : bare, { replacement: '_' })
   const dot = clean.lastIndexOf('.')
   const stem = dot > 0 ? clean.slice(0, dot) : clean
   const ending = extension ?? (dot > 0 ? clean.slice(dot + 1, dot + 13) : 'txt')
-  return `${shorten(stem, MAX_CHARS) || 'file'}.${ending}`
+  let shown = shorten(stem, MAX_CHARS)
+  for (let max = MAX_CHARS; Buffer.byteLength(shown) > MAX_STEM_BYTES; max -= 5) shown = shorten(stem, max)
+  return `${shown || 'file'}.${ending}`
 }
 
 /** The media type that the ending of a name says, `application/octet-stream` for none. The name is never opened. */
