@@ -323,7 +323,7 @@ export function safeFilename(wanted: string, extension: string | null): string {
   const last = wanted.split(/[\\/]/).at(-1) ?? ''
   // Letters of some scripts and emoji are joined by two of the marks.
   const bare = last
-    .replace(/[\p{Cc}\p{Co}\p{Cs}]|(?![\u200c\u200d])\p{Cf}|(?<![\p{L}\p{M}\p{So}\p{Sk}\ufe0f])[\u200c\u200d]/gu, '')
+    .replace(/[\p{Cc}\p{Co}\p{Cs}]|(?!\p{Join_Control})\p{Cf}|(?<![\p{L}\p{M}\p{So}\p{Sk}])\p{Join_Control}/gu, '')
     .replace(/^[.\s]+/, '')
   // A reserved word would be replaced with its ending.
   const clean = sanitize(RESERVED.test(bare) ? `_${bare}` : bare, { replacement: '_' })
