@@ -210,11 +210,12 @@ function pruned({ properties, items }: Shape, value: unknown, path: string, drop
 
 function withPlainPaths({ knowledge, knowledgeFiles, ...rest }: Record<string, unknown>): Record<string, unknown> {
   const isMap = typeof knowledgeFiles === 'object' && knowledgeFiles !== null && !Array.isArray(knowledgeFiles)
+  const paths = Array.isArray(knowledge) ? knowledge.map(plainPath) : knowledge
+  // A list that is too long keeps its length, so the review refuses it.
+  const isShort = Array.isArray(paths) && paths.length <= MANIFEST_LIMITS.knowledgeFiles
   return {
     ...rest,
-    ...(knowledge === undefined
-      ? {}
-      : { knowledge: Array.isArray(knowledge) ? [...new Set(knowledge.map(plainPath))] : knowledge }),
+    ...(knowledge === undefined ? {} : { knowledge: isShort ? [...new Set(paths)] : paths }),
     ...(knowledgeFiles === undefined
       ? {}
       : { knowledgeFiles: isMap ? withPlainNames(knowledgeFiles) : knowledgeFiles }),

@@ -56,6 +56,7 @@ const REFUSALS: [string, Record<string, unknown>, string, string][] = [
   ],
   ['a prompt of 20,001', { systemPromptExtension: 'a'.repeat(20_001) }, 'schema', 'at most 20000'],
   ['a readme of 50,001', { readme: 'a'.repeat(50_001) }, 'schema', 'at most 50000'],
+  ['51 knowledge files, all the same', { knowledge: Array(51).fill('a.md') }, 'schema', 'at most 50'],
   ['eleven keywords', { keywords: 'abcdefghijk'.split('') }, 'schema', 'at most 10'],
   ['21 tools', { tools: Array.from({ length: 21 }, (_, at) => tool({ name: `t_${at}` })) }, 'schema', 'at most 20'],
   ['a license that is none', { license: 'EVIL LICENSE!' }, 'schema', 'SPDX'],
