@@ -192,7 +192,7 @@ type Output = {
 }
 
 /** How work ended, by the error that ended it; undefined for work that was done. */
-export function endingOf(broken: unknown): Ending {
+export function endingOf(broken?: unknown): Ending {
   if (broken === undefined) return { status: 200, errorCode: null, broken }
   if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
   const status = broken.code === 'client_closed' ? 499 : (STATUS[broken.kind] ?? 500)

@@ -101,7 +101,7 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
   const hit = stop?.hit() ?? null
   const likely = request.sampling?.logprobs === undefined ? undefined : answer.logprobs
   const calls = hit === null ? answer.toolCalls : []
-  return {
+  const turn: Turn = {
     engineId,
     free,
     fallbackUsed,
@@ -113,11 +113,11 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
     stoppedBy: hit ?? knownStop(request, answer.stoppedBy),
     ttftMs: null,
     fingerprint: answer.fingerprint,
-    ...(likely ? { logprobs: hit === null ? likely : likelyIn(heard, likely) } : {}),
     promptTokens: usage.promptTokens,
     completionTokens: usage.completionTokens,
-    ...sumDetails([usage]),
   }
+  if (likely) turn.logprobs = hit === null ? likely : likelyIn(heard, likely)
+  return Object.assign(turn, sumDetails([usage]))
 }
 
 /** The tokens that lie whole in the beginning of an answer that was cut. */
@@ -224,7 +224,7 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
     turn
   assertPassable(turn, offered, mode)
   const toolCalls = wantedBy(offered, turn.toolCalls)
-  return {
+  const result: AgentResult = {
     engineId,
     free,
     promptTokens,
@@ -232,11 +232,9 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
     content: text || refusal,
     reasoning,
     refusal,
-    ...sumDetails([turn]),
     finish: finish === 'tool-calls' && !toolCalls.length ? 'stop' : finish,
     stoppedBy: turn.stoppedBy,
     fingerprint: turn.fingerprint,
-    ...(turn.logprobs ? { logprobs: turn.logprobs } : {}),
     fallbackUsed,
     ttftMs,
     turns: [turn],
@@ -244,6 +242,8 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
     toolCalls,
     warnings: [...(demands(offered) && !toolCalls.length ? [NOT_CALLED] : []), ...unknownIn(turn, offered)],
   }
+  if (turn.logprobs) result.logprobs = turn.logprobs
+  return Object.assign(result, sumDetails([turn]))
 }
 
 /**

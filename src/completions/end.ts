@@ -127,8 +127,7 @@ export async function replay(house: House, run: Run, cached: StoredAnswer): Prom
   const isPlain = !(run.conversationId || run.call.once)
   const unit = async (tx: Tx) => {
     if (run.conversationId) await keepTurn(house, tx, run, answer, false)
-    const guardrails = firedIn(run, answer)
-    await record(house, tx, run, { agentResult: null, answer, guardrails, ...endingOf(undefined) })
+    await record(house, tx, run, { agentResult: null, answer, guardrails: firedIn(run, answer), ...endingOf() })
     if (run.call.once) await keepReply(tx, run, answer)
   }
   await house.holds.ending(null, unit, isPlain)
@@ -192,43 +191,48 @@ async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> 
 
 function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
+  const { content, logprobs = [] } = result
   const isAnswer = result.finish !== 'content-filter'
   const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
   // A guardrail may have changed the content since.
-  const spoken = contentOf(result.spoken ?? []) === result.content ? result.spoken : undefined
+  const spoken = contentOf(result.spoken ?? []) === content ? result.spoken : undefined
   // Of a refusal there is nothing more to ask.
-  const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(result.content)
-  const { content, reasoning, finish, stoppedBy, fingerprint, logprobs = [], toolCalls } = result
-  const { promptTokens, completionTokens } = result
-  const parts = { content, reasoning, finish, stoppedBy, fingerprint, toolCalls, promptTokens, completionTokens }
+  const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(content)
   const isNamed = run.warnings.some((warning) => /\blogprobs\b/.test(warning))
   const lacksLikely = run.request.sampling?.logprobs !== undefined && !logprobs.length && !isNamed
-  return {
+  const answer: StoredAnswer = {
     id: run.id,
-    ...(logprobs.length ? { logprobs } : {}),
     createdAt,
-    ...parts,
+    content,
+    reasoning: result.reasoning,
+    finish: result.finish,
+    stoppedBy: result.stoppedBy,
+    fingerprint: result.fingerprint,
+    toolCalls: result.toolCalls,
+    promptTokens: result.promptTokens,
+    completionTokens: result.completionTokens,
     resolvedMode: run.resolvedMode,
     model,
     toolsUsed: result.toolUses.map(({ id: _, ...use }) => use),
-    ...(spoken ? { spoken } : {}),
     refusal,
     artifacts: [],
-    followUps: asksOn ? suggestFollowUps(work, result.content) : [],
+    followUps: asksOn ? suggestFollowUps(work, content) : [],
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
-    structuredOutput: structuredOutput(work, result.content),
+    structuredOutput: structuredOutput(work, content),
     routing: result.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
     warnings: [
       ...run.warnings,
       ...result.warnings,
-      ...(result.content && lacksLikely ? ['"logprobs" is null, because the engine gave none.'] : []),
-      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(result.content))) : []),
+      ...(content && lacksLikely ? ['"logprobs" is null, because the engine gave none.'] : []),
+      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(content))) : []),
     ],
     guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
-    ...sumDetails([result]),
     toolCents: run.spent.made?.costCents ?? 0,
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }
+  if (logprobs.length) answer.logprobs = logprobs
+  if (spoken) answer.spoken = spoken
+  return Object.assign(answer, sumDetails([result]))
 }
 
 /** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
@@ -239,13 +243,11 @@ function refusalOf({ request }: Run, { content, finish }: AgentResult): string |
 
 /** Records a run with a usage row, an audit row and an event; never stores the prompt itself (docs/api.md 2). */
 async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<void> {
-  const { events } = house
   await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
-  if (ending.guardrails.length) await emitFirings(events, tx, run, ending.guardrails)
+  if (ending.guardrails.length) await emitFirings(house.events, tx, run, ending.guardrails)
   if (house.traceBodies) await keep(house, tx, run, ending)
-  const { call } = run
   if (ending.errorCode || !ending.answer) return
-  await events.emit(tx, completionCreated, ownerOf(call.caller), factsOf(run, ending.answer), call)
+  await house.events.emit(tx, completionCreated, ownerOf(run.call.caller), factsOf(run, ending.answer), run.call)
 }
 
 /** Keeps request and answer if the account wants it: never of stealth modes, nor what a guardrail changed. */

@@ -121,14 +121,12 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
     const { honours, forClients, model } = doorOf(request, caller)
     const original = { ...body, model: engines.named(model ?? body.model) }
     const read = requestFromChat(original, honours, forClients)
-    return {
-      ...read,
-      // Sent again, its parameters count as they did at this address.
-      original: forClients ? original : { ...original, svc_base: '/api/v1' },
-      ...(ignores ? { ignores } : {}),
-      ...(files.length ? { files } : {}),
-      warnings: [...read.warnings, ...warnings],
-    }
+    // Sent again, its parameters count as they did at this address.
+    read.original = forClients ? original : { ...original, svc_base: '/api/v1' }
+    if (ignores) read.ignores = ignores
+    if (files.length) read.files = files
+    if (warnings.length) read.warnings = [...read.warnings, ...warnings]
+    return read
   }
 
   return {

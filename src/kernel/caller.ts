@@ -137,6 +137,9 @@ export const asOneWork = <Args extends unknown[], T>(work: (...args: Args) => T,
 export function sameInWork<T>(key: object, read: () => T): T {
   const known = works.getStore()
   if (!known) return read()
-  if (!known.has(key)) known.set(key, read())
-  return known.get(key) as T
+  const found = known.get(key)
+  if (found !== undefined) return found as T
+  const first = read()
+  known.set(key, first)
+  return first
 }
