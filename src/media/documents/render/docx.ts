@@ -71,7 +71,7 @@ const numbers = (start: number, at: number) => ({
   levels: levels((level) => ({
     format: [word.LevelFormat.DECIMAL, word.LevelFormat.LOWER_LETTER, word.LevelFormat.LOWER_ROMAN][level % 3]!,
     text: `%${level + 1}.`,
-    start: level === 0 ? start : 1,
+    start,
   })),
 })
 
