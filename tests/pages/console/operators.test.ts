@@ -78,6 +78,28 @@ inChromium('the console of operators', async () => {
     await page.close()
   })
 
+  test('a reviewer opens every section, and is told which members the role does not see', async () => {
+    const reviewer = await world.person({ ofOrg: false })
+    await world.app.store.write((tx) =>
+      tx
+        .update(tx.of(users))
+        .set({ operator_role: 'reviewer' })
+        .where(eq(tx.of(users).id, reviewer.userId)),
+    )
+    const { page, problems } = await open('/all/workflows?tab=canvases', {}, reviewer)
+    await press(page, 'Answer in one sentence', 'link')
+    await sees(page, 'Your role reviewer does not see what people wrote')
+    const failed: string[] = []
+    for (const [path] of SCREENS.filter(([path]) => !/inbox|operators/.test(path))) {
+      await go(page, `/console/all/${path}`)
+      await page.waitForNetworkIdle({ idleTime: 200 })
+      if (await page.$('.failed')) failed.push(path)
+    }
+    expect(failed).toEqual([])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('an account is opened, credit is granted, and what is theirs is looked at', async () => {
     const { page, problems } = await open(`/all/platform/${person.userId}`, {}, admin)
     await sees(page, 'Grant credit…')

@@ -1,6 +1,6 @@
 import { ChevronsUpDown, CircleUser, Menu as MenuIcon, Monitor, Search } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { Link, Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import type { Need } from '../../../routes-live'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
@@ -83,6 +83,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
   const waiting = useWaiting(owner)
   const listed = [...sections.filter(({ group }) => group !== 'Platform'), ...platform]
   const [path, navigate] = useLocation()
+  const search = useSearch()
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [overlay, setOverlay] = useState<'palette' | 'help' | null>(null)
   useEffect(() => listenForKeys(() => setOverlay('palette')), [])
@@ -172,7 +173,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
       <div className="content">
         {owner.looksAt && <Looking owner={owner} />}
         <Notices />
-        <Crash key={path.split('/')[2]}>
+        <Crash key={path.split('/')[2]} place={path + search}>
           <Switch>
             {sections.map((section) => {
               const Screen = screenOf(owner, section)

@@ -9,7 +9,7 @@ import { Empty, Failed, Loading, Shown } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { whoOf } from './actions'
 import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { mayOperate, type Owner } from './boot'
+import { boot, mayOperate, type Owner } from './boot'
 import { useColumns } from './columns'
 import { unsaved } from './form'
 import { useKeys } from './keys'
@@ -367,9 +367,16 @@ function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: Detai
   const whole = (member ? read.data?.[member] : read.data) as Row | undefined
   // The row of a list can say more than the route of one.
   const found = whole ? { ...row, ...whole } : row
+  // Of an operator's answer: the members that are empty because of the role.
+  const withheld = (read.data?.withheld ?? []) as string[]
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (
     <Drawer title={found ? titleOf(found) : title} label={title} onClose={leave} wide={detail!.wide ?? false}>
+      {withheld.length > 0 && (
+        <p className="faint">
+          Your role {boot.operator_role} does not see what people wrote: {withheld.join(', ').replaceAll('_', ' ')}.
+        </p>
+      )}
       <Shown of={of}>{(data) => <Body row={data} close={close} />}</Shown>
     </Drawer>
   )

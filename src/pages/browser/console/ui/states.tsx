@@ -86,8 +86,8 @@ export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number
   )
 }
 
-/** A section that crashed says so; the rest of the page stays. */
-export class Crash extends Component<{ children: ReactNode }, { details: string | null }> {
+/** A section that crashed says so until another place is opened; the rest of the page stays. */
+export class Crash extends Component<{ place: string; children: ReactNode }, { details: string | null }> {
   override state = { details: null as string | null }
 
   static getDerivedStateFromError(error: unknown) {
@@ -96,6 +96,10 @@ export class Crash extends Component<{ children: ReactNode }, { details: string 
 
   override componentDidCatch(_: unknown, { componentStack }: ErrorInfo) {
     this.setState(({ details }) => ({ details: `${details}\n${componentStack}` }))
+  }
+
+  override componentDidUpdate({ place }: { place: string }) {
+    if (place !== this.props.place && this.state.details !== null) this.setState({ details: null })
   }
 
   override render() {
