@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { eventually } from '../support/eventually'
 import { type Client, createClient, type Json } from './client'
 
 /** Of a new key. */
@@ -71,7 +72,11 @@ function maxInMinute(letIn: readonly { sentAt: number; endedAt: number }[]): num
 }
 
 async function made(client: Client, path: string, body: object): Promise<Json> {
-  const outcome = await client.send('POST', path, body)
+  const key = crypto.randomUUID()
+  const outcome = await eventually(
+    () => client.send('POST', path, body, key),
+    ({ is }) => is !== 'unknown',
+  )
   if (outcome.is !== 'acked') throw new Error(`${path}: ${JSON.stringify(outcome)}`)
   return outcome.value
 }

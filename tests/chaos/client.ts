@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { timeGivenTo } from '../support/effort'
 
 /**
  * What came of a request: acknowledged (a whole answer, or a stream to its terminal frame), refused
@@ -15,6 +16,12 @@ export type Json = any
 export type Client = ReturnType<typeof createClient>
 
 const UNKNOWN = { is: 'unknown' } as const
+/** How long a server that has just started may say that it cannot answer yet. */
+const BUSY_MS = 60_000
+const ASK_AGAIN_MS = 50
+
+/** A server that has just started, and the credential of its clients. */
+export type Started = { url: string; key: string; pid: number }
 
 /**
  * `url` is asked for before each request, so that a client can go from one node to another. `isAway`: which refusals
@@ -96,5 +103,15 @@ export function createClient(
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
+  }
+}
+
+/** Asks again while the server answers 503, which says that nothing happened: a busy machine is no fault of it. */
+export async function whenReady<T>({ pid }: Pick<Started, 'pid'>, ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  const waited = timeGivenTo(pid)
+  for (;;) {
+    const outcome = await ask()
+    if (outcome.is !== 'refused' || outcome.status !== 503 || waited() > BUSY_MS) return outcome
+    await Bun.sleep(ASK_AGAIN_MS)
   }
 }

@@ -7,6 +7,8 @@ export function startEndpoint() {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
+    // A connection that waits on a slow machine is not ended while a request is on its way.
+    idleTimeout: 0,
     async fetch(request) {
       called += 1
       const { arguments: args } = (await request.json()) as { arguments: { ms: number } }

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually'
 import { seededRandom } from '../support/random'
 import { devKeyOf } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
-import { createClient } from './client'
+import { createClient, whenReady } from './client'
 import { copyDataDir, inspectCopy, verifyCopy } from './copy'
 import { reread } from './reread'
 import { createRig } from './rig'
@@ -150,10 +150,20 @@ test.each([
   60_000,
 )
 
+test('a server that is busy is asked again, and anything else is what it said', async () => {
+  const statuses = [503, 503, 200, 404]
+  const busy = Bun.serve({ port: 0, fetch: () => Response.json({}, { status: statuses.shift()! }) })
+  const client = createClient(busy.url.origin, 'x')
+  const ask = () => whenReady({ pid: process.pid }, () => client.send('GET', 'models'))
+  expect((await ask()).is).toBe('acked')
+  expect(await ask()).toMatchObject({ is: 'refused', status: 404 })
+  await busy.stop(true)
+})
+
 test('reading back sees a turn that changed, a name that changed, a conversation that went or came back', async () => {
   const server = await rig.boot()
   const problems = await reread(
-    { url: server.url, key: devKeyOf(rig.dataDir) },
+    { url: server.url, key: devKeyOf(rig.dataDir), pid: server.pid },
     {
       conversations: [
         { ...changed!, turns: changed!.turns.map(({ prompt }) => ({ prompt, answer: 'something else' })) },

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { type ScriptedStripe, session } from '../support/stripe'
-import { type Client, createClient, type Json, type Outcome } from './client'
+import { type Client, createClient, type Json, type Outcome, type Started, whenReady } from './client'
 import { inParallel } from './parallel'
 import type { Witness } from './witness'
 
@@ -19,14 +19,14 @@ export async function tell(client: Client, stripe: ScriptedStripe, { id }: Purch
 }
 
 /** After a start the processor tells again what nobody acknowledged, and some of what somebody did. */
-export async function tellAll(server: { url: string; key: string }, stripe: ScriptedStripe, { purchases }: Witness) {
+export async function tellAll(server: Started, stripe: ScriptedStripe, { purchases }: Witness) {
   const client = createClient(server.url, server.key)
   const due = [
     ...purchases.filter(({ notify: notice }) => !notice),
     ...purchases.filter(({ notify: notice }) => notice).slice(-SAMPLE),
   ]
   return inParallel(due, async (purchase) => {
-    const outcome = await tell(client, stripe, purchase)
+    const outcome = await whenReady(server, () => tell(client, stripe, purchase))
     if (outcome.is !== 'acked') return [`the event of ${purchase.id} was not taken in: ${outcome.is}`]
     purchase.notify = true
     return []

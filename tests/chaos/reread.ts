@@ -1,30 +1,32 @@
-import { type Client, createClient, type Json } from './client'
+import { createClient, type Json, type Outcome, type Started, whenReady } from './client'
 import { inParallel } from './parallel'
 import type { KeyAck, Known, Made, Witness } from './witness'
 
-type Deps = { url: string; key: string }
+type Read = (path: string) => Promise<Outcome<Json>>
 
 /**
  * Reads back through the API what was acknowledged, and says what is missing or different. What was in
  * flight when the server died may have happened or not; which of the two is taken as known from here on.
  */
 export async function reread(
-  deps: Deps,
+  server: Started,
   { conversations, keys, made }: Pick<Witness, 'conversations' | 'keys' | 'made'>,
 ): Promise<string[]> {
-  const client = createClient(deps.url, deps.key)
+  const readAs = (key: string) => (path: string) =>
+    whenReady(server, () => createClient(server.url, key).send('GET', path))
+  const read = readAs(server.key)
   const found = await inParallel(conversations, async (known) => {
-    const outcome = await client.send('GET', `conversations/${known.id}`)
+    const outcome = await read(`conversations/${known.id}`)
     if (outcome.is === 'unknown') return [`conversation ${known.id} could not be read`]
     return outcome.is === 'acked' ? compare(known, outcome.value.conversation) : compareGone(known, outcome)
   })
-  const usable = await inParallel(keys, (each) => useKey(deps.url, each))
-  const there = await inParallel(made, (thing) => findAgain(client, thing))
+  const usable = await inParallel(keys, (each) => useKey(readAs(each.secret), each))
+  const there = await inParallel(made, (thing) => findAgain(read, thing))
   return [...found, ...usable, ...there]
 }
 
-async function findAgain(client: Client, thing: Made): Promise<string[]> {
-  const outcome = await client.send('GET', `${thing.path}/${thing.id}`)
+async function findAgain(read: Read, thing: Made): Promise<string[]> {
+  const outcome = await read(`${thing.path}/${thing.id}`)
   const isThere = outcome.is === 'acked'
   if (!isThere && (outcome.is === 'unknown' || outcome.status !== 404))
     return [`${thing.path}/${thing.id} could not be read: ${outcome.is === 'refused' ? outcome.text : outcome.is}`]
@@ -73,8 +75,8 @@ function turnsOf(messages: { role: string; content: string }[]) {
 }
 
 /** A key that was handed out works, and is the key it was. */
-async function useKey(url: string, { id, name, secret }: KeyAck): Promise<string[]> {
-  const outcome = await createClient(url, secret).send('GET', `keys/${id}`)
+async function useKey(read: Read, { id, name }: KeyAck): Promise<string[]> {
+  const outcome = await read(`keys/${id}`)
   if (outcome.is !== 'acked') return [`key ${id} was acknowledged and does not work`]
   return outcome.value.name === name ? [] : [`key ${id} is called "${outcome.value.name}", not "${name}"`]
 }

@@ -1,4 +1,5 @@
-import { createClient, type Json, type Outcome } from './client'
+import { timeGivenTo } from '../support/effort'
+import { createClient, type Json, type Outcome, type Started, whenReady } from './client'
 import { inParallel } from './parallel'
 import type { Keyed, Witness } from './witness'
 
@@ -12,12 +13,12 @@ const SAMPLE = 40
  * the commit the kill hit (docs/promises.md I2); what was answered is answered again, byte for byte (docs/promises.md
  * I10). Says what is not so.
  */
-export async function retryAll(server: { url: string; key: string }, witness: Witness): Promise<string[]> {
+export async function retryAll(server: Started, witness: Witness): Promise<string[]> {
   const client = createClient(server.url, server.key)
-  const sent = ({ path, body, key }: Keyed) => client.send('POST', path, body, key)
+  const sent = ({ path, body, key }: Keyed) => whenReady(server, () => client.send('POST', path, body, key))
 
   const finished = await inParallel(witness.unfinished.splice(0), async (request) => {
-    const outcome = await whenFree(() => sent(request))
+    const outcome = await whenFree(server, () => sent(request))
     if (outcome.is !== 'acked') return [`the ${request.kind} under ${request.key} was retried: ${notify(outcome)}`]
     if (outcome.isReplay) witness.replayed()
     request.note(outcome.value, outcome.requestId)
@@ -36,11 +37,11 @@ function sameAgain({ kind, key }: Keyed, text: string, again: Outcome<Json>): st
 }
 
 /** Asks until nobody holds the key, for as long as a dead process may hold it. */
-async function whenFree(ask: () => Promise<Outcome<Json>>): Promise<Outcome<Json>> {
-  const until = performance.now() + STUCK_MS
+async function whenFree({ pid }: Started, ask: () => Promise<Outcome<Json>>): Promise<Outcome<Json>> {
+  const waited = timeGivenTo(pid)
   for (;;) {
     const outcome = await ask()
-    if (outcome.is !== 'refused' || outcome.status !== 409 || performance.now() > until) return outcome
+    if (outcome.is !== 'refused' || outcome.status !== 409 || waited() > STUCK_MS) return outcome
     await Bun.sleep(20)
   }
 }

@@ -19,6 +19,16 @@ export async function effortOf(work: () => unknown, tries = TRIES): Promise<numb
 export const neededBy = (pid: number, ms: number, queuedBefore: number): number =>
   Math.max(0, ms - spentBy(String(pid)).queuedMs - (spentBy('thread-self').queuedMs - queuedBefore))
 
+/**
+ * Milliseconds that pass from now on while neither this thread nor the main thread of that process waits for a core: for
+ * a limit of a server, on a machine that has no time for it.
+ */
+export function timeGivenTo(pid: number): () => number {
+  const queued = () => spentBy('thread-self').queuedMs + spentBy(String(pid)).queuedMs
+  const [from, before] = [performance.now(), queued()]
+  return () => performance.now() - from - (queued() - before)
+}
+
 let known: Promise<number> | undefined
 
 /** How many times slower than the reference machine this one is; at least 1. */

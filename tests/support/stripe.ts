@@ -23,7 +23,7 @@ export function startStripe() {
   let lastCustomer = ''
   const next = (prefix: string) => `${prefix}_${String(++made).padStart(6, '0')}`
 
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
 
   return {
     url: `http://127.0.0.1:${server.port}`,

@@ -59,6 +59,8 @@ export async function startUpstream(options: UpstreamOptions = {}) {
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
   })
+  // A connection that waits on a slow machine is not ended while a request is on its way.
+  server.keepAliveTimeout = 0
   const textOf = (body: Json) => (typeof options.text === 'function' ? options.text(body) : options.text)
   await new Promise<void>((ready) => server.listen(options.port ?? 0, '127.0.0.1', ready))
   const { port } = server.address() as AddressInfo
