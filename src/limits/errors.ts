@@ -38,6 +38,15 @@ export const tokensNeverFit = defineError(
     'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
 )
 
+/** 503: others count in Redis, which this server does not hear, and it does not hear them either. */
+export const cannotCount = defineError(
+  'unavailable',
+  'service_unavailable',
+  () =>
+    'This server cannot count requests together with the others at the moment, so it lets none in. Try again in a few ' +
+    'seconds.',
+)
+
 export const tierNotHigher = defineError(
   'invalid',
   'validation_error',

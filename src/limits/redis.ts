@@ -144,10 +144,13 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   let remembersFrom = Number.NEGATIVE_INFINITY
   let knownFrom = Number.NEGATIVE_INFINITY
   let isHeard = false
+  let heardFrom = Number.NEGATIVE_INFINITY
   return {
     look,
     ask,
     isHeard: () => isHeard,
+    /** Since when it has answered without a failure, by the monotonic clock. */
+    heardFrom: () => heardFrom,
     /** When its data began, by the clock of Redis. Zero until Redis has answered. */
     since: () => since,
     /** When its data began, by the monotonic clock. */
@@ -207,6 +210,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     if (clock.monotonic() < askAgainAt) return null
     try {
       const done = await work()
+      if (!isHeard) heardFrom = clock.monotonic()
       isHeard = true
       return done
     } catch {
