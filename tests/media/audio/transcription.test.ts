@@ -69,6 +69,7 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
       const { status, body } = await formTo(world, ada, 'audio/stt', form)
       expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'missing_file' })
     }
+    expect((await ada.send('POST', 'audio/stt')).body.error.code).toBe('missing_file')
     expect(left()).toEqual([])
   })
 
