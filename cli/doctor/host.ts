@@ -46,8 +46,15 @@ export const secretsCheck = hostCheck('secrets', ['config'], async (context) => 
         )
       : ok('in the database, wrapped by the master key')
   }
-  if (!existsSync(path))
+  if (!existsSync(path)) {
+    // Its master key is in its own environment.
+    if (await runningOf(context).catch(() => null))
+      return warn(
+        `a server runs here without ${here(context, path)}: name its master key to this shell, too, or put the file back`,
+        'svc-admin keyring status --help',
+      )
     return warn(`${here(context, path)} does not exist yet; the first start creates it`, 'svc-admin serve')
+  }
   if (!isPrivate(path)) return open(fail, context, path, 0o600, 'can be read by other users')
   return ok(`${here(context, path)} mode ${modeOf(path)}`)
 })
