@@ -154,8 +154,7 @@ function refreshOf({ status, headers, body }: PublicResponse): string | undefine
   const seen = head.replace(/<noscript[\s>][\s\S]*?(?:<\/noscript>|$)|<!--[\s\S]*?(?:-->|$)/gi, '')
   for (const [tag] of seen.matchAll(/<meta\s[^<>]{1,2200}>/gi)) {
     if (!/\bhttp-equiv\s*=\s*["']?refresh\b/i.test(tag)) continue
-    const [, place] = /\bcontent\s*=\s*["']?\s*\d(?:\.\d*)?\s*[;,]\s*url\s*=\s*(.+?)["']*\s*\/?>$/i.exec(tag) ?? []
-    const [address] = place?.replace(/^["']/, '').split(/["'\s]/) ?? []
+    const [, address] = /\bcontent\s*=[\s"']*\d(?:\.\d*)?\s*[;,]\s*url\s*=[\s"']*([^"'\s>]+)/i.exec(tag) ?? []
     if (address) return address.replaceAll('&amp;', '&')
   }
   return undefined
