@@ -5,6 +5,7 @@ import { type Call, keyIdOf, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
+import { timePart } from '../kernel/ids'
 import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 import { createWorkerPool } from '../kernel/worker-pool'
 import type { TokenAnswer, TokenTask } from './tokens.worker'
@@ -131,7 +132,7 @@ export async function embed(
   const tokens = counts.reduce((sum, count) => sum + count, 0)
   const dimensions = input.dimensions ?? null
   const known = free ? null : knownVectors(deps, call, dimensions)
-  const id = `emb_${randomBase62(24)}`
+  const id = `emb_${timePart(deps.clock.now())}${randomBase62(16)}`
   const answer = await charging.run(call, {
     kind: 'embedding',
     id,

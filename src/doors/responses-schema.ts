@@ -1,7 +1,7 @@
 import { Routing, ToolUse } from '../completions/schema'
 import { Firing } from '../guardrails/schema'
 import { randomBase62 } from '../kernel/crypto'
-import { defineId, type Id } from '../kernel/ids'
+import { defineId, type Id, timePart } from '../kernel/ids'
 import { JsonObject, listOf, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 
 export const ResponseId = defineId('response', 'resp')
@@ -11,8 +11,7 @@ export type ResponseId = Id<'response'>
  * The id of a response that begins now: the time comes first, so that rows are added at one end of the index, and four
  * zeros last, which the ids of its items replace.
  */
-export const newResponseId = (now: number): ResponseId =>
-  `resp_${now.toString(36).padStart(8, '0').slice(-8)}${randomBase62(12)}0000` as ResponseId
+export const newResponseId = (now: number): ResponseId => `resp_${timePart(now)}${randomBase62(12)}0000` as ResponseId
 
 /** The id of an item of a response, by its number in it from 1. */
 export const itemIdOf = (prefix: string, response: string, number: number): string =>

@@ -37,3 +37,6 @@ export const SessionId = defineId('session')
 export type SessionId = Id<'session'>
 
 export const newRequestId = (prefix = 'req'): string => `${prefix}_${randomBase62(24)}`
+
+/** Eight characters that sort by time in milliseconds. An id that begins with them goes to the end of its indexes. */
+export const timePart = (now: number): string => now.toString(36).padStart(8, '0').slice(-8)

@@ -149,6 +149,9 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     const { text } = await eve.send('GET', 'audit?action=embedding.created&limit=1')
     expect(text).toContain('prompt_sha256')
     expect(text).not.toContain('secret words')
+    // An index holds the id, so it begins with the time.
+    const [, time] = /"emb_(\w{8})\w{16}"/.exec(text)!
+    expect(Math.abs(Number.parseInt(time!, 36) - Date.now())).toBeLessThan(60_000)
   })
 
   test('cuts nothing: what is too long is refused by its place', async () => {

@@ -48,7 +48,7 @@ const CARRIAGE_RETURN = 13
 export type WireEvent = { line: string; raw: string; value: unknown }
 
 /** Bytes of an answer, at most. */
-export const MAX_TOTAL_BYTES = 50 * 1024 * 1024
+const MAX_TOTAL_BYTES = 50 * 1024 * 1024
 const END_WAIT_MS = 100
 
 const tooLarge = (what: string) => new EngineFailure('too-large', `${what} of the upstream is too large`)
