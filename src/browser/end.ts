@@ -26,7 +26,7 @@ const MB = 1024 * 1024
 /** Credit is reserved for this many minutes at a time. */
 export const HELD_MINUTES = 5
 
-/** Cost in micro-cents: 1.5 cents a minute, by the second, plus 1 cent per MB through a proxy, rounded up to cents. */
+/** Cost in micro-cents: 1.5 cents a minute, by the second, plus 1 cent per MB by proxy, rounded up to cents. */
 export function costOf(durationMs: number, proxyBytes: number): number {
   const seconds = Math.max(0, Math.ceil(durationMs / 1_000))
   const cents = (seconds * PER_MINUTE) / 60 + (proxyBytes / MB) * PROXY_PER_MB
