@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { sha256Hex } from '../kernel/crypto'
 
-/** One file for browsers: its text, and packed for those that take it so. */
+/** One file for browsers: its text, and its compressed forms. */
 export type Asset = {
   type: string
   text: string
@@ -11,11 +11,11 @@ export type Asset = {
   brotli?: Uint8Array<ArrayBuffer>
 }
 
-/** The files by the names under which they are served; a name has the hash of its content. */
+/** The files by the names under which they are served. A name contains the hash of its content. */
 export type AssetSet = {
   files: Map<string, Asset>
   nameOf: Record<AssetName, string>
-  /** What is in the frame's page itself, and the hashes by which its policy allows it. */
+  /** Inline parts of the frame's page, and the hashes that its policy allows. */
   inline: { style: string; styleHash: string; script: string; scriptHash: string }
 }
 
@@ -34,14 +34,14 @@ const ENTRIES = {
 } as const
 type AssetName = keyof typeof ENTRIES
 
-/** What is kept beside the server's bundle: the text of each file. */
+/** The text of each file, stored beside the server's bundle. */
 export type BuiltAssets = Record<AssetName, string>
 
 const FOLDER = join(import.meta.dir, 'browser')
 const HASH_LENGTH = 12
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
 
-/** Bundles the sources of the pages: one file for each entry, made smaller. */
+/** Bundles the sources of the pages: one minified file for each entry. */
 export async function buildAssets(): Promise<BuiltAssets> {
   const built = await Promise.all(
     Object.entries(ENTRIES).map(async ([name, entry]) => {
@@ -57,11 +57,11 @@ export async function buildAssets(): Promise<BuiltAssets> {
   return Object.fromEntries(built) as BuiltAssets
 }
 
-/** Gives the files their names; `load` is called once, when the first page is asked for. */
+/** Gives the files their names. `load` is called once, for the first page. */
 export const createAssets = (load: () => Promise<BuiltAssets>) => once(() => load().then(named))
 export type Assets = ReturnType<typeof createAssets>
 
-/** Calls `load` when something is first asked for; a failure is tried again the next time. */
+/** Calls `load` on first use. A failure is retried the next time. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | null = null
   return () => {
@@ -73,10 +73,10 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** One file of the console: its text, and the same in Brotli, as Base64. */
+/** One file of the console: its text, and its Brotli form in Base64. */
 type ConsoleFile = { text: string; brotli: string }
 
-/** The console's files by name. `parts` has the script of each section and what it imports, to be loaded early. */
+/** The console's files by name. `parts` lists the script of each section with its imports, for preloading. */
 export type BuiltConsole = {
   files: Record<string, ConsoleFile>
   script: string
@@ -84,7 +84,7 @@ export type BuiltConsole = {
   parts: Record<string, string[]>
 }
 
-/** Bundles the console: an entry, a chunk for each section, and one sheet. `quality` is Brotli's, 1 to 11. */
+/** Bundles the console: an entry, a chunk for each section, and one style sheet. `quality` is Brotli's, 1 to 11. */
 export async function buildConsole(quality = 9): Promise<BuiltConsole> {
   const options = {
     minify: true,
@@ -110,14 +110,14 @@ export async function buildConsole(quality = 9): Promise<BuiltConsole> {
     const section = /console\/sections\/(\w+)\/\1\.tsx/.exec(entryPoint ?? '')?.[1]
     if (!section) continue
     const own = imports.filter(({ kind }) => kind === 'import-statement').map((one) => basename(one.path))
-    // Its charts are loaded by what draws them, and needed at once.
+    // The overview loads its charts lazily but needs them at once.
     const later = section === 'overview' ? chart : []
     parts[section] = [basename(path), ...own, ...later].filter((name) => name !== script)
   }
   return { files, script, style: basename(sheet.outputs[0]!.path), parts }
 }
 
-/** The console's files as they are served; `load` is called once, when the first page is asked for. */
+/** The console's files as they are served. `load` is called once, for the first page. */
 export const createConsoleAssets = (load: () => Promise<BuiltConsole>) =>
   once(async () => {
     const { files, ...names } = await load()
@@ -143,5 +143,5 @@ function named(built: BuiltAssets): AssetSet {
   return { files, nameOf, inline: { style, styleHash: sourceHash(style), script, scriptHash: sourceHash(script) } }
 }
 
-/** As a policy names a text of a page (CSP 3). */
+/** Hash of an inline text as a policy names it (CSP 3). */
 const sourceHash = (text: string): string => createHash('sha256').update(text).digest('base64')

@@ -1,7 +1,7 @@
 import { dataOf, html } from '../kernel/html'
 import type { AssetSet } from './assets'
 
-/** What the frame page needs of a widget; `config` goes into the page as it is, so it holds only what is public. */
+/** The widget's facts for the frame page. `config` goes into the page, so it has only public data. */
 export type ShownWidget = {
   config: {
     id: string
@@ -9,7 +9,7 @@ export type ShownWidget = {
     behavior?: { welcomeMessage?: string | null }
     security?: { turnstileScript?: string | null }
   } & Record<string, unknown>
-  /** Origins of the pages that may frame it; empty for none. */
+  /** Origins of the pages that may frame it. Empty for none. */
   frameAncestors: readonly string[]
 }
 
@@ -20,7 +20,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 }
 
-/** A picture's exact address as a source of the policy; null when it is not one that a policy can name. */
+/** The exact address of a picture as a source for the policy. Null if a policy cannot express it. */
 function sourceOf(address: string | null | undefined): string | null {
   const url = address ? URL.parse(address) : null
   if (!url) return null
@@ -29,13 +29,13 @@ function sourceOf(address: string | null | undefined): string | null {
 }
 
 /**
- * The headers of the frame: own scripts and styles only, and framed by nobody but the allowed pages (docs/operating.md
+ * The headers of the frame: only its own scripts and styles, and only the allowed pages may frame it (docs/operating.md
  * 5.1).
  */
 export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }: AssetSet): Record<string, string> {
   const { logoUrl, avatarUrl } = config.appearance
   const pictures = [sourceOf(logoUrl), sourceOf(avatarUrl)].filter((source) => source !== null)
-  // Of the script of a bot check, with a space before it; empty without one.
+  // Origin of a bot check's script, with a leading space. Empty without one.
   const address = config.security?.turnstileScript
   const url = address ? URL.parse(address) : null
   const checker = url ? ` ${url.origin}` : ''
@@ -54,8 +54,8 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }
 }
 
 /**
- * The whole page: all that it shows is in it, so that nothing has to be asked before it can be read. Its body is what
- * is seen until the script has drawn the chat.
+ * The whole page. Contains everything for the first view, so that no further request delays it. The body is visible
+ * until the script has drawn the chat.
  */
 export const framePage = ({ config }: ShownWidget, { nameOf, inline }: AssetSet): string =>
   html`<!doctype html>

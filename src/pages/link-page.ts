@@ -4,17 +4,17 @@ import { html, type Markup, page } from '../kernel/html'
 /** The rules of a password, for the label of its field. */
 const CHOOSE = 'New password, 8 to 200 characters'
 
-/** Fields for a new password; the address is there for password managers. */
+/** Fields for a new password. The e-mail address helps password managers. */
 const newPasswordFields = (email: string): Markup => html`
 <label for="own-email">E-mail address</label>
 <input id="own-email" class="quiet" type="email" name="email" autocomplete="username" readonly value="${email}">
 <label for="new-password">${CHOOSE}</label>
 <input id="new-password" name="new_password" type="password" autocomplete="new-password" minlength="8" required>`
 
-/** Where this server is for browsers: what stands before its paths, and the script of this page. */
+/** The prefix of this server's paths, and the script of this page. */
 type At = { base: string; script: string }
 
-/** What a link opens: its script posts what follows the `#`, which the server has not seen yet. */
+/** The page that a link opens. Its script posts the part after the `#`, which the server has not received yet. */
 export const linkStartPage = ({ base, script }: At): string =>
   page(
     'Sign in',
@@ -26,7 +26,7 @@ export const linkStartPage = ({ base, script }: At): string =>
 
 type Entrance = { email: string; token: string; problem: string | null; mustChoose: boolean } & At
 
-/** Whom a link signs in. It is used up only by a press, so that no program that looks at links does. */
+/** Shows whom a link signs in. Only a press uses the link up, so that link-checking programs do not. */
 export const linkPage = ({ email, token, problem, mustChoose, base, script }: Entrance): string =>
   page(
     'Sign in',
@@ -49,7 +49,7 @@ ${
     { script },
   )
 
-/** How the operator of the server gets people in, where it sends no mail. */
+/** How the operator helps people to sign in if the server sends no mail. */
 const ASK = html`Ask the operator of this server for a new link: <code>svc-admin users link</code> creates one.`
 
 export const linkOverPage = (canMail: boolean, { base, script }: At): string =>
@@ -62,7 +62,7 @@ ${canMail ? linkForm(base, '', 'Send a new link to') : html`<p>${ASK}</p>`}
     { script },
   )
 
-/** Asks for a link by mail. */
+/** A form that requests a link by mail. */
 const linkForm = (
   base: string,
   email: string,
@@ -81,7 +81,7 @@ export const forgotten = (
 ): Markup => html`<h2>No password, or forgot it?</h2>
 ${canMail ? linkForm(base, email, 'We send a sign-in link to') : html`<p>${ASK}</p>`}`
 
-/** The same for every address, so that it does not tell who has an account. */
+/** The same text for every address, so that it does not reveal who has an account. */
 export const mailedPage = (base: string, email: string): string =>
   page(
     'Sign in',
@@ -92,7 +92,7 @@ export const mailedPage = (base: string, email: string): string =>
 
 type Invited = { found: OpenInvitation; token: string; problem: string | null; isSignedIn: boolean } & At
 
-/** An invitation: who is signed in joins with one press, others sign in or make the account that it is for. */
+/** An invitation. A signed-in person joins with one press. Others sign in, or create the invited account. */
 export const invitationPage = ({ found, token, problem, isSignedIn, base, script }: Invited): string => {
   const { org, email, role, hasAccount } = found
   const own = html`<input class="quiet" id="email" type="email" autocomplete="username" readonly value="${email}">`

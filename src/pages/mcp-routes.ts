@@ -4,25 +4,25 @@ import type { Guard } from '../http/guard'
 import type { Ask } from './mcp-schema'
 
 type Deps = {
-  /** Handles one request of this very app, as if it had come by the socket. */
+  /** Handles one request of this app, as if it had arrived at the socket. */
   handle(request: Request): Response | Promise<Response>
   version: string
   sleep(ms: number): Promise<void>
 }
 
-/** What a request of the API keeps of the one that caused it: who calls, and from where. */
+/** Headers that an API request copies from the MCP request: the caller and the origin. */
 const PASSED_ON = ['authorization', 'origin', 'sec-fetch-site', 'cookie']
 
 /**
- * `POST /mcp`: the MCP server over streamable HTTP. It keeps nothing between two requests, so that any process answers
- * each. What its tools do goes through the API with the caller's key: scopes, limits, credit and record are the same.
+ * `POST /mcp`: the MCP server over streamable HTTP. It keeps no state between requests, so that any process can answer
+ * each. Its tools call the API with the caller's key, so scopes, limits, credit and records apply.
  */
 export const mcpRoutes = ({ handle, version, sleep }: Deps, guard: Guard) =>
   new Elysia({ detail: { hide: true } }).use(guard).post(
     '/mcp',
     async ({ body, request, exchange }) => {
       exchange.keepOpen()
-      // Loaded by the first call: no other route needs the protocol.
+      // Loaded by the first call, because no other route needs the protocol.
       const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
         import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
         import('./mcp-server'),
@@ -30,7 +30,7 @@ export const mcpRoutes = ({ handle, version, sleep }: Deps, guard: Guard) =>
       const server = createMcpServer({ ask: asker(request, handle), project: {}, sleep }, version)
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
       await server.connect(transport)
-      // The library reads the address and not the body, which is parsed.
+      // The library reads only the address and headers here, because the body is already parsed.
       const { method, headers } = request
       return transport.handleRequest(new Request(urlOf(request), { method, headers }), { parsedBody: body })
     },

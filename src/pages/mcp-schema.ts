@@ -2,10 +2,10 @@
 // biome-ignore lint/suspicious/noExplicitAny: answers of every route come by here
 export type ApiAnswer = { ok: boolean; status: number; body: any }
 
-/** Sends one request of the API with the credential of the user of the MCP server; `path` begins after `/api/v1`. */
+/** Sends one API request with the credential of the MCP server's user. `path` begins after `/api/v1`. */
 export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
 
-/** What `svc.config.json` says for every completion (docs/api.md 23.3). */
+/** Settings of `svc.config.json` for every completion (docs/api.md 23.3). */
 export type Project = {
   persona?: string | { system_prompt: string }
   skills?: readonly string[]
@@ -18,6 +18,6 @@ export type Project = {
 export type Backend = {
   ask: Ask
   project: Project
-  /** Waits between two looks at a job. */
+  /** Pause between two checks of a job. */
   sleep(ms: number): Promise<void>
 }

@@ -9,8 +9,8 @@ import type { Backend } from './mcp-schema'
 import { RESOURCES, Refused, TOOLS } from './mcp-tools'
 
 /**
- * The MCP server of docs/api.md 23.3. Every result is one text block, and failures are texts too, so that the agent
- * reads them. It knows the API only by `backend.ask`.
+ * The MCP server of docs/api.md 23.3. Every result is one text block. Failures are texts too, so that the agent reads
+ * them. It uses the API only through `backend.ask`.
  */
 export function createMcpServer(backend: Backend, version: string): Server {
   const server = new Server({ name: 'svc', version }, { capabilities: { tools: {}, resources: {} } })
@@ -48,7 +48,7 @@ export function createMcpServer(backend: Backend, version: string): Server {
   return server
 }
 
-/** A sentence about the first member that is not one of the words its tool lists; null when there is none. */
+/** A sentence about the first argument whose value its tool does not list. Null if all are valid. */
 function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
   for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
     const given = input[member] ?? undefined

@@ -1,17 +1,17 @@
 import type { ApiAnswer, Backend } from './mcp-schema'
 
 type Input = Record<string, unknown>
-/** JSON Schema of one argument; what is sent must be one of `enum`. */
+/** JSON Schema of one argument. The value must be one of `enum`. */
 type Member = { type: string; description?: string; enum?: readonly string[]; items?: object; default?: string }
 type Tool = {
   name: string
   description: string
   inputSchema: { type: 'object'; properties: Record<string, Member>; required?: string[] }
-  /** The text of the result; throws {@link Refused} for what the API refused. */
+  /** The text of the result. Throws {@link Refused} for an error of the API. */
   run(input: Input, backend: Backend): Promise<string>
 }
 
-/** What the API answered instead of a result. */
+/** An error answer of the API in place of a result. */
 export class Refused extends Error {
   override name = 'Refused'
 }
@@ -146,7 +146,7 @@ export const TOOLS: readonly Tool[] = [
   },
 ]
 
-/** The resources of docs/api.md 23.3, each a route whose answer is given as JSON. */
+/** The resources of docs/api.md 23.3. Each returns the JSON answer of a route. */
 export const RESOURCES = [
   { uri: 'svc://models', name: 'Models', path: '/models' },
   { uri: 'svc://skills/installed', name: 'Installed skills', path: '/skills?filter=installed' },
@@ -155,7 +155,7 @@ export const RESOURCES = [
 
 const readable = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
-/** The body of a success. Throws {@link Refused} with the API's own sentence otherwise. */
+/** The body of a success. Otherwise throws {@link Refused} with the API's own message. */
 function taken({ ok, status, body }: ApiAnswer) {
   if (ok) return body
   const { message, code } = body?.error ?? {}

@@ -3,7 +3,7 @@ import { defineResource, scopeOf } from '../resource'
 import { referenceSettings } from './reference/config'
 import * as words from './views-schema'
 
-/** Sections of the console with their filters, kept under a name. */
+/** Sections of the console with their filters, saved under a name. */
 export const savedView = defineResource({
   name: 'saved_view',
   title: { one: 'saved view', many: 'saved views' },

@@ -11,7 +11,7 @@ import type { Context, Entering } from './routes-entering'
 
 type Shown = { base: string; problem: string | null; email: string; next: string; signUp: boolean; canMail: boolean }
 
-/** Signing in with e-mail address and password. */
+/** The form to sign in with e-mail address and password. */
 const signInPage = ({ base, problem, email, next, signUp, canMail }: Shown): string =>
   page(
     'Sign in',
@@ -29,7 +29,7 @@ ${signUp && html`<p><a href="${base}/sign-up">Create an account</a></p>`}
 ${forgotten(canMail, base, email)}`,
   )
 
-/** Making an account, where the server lets everybody. */
+/** The form to create an account, if the server allows sign-up. */
 const signUpPage = ({ base, problem, email }: Pick<Shown, 'base' | 'problem' | 'email'>): string =>
   page(
     'Create an account',
@@ -53,23 +53,23 @@ type Deps = {
   secure: boolean
   signUp: boolean
   canMail: boolean
-  /** What stands before every path of this server. */
+  /** Prefix of every path of this server. */
   base: string
 }
 const signUpForm = checker(SignUp)
 export type Answer = { headers: Record<string, string | number | string[] | undefined>; status?: number | string }
 
 const Path = t.Optional(t.String({ maxLength: 2_000 }))
-/** Where to go on to; `next` is its older name. */
+/** The page to open afterwards. `next` is its older name. */
 const Next = checkedQuery(t.Object({ to: Path, next: Path }))
-/** Forms send where they come from, so that a form of another site is known for one. */
+/** Forms send their origin, so that a form of another site can be detected. */
 const FORM_PAGE = { ...pageHeaders(), 'referrer-policy': 'same-origin' }
 
-/** A path of this server's own pages, in the console with its filters; anything else leads to the console. */
+/** A path of this server's own pages, or of the console with its filters. Any other value leads to the console. */
 const ownPath = (next: string | undefined): string =>
   next && (/^\/[a-z][\w/-]*$/.test(next) || /^\/console\/[\w/:.-]*(\?[\w=&%.:+~-]*)?$/.test(next)) ? next : '/console'
 
-/** Where to sign in, to go on to `next`. */
+/** Address for signing in and then continuing at `next`. */
 export const signInAt = (next: string): string =>
   `/console/sign-in?to=${encodeURIComponent(next).replaceAll('%2F', '/')}`
 
@@ -89,11 +89,12 @@ export const accountPageRoutes = ({ auth, entering, secure, signUp, canMail, bas
     const next = ownPath(query.to ?? query.next)
     if (await entering.person({ exchange, request, route })) return goTo(set, base + next)
     Object.assign(set.headers, FORM_PAGE)
-    // A link of another site brings no cookie; what this page asks for does.
+    // After a link from another site, the browser sends no cookie with this request, but does so with requests of this
+    // page.
     if (request.headers.get('sec-fetch-site') === 'cross-site') {
       const address = base + signInAt(next)
       set.headers.refresh = `0; url=${address}`
-      // For who came by a link of another site and may be signed in: it continues by itself.
+      // For a person who followed a link from another site and may be signed in. Continues automatically.
       return page('One moment', html`<h1>One moment</h1><p><a href="${address}">Continue</a></p>`)
     }
     return signInPage({ base, problem: null, email: '', next, signUp, canMail })

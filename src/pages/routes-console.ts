@@ -11,7 +11,7 @@ import { type Answer, goTo, signInAt } from './routes-accounts'
 import type { Context, Entering } from './routes-entering'
 
 type Deps = {
-  /** What stands before every path of this server, behind a proxy that puts it below a prefix. */
+  /** Prefix of every path of this server, when a proxy puts it below one. */
   base: string
   entering: Pick<Entering, 'person'>
   assets: ConsoleAssets
@@ -24,9 +24,9 @@ type Deps = {
   }>
   /** The reader's own settings. */
   settings(call: Call): Promise<{ shortcuts: boolean; timezone: string }>
-  /** Whether operators may work in the console. */
+  /** True if operators may work in the console. */
   hasOperators: boolean
-  /** What the page needs to know of this server. */
+  /** Facts about this server for the page. */
   about: {
     version: string
     mode: 'production' | 'dev'
@@ -35,24 +35,24 @@ type Deps = {
   }
 }
 
-/** `all` is everybody, for operators. */
+/** An owner whose rows the console shows. `all` means everybody, for operators. */
 type BootOwner = { slug: string; id: string | null; name: string; role: string; permissions: readonly string[] }
 
-/** What the document tells its script. `permissions` are those of the person's role in each owner. */
+/** The data that the document passes to its script. `permissions` are those of the person's role in each owner. */
 export type Boot = Deps['about'] & {
   build: string
   base_path: string
   user: { id: string; email: string; name: string | null; has_password: boolean }
-  /** What the person may do as an operator of this server; null for nobody's. */
+  /** The person's operator role on this server. Null for none. */
   operator_role: OperatorRole | null
   owners: BootOwner[]
-  /** Whether single keys do something. */
+  /** True if single keys are enabled. */
   shortcuts: boolean
-  /** The zone whose midnights part the days of charts: the reader's setting. */
+  /** The time zone whose midnights separate the days of charts, from the reader's settings. */
   timezone: string
 }
 
-/** Only what this server serves; styles and scripts only from files. */
+/** Only files of this server. Styles and scripts only from files. */
 const HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -66,10 +66,10 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), clipboard-write=(self)',
 }
 
-/** First parts of addresses that mean something else than an organization. */
+/** First parts of addresses that are not organizations. */
 const TAKEN = new Set(['me', 'all', 'sign-in', 'start', 'assets', 'invitation'])
 
-/** Sections that links name without an owner. */
+/** Sections that links may name without an owner. */
 const OWNERLESS = new Set(['inbox', 'settings', 'playground'])
 
 /** `/console`: one document for every address of the console, and its files. */
@@ -88,7 +88,7 @@ export function consoleRoutes({ base, entering, assets, me, settings, hasOperato
     }))
     const own = { slug: 'me', id: null, name: 'Personal', role: 'owner', permissions: [...PERMISSIONS] }
     const role = hasOperators ? operator_role : null
-    // Everybody's rows; the operators' routes say themselves who else than the admin may change what.
+    // Rows of everybody. The operators' routes themselves decide which roles besides the admin may change something.
     const permissions = role === 'admin' ? PERMISSIONS : (['viewUsage', 'viewAudit'] as const)
     const all = { slug: 'all', id: null, name: 'All owners', role: `operator (${role})`, permissions }
     const owners = [own, ...teams, ...(role === null ? [] : [all])]
@@ -119,7 +119,7 @@ export function consoleRoutes({ base, entering, assets, me, settings, hasOperato
     const { boot, home } = await bootOf(call, script)
     const [owner, section = 'overview'] = pathname.split('/').slice(2)
     if (!owner) return goTo(set, `${base}/console/${home}${search}`)
-    // A link that names no owner, as other pages have it, is for whom the person works.
+    // Other pages link here without an owner. The person's current owner is then used.
     if (OWNERLESS.has(owner) && !boot.owners.some(({ slug }) => slug === owner))
       return goTo(set, `${base}${pathname.replace('/console', `/console/${home}`)}${search}`)
     Object.assign(set.headers, HEADERS)

@@ -6,22 +6,22 @@ import { AppError } from '../kernel/errors'
 type Deps = {
   /** Throws 401. */
   authenticate(headers: { authorization: null; cookie: string }): TenantCaller | Promise<TenantCaller>
-  /** The caller as a member of the organization that the page names. Throws 404 for no member of it. */
+  /** The caller as a member of the organization that the page names. Throws 404 for a non-member. */
   actingIn(caller: TenantCaller, org: string): Promise<TenantCaller>
-  /** Throws 403 for a change that another site asks for. */
+  /** Throws 403 for a change that another site requests. */
   assertOwnPage(headers: BrowserHeaders): void
-  /** Counts the request; throws 429. */
+  /** Counts the request. Throws 429. */
   admit(caller: TenantCaller): void | Promise<void>
 }
 
 export type Context = { exchange: Exchange; request: Request; route: string }
 export type Entering = ReturnType<typeof createEntering>
 
-/** Who opens a page: the person whose session the cookie holds. Keys and bearer tokens are for programs. */
+/** Finds the person who opens a page, by the session in the cookie. Keys and bearer tokens are for programs. */
 export function createEntering({ authenticate, actingIn, assertOwnPage, admit }: Deps) {
   return { person, isStill, fromHere }
 
-  /** The call of the person who is signed in, counted as one of their requests; null for nobody. Throws 503, 429. */
+  /** The call of the signed-in person, counted as a request. Null if nobody is signed in. Throws 503, 429. */
   async function person({ exchange, request, route }: Context): Promise<Call | null> {
     fromHere(request)
     const signedIn = await callerOf(request.headers)
@@ -33,7 +33,7 @@ export function createEntering({ authenticate, actingIn, assertOwnPage, admit }:
     return callOf(exchange, route, request.signal)
   }
 
-  /** Whether the session of a page that stays open is still good, as far as anybody can say now. */
+  /** True if the session of an open page is still valid, or cannot be checked now. */
   async function isStill(headers: Headers): Promise<boolean> {
     return callerOf(headers).then(
       (caller) => caller !== null,
@@ -47,7 +47,7 @@ export function createEntering({ authenticate, actingIn, assertOwnPage, admit }:
     const found = await Promise.resolve(cookie)
       .then((value) => authenticate({ authorization: null, cookie: value }))
       .catch((error: unknown) => {
-        // That nobody can be asked is no sign of having been signed out.
+        // An unavailable store does not mean that the person is signed out.
         if (error instanceof AppError && error.kind === 'unavailable') throw error
         return null
       })

@@ -12,31 +12,28 @@ import type { Entering } from './routes-entering'
 type Chat = { session_id: string; config_id: string }
 type Transcript = Chat & { messages: { id: string }[] }
 
-/** What the inbox reads of the modules; each throws 404 for what is not the caller's. */
+/** Functions of other modules that the inbox reads. Each throws 404 for data that is not the caller's. */
 type InboxTranscript = {
   widgets(call: Call): Promise<{ id: string }[]>
   chats(call: Call, widgetId: string): Promise<Chat[]>
   chat(call: Call, which: { id: string; sessionId: string }, after: string | undefined): Promise<Transcript>
   /**
-   * Calls back at each change in chats of these widgets, with the chat whose visitor only writes, until the returned
-   * function is called.
+   * Calls `changed` at each change in chats of these widgets, until the returned function is called. The argument is
+   * the chat's id if only its visitor is typing.
    */
   watch(widgetIds: readonly string[], changed: (writing: string | null) => void): () => void
-  /** Whether the visitor of this chat writes something now. */
+  /** True while the visitor of this chat is typing. */
   writes(sessionId: string): boolean
 }
 type Deps = { transcript: InboxTranscript; entering: Entering; base: string; streams: Streams; clock: Clock }
 
-/** What happens is told at once. What is missed, a new widget or a session that has ended, is found within this. */
+/** Changes are reported at once. Lost notices, new widgets and ended sessions are found within this time. */
 const LOOK_MS = 2_000
-/** Under many changes the page is told at most this often. */
+/** Minimum time between two messages to the page. */
 const GATHER_MS = 100
 const Which = checkedQuery(t.Object({ chat: t.Optional(t.String({ pattern: '^[\\w-]{1,64}/[\\w-]{1,64}$' })) }))
 
-/**
- * What the console's inbox hears: the queue and the open chat of the owner that `X-Svc-Org` names (docs/operating.md
- * 5.3).
- */
+/** Events for the console's inbox: the queue and the open chat of the owner in `X-Svc-Org` (docs/operating.md 5.3). */
 export function inboxRoutes({ transcript: inboxTranscript, entering, base, streams, clock }: Deps, guard: Guard) {
   return new Elysia({ detail: { hide: true } })
     .use(guard)
@@ -67,7 +64,7 @@ export function inboxRoutes({ transcript: inboxTranscript, entering, base, strea
       { open: true, timeLimit: 'own', query: Which },
     )
 
-  /** Writes the queue and the open chat whenever they have changed, as long as the page is open and signed in. */
+  /** Writes the queue and the open chat whenever they have changed, while the page is open and signed in. */
   async function follow(call: Call, { headers, signal }: Request, chat: string | undefined, write: Write) {
     const [id, sessionId] = chat?.split('/') ?? []
     let queue = ''
@@ -76,7 +73,7 @@ export function inboxRoutes({ transcript: inboxTranscript, entering, base, strea
     while (!signal.aborted && (await entering.isStill(headers))) {
       const widgets = (await inboxTranscript.widgets(call)).map(({ id }) => id)
       const nap = new AbortController()
-      // Listens before it reads: what comes in between wakes it.
+      // Listens before it reads, so that changes in between wake it.
       const stop = inboxTranscript.watch(widgets, (writing) => {
         if (writing === null || writing === sessionId) nap.abort()
       })

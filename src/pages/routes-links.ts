@@ -23,7 +23,7 @@ const placeOf = async (base: string, assets: Assets) => ({
   script: `${base}/assets/${(await assets()).nameOf.link}`,
 })
 
-/** `/sign-in/link` and `/sign-in/mail`: links that sign in, and how to get one. */
+/** `/sign-in/link` and `/sign-in/mail`: use and request sign-in links. */
 export const linkPageRoutes = ({ links, base, entering, assets, secure }: Deps, guard: Guard) => {
   return new Elysia({ prefix: '/sign-in', detail: { hide: true } })
     .use(guard)
@@ -86,7 +86,7 @@ type InvitationDeps = PageDeps & {
   authenticate(headers: { authorization: null; cookie: string }): TenantCaller | Promise<TenantCaller>
 }
 
-/** `/console/invitation`: an invitation is accepted by the account that it is for, which may be made here. */
+/** `/console/invitation`: the invited account accepts an invitation. The account may be created here. */
 export const invitationPageRoutes = (deps: InvitationDeps, guard: Guard) => {
   const { auth, invitations, authenticate, base, entering, assets, secure } = deps
   return new Elysia({ prefix: '/console', detail: { hide: true } })
@@ -130,7 +130,7 @@ export const invitationPageRoutes = (deps: InvitationDeps, guard: Guard) => {
           return goTo(set, `${base}/console/${organization.slug}`)
         }
 
-        /** The call of the account that the invitation is for, signed in with what was sent. */
+        /** The call of the invited account, signed in with the submitted password. */
         async function entered(): Promise<Call> {
           const { email } = found!
           const given = { email, password: password.slice(0, 1_000) }

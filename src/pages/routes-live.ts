@@ -19,7 +19,7 @@ const KINDS = [
   ...(['visitor_waiting', 'approval_waiting', 'endpoint_failing', 'endpoint_off', 'cap_reached', 'cap_near'] as const),
   ...(['credit_low', 'hook_paused', 'key_expiring'] as const),
 ]
-/** Something that waits for a person. */
+/** An item that waits for a person. */
 const Need = t.Object(
   {
     kind: oneOf(KINDS),
@@ -57,10 +57,10 @@ type Row = Record<string, unknown>
 type State = { rows: readonly Row[]; facts?: Row }
 
 const MAX_ROWS = 50
-/** How often a topic is looked at, in ms; what is read less often changes less often. */
+/** Polling interval of topics, in ms. Slowly changing topics are read less often. */
 const LOOK_MS = 1_000
 const SELDOM_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
-/** Requests are read again for this long, so that none is missed that was written late. */
+/** Requests are read again for this long, so that late writes are not missed. */
 const OVERLAP_MS = 10_000
 
 const FILTERS = 'requests.'
@@ -77,17 +77,17 @@ const LiveQuery = t.Object({
 
 export type Feed = {
   clock: Clock
-  /** Who the request is from, as of now. Throws 401 where the key or session has ended. */
+  /** The current caller of the request. Throws 401 when the key or session has ended. */
   authenticate(headers: { authorization: string | null; cookie: string | null }): TenantCaller | Promise<TenantCaller>
   needs(call: Call): Promise<Need[]>
   search(call: Call, word: string): Promise<SearchResults>
   requests(call: Call, query: RequestQuery): Promise<Page<RequestRow>>
   countRequests(call: Call, query: RequestFilters): Promise<{ count: number }>
-  /** What each other topic shows. */
+  /** Reads each of the other topics. */
   topics: Record<Exclude<Topic, 'requests' | 'needs'>, (call: Call) => Promise<State>>
 }
 
-/** `/needs`, `/search`, and `/live`: what changes, as it changes. */
+/** `/needs`, `/search`, and `/live`, which streams changes. */
 export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Usage'] })
     .use(guard)
@@ -147,7 +147,7 @@ export const viewOperatorRoutes = (views: Resource<typeof savedView>, edge: Oper
 type Watching = { topics: readonly Topic[]; filters: RequestFilters }
 type Write = (item: SseFrame) => void | Promise<void>
 
-/** Writes a topic whenever it has changed, as long as the reader is there and may read it. */
+/** Writes a topic whenever it has changed, while the reader is connected and may read it. */
 async function follow(
   feed: Feed,
   call: Call,
@@ -180,13 +180,13 @@ async function follow(
 
 type News = { type: 'snapshot' | 'delta'; seq: number } & Row
 
-/** What is new in a list of rows with ids. */
+/** Finds changed rows of a list with ids. */
 function news(topic: Topic, read: (call: Call) => Promise<State>) {
   let [seq, facts, order] = [0, '', '']
   let rows = new Map<unknown, string>()
   return async (call: Call): Promise<News | null> => {
     const found = await read(call).catch((error: unknown) => {
-      // A topic that the reader may not see is empty; the others go on.
+      // A topic that the reader may not see is empty. The others continue.
       if (error instanceof AppError && error.kind === 'forbidden') return { rows: [] }
       throw error
     })
@@ -203,7 +203,7 @@ function news(topic: Topic, read: (call: Call) => Promise<State>) {
   }
 }
 
-/** Requests that were answered since the last look. */
+/** Requests answered since the last look. */
 function requestsNews({ clock, requests, countRequests }: Feed, filters: RequestFilters) {
   let [seq, lookedAt] = [0, 0]
   let known = new Set<string>()

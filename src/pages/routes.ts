@@ -9,12 +9,12 @@ import { frameHeaders, framePage, type ShownWidget } from './frame-page'
 
 const Preview = checkedQuery(t.Object({ preview: t.Optional(t.String({ maxLength: 200 })) }))
 
-/** A name has the hash of the content, so a file never changes. */
+/** A name contains the hash of its content, so a file never changes. */
 const FOREVER = 'public, max-age=31536000, immutable'
-/** The loader keeps its name; pages that contain it get a new one within ten minutes. */
+/** The loader keeps its name. Pages that contain it get a new version within ten minutes. */
 const TEN_MINUTES = 'public, max-age=600'
 
-/** A file, in the smallest form that the browser takes. */
+/** A file, in the smallest form that the browser accepts. */
 export function served({ type, text, gzip, brotli }: Asset, request: Request, cacheControl: string): Response {
   const taken = request.headers.get('accept-encoding') ?? ''
   const packed = brotli && /\bbr\b/.test(taken) ? 'br' : /\bgzip\b/.test(taken) ? 'gzip' : null
@@ -32,7 +32,7 @@ export function served({ type, text, gzip, brotli }: Asset, request: Request, ca
 
 const nothing = () => new Response(NOWHERE_PAGE, { status: 404, headers: NOWHERE_HEADERS })
 
-/** What browsers ask for beside each page, whatever its policy lets it load. */
+/** Browsers request this icon for each page, whatever its policy allows. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#1d4ed8"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/></svg>'
 
@@ -69,7 +69,7 @@ export const assetRoutes = (assets: Assets, guard: Guard) =>
       { open: true },
     )
 
-/** Finds a widget that may be shown: an active one, or any with a token for its preview; null otherwise. */
+/** Finds a widget that may be shown: an active one, or any with a valid preview token. Null otherwise. */
 export type FindWidget = (id: string, preview: string | null) => Promise<ShownWidget | null>
 
 /** `/embed/widget/{id}`: the page inside the frame (docs/api.md 15). */
@@ -89,15 +89,15 @@ type OperatorApi = { handle(request: Request): Response | Promise<Response> }
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /**
- * The operator API for the console, on the listener of browsers. It is there only for requests with a
- * cookie and without a bearer; for all others, and where it is switched off, nothing is served here.
+ * The operator API for the console, on the browsers' port. It serves only requests with a cookie and without a bearer
+ * token. For all others, and if it is disabled, it answers 404.
  */
 export function operatorDoorRoutes(api: () => OperatorApi | null, guard: Guard) {
   const app = new Elysia({ prefix: '/ops/v1', detail: { hide: true } }).use(guard)
   const pass = async ({ request, body }: { request: Request; body?: unknown }): Promise<Response> => {
     const { method, url, headers, signal } = request
     const operatorApi = headers.get('cookie') && !headers.has('authorization') ? api() : null
-    // As of any address that is not served, which is what the command line goes by.
+    // The same answer as for any unknown address. The command line relies on it.
     if (!operatorApi)
       throw new AppError('missing', 'not_found', `No route ${pathOf(url).slice(0, 120)} on this server.`)
     const sent = body instanceof Uint8Array && body.byteLength ? { body: body as BodyInit } : {}

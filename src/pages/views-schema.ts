@@ -14,7 +14,7 @@ const parts = {
   query: t.String({ maxLength: 2_000, description: 'Filters, as the address of the section has them' }),
 }
 
-/** Body of `POST /views`: a section of the console with its filters, under a name. */
+/** Body of `POST /views`: a section of the console with its filters, and a name. */
 export const NewView = t.Object(
   { ...parts, scope: t.Optional(oneOf(SCOPES, { description: '`team` shares it with your active organization' })) },
   { $id: 'NewSavedView' },

@@ -30,7 +30,7 @@ export const referenceSettings = {
   }),
 }
 
-/** Whether operators may work in the console. */
+/** True if operators may work in the console. */
 export const hasOperators = ({
   console,
   consoleOperators,

@@ -1,19 +1,19 @@
-/** What one error code means, for callers who get it and for the operator of the server. */
+/** The meaning of an error code, for callers and for the operator of the server. */
 export type ErrorPage = {
   status: number
   meaning: string
-  /** What a caller does about it. */
+  /** What a caller should do. */
   cure: string
-  /** What the operator does, where that is something else. */
+  /** What the operator should do, if that differs. */
   operator?: string
   retry: 'yes' | 'no' | 'after Retry-After'
-  /** Groups of the document whose routes answer with it; absent for any. */
+  /** Groups of the document whose routes answer with it. Absent for all groups. */
   groups?: readonly string[]
 }
 
 const CHATS = ['Completions', 'Chat', 'Responses', 'Messages']
 
-/** Groups whose routes ask engines: tokens are counted, and modes have limits of their own. */
+/** Groups whose routes use engines. They count tokens, and modes have limits of their own. */
 export const ANSWERING = [
   ...CHATS,
   'Code',
@@ -38,7 +38,7 @@ const withoutEngine = (what: string, operator: string): ErrorPage => ({
   groups: ['Audio'],
 })
 
-/** Every error code of docs/api.md 1.5: what it means, and the cure. */
+/** Every error code of docs/api.md 1.5, with its meaning and remedy. */
 export const ERROR_PAGES: Readonly<Record<string, ErrorPage>> = {
   validation_error: {
     status: 400,

@@ -2,15 +2,15 @@ import type { Operation, Parameter, Resolve, Schema } from './operations'
 import answers from './recorded.json' with { type: 'json' }
 import type { Json } from './samples'
 
-/** An id that is in the samples where a real one belongs. */
+/** Placeholder for a real id in the samples. */
 const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
 
-/** What every server has and anyone may read, by the path of its kind: samples that name it run as they are. */
+/** Public items that every server has, by the path of their kind. Samples with these ids run unchanged. */
 const SHIPPED: Readonly<Record<string, string>> = { '/models/{id}': 'svc-1-auto', '/skills/{id}': 'email-drafter' }
 
-/** What a person would send first, by operation; others are made from what their schema requires. */
+/** Typical first bodies, by operation. Others are generated from the required members of their schema. */
 const BODIES: Readonly<Record<string, Json>> = {
-  // The built-in engine answers these, too.
+  // The built-in engine answers these too.
   postCompletions: { prompt: 'Count to five slowly', mode: 'auto' },
   postResponses: { model: 'svc-1-auto', input: 'Explain recursion in one sentence.' },
   postResponsesInputTokens: { model: 'svc-1-auto', input: 'Explain recursion in one sentence.' },
@@ -124,20 +124,20 @@ const BODIES: Readonly<Record<string, Json>> = {
   postIframesByIdDuplicate: { name: 'Shop chat 2' },
 }
 
-/** The body that a route's samples send; undefined for a route without a body. */
+/** The body in a route's samples. Undefined for a route without a body. */
 export function bodyOf({ id, body }: Operation, resolve: Resolve): Json | undefined {
   if (!body) return undefined
   return BODIES[id] ?? (exampleOf(body.schema, resolve, { whole: false }) as Json)
 }
 
-/** A sample of an id in the path of a route. */
+/** A sample for an id in the path of a route. */
 export function idIn({ method, path }: Operation, { schema }: Parameter, resolve: Resolve): string {
   const value = exampleOf(schema, resolve, { whole: false })
   if (value !== 'example') return String(value)
   return (method === 'GET' && SHIPPED[path.split('/').slice(0, 3).join('/')]) || SOME_ID
 }
 
-/** The path that a route's samples ask: with sample ids, and the query parameters that are required. */
+/** The path in a route's samples: with sample ids, and the required query parameters. */
 export function pathOf(operation: Operation, resolve: Resolve): string {
   const of = (place: string) => operation.parameters.filter((one) => one.in === place)
   const ids = of('path').reduce(
@@ -153,18 +153,18 @@ export function pathOf(operation: Operation, resolve: Resolve): string {
 }
 
 /**
- * An example of what a route answers: what a server said while it was tested, shortened, and otherwise one that is made
- * from the schema. `tests/pages/reference/record.ts` writes the file; an answer that fits no more is taken out of it.
+ * An example answer of a route: a shortened answer recorded in a test, otherwise one generated from the schema.
+ * `tests/pages/reference/record.ts` writes the file, and removes answers that no longer match.
  */
 export function answerExample({ id, success }: Operation, resolve: Resolve): unknown {
   const recorded = (answers as Readonly<Record<string, unknown>>)[id]
   return recorded ?? exampleOf(success.schema!, resolve, { whole: true })
 }
 
-/** Objects within objects are written down to this depth, so that an example stays readable. */
+/** Maximum depth of nested objects, so that an example stays readable. */
 const DEPTH = 4
 
-/** Texts that fit the patterns of the schemas, the first that matches is taken. */
+/** Texts for the patterns of schemas. The first match is used. */
 const TEXTS = [
   'example',
   'acme-notes',
@@ -188,7 +188,7 @@ const FORMATS: Record<string, string> = {
   uri: 'https://example.com/page',
 }
 
-/** Texts by the member's name, where a word alone would say little. */
+/** Texts by the member's name, if a generic word would be unclear. */
 const NAMED: Record<string, string> = {
   prompt: 'Count to five slowly',
   url: 'https://example.com/hook',
@@ -202,9 +202,9 @@ const NAMED: Record<string, string> = {
   input_file_id: 'file-0123456789abcdefABCDEFGH',
 }
 
-type Options = { /** Members that are not required are written too. */ whole: boolean }
+type Options = { /** Also includes optional members. */ whole: boolean }
 
-/** A value that fits a schema; the same one each time. */
+/** A value that matches a schema. The same one each time. */
 export function exampleOf(schema: Schema, resolve: Resolve, { whole }: Options, name = '', depth = DEPTH): unknown {
   const found = resolve(schema)
   const given = schema.examples?.[0] ?? found.examples?.[0] ?? found.const ?? schema.default ?? found.default

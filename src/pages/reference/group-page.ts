@@ -4,13 +4,13 @@ import type { Group, Operation, Resolve, Schema } from './operations'
 import { type Samples, samplesOf } from './samples'
 import { fenced, json, sections, table } from './write'
 
-/** One member of a body or an answer, as a row of a table; `name` is its path, such as `usage.total_tokens`. */
+/** One member of a body or an answer, as a row of a table. `name` is its path, such as `usage.total_tokens`. */
 type Member = { name: string; type: string; required: boolean; about: string }
 
-/** Members within members are shown down to this depth. */
+/** Maximum depth of nested members. */
 const DEPTH = 3
 
-/** The page of one group: each route with what it takes, samples, an answer and its errors (docs/operating.md 5.5). */
+/** The page of one group: each route with its parameters, samples, an answer and its errors (docs/operating.md 5.5). */
 export const groupPage = ({ name, description, operations }: Group, resolve: Resolve, base: string): string =>
   sections(
     `# ${name}`,
@@ -54,7 +54,7 @@ function operationOf(operation: Operation, resolve: Resolve, base: string): stri
   )
 }
 
-/** The samples of one route, with the address of its reader's server. */
+/** The samples of one route, with the address of the reader's server. */
 export const samplesFor = (operation: Operation, resolve: Resolve, base: string): Samples =>
   samplesOf({
     method: operation.method,
@@ -74,7 +74,7 @@ function membersTable(head: string, members: readonly Member[]): string | null {
   )
 }
 
-/** Who may call a route, what it takes, and what a call counts towards (docs/api.md 18). */
+/** Who may call a route, what it accepts, and which limits a call counts towards (docs/api.md 18). */
 export function factsOf({ credential, idempotent, streams, group, errors }: Operation): string {
   const counted = !credential
     ? "requests per minute of the sender's address"
@@ -102,13 +102,13 @@ function answerOf(operation: Operation, resolve: Resolve): string {
 export const codesOf = ({ errors, group, credential }: Operation): [string, ErrorPage][] =>
   Object.entries(ERROR_PAGES).filter(
     ([code, { status, groups }]) =>
-      // Clients of the Messages API know it by another status.
+      // Clients of the Messages API get another status for it.
       (errors.includes(status) || (code === 'engine_unavailable' && errors.includes(529))) &&
       (!groups || groups.includes(group)) &&
       (credential !== null || !['invalid_api_key', 'invalid_session', 'origin_not_allowed'].includes(code)),
   )
 
-/** The members of an object schema, with those of objects in it. A schema that is no object has none. */
+/** The members of an object schema, including nested ones. Empty for other schemas. */
 function membersOf(schema: Schema, resolve: Resolve, prefix = '', depth = DEPTH): Member[] {
   const found = resolve(schema)
   const { properties = {}, required = [], anyOf, oneOf, allOf } = found
@@ -135,7 +135,7 @@ function within(part: Schema, resolve: Resolve, at: string, depth: number): Memb
   return membersOf(found, resolve, `${at}.`, depth)
 }
 
-/** The one choice besides null; the schema itself when there are more. */
+/** The only choice besides null. The schema itself if there are several. */
 function withoutNull(schema: Schema, resolve: Resolve): Schema {
   const choices = (resolve(schema).anyOf ?? []).filter((choice) => choice.type !== 'null')
   return choices.length === 1 ? choices[0]! : schema
@@ -152,7 +152,7 @@ function typeOf(schema: Schema, resolve: Resolve): string {
   return Array.isArray(type) ? type.join(' or ') : (type ?? 'any')
 }
 
-/** What a member is, with its bounds and its default. */
+/** The description of a member, with its bounds and its default. */
 function aboutOf(schema: Schema, resolve: Resolve): string {
   const found = resolve(withoutNull(schema, resolve))
   const description = schema.description ?? resolve(schema).description ?? found.description ?? ''

@@ -6,7 +6,7 @@ const LANGUAGES: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python
 
 const markdown = new MarkdownIt({ html: false })
 
-// What scrolls can be reached with the keyboard.
+// Scrollable parts can be reached with the keyboard.
 markdown.renderer.rules.fence = (tokens, at) => {
   const { info, content } = tokens[at]!
   const language = LANGUAGES[info] ?? info
@@ -18,7 +18,7 @@ markdown.renderer.rules.table_open = () => '<div class="scrolls" tabindex="0" ro
 markdown.renderer.rules.table_close = () => '</table></div>\n'
 markdown.renderer.rules.th_open = () => '<th scope="col">'
 
-/** The style of the reference; it is in each page, so that nothing has to be fetched before it is shown. */
+/** The style of the reference. Each page contains it, so that the first view needs no further request. */
 const STYLE = `${COLOURS}body { margin: 0; background: var(--ground); color: var(--ink); display: grid; grid-template-columns: 15rem minmax(0, 1fr) }
 a { color: var(--accent) } .skip { position: absolute; left: -99rem } .skip:focus { left: 1rem; top: 1rem; background: var(--ground) }
 nav { padding: 1.25rem; border-right: 1px solid var(--soft-line); font-size: .9375rem }
@@ -45,7 +45,7 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
 
 const POLICY = `default-src 'none'; script-src 'self'; style-src 'sha256-${STYLE_HASH}'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-/** Scripts and calls stay within this origin; no frame, nothing from elsewhere (docs/operating.md 5.1). */
+/** Scripts and calls stay within this origin. No frames, nothing from elsewhere (docs/operating.md 5.1). */
 export const htmlHeaders = (policy = POLICY): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': policy,
@@ -55,14 +55,14 @@ export const htmlHeaders = (policy = POLICY): Readonly<Record<string, string>> =
   'x-frame-options': 'DENY',
 })
 
-/** The reference in short, for the page of the viewer: its own style goes with it. */
+/** The short reference for the viewer's page, with its own style. */
 export const startHtml = (text: string): string =>
   html`<div id="start"><style>${{ markup: `${STYLE}body { display: block }` }}</style>
 <main>
 ${{ markup: markdown.render(text) }}
 </main></div>`.markup
 
-/** A page of ours as HTML. It reads without its script, which adds copying. */
+/** One of our pages as HTML. It is complete without its script, which adds copying. */
 export const htmlOf = (text: string, path: string, script: string): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">

@@ -36,7 +36,7 @@ type Described = {
   security?: object[]
   parameters?: Parameter[]
   requestBody?: { content: Content }
-  /** Successes as they are; what is refused stands once for all routes, and is referred to. */
+  /** Successes are inline. Errors are shared by all routes, and referenced. */
   responses: Record<string, { description?: string; content?: Content; $ref?: string }>
   'x-required-scope'?: string
   'x-idempotent'?: boolean
@@ -65,23 +65,23 @@ export type Operation = {
   credential: { scope: string | null } | null
   idempotent: boolean
   streams: boolean
-  /** The media type of a success that is no JSON; null for JSON. */
+  /** The media type of a success that is not JSON. Null for JSON. */
   download: string | null
   parameters: Parameter[]
   /** Null without a body. */
   body: { type: string; schema: Schema } | null
   success: { status: string; schema: Schema | null }
-  /** The statuses of refusals and failures. */
+  /** The statuses of errors. */
   errors: number[]
 }
 
 /** The routes of one tag, on one page. */
 export type Group = { name: string; slug: string; description: string; operations: Operation[] }
 
-/** Finds the schema that a schema refers to. */
+/** Resolves the reference of a schema. */
 export type Resolve = (schema: Schema) => Schema
 
-/** Follows `$ref`; a component never refers to nothing. */
+/** Follows `$ref`. A component always exists. */
 export const resolver =
   ({ components }: Document): Resolve =>
   (schema) => {

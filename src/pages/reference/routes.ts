@@ -11,7 +11,7 @@ import { VIEWER_POLICY, viewerPage, viewerScript } from './viewer'
 type Deps = {
   reference: Reference
   assets: Assets
-  /** The address that readers use; null where it follows from the request. */
+  /** The public origin of the pages. Null if the request determines it. */
   publicOrigin: string | null
 }
 
@@ -20,7 +20,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 const SCRIPT = { 'content-type': 'text/javascript; charset=utf-8', 'x-content-type-options': 'nosniff' }
 
-/** As many answers are kept packed, by the address that their readers came by: some take 100 ms to make and to pack. */
+/** Maximum number of compressed answers to cache, by their readers' origin. Some take 100 ms to make. */
 const MAX_PACKED = 50
 
 /** `/docs`: the reference for people, and as Markdown for programs (docs/operating.md 5.5). */
@@ -78,10 +78,10 @@ export function referenceRoutes({ reference, assets, publicOrigin }: Deps, guard
     .get('/docs/errors/:code', ({ params, request }) => show(`errors/${params.code}`, request), { open: true })
 }
 
-/** A page may be kept for as long as somebody reads around. */
+/** A page may be cached for a typical reading session. */
 const SHORTLY = 'public, max-age=300'
 
-/** The origin that the reader's browser asked; a name that is no host name is not repeated. */
+/** The origin that the reader's browser requested. An invalid host name is not echoed. */
 export function originOf(request: Request): string {
   const { protocol, host } = urlOf(request)
   return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}//${host}` : 'http://localhost'

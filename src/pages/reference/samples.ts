@@ -1,7 +1,7 @@
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** One request in three languages, each as it may be pasted; the key comes from SVC_API_KEY. */
+/** One request in three languages, ready to paste. The key comes from SVC_API_KEY. */
 export type Samples = { curl: string; typescript: string; python: string }
 
 type Input = {
@@ -9,17 +9,17 @@ type Input = {
   /** With its ids filled in, and a query if one is needed. */
   url: string
   keyed: boolean
-  /** The body is a form with a file. */
+  /** True if the body is a form with a file. */
   uploads: boolean
-  /** The answer comes as a stream of events. */
+  /** True if the answer is a stream of events. */
   streams: boolean
-  /** Type of the file that is answered, if one is. */
+  /** Media type of a file answer. Null for others. */
   download: string | null
   /** Undefined without a body. */
   body: Json | undefined
 }
 
-/** What a download is called in the samples. */
+/** File names of downloads in the samples. */
 const FILES: Record<string, string> = { 'audio/mpeg': 'speech.mp3', 'text/csv': 'export.csv' }
 
 /** The samples of one route. */
@@ -93,7 +93,7 @@ const PYTHON_KEY = '        "Authorization": "Bearer " + os.environ["SVC_API_KEY
 const PYTHON_STREAMS = '    for line in answer:\n        print(line.decode(), end="", flush=True)'
 const PYTHON_SHOWS = '    print(answer.status, json.load(answer))'
 
-/** A recording goes as a part of a form, which Python's own library leaves to its caller. */
+/** Uploads a recording as a part of a form. Python's own library has no support for forms. */
 function uploads(url: string): Samples {
   return {
     curl: `curl -sS ${shellWord(url)} \\\n  -H "Authorization: Bearer $SVC_API_KEY" \\\n  -F file=@speech.mp3`,
@@ -131,7 +131,7 @@ function uploads(url: string): Samples {
 const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const scriptWord = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
-/** A value as Python writes it. */
+/** A value in Python syntax. */
 function pythonOf(value: Json): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'

@@ -4,7 +4,7 @@ import { type Document, type Group, groupsOf, type Resolve, resolver } from './o
 import { viewerDocument } from './viewer'
 import { fenced, sections, table } from './write'
 
-/** How the first call looks, for readers of the server at `origin`. */
+/** The section about the first call, for readers of the server at `origin`. */
 const firstCall = (origin: string): string =>
   sections(
     '## The first call',
@@ -22,7 +22,7 @@ const firstCall = (origin: string): string =>
     'Or try prompts in [the playground](/console/playground).',
   )
 
-/** What holds for every call, and what programs read instead of the reference. */
+/** The section with rules for every call, and the documents for programs. */
 const rules = (origin: string): string =>
   sections(
     '## Rules for every call',
@@ -44,7 +44,7 @@ const rules = (origin: string): string =>
     ].join('\n'),
   )
 
-/** The reference in short, which needs no script. */
+/** The short reference, which needs no script. */
 const startPage = ({ info }: Document, groups: readonly Group[], origin: string): string =>
   sections(
     '# Reference',
@@ -81,7 +81,7 @@ const errorsPage = (): string =>
     ),
   )
 
-/** One code: what it means, what to do, whether to try again. */
+/** The page of one code: meaning, remedy, and whether to retry. */
 const errorPage = (code: string, { status, meaning, cure, operator, retry }: ErrorPage): string =>
   sections(
     `# ${code}`,
@@ -103,7 +103,7 @@ const TRYING: Record<ErrorPage['retry'], string> = {
   'after Retry-After': 'Yes, after the number of seconds in the header `Retry-After`.',
 }
 
-/** The list of all pages for language models, in the form of llmstxt.org. */
+/** The list of all pages for language models, in the format of llmstxt.org. */
 const llmsText = ({ info }: Document, groups: readonly Group[]): string =>
   sections(
     `# ${info.title}`,
@@ -208,11 +208,11 @@ const clientsPage = (origin: string): string =>
 export type Reference = ReturnType<typeof createReference>
 
 type Deps = {
-  /** Gives the OpenAPI document, once all routes are there. */
+  /** Returns the OpenAPI document, once all routes are registered. */
   read(): unknown
 }
 
-/** Makes the reference from the document. */
+/** Builds the reference from the document. */
 export function createReference({ read }: Deps) {
   let known: { document: Document; groups: Group[]; resolve: Resolve } | null = null
 
@@ -225,7 +225,7 @@ export function createReference({ read }: Deps) {
   }
 
   return {
-    /** The page at `/docs/{path}` as Markdown, for readers who came by `origin`; null when there is none. */
+    /** The page at `/docs/{path}` as Markdown, for readers at `origin`. Null if it does not exist. */
     markdown(path: string, origin: string): string | null {
       const { document, groups, resolve } = source()
       const base = `${origin}/api/v1`
@@ -238,7 +238,7 @@ export function createReference({ read }: Deps) {
       return group ? groupPage(group, resolve, base) : null
     },
 
-    /** Where the viewer shows what had a page of its own; null for any other path. */
+    /** The viewer's anchor for a path that used to be a page. Null for any other path. */
     anchor(path: string): string | null {
       if (path === 'console') return '/docs'
       if (path === 'playground') return '/console/playground'
@@ -246,7 +246,7 @@ export function createReference({ read }: Deps) {
       return source().groups.some(({ slug }) => slug === path) ? `/docs#tag/${path}` : null
     },
 
-    /** The document that the viewer shows to readers who came by `origin`, as JSON. */
+    /** The viewer's document for readers at `origin`, as JSON. */
     viewer(origin: string): string {
       const { document } = source()
       const clients = clientsPage(origin).replace(/^#/gm, '##')

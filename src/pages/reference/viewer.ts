@@ -4,7 +4,7 @@ import { codesOf, factsOf, samplesFor } from './group-page'
 import { type Document, groupsOf, type Operation, resolver } from './operations'
 import { sections } from './write'
 
-/** The viewer's names for the colours of `src/pages/browser/shared/look.css`, darker where its own are too faint. */
+/** Maps the viewer's colour names to those of `src/pages/browser/shared/look.css`, darker where too faint. */
 const LOOK = `
 :root{--scalar-font:system-ui,sans-serif;--scalar-font-code:ui-monospace,monospace;--scalar-radius:.5rem}
 .light-mode{color-scheme:light;--scalar-background-1:#fff;--scalar-background-2:#f3f5f8;--scalar-background-3:#dde2e9;--scalar-border-color:#dde2e9;
@@ -18,11 +18,11 @@ const LOOK = `
 .screenreader-only{left:0!important}a[href*="scalar.com"]{display:none}@media(max-width:600px){body>*{overflow-x:clip}}`
 
 /**
- * `/docs`: `@elysiajs/swagger` writes the viewer's page, over our own document and with its script from here. `start`
- * is HTML that is there at once, and is all there is without JavaScript; `/assets/{script}` takes it away.
+ * `/docs`: `@elysiajs/swagger` writes the viewer's page, for our own document and with its script from here. `start` is
+ * HTML that is visible at once, and the only content without JavaScript. `/assets/{script}` removes it.
  */
 export async function viewerPage(start: string, script: string): Promise<string> {
-  // Loaded by the first who asks: no other page needs it.
+  // Loaded by the first reader, because no other page needs it.
   const { swagger } = await import('@elysiajs/swagger')
   const app = swagger({
     path: '/docs',
@@ -34,7 +34,7 @@ export async function viewerPage(start: string, script: string): Promise<string>
       customCss: LOOK,
       withDefaultFonts: false,
       hiddenClients: true,
-      // Without what offers the vendor's other products, and without a download of what only the viewer reads.
+      // Disables links to the vendor's other products, and the download of the document made for the viewer.
       ...{ hideClientButton: true, telemetry: false, showDeveloperTools: 'never', documentDownloadType: 'none' },
     },
     documentation: { info: { title: 'API reference – svc', version: '', description: 'Every call of this API' } },
@@ -43,7 +43,7 @@ export async function viewerPage(start: string, script: string): Promise<string>
   return (
     (await answer.text())
       .replace('<html>', '<html lang="en">')
-      // The plugin writes an older form, and leaves the element with the configuration to be run as a script.
+      // The plugin writes an older format, and leaves the element with the configuration executable as a script.
       .replace('"spec":{"url":"/docs/scalar.json"}', '"url":"/docs/scalar.json"')
       .replace('id="api-reference"', 'id="api-reference" type="application/json"')
       .replace('<body>', () => `<body>${start}<script src="/assets/${script}"></script>`)
@@ -56,9 +56,9 @@ export const VIEWER_POLICY =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * The OpenAPI document as the viewer shows it: `intro` as its description, our samples and recorded answers, and for
- * errors their codes. Without the headers of answers and the schemas of errors, which are the same everywhere: the
- * viewer takes ten times as long with them.
+ * The OpenAPI document for the viewer: `intro` as its description, our samples and recorded answers, and the codes of
+ * errors. Omits the headers of answers and the schemas of errors, which are the same everywhere, because the viewer
+ * takes ten times as long with them.
  */
 export function viewerDocument(document: Document, intro: string, base: string): object {
   const resolve = resolver(document)
@@ -121,7 +121,7 @@ export function viewerDocument(document: Document, intro: string, base: string):
   }
 }
 
-/** The groups of the document by what they are for, in the order of the page. */
+/** The groups of the document by purpose, in the order of the page. */
 const tagGroups = [
   {
     name: 'Ask',
@@ -149,11 +149,11 @@ const tagGroups = [
 /** The codes of one status, each with a link to its page. */
 const errors = (operation: Operation, status: string): string =>
   codesOf(operation)
-    // Clients of the Messages API know an overloaded engine by 529.
+    // Clients of the Messages API get 529 for an overloaded engine.
     .filter(([code, error]) => String(error.status) === status || (status === '529' && code === 'engine_unavailable'))
     .map(([code, { meaning }]) => `[${code}](/docs/errors/${code}): ${meaning}`)
     .join('\n\n')
 
-/** The viewer's script, from the package that carries it whole. */
+/** The viewer's script, from the package that contains it complete. */
 export const viewerScript = (): Promise<Uint8Array<ArrayBuffer>> =>
   Bun.file(join(dirname(Bun.resolveSync('@scalar/fastify-api-reference', import.meta.dir)), 'js/standalone.js')).bytes()

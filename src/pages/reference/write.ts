@@ -1,6 +1,6 @@
-/** Writes Markdown: each page is made once, and the HTML page is the same text rendered. */
+/** Helpers for Markdown. Each page is written once, and its HTML page is rendered from the same text. */
 
-/** A table; cells are text of ours, in which only the bar must be kept from ending the cell. */
+/** A table. Cells are our own texts, so only a bar or a line break could end a cell. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
@@ -10,7 +10,7 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
 /** Code between fences. */
 export const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
 
-/** Sections with an empty line between them; those that are null are left out. */
+/** Joins sections with an empty line. Omits null and false. */
 export const sections = (...parts: readonly (string | null | false)[]): string => parts.filter(Boolean).join('\n\n')
 
 /** A value as readable JSON. */

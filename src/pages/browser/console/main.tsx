@@ -7,7 +7,7 @@ import { queries } from './shell/api'
 import { at } from './shell/boot'
 import { Frame } from './shell/frame'
 import { help } from './ui/states'
-// Small parts that nearly every section has: with the entry they are not a file each.
+// Small parts that nearly every section uses. Imported here, they are in the entry and need no files of their own.
 import './shell/form'
 import './shell/tabs'
 import './ui/facts'

@@ -26,24 +26,24 @@ import type { OperatorRole } from '../../../kernel/caller'
 import { part } from './shell/api'
 
 export type Section = {
-  /** Its part of the address; the overview has none. */
+  /** Its part of the address. Empty for the overview. */
   id: string
   title: string
   group: 'Watch' | 'Build' | 'Manage' | 'Platform'
   icon: LucideIcon
-  /** The letter after `g` that leads to it. */
+  /** Key that opens the section after `g`. */
   letter?: string
-  /** The permission without which it is not shown. */
+  /** Permission that is needed to see the section. */
   permission?: string
   screen: ComponentType
   /**
-   * Which operators see it, and what it shows them of all owners and of one that they look at: the same screen where
-   * that is left out, nothing for null. Without this member operators do not see it.
+   * The operator roles that see the section, and its screens for them: of all owners, and of one owner they look at. An
+   * absent screen means the same screen, null means none. Without this member, operators do not see the section.
    */
   operators?: { roles: readonly OperatorRole[]; all?: ComponentType | null; one?: ComponentType | null }
 }
 
-/** Who handles money sees no work of people. */
+/** The billing role does not see people's work. */
 const WATCHING = ['viewer', 'support', 'reviewer', 'admin'] as const
 const EVERY = [...WATCHING, 'billing'] as const
 
@@ -133,7 +133,7 @@ export const SECTIONS: readonly Section[] = [
     screen: load(() => import('./sections/routing/routing')),
     operators: {
       roles: EVERY,
-      // Corrections are read of one owner at a time.
+      // Corrections can only be read for one owner.
       all: load(() => import('./sections/routing/routing').then((it) => ({ default: it.Preferences }))),
     },
   },
@@ -145,7 +145,7 @@ export const SECTIONS: readonly Section[] = [
     screen: load(() => import('./sections/guardrails/guardrails')),
     operators: {
       roles: EVERY,
-      // What fired is read of one owner at a time.
+      // Fired guardrails can only be read for one owner.
       all: load(() => import('./sections/guardrails/guardrails').then((it) => ({ default: it.Policies }))),
     },
   },

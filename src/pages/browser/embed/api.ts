@@ -4,7 +4,7 @@ type Listener = (detail: unknown) => void
 
 export type WidgetApi = ReturnType<typeof createApi>
 
-/** `window.svcWidget`: what the page of the host may call. Calls before a frame is there wait for it. */
+/** `window.svcWidget`: the functions that the host's page may call. Calls before a frame exists wait for it. */
 export function createApi() {
   const frames = new Map<string, Frame>()
   const listeners = new Map<string, Set<Listener>>()
@@ -21,9 +21,9 @@ export function createApi() {
     toggle: () => each((frame) => (frame.isOpen() ? frame.send('close') : frame.open())),
     show: () => each((frame) => frame.show(true)),
     hide: () => each((frame) => frame.show(false)),
-    /** Opens the chat and sends a text as the visitor's. */
+    /** Opens the chat and sends a text as the visitor's message. */
     send: (text: unknown) => each((frame) => frame.send('send', { text: String(text) })),
-    /** Who the visitor is: `{name, email, external_id, hash}`. Only with the hash of the host's server it is proven. */
+    /** The visitor's identity: `{name, email, external_id, hash}`. Only the host server's hash proves it. */
     identify: (who: unknown) => each((frame) => frame.send('identify', { who })),
     setContext: (context: unknown) => each((frame) => frame.send('context', { context })),
     on(event: string, listener: Listener): () => void {
@@ -49,11 +49,11 @@ export function createApi() {
         try {
           listener(detail)
         } catch {
-          // A listener of the host is the host's matter.
+          // An error in a listener of the host is the host's own.
         }
       }
     },
-    /** For pages that call before the script is there: `(window.svcWidget ||= []).push(['open'])`. */
+    /** For pages that call before the script is loaded: `(window.svcWidget ||= []).push(['open'])`. */
     push(input: unknown): void {
       const [name, ...values] = Array.isArray(input) ? (input as unknown[]) : []
       if (typeof name === 'string' && Object.hasOwn(calls, name))

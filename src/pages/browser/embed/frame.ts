@@ -2,7 +2,7 @@ import { createPlacing, NARROW } from './placing'
 
 type Options = {
   id: string
-  /** The address of this script; the frame is served beside it. */
+  /** The address of this script. The frame is served from the same place. */
   base: URL
   /** The other `data-` attributes of the tag. */
   options: DOMStringMap
@@ -11,17 +11,17 @@ type Options = {
 
 export type Frame = ReturnType<typeof createFrame>
 
-/** What the frame tells, and by what name the host hears of it. */
+/** Maps messages of the frame to the names of the host's events. */
 const EVENTS: Record<string, string> = { ready: 'ready', open: 'open', close: 'close', message: 'message' }
 const PERSON: Record<string, string> = {
   requested: 'handoff_requested',
   human: 'operator_joined',
   ai: 'operator_left',
 }
-/** Without a word from the frame for so long, the likely reason is written to the console. */
+/** If the frame is silent this long, the likely reason is written to the console. */
 const SILENT_MS = 15_000
 
-/** The frame of one widget, and the messages to and from it: only its own window and origin are listened to. */
+/** The frame of one widget, and the messages to and from it. Accepts messages only from its own window and origin. */
 export function createFrame({ id, base, options, emit }: Options) {
   const iframe = document.createElement('iframe')
   const { previewToken, container, open: openAtOnce, lang, colorScheme } = options
@@ -63,7 +63,7 @@ export function createFrame({ id, base, options, emit }: Options) {
     if (source !== iframe.contentWindow || origin !== base.origin) return
     if (typeof data !== 'object' || data === null || data.source !== 'svc-widget') return
     const { type } = data as { type: unknown }
-    // What is seen first is drawn before there is a chat behind it.
+    // The first view is drawn before there is a chat behind it.
     if (!isDrawn && (type === 'shown' || type === 'ready')) {
       isDrawn = true
       placing.corner(data.position)
@@ -87,7 +87,7 @@ export function createFrame({ id, base, options, emit }: Options) {
       isOpen = false
       placing.opened(false)
       layout()
-      // Focus returns to what opened the chat: an element of the host, or the launcher inside the frame.
+      // Focus returns to the element that opened the chat: one of the host, or the launcher inside the frame.
       if (cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus()
       cameFrom = null
     }

@@ -1,7 +1,7 @@
 /**
  * The one tag that a site pastes: `<script async src="…/embed.js" data-config-id="…"></script>` (docs/operating.md 5.2,
- * docs/api.md 15). It puts one frame into the page and passes messages; everything that is seen is drawn inside the
- * frame. Nothing is ever thrown into the page of the host.
+ * docs/api.md 15). It adds one frame to the page and passes messages. Everything visible is drawn inside the frame. It
+ * never throws into the host's page.
  */
 import { createApi, type WidgetApi } from './api'
 import { createFrame } from './frame'
@@ -34,5 +34,5 @@ try {
   const script = document.currentScript
   if (script instanceof HTMLScriptElement) start(script)
 } catch {
-  // A host that forbids something keeps its page.
+  // If the host forbids something, its page must keep working.
 }

@@ -5,7 +5,7 @@ const MAX = { width: 1_000, height: 2_000 }
 
 const within = (value: unknown, max: number): number => Math.min(max, Math.max(1, Math.round(Number(value)) || 1))
 
-/** Where the frame is and how large; no style of the host's page can change it, as each of ours is important. */
+/** Position and size of the frame. All styles are important, so that no style of the host's page can change them. */
 export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, container }: DOMStringMap) {
   const inline = Boolean(container)
   const narrow = matchMedia(NARROW)
@@ -13,7 +13,8 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
   let launcher = { width: 72, height: 72 }
   let isOpen = false
   let isShown = false
-  // A frame whose scheme is not the one of its page is drawn on a ground of its own, which shows at the corners.
+  // If the colour scheme of a frame differs from its page, the frame gets an opaque background, which shows at the
+  // corners.
   let scheme = 'light dark'
   let unlock = () => {}
 
@@ -50,12 +51,12 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
   draw()
   return {
     isNarrow: () => narrow.matches && !inline,
-    /** The corner that the widget's owner chose; the tag of the page wins. */
+    /** The corner that the widget's owner chose. The tag of the page overrides it. */
     corner(wanted: unknown): void {
       if (!position) side = wanted === 'bottom-left' ? 'left' : 'right'
       draw()
     },
-    /** `light` or `dark`, as the chat is drawn; anything else follows the visitor. */
+    /** `light` or `dark`, as the chat is drawn. Any other value follows the visitor. */
     scheme(wanted: unknown): void {
       if (wanted === 'light' || wanted === 'dark') scheme = wanted
       draw()
@@ -75,7 +76,7 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
       isShown = shown
       draw()
     },
-    /** Tells when the page becomes narrow or wide; returns how to stop. */
+    /** Calls `changed` when the page becomes narrow or wide. Returns a function to stop. */
     watch(changed: () => void): () => void {
       const hear = () => {
         draw()
@@ -87,7 +88,7 @@ export function createPlacing(iframe: HTMLIFrameElement, { position, zIndex, con
   }
 }
 
-/** The page behind a full screen does not scroll; what its style was is put back exactly. */
+/** Stops scrolling of the page behind a full screen. Returns a function that restores its exact style. */
 function lockScroll(): () => void {
   const { style } = document.documentElement
   const [before, priority] = [style.getPropertyValue('overflow'), style.getPropertyPriority('overflow')]

@@ -1,6 +1,6 @@
 /**
- * Inlined in the frame's page: draws what is seen first, the launcher or the greeting, with the owner's looks, and
- * has the host show the frame. The chat's own script runs after that was painted.
+ * Inlined in the frame's page. Draws the first view, the launcher or the greeting, with the owner's looks, and asks the
+ * host to show the frame. The chat's own script runs after the first paint.
  */
 import { pageData } from '../shared/dom'
 import { hostOf } from '../widget/host'
@@ -16,7 +16,7 @@ const { isInline, scheme, tell } = hostOf()
 const shown = dress(config, scheme)
 if (!isInline) {
   const launcher = createLauncher(config)
-  // A press that comes before the chat is there is kept for it.
+  // A press before the chat is loaded is remembered for it.
   launcher.addEventListener('click', () => launcher.toggleAttribute('data-pressed', true), { once: true })
   document.body.replaceChildren(launcher)
 }
@@ -35,7 +35,7 @@ function luminance(hex: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
 }
 
-/** A colour, by name or in any hex form, as `#rrggbb`; null for what is no colour. */
+/** A colour name or any hex form as `#rrggbb`. Null for an invalid colour. */
 function opaque(colour: string): string | null {
   if (/^#[0-9a-f]{6}$/i.test(colour)) return colour
   const pen = document.createElement('canvas').getContext('2d')
@@ -45,8 +45,8 @@ function opaque(colour: string): string | null {
 }
 
 /**
- * Puts the owner's looks on the page through the object model, so that the policy of the page needs no exception.
- * Returns whether it is light, dark, or as the visitor has it (`auto`).
+ * Applies the owner's looks through the object model, so that the page's policy needs no exception. Returns the scheme:
+ * light, dark, or the visitor's own (`auto`).
  */
 function dress({ appearance }: PublicConfig, scheme: string | null): string {
   const { style, dataset } = document.documentElement
@@ -54,7 +54,7 @@ function dress({ appearance }: PublicConfig, scheme: string | null): string {
   const accent = primaryColor ? opaque(primaryColor) : null
   if (accent) {
     style.setProperty('--accent', accent)
-    // Black or white, whichever can be read better on a colour: one of them always reaches 4.5:1.
+    // Black or white, whichever has more contrast on the colour. One of them always reaches 4.5:1.
     style.setProperty('--on-accent', luminance(accent) > 0.179 ? '#000' : '#fff')
   }
   if (typeof borderRadius === 'number') {

@@ -1,4 +1,4 @@
-/** Hands the token of a sign-in link, which stands after the `#`, to the server, and takes it out of the address. */
+/** Posts the token of a sign-in link, which comes after the `#`, to the server, and removes it from the address. */
 function remoteInput(): void {
   const token = location.hash.slice(1)
   if (!token) return
@@ -12,6 +12,6 @@ function remoteInput(): void {
   form.submit()
 }
 
-// Another link that is pasted into the address changes only what stands after the `#`.
+// If another link is pasted into the address, only the part after the `#` changes.
 addEventListener('hashchange', remoteInput)
 remoteInput()

@@ -8,7 +8,7 @@ const FIELDS = new Set(['textbox', 'searchbox', 'spinbutton'])
 
 const BUTTONS = ['left', 'middle', 'right']
 
-/** The page of a live view: a picture that moves, and input for those who may control it (docs/api.md 16.3). */
+/** The page of a live view: a moving picture, and input for viewers who may control it (docs/api.md 16.3). */
 const url = new URL(location.href)
 const token = url.searchParams.get('token') ?? ''
 const sessionId = url.pathname.split('/')[3] ?? ''
@@ -89,7 +89,7 @@ setInterval(() => {
   if (!text.hidden) send({ type: 'tree' })
 }, 2_000)
 
-/** Where the page went, for screen readers; at most once in three seconds. */
+/** Announces the page's address to screen readers, at most once in three seconds. */
 let saysSoon = false
 function sayPlace(): void {
   if (saysSoon) return
@@ -163,7 +163,7 @@ function take(state: State): void {
   show()
 }
 
-/** The first picture of a stream, or of a page that took the place of a lost one. */
+/** Handles the first picture of a stream, or of a page that replaced a lost one. */
 function connected(): void {
   if (!first || !drawn || known.lost) return
   first = false
@@ -207,7 +207,7 @@ function connect(): void {
     show()
     post('disconnected', { reason: why ?? 'lost', will_retry: !final })
     if (final) return
-    // Nobody leaves a full session in half a second.
+    // A full session rarely gets a free place within half a second, so this waits longer.
     const pause = why === 'blocked' ? 8_000 : Math.min(8_000, 500 * 2 ** (known.tries - 1))
     setTimeout(connect, pause * (0.75 + (performance.now() % 500) / 1_000))
   }
@@ -228,13 +228,13 @@ async function draw(canvas: HTMLCanvasElement, data: ArrayBuffer): Promise<void>
   const length = new DataView(data).getUint32(0)
   const { w, h } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as { w: number; h: number }
   const picture = await createImageBitmap(new Blob([new Uint8Array(data, 4 + length)], { type: 'image/jpeg' }))
-  // The canvas has the size of the page, so that a place on it is a place on the page.
+  // The canvas has the size of the page, so that their coordinates are equal.
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h]
   canvas.getContext('2d')?.drawImage(picture, 0, 0, w, h)
   picture.close()
 }
 
-/** Sends what mouse, wheel and keyboard do on the picture, while this viewer has the wheel. */
+/** Sends mouse, wheel and keyboard input on the picture, while this viewer has control. */
 function listenToRemoteInput(canvas: HTMLCanvasElement, holds: () => boolean, send: (message: object) => void): void {
   const placeOf = ({ clientX, clientY }: MouseEvent) => {
     const box = canvas.getBoundingClientRect()
@@ -266,7 +266,7 @@ function listenToRemoteInput(canvas: HTMLCanvasElement, holds: () => boolean, se
   )
   const key = (kind: 'down' | 'up') => (event: KeyboardEvent) => {
     if (event.ctrlKey && event.altKey && event.key === 'Escape') return canvas.blur()
-    // A paste comes as an event of its own.
+    // A paste arrives as a separate event.
     if (!holds() || ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'v')) return
     event.preventDefault()
     if ([...event.key].length === 1 && !event.ctrlKey && !event.metaKey) {
@@ -284,15 +284,15 @@ function listenToRemoteInput(canvas: HTMLCanvasElement, holds: () => boolean, se
 }
 
 /**
- * The page as words: headings, texts, a field for each field, and a button for whatever else can be pressed. Texts are
- * never markup.
+ * The page as text: headings, texts, a field for each field, and a button for everything else that can be pressed.
+ * Texts are never treated as markup.
  */
 function createWords(place: HTMLElement, remoteInput: RemoteInput) {
   let shown = ''
   return (nodes: readonly Message[]): void => {
     const held = remoteInput.holds()
     const now = JSON.stringify([held, nodes])
-    // A field that somebody types in stays as it is.
+    // A field in which the viewer is typing stays unchanged.
     if (now === shown || (place.contains(document.activeElement) && document.activeElement?.matches('input'))) return
     shown = now
     const at = [...place.querySelectorAll<HTMLElement>('[data-ref]')].find((node) => node === document.activeElement)

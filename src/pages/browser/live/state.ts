@@ -1,7 +1,7 @@
-/** What a viewer knows of the session and of its own connection. */
+/** A viewer's knowledge of the session and of its own connection. */
 export type Known = {
   link: 'connecting' | 'live' | 'away' | 'over'
-  /** Why the connection ended for good, or is tried again. */
+  /** Why the connection ended, or why it is retried. */
   why: Why | null
   tries: number
   holds: boolean
@@ -9,12 +9,12 @@ export type Known = {
   wanted: string | null
   step: string | null
   idle: boolean
-  /** Whether the page was lost and is opened again. */
+  /** True while a lost page is being reopened. */
   lost: boolean
 }
 export type Why = 'ended' | 'expired' | 'refused' | 'unconfigured' | 'blocked'
 
-/** By the code that the server closes a stream with; anything else is tried again. */
+/** Reasons by the close code of a stream. Any other code leads to a retry. */
 export const WHY: Readonly<Record<number, Why>> = {
   1008: 'refused',
   4401: 'expired',
@@ -38,7 +38,7 @@ const STEPS: Readonly<Record<string, string>> = {
   browser_screenshot: 'The agent is taking a screenshot',
 }
 
-/** The state by name, and the words that are in the status line (docs/operating.md 5.4). */
+/** The state's name, and the text in the status line (docs/operating.md 5.4). */
 export function stateOf(known: Known): { name: string; words: string } {
   const { link, why, tries } = known
   if (link === 'over') return { name: why ?? 'ended', words: OVER[(why ?? 'ended') as keyof typeof OVER] }

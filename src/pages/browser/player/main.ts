@@ -9,7 +9,7 @@ type Action = {
   frame_url: string | null
 }
 
-/** Plays what was done in a session: one picture after the other, with what was said and what came of it. */
+/** Plays the recording of a session: one picture after the other, with each action and its result. */
 const actions = JSON.parse(document.querySelector('#recording')!.textContent) as Action[]
 const picture = document.createElement('img')
 const words = document.createElement('p')

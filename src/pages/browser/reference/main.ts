@@ -1,10 +1,10 @@
 import { h } from '../shared/dom'
 
-/** One live region says what happened to screen readers, again also when it is the same word. */
+/** A live region that announces results to screen readers, even if the text is the same as before. */
 const region = h('p', { role: 'status', class: 'unseen' })
 
 async function copy(text: string): Promise<void> {
-  // Without TLS browsers have no clipboard for pages.
+  // Without TLS, browsers give pages no clipboard.
   const isCopied = await navigator.clipboard?.writeText(text).then(
     () => true,
     () => false,
@@ -17,7 +17,7 @@ async function copy(text: string): Promise<void> {
   })
 }
 
-/** Our own pages read without this script, which adds copying (docs/operating.md 5.5). */
+/** The pages are complete without this script, which adds copying (docs/operating.md 5.5). */
 document.querySelector('main')?.append(region)
 for (const label of document.querySelectorAll('p.lang')) {
   const code = label.nextElementSibling

@@ -2,8 +2,8 @@ type Child = Node | string | null | undefined | false
 type Props = Record<string, string | boolean | number | null | undefined | ((event: never) => void)>
 
 /**
- * One element with its attributes and children. Text becomes text nodes, so nothing that somebody wrote is ever read as
- * markup. A function is a listener, `true` is an empty attribute; null and false are left out.
+ * Creates an element with its attributes and children. Text becomes text nodes, so user text is never read as markup. A
+ * function is a listener, `true` is an empty attribute. Null and false are omitted.
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -22,7 +22,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** A drawn sign of 24 by 24, for the eye only: the control around it has the words. */
+/** A decorative icon of 24 by 24. The control around it has the text. */
 export function icon(path: string): SVGElement {
   const svg = document.createElementNS(SVG, 'svg')
   for (const [name, value] of Object.entries({ viewBox: '0 0 24 24', 'aria-hidden': 'true', class: 'icon' }))
@@ -42,20 +42,20 @@ export const ICONS = {
   file: 'M20 11l-8.5 8.5a5 5 0 0 1-7-7L13 4a3.5 3.5 0 0 1 5 5l-8.5 8.5a2 2 0 0 1-3-3L14 7',
 } as const
 
-/** What JSON the server wrote into the page. */
+/** The JSON that the server wrote into the page. */
 export function pageData<T>(id: string): T {
   return JSON.parse(document.getElementById(id)?.textContent || 'null') as T
 }
 
-/** Sets text only when it differs, so that a live region does not speak again. */
+/** Sets text only if it differs, so that a live region is not announced again. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text
 }
 
-/** Readers are told at most this often that somebody writes. */
+/** Minimum time between two typing notices. */
 const EVERY_MS = 3_000
 
-/** Calls `tell` while something is written into a field, and not for a field that was emptied. */
+/** Calls `tell` while text is typed into a field, but not for an emptied field. */
 export function whileTyping(field: HTMLTextAreaElement, tell: () => void): void {
   let notifiedAt = -EVERY_MS
   field.addEventListener('input', () => {

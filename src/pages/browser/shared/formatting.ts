@@ -1,13 +1,13 @@
-/** Text with Markdown as elements, as `markdown.ts` makes them. */
+/** Converts Markdown text to elements, as in `markdown.ts`. */
 export type Formatting = (text: string) => Node
 
-/** When the browser has nothing else to do, or after so long. */
+/** When the browser is idle, or after this timeout at the latest. */
 const IDLE = { timeout: 2_000 }
 const LATEST_MS = 1_000
 
 /**
- * Reading Markdown takes most of a page's bytes, and what is seen first needs none of it: so it is loaded when the
- * page is ready. Until then, and where it cannot be loaded, text is shown as it was written.
+ * The Markdown parser is most of a page's bytes, and the first view does not need it. So it is loaded when the page is
+ * ready. Until then, or if loading fails, the source text is shown.
  */
 export function createFormatting(redraw: () => void) {
   const source = document.querySelector<HTMLScriptElement>('script[data-text]')?.dataset.text
@@ -33,7 +33,8 @@ export function createFormatting(redraw: () => void) {
         if (source) script.src = source
         document.head.append(script)
       }
-      // Two frames later what is there has been painted; a frame that is not shown yet has none, so the time ends it.
+      // After two animation frames, the current content has been painted. A hidden frame has none, so a timeout ends
+      // the wait.
       const idle = () => ('requestIdleCallback' in window ? requestIdleCallback(begin, IDLE) : begin())
       const painted = setTimeout(idle, LATEST_MS)
       requestAnimationFrame(() =>

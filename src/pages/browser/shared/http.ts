@@ -1,15 +1,15 @@
 import { createParser } from 'eventsource-parser'
 
-/** A call that failed: `status` 0 and code `offline` when the server was not reached. */
+/** A failed call. `status` 0 and code `offline` if the server was not reached. */
 export class Failure extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** Seconds until another try makes sense. */
+    /** Seconds after which a retry makes sense. */
     readonly retryAfter: number | null = null,
     readonly requestId: string | null = null,
-    /** Which parts of the request are wrong, and how. */
+    /** The invalid parts of the request, with their problems. */
     readonly details: readonly { path: string; message: string }[] = [],
   ) {
     super(message)
@@ -51,12 +51,12 @@ export async function call(path: string, { method = 'GET', body, headers, signal
   )
 }
 
-/** The JSON of an answer. */
+/** Calls the API and returns the JSON of the answer. */
 export const json = async <T>(path: string, input?: Input): Promise<T> => (await call(path, input)).json() as Promise<T>
 
 export type ServerEvent = { id: string | null; name: string; data: unknown }
 
-/** Reads the server-sent events of an answer until it ends; comments keep it alive. Data that is no JSON is skipped. */
+/** Reads the server-sent events of an answer. Comments only keep it alive. Skips data that is not JSON. */
 export async function readEvents(
   response: Response,
   take: (event: ServerEvent) => void,
@@ -85,7 +85,7 @@ export async function readEvents(
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 8_000
 
-/** How long to wait before the next try. A part of it differs from page to page, so that not all come back at once. */
+/** Delay before the next retry. Part of it differs between pages, so that not all reconnect at once. */
 export function backoff(tries: number): number {
   const max = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries)
   return max / 2 + ((performance.now() * 7919) % (max / 2))

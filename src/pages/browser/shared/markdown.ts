@@ -1,12 +1,12 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** Longer texts are shown as they are: nobody reads formatting in them, and reading them would hold up the page. */
+/** Longer texts are shown unformatted. Nobody reads formatting in them, and parsing would block the page. */
 const MAX_FORMATTED = 50_000
 
-/** How long one text may be read. Most take a millisecond or two; the library takes half a second for some floods. */
+/** Time limit for parsing one text. Most take a millisecond or two, some hostile ones half a second. */
 const MAX_MS = 50
 
-/** Quotes and lists in one another; the library drops what is deeper than a hundred. */
+/** Maximum nesting of quotes and lists. The library drops levels deeper than a hundred. */
 const MAX_DEPTH = 50
 
 const reader = new MarkdownIt({ html: true, breaks: true, linkify: true }).disable('html_block')
@@ -19,7 +19,7 @@ reader.linkify.add('www.', {
 })
 
 let until = 0
-/** Called before each piece of a text; a piece by itself takes little. */
+/** Runs before each piece of a text, because a single piece takes little time. */
 function goOn({ level }: { level: number }): false {
   if (level > MAX_DEPTH || performance.now() > until) throw new Error('too long')
   return false
@@ -27,10 +27,10 @@ function goOn({ level }: { level: number }): false {
 reader.block.ruler.before('table', 'limit', goOn)
 reader.inline.ruler.before('text', 'limit', goOn)
 
-/** The last text that took too long: what only adds to it is not tried again, as when an answer grows. */
+/** The last text that took too long. Texts that extend it are not tried again, as while an answer grows. */
 let unread: string | null = null
 
-/** The tokens of a Markdown text; null for one that takes too long, or is nested too deeply. */
+/** The tokens of a Markdown text. Null for one that takes too long, or is nested too deeply. */
 function tokensOf(text: string): Token[] | null {
   if (text.length > MAX_FORMATTED || (unread && text.startsWith(unread))) return null
   until = performance.now() + MAX_MS
@@ -43,9 +43,9 @@ function tokensOf(text: string): Token[] | null {
 }
 
 /**
- * Text with Markdown as elements; plain where it is too long or takes too long to read. What an engine or a person
- * wrote is hostile. No part of it becomes HTML: each element is made here, without pictures, and links lead to http and
- * https only, into a new tab that knows nothing of this one.
+ * Markdown text as elements. Plain if it is too long or takes too long to parse. Texts of engines and people are
+ * hostile. No part of them becomes HTML: each element is created here, without pictures. Links lead only to http and
+ * https, in a new tab without access to this one.
  */
 export function formatted(text: string): Node {
   const tokens = tokensOf(text)
@@ -71,7 +71,7 @@ function fill(parent: Node, tokens: readonly Token[]): void {
 }
 
 function elementOf(token: Token): HTMLElement {
-  // A message must not take part in the outline of the page that shows it.
+  // A message must not become part of the outline of the page around it.
   const isHeading = token.type === 'heading_open'
   const element = document.createElement(isHeading ? 'p' : token.tag)
   if (isHeading) element.className = 'heading'
@@ -106,7 +106,7 @@ function leafOf({ type, content }: Token): Node {
     case 'hardbreak':
       return made('br')
     default:
-      // Of HTML the line break is shown, as engines write it in tables; other tags and pictures are left out.
+      // Of HTML only the line break is shown, because engines write it in tables. Other tags and pictures are omitted.
       return /^<br\s*\/?>$/i.test(content) ? made('br') : document.createTextNode('')
   }
 }

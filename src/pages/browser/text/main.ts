@@ -1,4 +1,4 @@
-/** Loaded after the page is there: reads Markdown, which the first look at it does not need. */
+/** Loaded after the page is shown. Parses Markdown, which the first view does not need. */
 
 import type { Formatting } from '../shared/formatting'
 import { formatted } from '../shared/markdown'

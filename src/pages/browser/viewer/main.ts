@@ -1,6 +1,6 @@
 /**
- * Adds what the viewer's elements lack for screen readers, and removes the short reference once the viewer is
- * drawn. It draws its elements again while it is used, so whatever changes is looked at again.
+ * Fixes the viewer's elements for screen readers, and removes the short reference once the viewer is drawn. The viewer
+ * redraws its elements during use, so changes are checked again.
  */
 function repair(): void {
   const each = (where: string, change: (one: HTMLElement) => void) =>

@@ -3,7 +3,7 @@ import { Failure } from '../shared/http'
 import type { PublicConfig } from './wire'
 import { WORDS } from './words'
 
-/** The part of Turnstile's script that is used; others offer the same. */
+/** The used part of Turnstile's script. Other services offer the same interface. */
 type Checker = {
   render(
     where: HTMLElement,
@@ -17,8 +17,8 @@ type Checker = {
 }
 
 /**
- * The bot check that an owner may ask for: shown above the field before a chat begins, and gone once it is passed. It
- * is no puzzle (SC 3.3.8). Without one, `token` gives undefined.
+ * The bot check that an owner may require. Shown above the field before a chat begins, and removed once it is passed.
+ * It is not a puzzle (SC 3.3.8). Without a bot check, `token` returns undefined.
  */
 export function createBotCheck({ security = {} }: PublicConfig) {
   const { requireTurnstile, turnstileSiteKey: sitekey, turnstileScript: address } = security

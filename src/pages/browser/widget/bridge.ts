@@ -3,7 +3,7 @@ import { hostOf } from './host'
 
 export type Bridge = ReturnType<typeof createBridge>
 
-/** What the host's page may tell the frame; each value is checked where it is used. */
+/** A message of the host's page to the frame. Each value is validated where it is used. */
 export type HostMessage = {
   type: string
   text?: unknown
@@ -16,8 +16,8 @@ export type HostMessage = {
 const LONGEST_TEXT = 10_000
 
 /**
- * Messages between the frame and the page around it. Only the parent window is heard, and only from the origin that it
- * said it has.
+ * Messages between the frame and the page around it. Accepts only messages of the parent window from the origin it
+ * claims.
  */
 export function createBridge(take: (message: HostMessage) => void) {
   const { host, ...bridge } = hostOf()

@@ -19,7 +19,7 @@ type PeopleOptions = {
   tell(takeover: Takeover): void
 }
 
-/** Typing is told over and over; without a word for so long it has ended. */
+/** Typing notices repeat. After this long without one, typing has ended. */
 const TYPING_MS = 5_000
 
 type Options = {
@@ -28,7 +28,7 @@ type Options = {
   isOpen(): boolean
 }
 
-/** Draws the chat into the page and lets it live; called once. */
+/** Draws the chat into the page and starts it. Call once. */
 export function startChat(): void {
   const config = pageData<PublicConfig>('config')
   const { behavior } = config
@@ -102,7 +102,7 @@ export function startChat(): void {
   })
   panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
   panel.extra.append(composer.form)
-  // Before it is in the page, so that nothing has to be laid out for it.
+  // Runs before the elements are in the page, so that it causes no layout.
   greet()
   if (!panel.launcher.isConnected) document.body.replaceChildren(panel.launcher)
   document.body.append(panel.panel)
@@ -149,7 +149,7 @@ export function startChat(): void {
     }
   }
 
-  /** Forgets the chat on this device and begins again. */
+  /** Forgets the chat on this device and starts again. */
   function clear(): void {
     listener.stop()
     sending.stop()
@@ -203,7 +203,7 @@ export function startChat(): void {
     again.hidden = false
   }
 
-  /** What a refusal means for the whole chat, in plain words. */
+  /** Shows an error that concerns the whole chat, in plain words. */
   function refused({ status, code, message, retryAfter }: Failure): void {
     if (code === 'offline') {
       panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud')
@@ -222,7 +222,7 @@ export function startChat(): void {
     }
   }
 
-  /** What the page said of its visitor was refused: a chat of another person ends here, and the page hears why. */
+  /** The server rejected the visitor's identity. A chat of another person ends here, and the page gets the reason. */
   function notTaken({ status, code, message }: Failure): void {
     if (status === 409) clear()
     bridge.tell('error', { code, message })
@@ -249,7 +249,7 @@ export function startChat(): void {
     }
   }
 
-  /** The members that say who somebody is, and nothing else that a page sends. */
+  /** Picks only the members of an identity from what a page sends. */
   function pick(who: unknown): Record<string, unknown> {
     const message = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
     const names = ['name', 'email', 'external_id', 'hash'].filter((name) => message[name] !== undefined)
@@ -257,10 +257,10 @@ export function startChat(): void {
   }
 }
 
-/** Counts what comes to the closed chat, once. What is shown in the open one is read, on the next page too. */
+/** Counts messages that arrive while the chat is closed. Those shown open are read, on later pages too. */
 function createUnread({ visitor, panel, isOpen }: Options) {
   const ids = new Set<string>()
-  /** When the newest message came. */
+  /** Time of the newest message. */
   let newest = ''
   return {
     count: () => ids.size,
@@ -279,7 +279,7 @@ function createUnread({ visitor, panel, isOpen }: Options) {
   }
 }
 
-/** The form by which a visitor says how the chat was, from 1 to 5. */
+/** The form in which a visitor rates the chat, from 1 to 5. */
 function createRating(save: (rating: number, comment: string) => Promise<void>, done: (text: string) => void) {
   const problem = h('p', { class: 'problem', role: 'alert' })
   const comment = h('textarea', { id: 'comment', rows: 2 })
@@ -331,11 +331,11 @@ function createRating(save: (rating: number, comment: string) => Promise<void>, 
   }
 }
 
-/** Who answers: the assistant, or a person and their name (docs/api.md 15). */
+/** Shows who answers: the assistant, or a person and their name (docs/api.md 15). */
 function createPeople({ panel, transcript, tell }: PeopleOptions) {
   let status: Status = 'ai'
   let changes = 0
-  /** Minutes; null where nobody knows. */
+  /** Minutes. Null if unknown. */
   let wait: number | null = null
   let name: string = WORDS.somebody
   let typingEnds: ReturnType<typeof setTimeout> | undefined
@@ -348,7 +348,7 @@ function createPeople({ panel, transcript, tell }: PeopleOptions) {
     draw,
     name: () => name,
     status: () => status,
-    /** Grows with each change: what was asked for before the last one may be older than it. */
+    /** Grows with each change. Data requested before the last change may be older than it. */
     changes: () => changes,
     change(takeover: Takeover): void {
       changes += 1

@@ -3,7 +3,7 @@ import { h, ICONS, icon, setText, whileTyping } from '../shared/dom'
 import type { Attachment } from './wire'
 import { WORDS } from './words'
 
-/** What fits into one message as the server takes it, once it is written as text. */
+/** Maximum size of attachments in one message as the server accepts it, encoded as text. */
 const MAX_BYTES = 2.5 * 1024 * 1024
 
 const TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
@@ -17,7 +17,7 @@ type Options = {
   typing(): void
 }
 
-/** The field, its buttons and what is wrong with it. */
+/** The field, its buttons and its error text. */
 export function createComposer({ placeholder, maxCharacters, files: mayAttach, send, stop, typing }: Options) {
   const problem = h('p', { id: 'problem', class: 'problem', role: 'alert' })
   const field = h('textarea', {
@@ -55,7 +55,7 @@ export function createComposer({ placeholder, maxCharacters, files: mayAttach, s
     send(text, files.take())
   })
   field.addEventListener('keydown', (event) => {
-    // An input method that composes a word uses Enter for itself.
+    // An input method uses Enter itself while it composes a word.
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
     event.preventDefault()
     form.requestSubmit()
@@ -73,7 +73,7 @@ export function createComposer({ placeholder, maxCharacters, files: mayAttach, s
     else field.removeAttribute('aria-invalid')
   }
 
-  /** As high as its text, up to a third of the chat. */
+  /** Makes the field as high as its text, up to a third of the chat. */
   function grow(): void {
     field.style.height = 'auto'
     field.style.height = `${Math.min(field.scrollHeight + 2, innerHeight / 3)}px`
@@ -83,7 +83,7 @@ export function createComposer({ placeholder, maxCharacters, files: mayAttach, s
     form,
     field,
     refuse,
-    /** While an answer comes there is a button that stops it. */
+    /** Shows the stop button while an answer is arriving. */
     answering(isComing: boolean): void {
       if (!isComing && document.activeElement === stopButton) field.focus()
       stopButton.hidden = !isComing
@@ -94,7 +94,7 @@ export function createComposer({ placeholder, maxCharacters, files: mayAttach, s
   }
 }
 
-/** The button that attaches a picture, and the list of what is attached; type and size are said before (SC 3.3.2). */
+/** The button that attaches a picture, and the list of attachments. Shows type and size limits (SC 3.3.2). */
 function createFiles(problem: (text: string) => void) {
   let attached: Attachment[] = []
   const list = h('p', { class: 'files' })

@@ -1,8 +1,8 @@
-/** Where the frame stands, as its address and the browser say. */
+/** The frame's place in the host's page, from its address and the browser. */
 export function hostOf() {
   const notice = new URLSearchParams(location.hash.slice(1))
   const text = notice.get('origin')
-  // Where the browser knows the parent's origin, what the address says must be the same.
+  // If the browser knows the parent's origin, it overrides the one in the address.
   const known = location.ancestorOrigins?.[0]
   const host = known ?? text
   const isFramed = window.parent !== window && host !== null
@@ -10,14 +10,14 @@ export function hostOf() {
   return {
     host,
     isFramed,
-    /** Drawn inside an element of the host, without a launcher. */
+    /** True if drawn inside an element of the host, without a launcher. */
     isInline: notice.get('inline') === '1' || !isFramed,
     pageUrl: notice.get('page') ?? null,
     /** On a narrow page an open chat covers all of it. */
     isNarrow: notice.get('narrow') === '1',
     scheme: notice.get('scheme'),
     lang: notice.get('lang'),
-    /** Goes to the host's origin alone, and never has a token or a text of the chat in it. */
+    /** Sends a message only to the host's origin. It never contains a token or a text of the chat. */
     tell(type: string, more: object = {}): void {
       if (isFramed) window.parent.postMessage({ source: 'svc-widget', type, ...more }, host)
     },

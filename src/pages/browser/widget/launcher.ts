@@ -4,7 +4,7 @@ import { OPEN } from './words'
 
 const ID = 'launcher'
 
-/** The button that opens the chat, as it is before anything else is loaded. */
+/** The button that opens the chat, before anything else is loaded. */
 export const createLauncher = ({ appearance: { launcherText } }: PublicConfig): HTMLButtonElement =>
   h(
     'button',
@@ -13,7 +13,7 @@ export const createLauncher = ({ appearance: { launcherText } }: PublicConfig): 
     launcherText && h('span', { class: 'launcher-text' }, launcherText),
   )
 
-/** The launcher of this page; made when it has none, as inside an element of the host. */
+/** The launcher of this page. Created if missing, for example inside an element of the host. */
 export function launcherOf(config: PublicConfig): HTMLButtonElement {
   const found = document.getElementById(ID)
   return found instanceof HTMLButtonElement ? found : createLauncher(config)

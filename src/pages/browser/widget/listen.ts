@@ -4,20 +4,18 @@ import type { Visitor } from './visitor'
 type Options = {
   visitor: Pick<Visitor, 'events'>
   take(event: ServerEvent): void
-  /** After each connection: what was missed is to be read. */
+  /** Called after each connection. Missed messages must then be read. */
   connected(): void
-  /** The connection was lost and is tried again. */
+  /** The connection was lost and is being retried. */
   lost(): void
-  /** The server refuses: the session is over or the widget is off. */
+  /** The server rejects the call: the session has ended or the widget is disabled. */
   refused(failure: Failure): void
 }
 
-/** A connection on which nothing came for so long is dead: the server says something every ten seconds. */
+/** A connection silent for this long is dead, because the server sends something every ten seconds. */
 const SILENT_MS = 45_000
 
-/**
- * Listens to the session's events over one long answer, and comes back by itself, from where it was (docs/api.md 15).
- */
+/** Listens to the session's events. Resumes after the last event on reconnecting (docs/api.md 15). */
 export function createListener({ visitor, take, connected, lost, refused }: Options) {
   let running: AbortController | null = null
   let lastId: string | null = null
@@ -75,7 +73,7 @@ export function createListener({ visitor, take, connected, lost, refused }: Opti
       lastId = null
       wake()
     },
-    /** Tries at once instead of waiting: the network is back. */
+    /** Retries at once, because the network is back. */
     hurry: () => wake(),
   }
 }

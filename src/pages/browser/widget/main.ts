@@ -1,12 +1,12 @@
-/** The chat's own script. It is read beside the page, and does its work when what the page has was painted. */
+/** The chat's own script. Loaded beside the page. Runs after the page's content was painted. */
 import { startChat } from './chat'
 
-/** A page that is not on the screen paints nothing; its work begins all the same. */
+/** A hidden page paints nothing, so the work starts after this time. */
 const LATEST_MS = 150
 
 afterPaint(startChat)
 
-/** Calls `work` once, when the browser says that something was painted: what begins sooner takes its time from it. */
+/** Calls `work` once, after the browser reports a paint. Work that starts earlier would delay the paint. */
 function afterPaint(work: () => void): void {
   let isDue = true
   const once = () => {

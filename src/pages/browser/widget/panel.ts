@@ -7,7 +7,7 @@ type Actions = { open(): void; close(): void; menu: { label: string; run(): void
 
 export type Panel = ReturnType<typeof createPanel>
 
-/** The launcher and the panel: what is always there, with places for what changes. */
+/** The launcher and the panel: the permanent elements, with slots for changing content. */
 export function createPanel(config: PublicConfig, { open, close, menu }: Actions) {
   const { appearance } = config
   const title = appearance.title || WORDS.title
@@ -82,13 +82,13 @@ export function createPanel(config: PublicConfig, { open, close, menu }: Actions
   return {
     title,
     launcher,
-    /** Whether the launcher was pressed before there was a chat to open. */
+    /** True if the launcher was pressed before there was a chat to open. */
     wasPressed: () => launcher.hasAttribute('data-pressed'),
     panel,
     body,
     extra,
     closeButton,
-    /** Closes the menu if it is open; tells whether it was. */
+    /** Closes an open menu. Returns whether it was open. */
     closeMenu(): boolean {
       if (list.hidden) return false
       showMenu(false)
@@ -105,7 +105,7 @@ export function createPanel(config: PublicConfig, { open, close, menu }: Actions
       setText(count, unread > 9 ? '9+' : String(unread || ''))
       launcher.setAttribute('aria-label', unread ? `${WORDS.open}, ${WORDS.newMessages(unread)}` : WORDS.open)
     },
-    /** On a narrow page the panel covers it and is a dialog; elsewhere it is a region beside the page. */
+    /** On a narrow page the panel covers it and is a dialog. Elsewhere it is a region beside the page. */
     setModal(modal: boolean): void {
       panel.setAttribute('role', modal ? 'dialog' : 'region')
       if (modal) panel.setAttribute('aria-modal', 'true')

@@ -7,29 +7,29 @@ import { WORDS } from './words'
 type Options = {
   visitor: Pick<Visitor, 'send'>
   transcript: ReturnType<typeof createTranscript>
-  /** A message that the server answered with. */
+  /** The server's copy of a sent message. */
   took(message: Message): void
-  /** Where the owner has this go on. */
+  /** Address to which the owner redirects the chat. */
   redirected(reply: Message, url: string): void
   /** Who answers from now on. */
   changed(status: Status): void
   answering(isComing: boolean): void
-  /** An answer that is shown is kept under this id. */
+  /** A shown answer now has this id. */
   arrived(reply: Message): void
   followUps(prompts: { label: string; prompt: string }[]): void
-  /** The session began, or continues: there is something to listen to. */
+  /** The session started or continues, so its events can be followed. */
   begun(): void
-  /** Whatever the whole chat must show. */
+  /** A failure that concerns the whole chat. */
   failed(failure: Failure): void
-  /** Messages of the server that this page does not know yet. */
+  /** Reads messages of the server that this page does not know yet. */
   catchUp(): Promise<unknown>
 }
 
 type Input = { text: string; attachments: Attachment[]; row: Row }
 
 /**
- * Sends messages one after the other. Without a network they wait, and go out in order when it is back. Whether a call
- * that broke off had arrived is asked before it is sent again, so that nothing is sent twice.
+ * Sends messages one after the other. Without a network they wait, and are sent in order when it is back. Before a
+ * broken call is repeated, checks whether it had arrived, so that nothing is sent twice.
  */
 export function createSending(options: Options) {
   const { visitor, transcript, took, redirected, changed, answering, arrived, followUps, begun, failed, catchUp } =
@@ -56,7 +56,7 @@ export function createSending(options: Options) {
       }
       while (queue[0] && navigator.onLine) {
         const input = queue[0]
-        // The server told of it meanwhile: it had arrived.
+        // An event already reported the message, so it had arrived.
         if (input.row.id() !== null) queue.shift()
         else if (!(await sent(input))) break
       }
@@ -67,7 +67,7 @@ export function createSending(options: Options) {
     }
   }
 
-  /** False when the rest has to wait. */
+  /** Returns false when the rest must wait. */
   async function sent(input: Input): Promise<boolean> {
     const { text, attachments, row } = input
     row.note(WORDS.sending)
@@ -132,7 +132,7 @@ export function createSending(options: Options) {
           text += event.token ?? ''
           grow().write(text)
         } else if (name === 'reply') {
-          // The answer as it is kept, with the id under which it comes again in other tabs.
+          // The stored answer, with the id under which it also appears in other tabs.
           const { message, reply, takeover_status } = data as {
             message: Message
             reply: Message | null
@@ -162,6 +162,6 @@ export function createSending(options: Options) {
   return { add, drain, stop: () => stop?.abort(), waits: () => queue.length > 0 }
 }
 
-/** Files that an answer made, as links. */
+/** Files of an answer, as links. */
 export const linksOf = (artifacts: Message['artifacts'] = []): { label: string; url: string }[] =>
   artifacts.flatMap(({ url, title, filename }) => (url ? [{ label: title ?? filename ?? url, url }] : []))

@@ -10,7 +10,7 @@ type Options = {
   opened(): void
 }
 
-/** Open and closed: what is drawn, where the focus goes, and what the host's page is told. */
+/** Handles opening and closing: the drawing, the focus, and the messages to the host's page. */
 export function createShell({ panel, bridge, field, opened }: Options) {
   let isOpen = false
   let isModal = false
@@ -19,9 +19,9 @@ export function createShell({ panel, bridge, field, opened }: Options) {
 
   function measure(): void {
     const { width, height } = launcher.getBoundingClientRect()
-    // A frame that is not shown yet has no sizes.
+    // A frame that is not shown yet has no size.
     if (width === 0) return
-    // Room for the focus ring and the shadow around it.
+    // Adds room for the focus ring and the shadow.
     bridge.tell('resize', { width: Math.ceil(width) + 16, height: Math.ceil(height) + 16 })
   }
 
@@ -41,13 +41,13 @@ export function createShell({ panel, bridge, field, opened }: Options) {
     opened()
   }
 
-  /** In this tab alone: the next page of the host shows the chat as it was. */
+  /** Stores the state for this tab only, so that the host's next page shows the chat the same way. */
   function keepOpen(open: boolean): void {
     try {
       if (open) sessionStorage.setItem(place, '1')
       else sessionStorage.removeItem(place)
     } catch {
-      // Without storage each page begins closed.
+      // Without storage each page starts closed.
     }
   }
 
@@ -59,7 +59,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
     }
   }
 
-  /** What is open from the start neither moves nor takes the focus from the page that it is in. */
+  /** A chat that is open from the start neither animates nor takes the focus from its page. */
   function begin(): void {
     show()
     if (!bridge.isFramed) requestAnimationFrame(focusField)
@@ -73,7 +73,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   }
 
   function focusField(): void {
-    // On a touch screen the keyboard would cover what there is to read.
+    // On a touch screen the keyboard would cover the messages.
     if (!matchMedia('(pointer: coarse)').matches) field().focus()
     else panel.closeButton.focus()
   }
@@ -105,7 +105,7 @@ export function createShell({ panel, bridge, field, opened }: Options) {
   draw()
   return {
     isOpen: () => isOpen,
-    /** Whether it was open on the page before this one, and may be without covering this one. */
+    /** True if the chat was open on the previous page and can be open here without covering the page. */
     wasOpen,
     begin,
     open,

@@ -5,27 +5,27 @@ import { WORDS } from './words'
 
 export type Row = {
   role: Message['role']
-  /** Null until the server has told it. */
+  /** Null until the server has assigned it. */
   id(): string | null
   text(): string
   identify(known: string): void
-  /** Shows a text; drawn at most once a frame, however fast tokens come. */
+  /** Shows a text. Draws at most once per animation frame, however fast tokens arrive. */
   write(text: string): void
   draw(): void
-  /** It grows no more: moves into the log, which announces it. */
+  /** The message is complete: moves it into the log, which announces it. */
   finish(): void
-  /** A line below the text, with an action if there is one. */
+  /** A line below the text, with an optional action. */
   note(text: string, action?: { label: string; run(): void }): void
   addLinks(links: { label: string; url: string }[]): void
   remove(): void
 }
 
-/** Closer to the end than this, the reader is at the end and wants to stay there. */
+/** Within this distance from the end, the reader counts as being at the end and stays there. */
 const NEAR_END_PX = 80
 
 /**
- * The messages. What is finished is in the log, which screen readers read aloud once; what still grows stands below
- * it, outside of the log, and moves up when it is done (SC 4.1.3).
+ * The messages. Finished ones are in the log, which screen readers read aloud once. A growing one is below and outside
+ * the log, and moves into it when it is complete (SC 4.1.3).
  */
 export function createTranscript() {
   const log = h('div', { role: 'log', 'aria-live': 'polite', 'aria-label': WORDS.conversation, class: 'log' })
@@ -84,7 +84,7 @@ export function createTranscript() {
       id: () => id,
       text: () => content,
       identify(known) {
-        // The same message came over the events first: one of the two rows stays, this one, which may still grow.
+        // The same message already arrived as an event. Keeps this row, which may still grow, and removes the other.
         const twin = rows.get(known)
         if (twin !== row) twin?.remove()
         id = known
@@ -142,15 +142,15 @@ export function createTranscript() {
 
   return {
     element,
-    /** Once the chat is ready: has texts formatted. */
+    /** Formats the texts, once the chat is ready. */
     format: formatting.load,
     add,
     has: (id: string) => rows.has(id),
-    /** A link below a message, to where the owner has the chat go on. */
+    /** Adds a link below a message to the page where the owner continues the chat. */
     link(id: string, url: string): void {
       if (URL.canParse(url)) rows.get(id)?.addLinks([{ label: WORDS.goOn(new URL(url).host), url }])
     },
-    /** The row of this page that a message of the server is, which did not know its id yet. */
+    /** The row of this page for a server message, if it does not have its id yet. */
     unnamed: (role: Message['role'], text: string): Row | undefined =>
       pending.find((row) => row.role === role && (role === 'assistant' || row.text() === text)),
     lastId: (): string | null => [...rows.keys()].at(-1) ?? null,

@@ -1,24 +1,24 @@
 import { call, type Failure, type Input, json } from '../shared/http'
 import type { Attachment, Current, Message, Status } from './wire'
 
-/** `read_until`: when the newest message came that was shown in the open chat. */
+/** `read_until`: time of the newest message that was shown in the open chat. */
 type Stored = { session_id: string; token: string; expires_at: string; read_until?: string }
 type Begun = { session_id: string; token: string; expires_at: string; takeover_status: Status }
 type Answered = { message: Message; reply: Message | null; takeover_status: Status; redirect_url?: string }
 
 export type Visitor = ReturnType<typeof createVisitor>
-/** What the host's page says about its visitor; the server checks it. */
+/** The visitor's identity as the host's page claims it. The server verifies it. */
 type Spoken = { name?: unknown; email?: unknown; external_id?: unknown; hash?: unknown; context?: unknown }
 type Options = {
   configId: string
   pageUrl: string | null
   botCheck(): Promise<string | undefined>
-  /** The server did not take what the page said. */
+  /** The server rejected the identity from the page. */
   unknown(failure: Failure): void
 }
 export type Sent = { stream: Response } | { answer: Answered }
 
-/** The visitor's calls of docs/api.md 15, and the one thing that the frame remembers: its session. */
+/** The visitor's calls of docs/api.md 15, and the only data that the frame stores: its session. */
 export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options) {
   const base = `/api/v1/iframes/${configId}/sessions`
   const place = `svc-widget:${configId}`
@@ -42,7 +42,7 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
       if (value) localStorage.setItem(place, JSON.stringify(value))
       else localStorage.removeItem(place)
     } catch {
-      // Without storage the chat lives as long as the page.
+      // Without storage the chat lasts as long as the page.
     }
   }
 
@@ -61,14 +61,14 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     return begun
   }
 
-  /** What was said before there is a session waits for it, as a visit alone leaves no trace. */
+  /** Sends the identity that was set before there was a session. A visit alone leaves no trace. */
   async function tellWho(session: Stored): Promise<void> {
     if (!message) return
     const input = { method: 'POST', body: message, headers: headers(session) }
     await call(`${base}/${session.session_id}/identify`, input).catch((error: unknown) => unknown(error as Failure))
   }
 
-  /** The session, begun with the first message so that a visit alone leaves no trace. */
+  /** The session. It starts with the first message, so that a visit alone leaves no trace. */
   const session = (): Promise<Stored> => {
     if (stored) return Promise.resolve(stored)
     beginning ??= begin().finally(() => {
@@ -87,14 +87,14 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
     return found?.session_id === stored?.session_id ? found : null
   }
 
-  /** Also by what another tab has shown. */
+  /** Includes messages that another tab has shown. */
   const hasRead = (at: string): boolean =>
     [stored, sameElsewhere()].some((known) => known?.read_until !== undefined && at <= known.read_until)
 
   return {
     has: () => stored !== null,
     hasRead,
-    /** All messages that came until then are read. */
+    /** Marks all messages up to this time as read. */
     markRead(until: string): void {
       if (!stored || !until || hasRead(until)) return
       const now = { ...stored, read_until: until }
@@ -108,7 +108,7 @@ export function createVisitor({ configId, pageUrl, botCheck, unknown }: Options)
       if (stored) void tellWho(stored)
     },
     current: async (): Promise<Current> => (await ask('')).json() as Promise<Current>,
-    /** A stream of the answer, or at once what was kept, when a person has the chat. */
+    /** A stream of the answer, or the stored message at once if a person has the chat. */
     async send(content: string, attachments: Attachment[], signal: AbortSignal): Promise<Sent> {
       const body = { content, stream: true, ...(attachments.length ? { attachments } : {}) }
       const response = await ask('/messages', { method: 'POST', body, signal })

@@ -1,4 +1,4 @@
-/** What the server writes into the page: the public part of a widget's config (docs/api.md 15). */
+/** The public part of a widget's config, which the server writes into the page (docs/api.md 15). */
 export type PublicConfig = {
   id: string
   name: string
@@ -23,7 +23,7 @@ export type PublicConfig = {
     suggestedPrompts?: string[]
   }
   security?: { requireTurnstile?: boolean; turnstileSiteKey?: string | null; turnstileScript?: string | null }
-  /** Whether visitors may ask for a person. */
+  /** True if visitors may ask for a person. */
   handoff?: boolean
 }
 

@@ -1,7 +1,7 @@
-/** Apart, because the first look at the chat needs no other word. */
+/** Separate, because the first view of the chat needs no other text. */
 export const OPEN = 'Open chat'
 
-/** Every sentence that the chat says by itself. One file for each language; English is the first. */
+/** All texts of the chat itself. One file per language. English is the first. */
 export const WORDS = {
   title: 'Chat',
   open: OPEN,

@@ -7,21 +7,21 @@ import { type Method, useMay, useOwner, useSend } from './api'
 import { mayOperate } from './boot'
 import { Form, type FormField } from './form'
 
-/** Something that can be done with a row: one call, asked for first where it matters. */
+/** An action on a row: one call, after a confirmation if necessary. */
 type Action = {
   label: string
   method?: Method
   path: string
-  /** What is sent; of a form, made from what was filled in, or besides it. */
+  /** The body to send. For a form, computed from the filled-in values or merged with them. */
   body?: Record<string, unknown> | ((given: Record<string, unknown>) => Record<string, unknown>)
   danger?: boolean
-  /** What happens, shown before it is done. */
+  /** Effect of the action, shown before it runs. */
   ask?: ReactNode
-  /** What has to be typed first. */
+  /** Text to type before the action runs. */
   typed?: string
-  /** What is asked for in a form before it is sent. */
+  /** Fields of a form to fill in before sending. */
   fields?: readonly FormField[]
-  /** What is in the form already. */
+  /** Initial values of the form. */
   values?: unknown
   done?(answer: never): void
 }
@@ -30,14 +30,14 @@ type Props = {
   actions: readonly (Action | false | null)[]
   touches: readonly string[]
   permission?: string
-  /** Of operators: which role may do it besides the admin. */
+  /** For operators: the role that may do it besides the admin. */
   role?: OperatorRole
 }
 
-/** Which operators may do something. */
+/** The operators that have a role, in words. */
 export const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
 
-/** Buttons for what can be done. Without the permission they say who can; what destroys is left out. */
+/** Buttons for the actions. Without permission, they name who may use them, and destructive ones are hidden. */
 export function Actions({ actions, touches, permission, role }: Props) {
   const owner = useOwner()
   const mayHere = useMay(permission ?? '') || permission === undefined

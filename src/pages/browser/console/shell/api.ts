@@ -14,28 +14,28 @@ import { createValue } from './value'
 
 export { Failure } from '../../shared/http'
 
-/** Values of a query; what is null, undefined or empty is left out. */
+/** Values of a query. Null, undefined and empty values are omitted. */
 export type Query = Record<string, string | number | boolean | null | undefined>
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type Input = { query?: Query; body?: unknown; signal?: AbortSignal; headers?: Record<string, string> }
 
-/** Whether the session has ended; the frame asks to sign in again, and nothing that was typed is lost. */
+/** True when the session has ended. The frame then asks the reader to sign in again, and typed text is kept. */
 export const signedOut = createValue(false)
 
-/** Whether something was refused until the reader proves again who they are. */
+/** True when a call was rejected until the reader proves their identity again. */
 export const unconfirmed = createValue(false)
 
-/** Since when the server has not been reached, in milliseconds since 1970; 0 while it answers. */
+/** Since when the server has been unreachable, in milliseconds since 1970. 0 while it answers. */
 export const lostSince = createValue(0)
 
-/** A proxy whose server is away answers in its place. */
+/** A proxy answers with these statuses in place of an unreachable server. */
 const isLost = ({ status }: Failure) => status === 0 || status === 502 || status === 504
 
 let asking: Promise<number> | null = null
 
 /**
- * Asks for the server until it answers, and resolves with how often it did not. Then everything is read again: it may
- * be old, and what failed is worth another try.
+ * Polls the server until it answers, and resolves with the number of failed attempts. Then reads everything again,
+ * because data may be old and failed calls may now succeed.
  */
 function reached(): Promise<number> {
   const ask = async (tries: number): Promise<number> => {
@@ -57,30 +57,30 @@ function reached(): Promise<number> {
   return asking
 }
 
-/** A part of the page that is loaded when it is needed: where the server is away, when it is back. */
+/** Loads a part of the page on demand. If the server is unreachable, waits until it is back. */
 export async function part<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (error) {
-    // It was there all the time, so the part is gone: a newer version is here.
+    // The server was reachable all the time, so the part is gone: a newer version is deployed.
     if ((await reached()) === 0) throw error
     return part(load)
   }
 }
 
-/** When calls are taken again, in milliseconds since 1970; 0 while none are refused. */
+/** When calls are accepted again, in milliseconds since 1970. 0 while none are limited. */
 export const limitedUntil = createValue(0)
 
 export const OwnerContext = createContext<Owner>(null as never)
-/** The owner that the address names: whose rows are read, and who pays. */
+/** The owner in the address: their rows are shown, and they pay. */
 export const useOwner = (): Owner => useContext(OwnerContext)
 
-/** Whether the reader's role in this owner has a permission. */
+/** True if the reader's role in this owner has a permission. */
 export const useMay = (permission: string): boolean => useOwner().permissions.includes(permission)
 
 /**
- * The address of a route: of the tenants' API, or of the operators' where an operator looks at others, whom it then
- * names. Routes of the console, and of one API alone, are given whole.
+ * The address of a route in the tenants' API, or in the operators' API for an operator who looks at another owner, whom
+ * it then names. Routes of the console, and routes of only one API, are passed as full paths.
  */
 function addressOf({ looksAt }: Owner, path: string, query: Query = {}): string {
   const isWhole = /^\/(api|ops|console)\//.test(path)
@@ -91,14 +91,14 @@ function addressOf({ looksAt }: Owner, path: string, query: Query = {}): string 
   return at(`${isWhole ? '' : api}${path}${search && `?${search}`}`)
 }
 
-/** One call for an owner. Throws `Failure`; a session that ended and a limit are noted for the frame. */
+/** One call for an owner. Throws `Failure`. Notes an ended session and a rate limit for the frame. */
 async function send(owner: Owner, method: Method, path: string, { query, ...input }: Input = {}): Promise<Response> {
   const headers = { 'x-svc-org': owner.id ?? 'personal', ...input.headers }
   try {
     return await call(addressOf(owner, path, query), { method, ...input, headers })
   } catch (error) {
     if (error instanceof Failure && isLost(error)) void reached()
-    // A wrong password in a form is refused with 401 too, and ends nothing.
+    // A wrong password in a form also answers 401, but does not end the session.
     if (error instanceof Failure && error.status === 401 && error.code !== 'invalid_credentials') signedOut.set(true)
     if (error instanceof Failure && error.status === 403 && error.message.includes('/auth/confirm'))
       unconfirmed.set(true)
@@ -120,7 +120,7 @@ export const queries = new QueryClient({
   },
 })
 
-/** What the owner is called; of one that an operator looks at, the address has only the id. */
+/** The owner's name. For an owner that an operator looks at, the address contains only the id. */
 export function useOwnerName(): string {
   const { looksAt, name } = useOwner()
   return useGet<{ owner: string }>('/credits', {}, { off: !looksAt }).data?.owner ?? name
@@ -128,7 +128,7 @@ export function useOwnerName(): string {
 
 type Reading = { everyMs?: number; off?: boolean }
 
-/** Reads `path` for the owner of the address, and again when the reader comes back. */
+/** Reads `path` for the owner in the address, and again when the reader returns to the page. */
 export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Reading = {}) {
   const owner = useOwner()
   return useQuery<T, Failure>({
@@ -140,7 +140,7 @@ export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Rea
   })
 }
 
-/** A list that is read a page at a time; `rows` names the member of the answer that holds the rows. */
+/** A list read page by page. `rows` names the member of the answer that contains the rows. */
 export function usePages<T>(path: string, rows: string | ((page: never) => T[]), query: Query = {}, everyMs?: number) {
   const owner = useOwner()
   const client = useQueryClient()
@@ -153,26 +153,26 @@ export function usePages<T>(path: string, rows: string | ((page: never) => T[]),
       const wanted = { limit: 50, ...query, cursor: pageParam as string }
       const answer = await send(owner, 'GET', path, { query: wanted, signal })
       const page = await answer.json()
-      // The list of audit events is bare, with its cursor beside it.
+      // The list of audit events is a plain array, with its cursor in a header.
       return Array.isArray(page) ? { [String(rows)]: page, next_cursor: answer.headers.get('x-next-cursor') } : page
     },
     initialPageParam: '',
     getNextPageParam: (last) => (last.next_cursor as string | null) ?? undefined,
     placeholderData: keepPreviousData,
-    // A reader who has scrolled on stays where they are.
+    // A reader who has scrolled down keeps their position.
     refetchInterval: ({ state }) => (everyMs && state.data?.pages.length === 1 ? everyMs : false),
   })
   const of = (page: Record<string, unknown>) => (typeof rows === 'string' ? page[rows] : rows(page as never)) as T[]
   return {
     ...pages,
     rows: pages.data?.pages.flatMap(of),
-    /** Rows that are newer than the first. `rows` names their member. */
+    /** Adds rows that are newer than the first one. */
     prepend: (fresh: readonly T[]) =>
       change(({ pages: [first, ...rest], pageParams }) => ({
         pages: [{ ...first, [String(rows)]: [...fresh, ...of(first!)] }, ...rest],
         pageParams,
       })),
-    /** Forgets all pages but the first, and reads that again. */
+    /** Forgets all pages but the first, and reads that one again. */
     restart: () => {
       change(({ pages, pageParams }) => ({ pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) }))
       void client.invalidateQueries({ queryKey })
@@ -180,7 +180,7 @@ export function usePages<T>(path: string, rows: string | ((page: never) => T[]),
   }
 }
 
-/** Sends a change. Afterwards everything that begins with one of `touches` is read again. */
+/** Sends a change. Afterwards reads again every path that begins with one of `touches`. */
 export function useSend<Answer, Body = void>(
   method: Method,
   path: string | ((body: Body) => string),
@@ -197,13 +197,13 @@ export function useSend<Answer, Body = void>(
     onSuccess: () => {
       const isTouched = ({ queryKey }: { queryKey: readonly unknown[] }) =>
         touches.some((touched) => String(queryKey[1]).startsWith(touched))
-      // After what the caller does then: a drawer that closes does not read what was deleted.
+      // Runs after the caller's own handler, so that a closing drawer does not read a deleted row.
       setTimeout(() => void client.invalidateQueries({ predicate: isTouched }))
     },
   })
 }
 
-/** Calls without a cache: for what is streamed, and for what is done once. */
+/** Calls without a cache, for streams and one-time actions. */
 export function useCalls() {
   const owner = useOwner()
   return {
@@ -211,7 +211,7 @@ export function useCalls() {
       (await send(owner, method, path, input)).json(),
     /** Resolves when the answer begins. */
     open: (method: Method, path: string, input: Input) => send(owner, method, path, input),
-    /** Saves what a route answers as a file. */
+    /** Saves the answer of a route as a file. */
     download: async (path: string, query: Query, name: string): Promise<void> => {
       const link = document.createElement('a')
       link.href = URL.createObjectURL(await (await send(owner, 'GET', path, { query })).blob())

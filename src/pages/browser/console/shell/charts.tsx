@@ -3,7 +3,7 @@ import type { UsageSeries } from '../../../../usage/schema'
 import { part } from './api'
 import { boot } from './boot'
 
-/** The chart of `ui`, which is loaded where something is drawn. */
+/** The chart component of `ui`, loaded on first use. */
 export const Chart = lazy(() => part(() => import('../ui/chart')).then(({ Chart }) => ({ default: Chart })))
 
 type SplitProps = {
@@ -14,7 +14,7 @@ type SplitProps = {
   onRange(from: string, to: string): void
 }
 
-/** Usage over time, with what each series adds. */
+/** Usage over time, with the contribution of each series. */
 export function SplitChart({ title, of: { buckets, series, other }, figure, spell, onRange }: SplitProps) {
   const lines = [...series, ...(other ? [other] : [])]
   const shown = lines.map(({ key, label, ...figures }) => ({ key, label, values: figures[figure] }))

@@ -11,8 +11,8 @@ type Kept = { shown?: string[] | undefined; widths?: Record<string, number> | un
 const isFirst = (at: number) => at === 0
 
 /**
- * Which columns of a list are shown and how wide they are: as the address says in `cols`, else as this browser has kept
- * it, else as the screen has them. The first always stands there: it leads to the row.
+ * The visible columns of a list and their widths: from `cols` in the address, else as stored in this browser, else the
+ * screen's defaults. The first column is always visible, because it links to the row.
  */
 export function useColumns<Row>(section: string, all: readonly Column<Row>[]) {
   const place = `columns:${section}`

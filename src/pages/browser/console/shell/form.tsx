@@ -5,17 +5,17 @@ import { type Method, useOwner, useSend } from './api'
 import { at } from './boot'
 import { createValue } from './value'
 
-/** Whether a form on the page holds changes that were not saved; closing it asks first. */
+/** True if a form on the page has unsaved changes. Closing it then asks first. */
 export const unsaved = createValue(false)
 
 export type FormField = {
-  /** The member of the body, with dots for members of members. */
+  /** Path of the member in the body, with dots for nested members. */
   name: string
   label: string
   help?: ReactNode
   /**
-   * `cents` is written in dollars, `list` with blanks or commas in between, `lines` one a line; `checks` are those of
-   * the choices that hold, `until` a day.
+   * `cents` is entered in dollars, `list` with blanks or commas as separators, `lines` with one item per line. `checks`
+   * sends the checked choices, `until` a day.
    */
   kind?:
     | 'text'
@@ -32,17 +32,17 @@ export type FormField = {
     | 'until'
   choices?: readonly (readonly [value: string, label: string])[]
   required?: boolean
-  /** What an empty field sends: nothing, unless it says null or an empty text. */
+  /** What an empty field sends: nothing by default, or null or an empty text. */
   empty?: 'null' | 'text'
   rows?: number
-  /** Of an area: texts to begin with. */
+  /** Texts that a text area can start with. */
   templates?: readonly (readonly [name: string, text: string])[]
   min?: number
   max?: number
   step?: number
-  /** Two such fields stand side by side where there is room. */
+  /** Two such fields are shown side by side if there is room. */
   half?: true
-  /** How many of what the API counts are one of what is written, such as 100 cents a dollar. */
+  /** Number of API units per entered unit, such as 100 cents per dollar. */
   scale?: number
 }
 
@@ -62,7 +62,7 @@ function writtenOf({ kind, name, choices, scale = 1 }: FormField, values: unknow
   return kind === 'json' ? JSON.stringify(value, null, 2) : String(value)
 }
 
-/** What a field sends. Throws for text that is no JSON. */
+/** The value that a field sends. Throws for invalid JSON. */
 function sentOf({ kind, empty, scale }: FormField, written: string | boolean): unknown {
   if (typeof written === 'boolean') return written
   const text = kind === 'password' ? written : written.trim()
@@ -82,7 +82,7 @@ function sentOf({ kind, empty, scale }: FormField, written: string | boolean): u
 }
 
 const DAY_MS = 86_400_000
-/** A number of days from now, the end of a day, or a moment as it was. */
+/** A number of days from now, the end of a day, or an unchanged point in time. */
 function untilOf(text: string): string {
   const isDay = text.length === 'YYYY-MM-DD'.length
   const days = /^\d{1,3}$/.test(text) ? Number(text) : null
@@ -91,7 +91,7 @@ function untilOf(text: string): string {
   ).toISOString()
 }
 
-/** The body that the fields make together. */
+/** The body made from all fields. */
 function bodyOf(fields: readonly FormField[], written: Written): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   for (const field of fields) {
@@ -110,27 +110,27 @@ function bodyOf(fields: readonly FormField[], written: Written): Record<string, 
 
 type Props<Answer> = {
   fields: readonly FormField[]
-  /** What is there already. */
+  /** Initial values. */
   values?: unknown
   method: Method
   path: string
-  /** Everything read whose path begins with one of these is read again afterwards. */
+  /** After saving, every path that begins with one of these is read again. */
   touches: readonly string[]
   verb: string
-  /** Sent with what is written, or made of it. */
+  /** Merged into the body, or computes the body from it. */
   more?: Record<string, unknown> | ((body: Record<string, unknown>) => Record<string, unknown>)
-  /** False: nothing was saved, as the answer says. */
+  /** Return false if, by the answer, nothing was saved. */
   onDone?(answer: Answer): unknown
   onCancel?: (() => void) | undefined
   onChange?(body: Record<string, unknown>): void
   children?: ReactNode
-  /** Without it the form cannot be sent, and says so. */
+  /** Without this permission the form cannot be sent, and shows why. */
   permission?: string
-  /** Why it cannot be sent now. */
+  /** Why the form cannot be sent now. */
   disabled?: string | undefined
 }
 
-/** A form of one call: its fields, what is wrong with them, and the same as a request. */
+/** A form for one call: its fields, their problems, and the equivalent request. */
 export function Form<Answer = unknown>(props: Props<Answer>) {
   const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props
   const owner = useOwner()
@@ -156,7 +156,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
     try {
       onChange?.(bodyOf(fields, next))
     } catch {
-      // Text that is no JSON yet; saving says so.
+      // The text is not valid JSON yet. Saving reports it.
     }
   }
   const save = () => {
@@ -238,7 +238,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-/** While something is not saved, the browser asks before the page is left. */
+/** While there are unsaved changes, the browser asks before the page closes. */
 function useWarning(): void {
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => unsaved.get() && event.preventDefault()
@@ -355,7 +355,7 @@ const UNTIL = [
   ['day', 'On a day'],
 ] as const
 
-/** When something ends: never, in some days, or on a day that is chosen. */
+/** When something expires: never, after some days, or on a chosen day. */
 function Until({ field: { label, help }, value, problem, onChange }: OneProps & { value: string }) {
   const isDay = value.length > 3
   const tomorrow = dayIn(1)
@@ -385,6 +385,6 @@ function Until({ field: { label, help }, value, problem, onChange }: OneProps & 
   )
 }
 
-/** The local day of a moment, as an input of the type date has it. */
+/** The local day of a time, in the format of a date input. */
 const inputDay = (moment: string | number) => new Date(moment).toLocaleDateString('sv-SE')
 const dayIn = (days: number) => inputDay(Date.now() + days * DAY_MS)

@@ -11,12 +11,12 @@ import { listenForKeys, useKeys } from './keys'
 import { Notices } from './notices'
 import { Page } from './page'
 
-// What opens over the page is loaded when somebody moves: the first load is the page alone.
+// Overlays are loaded on the first user input, so that the first load contains only the page.
 const moved = new Promise<unknown>((resolve) => {
   for (const kind of ['pointermove', 'pointerdown', 'keydown']) addEventListener(kind, resolve, { once: true })
   setTimeout(resolve, 3_000)
 })
-// The first dialog opens at once, then.
+// Loads the dialog early, so that the first one opens at once.
 void moved.then(() => part(() => import('../ui/dialog')))
 const menus = () => moved.then(() => part(() => import('./menus')))
 const OwnerPicker = lazy(() => menus().then((it) => ({ default: it.OwnerPicker })))
@@ -29,7 +29,7 @@ const GROUPS = ['Watch', 'Build', 'Manage', 'Platform'] as const
 const addressOf = ({ slug }: Owner, { id, group }: Section) =>
   group === 'Platform' ? `/all/${id}` : id ? `/${slug}/${id}` : `/${slug}`
 
-/** The page around every section: navigation, who it is for, and what opens from anywhere. */
+/** The page around every section: navigation, the owner, and overlays that open from anywhere. */
 export const Frame = ({ sections }: { sections: readonly Section[] }) => (
   <Switch>
     <Route path="/:owner/*?">
@@ -57,16 +57,16 @@ function isShown({ looksAt, permissions }: Owner, { group, permission, operators
   return (looksAt === null ? operators.all : operators.one) !== null
 }
 
-/** What a section shows for this owner. */
+/** The screen of a section for this owner. */
 const screenOf = ({ looksAt }: Owner, { screen, operators }: Section) =>
   (looksAt === undefined ? screen : looksAt === null ? operators?.all : operators?.one) ?? screen
 
-/** Operators find their own pages from everywhere; those have one address, that of all owners. */
+/** Owner for the operators' own pages, which are reachable from everywhere but have one address, that of all owners. */
 const EVERYBODY = { looksAt: null } as Owner
 
 type LayoutProps = { owner: Owner; sections: readonly Section[]; platform: readonly Section[] }
 
-/** How many things wait for a person in each section; nothing until the first load is done. */
+/** Number of waiting items per section. Empty until the first load is done. */
 function useWaiting({ looksAt }: Owner): Record<string, number> {
   const [isLate, setLate] = useState(false)
   useEffect(() => void moved.then(() => setLate(true)), [])
@@ -205,7 +205,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
   )
 }
 
-/** Says to an operator whose rows these are. */
+/** Tells an operator whose rows are shown. */
 function Looking({ owner }: { owner: Owner }) {
   const name = useOwnerName()
   return (

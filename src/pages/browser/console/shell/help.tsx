@@ -2,7 +2,7 @@ import { Button } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
 import { table, useShortcuts } from './keys'
 
-/** The keys of the screen that is shown, from the table that they run by. */
+/** The keys of the current screen, from the table that handles them. */
 export function KeyHelp({ onClose }: { onClose(): void }) {
   const [isOn, setOn] = useShortcuts()
   const keys = table.use()

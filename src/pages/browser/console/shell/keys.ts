@@ -3,13 +3,13 @@ import { useSend } from './api'
 import { boot } from './boot'
 import { createValue } from './value'
 
-/** A key, what it does in words, and how. `keys` is one key, two in a row, or one with Alt: `/`, `g o`, `Alt+1`. */
+/** A key, its description, and its action. `keys`: one key, a sequence of two, or Alt and a key (`g o`, `Alt+1`). */
 export type Key = { keys: string; label: string; run(): void }
 
-/** Whether single keys do anything (SC 2.1.4): a setting of the reader. */
+/** True if single keys are enabled (SC 2.1.4), which the reader can set. */
 const shortcuts = createValue(boot.shortcuts)
 
-/** The setting, and what changes it on every device of the reader. */
+/** The setting, and a function that changes it on all devices of the reader. */
 export function useShortcuts(): [isOn: boolean, set: (isOn: boolean) => void] {
   const save = useSend<unknown, { shortcuts: boolean }>('PATCH', '/api/v1/settings', ['/settings'])
   const set = (isOn: boolean) => {
@@ -19,12 +19,12 @@ export function useShortcuts(): [isOn: boolean, set: (isOn: boolean) => void] {
   return [shortcuts.use(), set]
 }
 
-/** The keys of the frame and of the screen that is shown; the help and the palette read this table too. */
+/** The keys of the frame and of the current screen. The help and the palette use this table too. */
 export const table = createValue<readonly Key[]>([])
 
 const SEQUENCE_MS = 1_000
 
-/** Adds keys while the component that calls this is shown. No key means two things in one place. */
+/** Adds keys while the calling component is shown. No key has two meanings in one place. */
 export function useKeys(keys: readonly Key[]): void {
   const latest = useRef(keys)
   latest.current = keys
@@ -43,7 +43,7 @@ export function useKeys(keys: readonly Key[]): void {
 
 const FIELDS = 'input, textarea, select, [contenteditable="true"], [role="menu"], [role="listbox"], [role="textbox"]'
 
-/** Listens for the keys of the table; `palette` is called for Ctrl or Command with K. */
+/** Listens for the keys of the table. Calls `palette` for Ctrl or Command with K. */
 export function listenForKeys(palette: () => void): () => void {
   let first: { key: string; at: number } | null = null
   const press = (event: KeyboardEvent) => {
@@ -52,7 +52,7 @@ export function listenForKeys(palette: () => void): () => void {
       palette()
       return
     }
-    // By its place on the keyboard: with Alt some systems write another sign. It works in fields too.
+    // By the position on the keyboard, because with Alt some systems type another character. Works in fields too.
     const chord = event.altKey && !event.ctrlKey && !event.metaKey && `Alt+${event.code.replace('Digit', '')}`
     const held = chord && !document.querySelector('.veil') && table.get().findLast(({ keys }) => keys === chord)
     if (held) {

@@ -2,15 +2,15 @@ import { useEffect, useRef } from 'react'
 import { backoff } from '../../shared/http'
 import { Failure, type Query, signedOut, useCalls, useOwner } from './api'
 
-/** A change of a topic, as `GET /live` tells it. */
+/** A change of a topic, as sent by `GET /live`. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
 
-/** Filters of a topic, under its name; and a pause, in which nothing is followed. */
+/** Filters of a topic, by its name, and a switch to pause. */
 type How = { query?: Query; off?: boolean }
 
 /**
- * Follows topics of the owner as long as the screen is there, and again after the connection was lost or the reader
- * signed in again. What happened in between is not told: each topic is then handed over once, without what changed.
+ * Follows topics of the owner while the screen is shown. Reconnects after a lost connection or a new sign-in. Changes
+ * in between are not reported. Instead each topic is passed once, without `changed`.
  */
 export function useLive(topics: string, take: (event: LiveEvent) => void, { query = {}, off = false }: How = {}): void {
   const owner = useOwner()

@@ -11,7 +11,7 @@ import { createValue } from './value'
 type Item = { id: string; text: ReactNode; hint?: string; run(): void }
 type Props = { label: string; button: ReactNode; className?: string; current?: string; items: readonly Item[] }
 
-/** A button that opens a list of what can be done or chosen. */
+/** A button that opens a list of actions or choices. */
 export const DropDown = ({ label, button, className = 'button plain', current, items }: Props) => (
   <MenuTrigger>
     <AriaButton className={className} aria-label={label}>
@@ -34,7 +34,7 @@ export const DropDown = ({ label, button, className = 'button plain', current, i
   </MenuTrigger>
 )
 
-/** Whose rows are shown. A section that both have stays open. */
+/** Chooses the owner whose rows are shown. A section that both owners have stays open. */
 export function OwnerPicker({ owner }: { owner: Owner }) {
   const [path, navigate] = useLocation()
   const shown = useOwnerName()
@@ -63,7 +63,7 @@ export function OwnerPicker({ owner }: { owner: Owner }) {
 
 const THEMES = { system: Monitor, light: Sun, dark: Moon } as const
 type Theme = keyof typeof THEMES
-/** `null` follows the system. The document has it from a cookie, so that it is right from the first paint. */
+/** `system` follows the system's theme. The document gets the theme from a cookie, so that the first paint is right. */
 const theme = createValue<Theme>((document.documentElement.dataset.theme as Theme | undefined) ?? 'system')
 
 function choose(next: Theme): void {
@@ -90,7 +90,7 @@ export function ThemeMenu() {
   )
 }
 
-/** Signing out is a form, so that it works as every form of this server does. */
+/** Signing out sends a form, like every sign-in form of this server. */
 function signOut(): void {
   const form = document.createElement('form')
   Object.assign(form, { method: 'post', action: at('/sign-out') })

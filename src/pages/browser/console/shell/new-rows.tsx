@@ -8,22 +8,22 @@ import { useLive } from './live'
 
 type Props<Row> = {
   topic: string
-  /** The filters of the list, which the server applies to what is new. */
+  /** The filters of the list. The server applies them to new rows. */
   query: Query
   rows: readonly Row[]
   idOf(row: Row): string
-  /** Somebody is at a row, so nothing may move. */
+  /** True while the reader is at a row, so nothing may move. */
   isHeld: boolean
   prepend(rows: readonly Row[]): void
   restart(): void
 }
 
-/** The page counts as read from its top so far down. */
+/** Scroll distance up to which the page counts as read from its top. */
 const TOP_PX = 160
-/** With more rows than this, the list begins again instead of growing for ever. */
+/** Maximum number of rows before the list restarts instead of growing. */
 const MOST = 2_000
 
-/** Puts rows on top as they come. They wait behind a button while somebody reads further down or has one open. */
+/** Adds new rows on top. While the reader is further down or has a row open, they wait behind a button. */
 export function NewRows<Row>({ topic, query, rows, idOf, isHeld, prepend, restart }: Props<Row>) {
   const [isPaused, setPaused] = useState(false)
   const [waiting, setWaiting] = useState<readonly Row[]>([])
@@ -35,7 +35,7 @@ export function NewRows<Row>({ topic, query, rows, idOf, isHeld, prepend, restar
   useLive(
     topic,
     ({ changed, skipped = 0 }) => {
-      // Some were not told, so all are read again.
+      // Some rows were not reported, so all are read again.
       if (changed === undefined || (skipped > 0 && !isHeld) || rows.length > MOST) return restart()
       const known = new Set([...rows, ...waiting].map(idOf))
       const fresh = (changed as Row[]).filter((row) => !known.has(idOf(row)))

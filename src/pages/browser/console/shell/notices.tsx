@@ -13,7 +13,7 @@ const listen = (changed: () => void) => {
   }
 }
 
-/** What concerns the whole page: no connection, too many calls, a session that ended. */
+/** Notices for the whole page: no connection, too many calls, an ended session. */
 export function Notices() {
   const isOnline = useSyncExternalStore(listen, () => navigator.onLine)
   const isOut = signedOut.use()

@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react'
 import { useOwner } from './api'
 
-/** The parts of a section that has several, shown under its title. */
+/** The tabs of a section that has several, shown under its title. */
 export const PageTabs = createContext<ReactNode>(null)
 
 type Props = {
@@ -10,11 +10,11 @@ type Props = {
   isBusy?: boolean
   children: ReactNode
   isFull?: boolean
-  /** What the title of the document begins with, such as how many wait. */
+  /** Prefix of the document's title, such as the number of waiting items. */
   lead?: string
 }
 
-/** One screen: its title, what can be done, and its content. A thin bar runs while something is read again. */
+/** One screen: its title, its actions, and its content. A thin bar runs while data is read again. */
 export function Page({ title, actions, isBusy, children, isFull, lead }: Props) {
   const owner = useOwner()
   const tabs = useContext(PageTabs)

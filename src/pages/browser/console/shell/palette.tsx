@@ -8,7 +8,7 @@ import { useGet } from './api'
 import { boot, type Owner } from './boot'
 import { table } from './keys'
 
-/** A value once it has rested for a moment, so that typing does not ask for each letter. */
+/** A debounced value, so that typing does not send a request per letter. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value)
   useEffect(() => {
@@ -21,7 +21,7 @@ function useSettled(value: string): string {
 type Props = { owner: Owner; sections: readonly Section[]; onClose(): void }
 type Entry = { label: string; hint: string; run(): void }
 
-/** Everything that can be reached by name: sections, actions of this screen, other owners. */
+/** Everything reachable by name: sections, actions of this screen, other owners. */
 export function Palette({ owner, sections, onClose }: Props) {
   const [, navigate] = useLocation()
   const [text, setText] = useState('')
@@ -54,7 +54,7 @@ export function Palette({ owner, sections, onClose }: Props) {
   const run = (entry: Entry | undefined) => {
     if (!entry) return
     onClose()
-    // The dialog gives the focus back first.
+    // The dialog first returns the focus.
     setTimeout(entry.run)
   }
   return (

@@ -4,7 +4,7 @@ import type { Query } from './api'
 const HOUR_MS = 3_600_000
 const HOURS = { '1h': 1, '6h': 6, '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const
 
-/** How long ago a list begins, counted from when it was chosen. */
+/** The start of a list, as a time span before the moment of choosing. */
 export const rangeFilter: Filter & { sends(range: string): Query } = {
   name: 'range',
   label: 'Time',
@@ -22,7 +22,7 @@ export const rangeFilter: Filter & { sends(range: string): Query } = {
   },
 }
 
-/** From one moment to another; these win over how long ago. */
+/** A range between two points in time. It overrides the time span. */
 export const momentFilters: readonly Filter[] = [
   { name: 'from', label: 'From', kind: 'time' },
   { name: 'to', label: 'To', kind: 'time' },

@@ -11,7 +11,7 @@ import type { Owner } from './boot'
 import { Form } from './form'
 import { rangeFilter } from './range'
 
-/** What guardrail policies and routing preferences have in common: keys are bound to one, and one is the default. */
+/** Common properties of guardrail policies and routing preferences: keys are bound to one, and one is the default. */
 type RuleSet = { id: string; is_default: boolean; bound_key_count: number }
 
 export const usedColumn: Column<RuleSet> = {
@@ -25,18 +25,18 @@ export const usedColumn: Column<RuleSet> = {
   width: '120px',
 }
 
-/** Which of the sets are this owner's; all of them where an operator looks at all owners. */
+/** Query for the owner's own sets. Empty if an operator looks at all owners. */
 export const scopeOf = ({ id, looksAt }: Pick<Owner, 'id' | 'looksAt'>) =>
   looksAt === null ? {} : { scope: id ? 'team' : 'personal' }
 
-/** When the 30 days began that are counted: the same for all rows, so that they share one call. */
+/** Query for the last 30 days. The start is the same for all rows, so that they share one call. */
 const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
 const DAY = rangeFilter.sends('24h')
 const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
 
 /**
- * How many calls of the last 30 days a series has, by its key; a plus says that older ones were not looked at. Null
- * while they are read, and for one that is in the rest.
+ * Number of calls in the last 30 days, by the key of the series. A plus means that older calls were not counted. Null
+ * while loading, and for a series that the answer sums up as the rest.
  */
 export function useCounts(group_by: 'policy' | 'preference') {
   const { looksAt } = useOwner()
@@ -52,7 +52,7 @@ export function useCounts(group_by: 'policy' | 'preference') {
 type Bound = Pick<ApiKey, 'guardrail_policy_id' | 'routing_preference_id'> & { id: string }
 const HOURS = 24
 
-/** Which keys a set is in force for, and about how much they ask, by their calls of a day. */
+/** The number of keys that use a set, and their requests of the last day. */
 function Touched({ of, list, isDefault }: { of: RuleSet | null; list: string; isDefault: boolean }) {
   const { looksAt } = useOwner()
   const off = looksAt !== undefined
@@ -76,7 +76,7 @@ function Touched({ of, list, isDefault }: { of: RuleSet | null; list: string; is
   )
 }
 
-/** How often something happened in a day, in the unit in which one can imagine it. */
+/** A rate in words, in a unit that is easy to imagine. */
 function paceOf(many: number): string {
   const [minutes, hours] = [many / HOURS / 60, many / HOURS].map(Math.round)
   if (minutes) return `about ${plural(minutes, 'request')} a minute`
@@ -85,19 +85,19 @@ function paceOf(many: number): string {
 }
 
 type EditorProps = {
-  /** The set that is changed; null for a new one. */
+  /** The set to change. Null for a new one. */
   of: RuleSet | null
-  /** Of the list: `/guardrail-policies`. */
+  /** Path of the list: `/guardrail-policies`. */
   list: string
-  /** `policy`. */
+  /** Name of the kind: `policy`. */
   what: string
-  /** What is sent besides name, description and default. */
+  /** Members to send besides name, description and default. */
   more: Record<string, unknown>
   close(): void
   children: ReactNode
 }
 
-/** Name and use of a set of rules, its rules as they are given, and how to delete it. */
+/** Editor of a rule set: its name and use, its rules as children, and its deletion. */
 export function RuleSetEditor({ of, list, what, more, close, children }: EditorProps) {
   const owner = useOwner()
   const others = useGet<Record<string, (RuleSet & { name: string })[]>>(list, { ...scopeOf(owner), limit: 100 })
@@ -158,12 +158,12 @@ type TryProps<Answer> = {
   title: string
   verb: string
   run(): Promise<Answer>
-  /** What is filled in. */
+  /** Input fields. */
   fields: ReactNode
   children(answer: Answer): ReactNode
 }
 
-/** Tries rules on a text, and shows what they make of it. */
+/** Tries rules on a text, and shows the result. */
 export function TryPanel<Answer>({ title, verb, run, fields, children }: TryProps<Answer>) {
   const id = useId()
   const [found, setFound] = useState<Answer | null>(null)

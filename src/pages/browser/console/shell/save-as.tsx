@@ -10,7 +10,7 @@ import { type Query, useCalls } from './api'
 /** The members of a row of a file, in the order of its columns. */
 export type Line = Record<string, unknown>
 
-/** What a file has of a row. */
+/** The members of a row that go into a file. */
 export const lineOf = (row: Line, columns: readonly string[]): Line =>
   Object.fromEntries(columns.map((name) => [name, row[name]]))
 
@@ -18,14 +18,14 @@ const CALL = [
   ...['timestamp', 'request_id', 'api_key_id', 'endpoint', 'mode', 'resolved_mode', 'model', 'status'],
   ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'cost_cents', 'cached', 'latency_ms'],
 ]
-/** A call as the file of usage has it. */
+/** A call in the format of the usage file. */
 export const lineOfCall = (row: RequestRow): Line =>
   lineOf({ ...row, total_tokens: row.prompt_tokens + row.completion_tokens }, CALL)
 
-/** How many rows of a file are shown before it is saved. */
+/** Number of rows in the preview of a file. */
 const PREVIEWED = 20
 
-/** How a file begins. */
+/** Preview of the beginning of a file. */
 export function Preview({ lines }: { lines: readonly Line[] }) {
   const [first] = lines
   if (!first) return <p className="faint">No row passes the filters; the file has only its heads.</p>
@@ -68,11 +68,11 @@ type Props = {
   formats: readonly string[]
   section: string
   query: Query
-  /** Of the rows that the list has read, which are the first of the file. */
+  /** The loaded rows of the list, which are the first of the file. */
   lines: readonly Line[] | undefined
 }
 
-/** What a list shows, with its filters, as a file. */
+/** Saves the content of a list, with its filters, as a file. */
 export function SaveAs({ path, formats, section, query, lines }: Props) {
   const { download } = useCalls()
   const [isOpen, setOpen] = useState(false)

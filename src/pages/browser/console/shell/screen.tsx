@@ -20,7 +20,7 @@ import { SavedViews } from './views'
 
 /*
  * How a screen is declared. An ordinary section is a list with filters, a drawer with the details of one row, and a
- * form for a new one. `sections/<name>/<name>.tsx` says what is particular and exports it as default:
+ * form for a new one. `sections/<name>/<name>.tsx` exports the definition as default:
  *
  *   export default defineScreen<Webhook>({
  *     section: 'webhooks',                                  // its part of the address: /console/{owner}/webhooks
@@ -34,41 +34,41 @@ import { SavedViews } from './views'
  *     create: { label: 'Add endpoint', permission: 'manageWebhooks', form: WebhookForm },
  *   })
  *
- * Then it is named in `sections.ts`. Loading, empty, failing and forbidden states, the address, keys and the small
- * screen come from here. `body` and `form` use `ui` for what they show and `shell/api` (`useGet`, `useSend`) for calls;
- * a section imports no other section. A screen of another kind is a component that returns `<Page title="…">`.
+ * Then list the section in `sections.ts`. This module provides the loading, empty, failing and forbidden states, the
+ * address, keys and the small screen. `body` and `form` use `ui` for display and `shell/api` (`useGet`, `useSend`) for
+ * calls. A section imports no other section. A screen of another kind is a component that returns `<Page title="…">`.
  */
 export type Screen<Row> = {
   section: string
   title: string
   /**
-   * `rows` names the member of the answer that holds the rows, or finds them; `query` is sent with every page. The
-   * first page is read again every so often.
+   * `rows` names the member of the answer that contains the rows, or extracts them. `query` is sent with every page.
+   * `everyMs` reads the first page again periodically.
    */
   list: {
     path: string | ((owner: Owner) => string)
     rows: string | ((page: never) => Row[])
     query?: Query | ((owner: Owner) => Query)
     everyMs?: number
-    /** The topic of `GET /live` that tells of new rows, which are those of the route. */
+    /** The topic of `GET /live` that reports new rows in the route's format. */
     live?: string
-    /** Which rows of a list of several owners are this one's. */
+    /** Selects this owner's rows from a list of several owners. */
     isOf?(row: Row, owner: Owner): boolean
   }
   idOf(row: Row): string
   columns: readonly Column<Row>[]
   /**
-   * A filter with `match` is applied here, to the rows that are loaded; others are sent to the route, under their name
-   * or as `sends` says.
+   * A filter with `match` is applied here, to the loaded rows. Others are sent to the route, under their name or as
+   * `sends` returns.
    */
   filters?: readonly (Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query })[]
-  /** The route that gives the rows of these filters as a file, its formats, and what it has of a row. */
+  /** The route that returns the filtered rows as a file, its formats, and the members that the file has of a row. */
   file?: { path: string; formats: readonly string[]; line(row: Row): Line }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
   detail?: {
-    /** The route of one row; without it the row of the list is shown, where it is loaded. */
+    /** The route of one row. Without it, the loaded row of the list is shown. */
     path?(id: string, row?: Row): string | undefined
-    /** The member of that route's answer that is the row; the answer itself by default. */
+    /** The member of that route's answer that contains the row. Default: the answer itself. */
     member?: string
     titleOf(row: Row): ReactNode
     body: ComponentType<{ row: Row; close(): void }>
@@ -78,22 +78,22 @@ export type Screen<Row> = {
   create?: {
     label: string
     permission?: string
-    /** Of operators: which role may do it besides the admin. */
+    /** For operators: the role that may do it besides the admin. */
     role?: OperatorRole
     wide?: boolean
     form: ComponentType<{ close(): void }>
   }
-  /** It is an operators' screen: what they make there belongs to the server. On others they make nothing. */
+  /** An operators' screen: what they create there belongs to the server. On other screens they create nothing. */
   isOperators?: boolean
-  /** Its filters can be kept under a name. */
+  /** True if its filters can be saved under a name. */
   views?: true
-  /** What a row is in a gallery, which readers can choose instead of the list. */
+  /** Content of a row's tile in a gallery, which readers can choose instead of the list. */
   tile?(row: Row): ReactNode
-  /** What is above the list; `query` is what the list is read with. */
+  /** Content above the list. `query` is the query of the list. */
   above?: ComponentType<{ query: Query }>
 }
 
-/** Most rows that are read to be sorted. */
+/** Maximum number of rows to load for sorting. */
 const MAX_SORTED = 500
 
 export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
@@ -112,7 +112,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const search = useSearch()
     const { filters: values, set, clear } = useFilters()
     const [active, setActive] = useState(-1)
-    // What a filter sends may name a moment, which stays as long as the address does.
+    // A filter can send a time relative to now, which stays fixed while the address is the same.
     // biome-ignore lint/correctness/useExhaustiveDependencies: the address has the values
     const query = useMemo(
       () =>
@@ -134,7 +134,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
     )
-    // Sorting needs all rows, so they are read first, up to a limit.
+    // Sorting needs all rows, so they are loaded first, up to a limit.
     const loaded = all?.length ?? 0
     const isShort = Boolean(values.sort) && pages.hasNextPage && loaded < MAX_SORTED
     const { isFetchingNextPage, fetchNextPage } = pages
@@ -143,7 +143,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     }, [isShort, isFetchingNextPage, fetchNextPage])
     const rows = unsorted && !isShort ? sortedBy(unsorted, columns, values.sort) : unsorted
     const sort = (key: string) => {
-      // People look for the highest figures and the newest times first.
+      // Readers usually look for the highest figures and the newest times first.
       const ways = columns.find((column) => column.key === key)?.number ? [`-${key}`, key, ''] : [key, `-${key}`, '']
       set({ sort: ways[(ways.indexOf(values.sort ?? '') + 1) % ways.length]! })
     }
@@ -323,7 +323,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
   }
 }
 
-/** The rows in the order of a column; those that have no value come last. */
+/** The rows in the order of a column. Rows without a value come last. */
 function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by = ''): Row[] {
   const isDown = by.startsWith('-')
   const of = columns.find(({ key }) => key === by.slice(isDown ? 1 : 0))?.sort
@@ -336,7 +336,7 @@ function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by
   })
 }
 
-/** Whose a row is, as operators name them; null where it does not say. */
+/** The owner of a row, as operators name them. Null if the row does not contain it. */
 function ownerOf(row: unknown): string | null {
   const { owner, org_id, user_id, orgId, userId } = row as Record<string, string | null | undefined>
   if (owner) return owner
@@ -344,7 +344,7 @@ function ownerOf(row: unknown): string | null {
   return org ? `org:${org}` : user ? `user:${user}` : null
 }
 
-/** Of a list of all owners: each row leads to its owner. */
+/** Adds a column to a list of all owners that links each row to its owner. */
 const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => [
   ...columns.slice(0, 1),
   {
@@ -365,9 +365,9 @@ function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: Detai
   const path = detail!.path?.(id, row)
   const read = useGet<Record<string, unknown>>(path ?? '', {}, { off: !path })
   const whole = (member ? read.data?.[member] : read.data) as Row | undefined
-  // The row of a list can say more than the route of one.
+  // The row of a list can have more members than the route of one row returns.
   const found = whole ? { ...row, ...whole } : row
-  // Of an operator's answer: the members that are empty because of the role.
+  // Members of an operator's answer that are empty because of the role.
   const withheld = (read.data?.withheld ?? []) as string[]
   const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
   return (

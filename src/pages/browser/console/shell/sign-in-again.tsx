@@ -6,7 +6,7 @@ import { Dialog } from '../ui/overlay'
 import { Failure, signedOut, unconfirmed } from './api'
 import { at, boot } from './boot'
 
-/** Asks for the password: the session ended, or what was asked for needs a fresh proof. What was typed is kept. */
+/** Asks for the password when the session has ended or an action needs a fresh proof. Typed text is kept. */
 export function SignInAgain({ isOut }: { isOut: boolean }) {
   const client = useQueryClient()
   const [password, setPassword] = useState('')

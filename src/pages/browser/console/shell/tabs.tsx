@@ -6,13 +6,13 @@ import { PageTabs } from './page'
 
 type Tab = { id: string; label: string; screen: ComponentType }
 
-/** The tab of a word in the address: by its id, else by a word of its label, else the first. */
+/** The tab for a word in the address: by its id, else by a word of its label, else the first. */
 const tabAt = (tabs: readonly Tab[], word = '') =>
   tabs.find(({ id }) => id === word) ??
   tabs.find(({ label }) => label.toLowerCase().split(' ').includes(word.toLowerCase())) ??
   tabs[0]!
 
-/** A section of several screens; `tab` in the address says which is shown, and the first needs no word. */
+/** A section of several screens. `tab` in the address selects one. The first needs no word. */
 export const defineTabs = (section: string, tabs: readonly Tab[]): ComponentType =>
   function Tabbed() {
     const owner = useOwner()

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 export type Value<T> = { get(): T; set(next: T): void; use(): T }
 
-/** One value that parts of the page share; what shows it is drawn again when it changes. */
+/** A value that parts of the page share. Components that use it render again when it changes. */
 export function createValue<T>(first: T): Value<T> {
   let value = first
   const listeners = new Set<() => void>()
@@ -22,12 +22,12 @@ export function createValue<T>(first: T): Value<T> {
   }
 }
 
-/** A request that one screen hands to the next, which is never in an address: what was typed is nobody else's. */
+/** A request that one screen passes to the next. It is never in an address, because typed text is private. */
 export const handed = createValue<Record<string, unknown> | null>(null)
 
 const PREFIX = 'svc-'
 
-/** What this browser keeps under a name: nothing that is secret, only how somebody likes to see things, and drafts. */
+/** Reads a value that this browser stores under a name. Only preferences and drafts are stored, no secrets. */
 export function recall<T>(name: string, otherwise: T): T {
   try {
     const text = localStorage.getItem(PREFIX + name)
@@ -42,6 +42,6 @@ export function keep(name: string, value: unknown): void {
     if (value === null || value === '') localStorage.removeItem(PREFIX + name)
     else localStorage.setItem(PREFIX + name, JSON.stringify(value))
   } catch {
-    // Without storage it is remembered as long as the page is open.
+    // Without storage, the value lasts as long as the page is open.
   }
 }

@@ -7,14 +7,14 @@ import { Failed } from '../ui/states'
 import { useGet, useMay, useOwner, useSend } from './api'
 import { Form } from './form'
 
-/** The same filters in one order, so that two addresses can be compared. */
+/** The filters in a fixed order, so that two addresses can be compared. */
 function ordered(search: string): string {
   const words = new URLSearchParams(search)
   words.sort()
   return words.toString()
 }
 
-/** Filters of a section that were kept under a name: each is a link; the one that is shown can be deleted. */
+/** Saved filters of a section: each is a link. The current one can be deleted. */
 export function SavedViews({ section }: { section: string }) {
   const owner = useOwner()
   const may = useMay('manageSkills')

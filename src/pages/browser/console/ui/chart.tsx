@@ -6,23 +6,23 @@ type Series = { key: string; label: string; values: readonly (number | null)[] }
 
 type Props = {
   title: string
-  /** The beginning of each bucket, ISO. */
+  /** Start of each bucket, in ISO format. */
   times: readonly string[]
   series: readonly Series[]
-  /** How a value is written, on the axis and in the table. */
+  /** Formats a value, for the axis and the table. */
   spell(value: number): string
-  /** Values add up: areas stand on one another. */
+  /** True if values add up. Areas are then stacked. */
   stacked?: boolean
-  /** Where the days of the axis begin. */
+  /** Time zone in which the days of the axis begin. */
   zone?: string
   onRange?(from: string, to: string): void
 }
 
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-/** From the third series on, lines differ by their dashes too. */
+/** From the third series on, lines also differ by their dashes. */
 const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
 const DAY_S = 86_400
-/** How a point of the axis is written in a zone: as coarse as the distance to the next one. */
+/** Formats a point of the axis in a time zone, as coarsely as the distance to the next point allows. */
 function clockIn(timeZone: string) {
   const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { ...options, timeZone })
   const clock = of({ hour: '2-digit', minute: '2-digit' })
@@ -43,7 +43,7 @@ function lonePoints({ data }: uPlot, index: number): number[] | null {
   return lone.length ? lone : null
 }
 
-/** Values over time. The same numbers are there as a table and as CSV; a bucket without a value is a gap. */
+/** A chart of values over time, also as a table and as CSV. A bucket without a value is a gap. */
 export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
@@ -53,7 +53,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
   const shown = series.filter(({ key }) => !hidden.has(key))
   const [isNear, setNear] = useState(false)
 
-  // What is far below is drawn when somebody comes near.
+  // Charts far below are drawn when they come near the visible area.
   useEffect(() => {
     const watch = new IntersectionObserver(([seen]) => seen!.isIntersecting && setNear(true), { rootMargin: '200px' })
     if (box.current) watch.observe(box.current)
@@ -81,7 +81,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
       sums[n]! += value ?? 0
       return value === null ? null : sums[n]!
     }
-    // A stack is drawn from the top down, so that each area covers the lower part of the one before.
+    // A stack is drawn from the top down, so that each area covers the lower part of the previous one.
     const drawn = stacked
       ? shown.map(({ values }) => values.map(raised)).reverse()
       : shown.map(({ values }) => [...values])

@@ -11,7 +11,7 @@ import {
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   kind?: 'primary' | 'quiet' | 'plain' | 'danger'
-  /** Something runs: after a moment a spinner is shown, and further presses do nothing. */
+  /** True while an action runs. After a moment a spinner is shown, and further presses do nothing. */
   busy?: boolean
 }
 
@@ -42,7 +42,7 @@ const TONES = {
   off: 'none',
 }
 
-/** A state: a symbol and a word; the colour says the same again. */
+/** A state as a symbol and a word. The colour repeats the same meaning. */
 export function Chip({ state, children }: { state: keyof typeof SYMBOLS; children: ReactNode }) {
   return (
     <span className={`chip ${TONES[state]}`}>
@@ -53,7 +53,7 @@ export function Chip({ state, children }: { state: keyof typeof SYMBOLS; childre
 
 const COPIED_MS = 2_000
 
-/** Copies a text, and says so for two seconds. Browsers let pages copy only over TLS and on this machine. */
+/** Copies a text, and confirms it for two seconds. Browsers allow copying only over TLS and on localhost. */
 export function CopyButton({ text, label = 'Copy', plain }: { text: string; label?: string; plain?: boolean }) {
   const [outcome, setOutcome] = useState<'Copied' | 'Not copied: select the text' | null>(null)
   useEffect(() => {
@@ -84,7 +84,7 @@ export function CopyButton({ text, label = 'Copy', plain }: { text: string; labe
   )
 }
 
-/** An id, shortened, with a button that copies the whole of it. */
+/** A shortened id, with a button that copies the whole id. */
 export const Id = ({ id }: { id: string }) => (
   <span className="id">
     <code title={id}>{id}</code>
@@ -99,7 +99,7 @@ type FieldProps = {
   children: (props: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
 }
 
-/** A control with its label above, help below it, and what is wrong below that. */
+/** A control with its label above, its help below, and its problem below that. */
 export function Field({ label, help, problem, children }: FieldProps) {
   const id = useId()
   const described = [help && `${id}-help`, problem && `${id}-problem`].filter(Boolean).join(' ')
@@ -127,12 +127,12 @@ export function Field({ label, help, problem, children }: FieldProps) {
 
 type TextProps = Omit<FieldProps, 'children'> &
   Omit<InputHTMLAttributes<HTMLInputElement | HTMLTextAreaElement>, 'onChange'> & {
-    /** Of a text of several lines. */
+    /** Number of lines of a text area. Without it, the field has one line. */
     rows?: number
     onChange(text: string): void
   }
 
-/** A field for a text: of one line, or of several with `rows`. */
+/** A text field. With `rows`, a text area. */
 export const Text = ({ label, help, problem, rows, onChange, ...rest }: TextProps) => (
   <Field {...{ label, help, problem }}>
     {(props) => {
@@ -153,7 +153,7 @@ type SelectProps = Omit<FieldProps, 'children'> & {
   onChange(value: string): void
 }
 
-/** A menu of which one is chosen, with its label. */
+/** A menu with its label, for one choice. */
 export const Select = ({ value, choices, required, onChange, ...field }: SelectProps) => (
   <Field {...field}>
     {(props) => (
@@ -170,7 +170,7 @@ export const Select = ({ value, choices, required, onChange, ...field }: SelectP
 
 type Choice<T extends string> = { value: T; label: ReactNode }
 
-/** A few choices, of which one is taken: by value with their labels, or as a list where the order is not theirs. */
+/** A choice of a few values: an object of labels by value, or a list if the order matters. */
 export function Choices<T extends string>({
   label: name,
   value: taken,
@@ -196,9 +196,7 @@ export function Choices<T extends string>({
   )
 }
 
-/**
- * A bar of how much of a limit is used, which warns from 80 % on. Without a label it only repeats what stands there.
- */
+/** A bar for the used part of a limit, which warns from 80 % on. Without a label it only repeats adjacent text. */
 export function Bar({ used, of, label }: { used: number; of: number; label?: string }) {
   const share = of > 0 ? Math.min(1, used / of) : 0
   const tone = label === undefined || share < 0.8 ? '' : share < 1 ? 'warn' : 'bad'
@@ -219,7 +217,7 @@ export function Bar({ used, of, label }: { used: number; of: number; label?: str
   )
 }
 
-/** Code that can be copied; long lines scroll in their own box. */
+/** Code that can be copied. Long lines scroll in their own box. */
 export function Code({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null)
   return (

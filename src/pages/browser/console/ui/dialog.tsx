@@ -5,7 +5,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 
 export type DialogProps = { title: string; onClose(): void; children: ReactNode; wide?: boolean; isAlert?: boolean }
 
-/** Escape and a press beside it close it, but for an alert. */
+/** Escape or a press outside closes it, except for an alert. */
 export const ModalDialog = ({ title, onClose, children, wide, isAlert }: DialogProps) => (
   <ModalOverlay
     className="veil"

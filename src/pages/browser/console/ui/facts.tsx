@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Bar } from './controls'
 import { money } from './format'
 
-/** Names with what is true of them, one below the other. */
+/** Names with their values, one below the other. */
 export const Facts = ({ facts }: { facts: readonly (readonly [name: string, fact: ReactNode])[] }) => (
   <dl className="facts-list">
     {facts.map(([name, fact]) => (
@@ -16,7 +16,7 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: string, fact
 
 type FigureProps = { name: ReactNode; figure: string; children: ReactNode; bar?: ReactNode }
 
-/** One figure large, with its name above and what it means below; of a list of tiles. */
+/** A tile with one large figure, its name above and its meaning below. */
 export const Figure = ({ name, figure, children, bar }: FigureProps) => (
   <li className="card figure">
     {typeof name === 'string' ? <span>{name}</span> : name}
@@ -26,7 +26,7 @@ export const Figure = ({ name, figure, children, bar }: FigureProps) => (
   </li>
 )
 
-/** What was spent, against its cap. */
+/** The spent amount and its cap. */
 export const Spent = ({ name, used, cap }: { name: string; used: number; cap: number | null }) => (
   <Figure
     name={name}

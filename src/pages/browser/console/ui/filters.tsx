@@ -6,8 +6,8 @@ import { Button } from './controls'
 export type Filters = Record<string, string>
 
 /**
- * The filters in the address, under the names that the API has for them. Choosing adds an entry to the history, typing
- * replaces it; a value that is empty or the default leaves the address.
+ * The filters in the address, under their names in the API. Choosing adds an entry to the history, typing replaces the
+ * current one. Empty and default values are removed from the address.
  */
 export function useFilters(defaults: Filters = {}) {
   const search = useSearch()
@@ -27,9 +27,9 @@ export type Filter = {
   name: string
   label: string
   hint?: string
-  /** What can be chosen; a function is a hook that reads it. Without it there is a field for text. */
+  /** The choices, or a hook that loads them. Without it the filter is a text field. */
   values?: Choices | (() => Choices)
-  /** A field for a number, or for a point in time, which the address has as ISO. */
+  /** A field for a number, or for a point in time, which the address stores in ISO format. */
   kind?: 'number' | 'time'
 }
 
@@ -40,12 +40,10 @@ type Props = {
   onClear(): void
 }
 
-/** So many filters stand above a list; the rest is behind one button, unless it is set. */
+/** Number of filters shown above a list. The rest is behind one button, unless set. */
 const FEW = 4
 
-/**
- * The row of filters above a list: fields for text, menus for choices. On a small screen only the first stands there.
- */
+/** The row of filters above a list: fields for text, menus for choices. On a small screen only the first is shown. */
 export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const isSet = filters.some(({ name }) => values[name])
   const [isAll, setAll] = useState(false)
@@ -87,7 +85,7 @@ const TYPED_MS = 250
 type FieldProps = { className: string; filter: Filter; value: string; onChange: Props['onChange'] }
 
 function ChoiceFilter({ className, filter: { name, label, values }, value, onChange }: FieldProps) {
-  // A filter never changes from one kind to the other.
+  // A filter never changes its kind, so the hook is called consistently.
   const choices = typeof values === 'function' ? values() : values!
   const isKnown = value === '' || choices.some(([choice]) => choice === value)
   return (
@@ -109,7 +107,7 @@ function ChoiceFilter({ className, filter: { name, label, values }, value, onCha
 }
 
 const MINUTE_MS = 60_000
-/** A point in time as its field writes it: in the zone of the browser, without saying so. */
+/** A point in time in the format of its field: in the browser's time zone, without a zone suffix. */
 const localOf = (iso: string) => {
   const at = new Date(iso)
   return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
@@ -130,7 +128,7 @@ function TextFilter({ className, filter: { name, label, hint, kind }, value, onC
   const id = useId()
   const [text, setText] = useState(value)
   const last = useRef(value)
-  // The address may change by itself, as with Back.
+  // The address may change without typing, for example with Back.
   useEffect(() => {
     if (value !== last.current) setText(value)
     last.current = value

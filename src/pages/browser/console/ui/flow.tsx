@@ -14,7 +14,7 @@ const HEIGHT = 52
 const GAP = { x: 56, y: 24 }
 const MAX = 200
 
-/** The layer of each node: one more than the deepest that leads to it. A circle ends where it closes. */
+/** The layer of each node: one more than the deepest node that leads to it. A cycle is cut where it closes. */
 function layersOf(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): FlowNode[][] {
   const depth = new Map<string, number>()
   const depthOf = (id: string, seen: ReadonlySet<string>): number => {
@@ -34,7 +34,7 @@ function layersOf(nodes: readonly FlowNode[], edges: readonly FlowEdge[]): FlowN
   return layers.filter(Boolean)
 }
 
-/** A graph drawn in layers from left to right; each node is a button, in reading order. */
+/** A graph drawn in layers from left to right. Each node is a button, in reading order. */
 export function Flow({ nodes, edges, chosen, onChoose }: Props) {
   const [zoom, setZoom] = useState(1)
   const layers = layersOf(nodes.slice(0, MAX), edges)

@@ -8,7 +8,7 @@ export const number = (value: number): string =>
   Math.abs(value) < 100_000 ? count.format(value) : compact.format(value)
 export const whole = (value: number): string => count.format(value)
 
-/** An amount of cents in dollars: two decimals, four where that is less than a cent. */
+/** An amount of cents in dollars: two decimals, or four below a cent. */
 export function money(cents: number): string {
   const dollars = cents / 100
   if (dollars !== 0 && Math.abs(dollars) < 0.01) {
@@ -19,7 +19,7 @@ export function money(cents: number): string {
 }
 
 const UNIT = 1_000
-/** An amount of bytes with its unit; a dash where it is not known. */
+/** An amount of bytes with its unit. A dash if unknown. */
 export function size(bytes: number | null): string {
   if (bytes === null) return '–'
   if (bytes < UNIT) return `${whole(bytes)} B`
@@ -27,14 +27,14 @@ export function size(bytes: number | null): string {
   return `${number(Math.round((bytes / by) * 10) / 10)} ${unit}`
 }
 
-/** A length of time given in milliseconds. */
+/** A duration given in milliseconds. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
 }
 
-/** An id with its middle left out; the whole of it belongs into a tooltip. */
+/** An id without its middle. Put the whole id into a tooltip. */
 export const short = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
 
 export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
@@ -46,7 +46,7 @@ export const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute:
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const year = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** A day, with its year where that is not this one. */
+/** A day, with its year unless it is the current one. */
 export function dayOf(iso: string): string {
   const date = new Date(iso)
   return date.getFullYear() === new Date().getFullYear() ? day.format(date) : year.format(date)
@@ -54,7 +54,7 @@ export function dayOf(iso: string): string {
 
 const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** A point in time: the clock, and the day where that is not today. The exact one is its tooltip. */
+/** A point in time: the clock time, and the day unless it is today. Its tooltip shows the exact time. */
 export function Time({ at, only }: { at: string; only?: 'day' }) {
   const date = new Date(at)
   const isToday = date.toDateString() === new Date().toDateString()
@@ -69,7 +69,7 @@ export function Time({ at, only }: { at: string; only?: 'day' }) {
 
 const TICK_MS = 1_000
 
-/** How long it has lasted, counting up: minutes and seconds, hours from the first one on. */
+/** A running duration, counting up: minutes and seconds, with hours from the first one on. */
 export function Lasting({ since }: { since: string }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

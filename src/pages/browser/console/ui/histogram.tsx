@@ -2,15 +2,15 @@ import { useState } from 'react'
 
 type Props = {
   label: string
-  /** The beginning of each bucket, ISO, with how many there were and how many of them failed. */
+  /** Start of each bucket in ISO format, its total, and its failures. */
   buckets: readonly { at: string; many: number; failed: number }[]
-  /** What a bucket says when the pointer is on it. */
+  /** Text of a bucket when the pointer is on it. */
   spell(bucket: Props['buckets'][number]): string
-  /** From the first to the last bucket that were chosen, both of them included. */
+  /** Called with the first and the last selected bucket, both included. */
   onRange(from: number, to: number): void
 }
 
-/** How many there were over time, as bars; pulling over some of them chooses their time. */
+/** Counts over time, as bars. Dragging over them selects their period. */
 export function Histogram({ label, buckets, spell, onRange }: Props) {
   const [pulled, setPulled] = useState<[from: number, to: number] | null>(null)
   const most = Math.max(1, ...buckets.map(({ many }) => many))

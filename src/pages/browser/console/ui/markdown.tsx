@@ -4,7 +4,7 @@ type Formatted = (text: string) => Node
 
 let loaded: Formatted | null = null
 
-/** Text with Markdown. Until its reader is loaded, the text as it was written; no part of it becomes HTML. */
+/** Text with Markdown. Until the parser is loaded, shows the source text. No part of it becomes raw HTML. */
 export function Markdown({ text }: { text: string }) {
   const box = useRef<HTMLDivElement>(null)
   const [format, setFormat] = useState<Formatted | null>(() => loaded)

@@ -6,7 +6,7 @@ import type { DialogProps } from './dialog'
 
 const Modal = lazy(() => import('./dialog').then(({ ModalDialog }) => ({ default: ModalDialog })))
 
-/** A dialog in the middle of the page. Its code is loaded with the first one: no page needs it to be shown. */
+/** A dialog in the middle of the page. Its code is loaded with the first dialog. */
 export const Dialog = (props: DialogProps) => (
   <Suspense fallback={null}>
     <Modal {...props} />
@@ -19,13 +19,13 @@ type AskProps = {
   children: ReactNode
   danger?: boolean
   busy?: boolean
-  /** What has to be typed first, such as the name of what is deleted. */
+  /** Text to type first, such as the name of the item to delete. */
   typed?: string
   onDo(): void
   onClose(): void
 }
 
-/** Asks before something is done: what happens, what it touches, and whether it can be undone. */
+/** Asks for confirmation: describes the action, what it affects, and whether it can be undone. */
 export function Ask({ title, verb, children, danger, busy = false, typed, onDo, onClose }: AskProps) {
   const [text, setText] = useState('')
   return (
@@ -68,13 +68,13 @@ type DrawerProps = {
   children: ReactNode
   head?: ReactNode
   wide?: boolean
-  /** It opens to be filled in: the first field has the focus. */
+  /** True for a form, whose first field gets the focus. */
   isForm?: boolean
 }
 
 /**
- * Details beside a list. With room for both the list stays usable; on small screens it covers the page, which then
- * takes no focus. Either way it is one element, so that what was typed into it survives a turn of the device.
+ * Details beside a list. With enough room the list stays usable. On small screens the drawer covers the page, which
+ * then takes no focus. Both use one element, so that typed text survives a rotation of the device.
  */
 export function Drawer({ title, label, onClose, children, head, wide, isForm }: DrawerProps) {
   const isWide = useSyncExternalStore(listen, () => WIDE.matches)

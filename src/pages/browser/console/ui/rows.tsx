@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from './controls'
 
 type Props<Row> = {
-  /** What one of them is called: `rule`, `step`. */
+  /** Name of one row: `rule`, `step`. */
   name: string
   rows: readonly Row[]
   onChange(rows: Row[]): void
@@ -11,7 +11,7 @@ type Props<Row> = {
   children(row: Row, set: (changes: Partial<Row>) => void, at: number): ReactNode
 }
 
-/** Things in an order, each with its fields; they are added, removed and moved, by keys too. */
+/** An ordered list of items, each with its fields. Items can be added, removed and moved, also by keyboard. */
 export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>) {
   const swap = (from: number, to: number) => {
     const next = [...rows]

@@ -18,7 +18,7 @@ type Props = { schema: Schema | null; value: Value; onChange(value: Value): void
 
 const spell = (name: string) => name.replaceAll(/[_-]/g, ' ').replace(/^./, (first) => first.toUpperCase())
 
-/** Fields for the members that a JSON schema names; what has no field of its own is written as JSON. */
+/** Fields for the members of a JSON schema. Members without a suitable field are edited as JSON. */
 export function SchemaFields({ schema, value, onChange }: Props) {
   const members = Object.entries((schema?.properties ?? {}) as Record<string, Member>)
   if (members.length === 0) return null
@@ -127,7 +127,7 @@ function ListMember({ label, help, value, onChange }: TextProps) {
   )
 }
 
-/** Any JSON as text; what cannot be read is said and not taken. */
+/** A field for any JSON. Invalid text is reported and not applied. */
 export function JsonField({ label, help, value, onChange, rows = 3 }: TextProps & { rows?: number }) {
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)))
   const [problem, setProblem] = useState<string>()

@@ -2,12 +2,12 @@ import { RotateCw } from 'lucide-react'
 import { Component, type ErrorInfo, type ReactNode, useEffect, useState } from 'react'
 import { Button, Code, CopyButton } from './controls'
 
-/** What every failed call says. */
+/** The facts of a failed call. */
 export type Problem = { status: number; code: string; message: string; requestId: string | null }
 
 const GREY_AFTER_MS = 150
 
-/** Grey bars where rows will be; nothing for the first moment, so that fast answers do not flicker. */
+/** Grey bars in place of rows. Empty for the first moment, so that fast answers do not flicker. */
 export function Loading({ rows = 6 }: { rows?: number }) {
   const [isLate, setLate] = useState(false)
   useEffect(() => {
@@ -21,7 +21,7 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   )
 }
 
-/** Nothing is here yet: what belongs here, the first action, and the same as a command. */
+/** An empty list: its purpose, the first action, and the same as a command. */
 export function Empty({ text, children, command }: { text: ReactNode; children?: ReactNode; command?: string }) {
   return (
     <div className="empty">
@@ -35,7 +35,7 @@ export function Empty({ text, children, command }: { text: ReactNode; children?:
 /** Where each error has its page; the shell knows it. */
 export const help = { errors: '' }
 
-/** A call failed: what the server says, its code with help, the id to report, and another try. */
+/** A failed call: the server's message, its code with help, the request id, and a retry. */
 export function Failed({ problem, retry }: { problem: Problem; retry?: (() => void) | undefined }) {
   const { status, code, message, requestId } = problem
   return (
@@ -72,7 +72,7 @@ type Reading<T> = {
   refetch(): unknown
 }
 
-/** Draws what was read, and until then, or instead, the state of the reading. Old figures stay while new ones come. */
+/** Shows the loaded data, or the state of loading. Old data stays visible while new data loads. */
 export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number; children: (data: T) => ReactNode }) {
   if (of.error && of.data === undefined) {
     return <Failed problem={of.error} retry={() => void of.refetch()} />
@@ -86,7 +86,7 @@ export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number
   )
 }
 
-/** A section that crashed says so until another place is opened; the rest of the page stays. */
+/** Shows that a section crashed, until another place is opened. The rest of the page still works. */
 export class Crash extends Component<{ place: string; children: ReactNode }, { details: string | null }> {
   override state = { details: null as string | null }
 
@@ -105,7 +105,7 @@ export class Crash extends Component<{ place: string; children: ReactNode }, { d
   override render() {
     const { details } = this.state
     if (details === null) return this.props.children
-    // A chunk of an older release is not there any more after an update.
+    // After an update, chunks of an older release no longer exist.
     const isOld = /dynamically imported module/.test(details)
     return (
       <div className="failed" role="alert">

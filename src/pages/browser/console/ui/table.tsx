@@ -7,19 +7,19 @@ export type Column<Row> = {
   key: string
   head: string
   cell(row: Row): ReactNode
-  /** Figures are at the right. */
+  /** Numbers are right-aligned. */
   number?: boolean
   /** Stays on a small screen, where a row is a card of two lines. */
   main?: boolean
-  /** A width of CSS grid; as wide as its share otherwise. */
+  /** A width in CSS grid syntax. Default: an equal share. */
   width?: string
-  /** What the rows are ordered by when its head is pressed, once all of them are there. */
+  /** Sort key. Pressing the column head sorts by it once all rows are loaded. */
   sort?(row: Row): string | number | null
-  /** Shown only where somebody chose it. */
+  /** Shown only if the reader chose it. */
   extra?: true
 }
 
-/** When a row was changed last. */
+/** Column for the time of a row's last change. */
 export const changedColumn = <Row,>(of: (row: Row) => string): Column<Row> => ({
   key: 'changed',
   head: 'Changed',
@@ -34,18 +34,18 @@ type Props<Row> = {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   idOf(row: Row): string
-  /** Where the first cell of a row leads. */
+  /** Link of a row's first cell. */
   linkOf?(row: Row): string
   /** The row whose details are shown. */
   open?: string | undefined
-  /** The row that the keyboard is on. */
+  /** The row with the keyboard focus. */
   active: number
   more?: { has: boolean; isLoading: boolean; load(): void }
   dense?: boolean
-  /** The column that orders the rows, with a minus before it from the last to the first. */
+  /** The column that sorts the rows, with a leading minus for descending order. */
   sorted?: string | undefined
   onSort?: ((key: string) => void) | undefined
-  /** A column was pulled to so many pixels. */
+  /** Called when a column was resized to this many pixels. */
   onResize?: ((key: string, width: number) => void) | undefined
 }
 
@@ -54,17 +54,17 @@ const COARSE = matchMedia('(pointer: coarse)')
 const CARD = 64
 const heightOf = (dense = false) => (SMALL.matches ? CARD : COARSE.matches ? 44 : dense ? 28 : 36)
 const OVERSCAN = 12
-/** So many rows before the end the next page is read. */
+/** Number of rows before the end at which the next page is loaded. */
 const EARLY = 20
 
 const GAP = 16
-/** What a column needs at least: the first length of its width, or enough for a short word. */
+/** Minimum width of a column: the first length of its width, or enough for a short word. */
 const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
   Number(/(\d{1,4})px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
 
 /**
- * The columns that have room, and their widths: from the right, those that a small screen has not either make way;
- * where that is not enough, the others share the room.
+ * The columns that fit, and their widths. Columns that small screens omit are dropped first, from the right. If that is
+ * not enough, the rest share the room.
  */
 function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'extra'>>(
   columns: readonly C[],
@@ -73,7 +73,7 @@ function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'ex
   const kept = [...columns]
   const needs = () => kept.reduce((sum, column) => sum + leastOf(column) + GAP, GAP)
   for (;;) {
-    // What somebody chose stays longest.
+    // Columns that the reader chose are kept longest.
     const usual = kept.findLastIndex(({ main, extra }) => !main && !extra)
     const last = usual < 0 ? kept.findLastIndex(({ main }) => !main) : usual
     if (last < 0 || SMALL.matches || needs() <= room) break
@@ -89,7 +89,7 @@ function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'ex
 
 const classOf = (number?: boolean, main?: boolean) => [number && 'number', main && 'main'].filter(Boolean).join(' ')
 
-/** A list of any length: only the rows on the screen are in the page. */
+/** A list of any length. The page contains only the rows on the screen. */
 export function Table<Row>(props: Props<Row>) {
   const { label, rows, idOf, linkOf, open, active, more, dense } = props
   const body = useRef<HTMLDivElement>(null)
@@ -172,7 +172,7 @@ export function Table<Row>(props: Props<Row>) {
 
 type HeadProps = Pick<Props<never>, 'sorted' | 'onSort' | 'onResize'> & { column: Column<never> }
 
-/** The head of a column: pressed it orders the rows, pulled at its end it makes the column wider. */
+/** The head of a column. Pressing it sorts the rows, dragging its end resizes it. */
 function Head({ column: { key, head, number, main, sort }, sorted = '', onSort, onResize }: HeadProps) {
   const direction = sorted === key ? 'ascending' : sorted === `-${key}` ? 'descending' : undefined
   const pull = (begun: React.PointerEvent<HTMLElement>) => {

@@ -5,9 +5,9 @@ import { duration, money } from './format'
 
 export type Step = { name: string; at: number; ms: number; isFailed: boolean; facts: string }
 
-/** Where the time of one call went: a bar for each step, and the same as a list for who cannot see it. */
+/** The time of one call as bars, one per step, and as a list for readers who cannot see it. */
 export function Waterfall({ steps, total }: { steps: readonly Step[]; total: number }) {
-  // A call of less than a millisecond has one bar, over the whole.
+  // A call shorter than a millisecond has one bar over the whole width.
   const share = (ms: number, whole = 0) => `${total > 0 ? Math.min(100, (ms / total) * 100) : whole}%`
   return (
     <ol className="waterfall">
@@ -27,9 +27,7 @@ export function Waterfall({ steps, total }: { steps: readonly Step[]; total: num
   )
 }
 
-/**
- * What operators see of a request that took `total` milliseconds: its steps with their facts, its money, its record.
- */
+/** A request of `total` milliseconds for operators: its steps with their facts, its money, its records. */
 export function Trace({ of: { steps, ledger, audit }, at, total }: { of: RequestTrace; at: string; total: number }) {
   const begun = Date.parse(at) - total
   return (

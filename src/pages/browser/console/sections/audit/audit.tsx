@@ -11,7 +11,7 @@ import { Facts } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
 import { Failed, type Problem } from '../../ui/states'
 
-/** Who did it: the reader, somebody of the organization by name, or an id. */
+/** The actor: the reader, a member of the organization by name, or an id. */
 function Who({ userId }: AuditEvent) {
   const { id, looksAt } = useOwner()
   const team = useGet<{ members: Member[] }>(`/orgs/${id}/members`, {}, { off: id === null || looksAt !== undefined })
@@ -54,7 +54,7 @@ function EventBody({ row: event }: { row: AuditEvent }) {
   )
 }
 
-/** What the recorded answer was; nothing where the event has none. */
+/** Status of the recorded answer. A dash if the event has none. */
 function Result({ outputSummary: { status } }: AuditEvent) {
   if (typeof status !== 'number') return <>–</>
   return <Chip state={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</Chip>
@@ -77,7 +77,7 @@ const ENTITIES = [
   ...(['iframe', 'conversation', 'memory', 'file', 'settings', 'organization', 'billing', 'rate_limit'] as const),
 ] as const
 
-/** Recomputes the chain of the events that are listed, and says in words what came of it. */
+/** Recomputes the hash chain of the listed events, and shows the result in words. */
 function Verify({ query }: { query: Query }) {
   const { json } = useCalls()
   const [isRunning, setRunning] = useState(false)

@@ -45,7 +45,7 @@ const BUY: readonly FormField[] = [
   { name: 'amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5, max: 10_000, required: true },
 ]
 
-/** What is there, what is spent against which cap, and what can be done about both. */
+/** The balance, the spending against each cap, and the actions for both. */
 function Credit() {
   const owner = useOwner()
   const scope = owner.id ? 'org' : 'user'
@@ -120,7 +120,7 @@ function Credit() {
   )
 }
 
-/** What the movement was for: a request leads to what became of it. */
+/** The purpose of a movement. A request links to its page. */
 function For({ reference }: Entry) {
   const owner = useOwner()
   if (!reference) return <>none</>

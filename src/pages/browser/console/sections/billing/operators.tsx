@@ -67,7 +67,7 @@ function Credit() {
   )
 }
 
-/** The ledger of an owner as operators read it. */
+/** The ledger of an owner, for operators. */
 export default defineScreen<LedgerRow>({
   section: 'billing',
   title: 'Billing',

@@ -16,7 +16,7 @@ function endOf(month: string): string {
   return new Date(Date.UTC(year!, number!)).toISOString()
 }
 
-/** What a month began and ended with, what came in between, and each of its calls as a file. */
+/** Statements of a month: opening and closing balance, movements, and its calls as a file. */
 export function Statements() {
   const [isOpen, setOpen] = useState(false)
   const [month, setMonth] = useState(new Date().toISOString().slice(0, 7))

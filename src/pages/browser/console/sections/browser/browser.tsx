@@ -15,7 +15,7 @@ const State = ({ status, ended_reason }: SessionSnapshot) =>
     <Chip state="off">ended{ended_reason && `: ${ended_reason}`}</Chip>
   )
 
-/** A link of this server, as this page may frame it. */
+/** A link of this server as a path, so that this page may frame it. */
 function sourceOf(link: string): string {
   const { pathname, search, hash } = new URL(link, location.origin)
   return pathname + search + hash
@@ -77,7 +77,7 @@ function SessionBody({ row: session, close }: { row: SessionSnapshot; close(): v
   )
 }
 
-/** What was done in it, by the agent or by a person. */
+/** The steps of a session, by the agent or by a person. */
 function Steps({ path }: { path: string }) {
   const recording = useGet<Recording>(`${path}/recording`)
   return (
@@ -114,7 +114,7 @@ function Steps({ path }: { path: string }) {
   )
 }
 
-/** A session in the gallery: its newest picture, while it is live. */
+/** A session in the gallery, with its newest picture while it is live. */
 function Tile({ session_id, current_title, current_url, status, started_at, ...rest }: SessionSnapshot) {
   const isLive = status === 'active'
   const path = `/browser/sessions/${session_id}/recording`

@@ -20,7 +20,7 @@ const Calls = (model: ModelEntry) => <>{number(useSpeed(model).all?.count ?? 0)}
 const spelled = (ms: number | undefined) => (ms === undefined ? '–' : duration(ms))
 const cellOf = (Cell: (model: ModelEntry) => React.ReactNode) => (model: ModelEntry) => <Cell {...model} />
 
-/** Members see engines by their public names; who operates the server finds the way to what is behind them. */
+/** Members see engines by their public names. The server's operator gets a link to the upstreams behind them. */
 const Upstreams = () => (
   <p className="above-part">
     You operate this server: <Link href="/all/engines">connect models, set prices and aliases</Link>.

@@ -4,7 +4,7 @@ import { defineScreen } from '../../shell/screen'
 import { Facts } from '../../ui/facts'
 import { money } from '../../ui/format'
 
-/** What a price is for, and how many of its millionths of a cent are one dollar for so much. */
+/** The unit of each price, and the number of millionths of a cent that equal one dollar per that unit. */
 const PER: Record<string, readonly [what: string, scale: number]> = {
   promptPer1k: ['a million tokens in', 100_000],
   completionPer1k: ['a million tokens out', 100_000],

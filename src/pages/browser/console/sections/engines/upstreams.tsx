@@ -31,7 +31,7 @@ const KINDS = [
 const State = ({ state }: EngineTarget) => <Chip state={STATES[state]}>{state}</Chip>
 const upstreamOf = ({ target }: EngineTarget) => target?.split(':')[0] ?? null
 
-/** What was checked of an engine, each with its time. */
+/** The checks of an engine, each with its time. */
 const Tests = ({ tests }: { tests: readonly EngineTest[] }) => (
   <ul className="plain-list">
     {tests.flatMap(({ id, checks }) =>
@@ -137,7 +137,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
   )
 }
 
-/** How an upstream did in the last 24 hours, an hour a column. */
+/** Health of an upstream in the last 24 hours, one column per hour. */
 function Day({ name }: { name: string }) {
   const health = useGet<EngineHealth>(`/engines/${name}/health`, { window: '24h' }, { everyMs: 30_000 })
   return (
@@ -326,7 +326,7 @@ const Aliases = defineScreen<EngineAlias>({
   },
 })
 
-/** The answers that are kept, so that the same question costs nothing again. */
+/** The answer cache, which makes repeated questions free. */
 function Cache() {
   const cache = useGet<CacheStats>('/cache', {}, { everyMs: 10_000 })
   return (

@@ -10,13 +10,13 @@ import { Failed } from '../../ui/states'
 
 type File = ArtifactPage['artifacts'][number] & { content?: string | null }
 
-/** The file of a link by this page's own name of the server, which is the only one it reads. */
+/** The link of a file relative to this page's origin, because the page may load only from there. */
 function sourceOf(link: string): string {
   const { pathname, search } = new URL(link, location.origin)
   return pathname + search
 }
 
-/** The file itself where a browser can show it without running it. Nothing plays by itself. */
+/** Shows the file if a browser can do so without executing it. Nothing plays automatically. */
 function Look({ type, mime_type, url, title, filename }: File) {
   const [isShown, setShown] = useState(false)
   if (url === null) return null
@@ -26,7 +26,7 @@ function Look({ type, mime_type, url, title, filename }: File) {
   if (type === 'video') return <video className="look" src={source} controls preload="none" aria-label={filename} />
   if (type === 'audio') return <audio className="look" src={source} controls preload="none" aria-label={filename} />
   if (mime_type !== 'application/pdf') return null
-  // The browser's own viewer has no access to this page; it takes a while to start.
+  // The browser's own viewer has no access to this page. It is slow to start, so it opens on demand.
   if (isShown) return <iframe className="look" src={source} title={title ?? filename} />
   return (
     <div className="actions">
@@ -35,7 +35,7 @@ function Look({ type, mime_type, url, title, filename }: File) {
   )
 }
 
-/** The name, with a small picture of what is one. */
+/** The name, with a thumbnail for pictures. */
 const Name = ({ filename, thumbnail_url }: File) => (
   <>
     {thumbnail_url && <img className="thumbnail" src={sourceOf(thumbnail_url)} alt="" loading="lazy" />}
@@ -43,7 +43,7 @@ const Name = ({ filename, thumbnail_url }: File) => (
   </>
 )
 
-/** The file in a gallery: its picture, or what kind it is. */
+/** The file in a gallery: its picture, or its kind. */
 const Tile = ({ filename, title, type, size_bytes, thumbnail_url }: File) => (
   <>
     {thumbnail_url ? (

@@ -29,7 +29,7 @@ const TEMPLATES: Record<string, Rule[]> = {
 }
 export const PHASES = { input: 'prompt', output: 'answer', tool_call: 'tool call', tool_result: 'tool result' } as const
 
-/** A policy with its rules in order, and a text to try them on. */
+/** A policy with its ordered rules, and a text to try them on. */
 export function PolicyEditor({ of, close }: { of: GuardrailPolicy | null; close(): void }) {
   const catalogue = useGet<GuardrailCatalogue>('/guardrails')
   return <Shown of={catalogue}>{({ guardrails }) => <Editor of={of} close={close} guardrails={guardrails} />}</Shown>
@@ -116,10 +116,10 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
   )
 }
 
-/** One text, checked by the rules as they are in the form. */
+/** Checks one text with the rules in the form. */
 function Try({ id = 'preview', rules }: { id: string | undefined; rules: Rule[] }) {
   const calls = useCalls()
-  // A request where a rule was wrong hands over what it found.
+  // A request with a wrong verdict passes its text and phase to this form.
   const [begun] = useState(() => handed.get() as { text?: string; phase?: string } | null)
   useEffect(() => handed.set(null), [])
   const [text, setText] = useState(begun?.text ?? '')

@@ -19,7 +19,7 @@ const useGuardrails = () => {
   return data?.guardrails.map(({ guardrail_id: id }) => [id, id.replaceAll('_', ' ')] as const) ?? []
 }
 
-/** How often each guardrail fired, with its verdict, over the time of the list. */
+/** How often each guardrail fired, with its verdict, during the list's period. */
 function Over({ query }: { query: Query }) {
   const { set } = useFilters()
   const off = useOwner().looksAt === null
@@ -42,7 +42,7 @@ function Over({ query }: { query: Query }) {
   )
 }
 
-/** What fired in one request, and the way to the rule with the text, where that is kept. */
+/** Guardrails that fired in one request, with a link to the rule and the text, if it is stored. */
 function FiredBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
   const [, navigate] = useLocation()
@@ -89,7 +89,7 @@ function FiredBody({ row }: { row: RequestRow }) {
   )
 }
 
-/** The text that was checked, as far as it is kept. */
+/** The checked text, if it is stored. */
 function textOf({ request, response }: RequestDetail['bodies'], phase: string): string {
   if (phase === 'output') return response ?? ''
   const { prompt, messages } = (request ?? {}) as { prompt?: unknown; messages?: { content?: unknown }[] }

@@ -7,7 +7,7 @@ import { changedColumn } from '../../ui/table'
 import { PolicyEditor } from './editor'
 import { Fired } from './fired'
 
-/** How often its rules fired, by verdict. */
+/** How often the policy's rules fired, by verdict. */
 function Firings({ id, rules }: GuardrailPolicy) {
   const count = useCounts('policy')
   const found = [...new Set(rules.map(({ verdict }) => verdict))].map(

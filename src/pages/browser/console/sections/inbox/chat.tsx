@@ -12,7 +12,7 @@ import { type Chat, isMine, pathOf, type Transcript } from './wire'
 
 type Props = {
   chat: Transcript
-  /** Of the widget. */
+  /** Name of the widget. */
   name: string
   isTyping: boolean
   people: readonly Member[]
@@ -24,7 +24,7 @@ type Props = {
 
 const NEAR_END = 80
 
-/** The open conversation: who has it, what was said, the reply, and what is known of the visitor. */
+/** The open conversation: who has it, its messages, the reply, and the visitor's facts. */
 export function Conversation({ chat, name, isTyping, people, earlier, choose, hurry }: Props) {
   const calls = useCalls()
   const [problem, setProblem] = useState<Problem | null>(null)
@@ -152,7 +152,7 @@ function Messages({ chat }: { chat: Transcript }) {
   )
 }
 
-/** A picture of the visitor or a file of the assistant, opened on a click. */
+/** A picture of the visitor or a file of the assistant. Opens on a click. */
 function FileLink({ url, title, filename }: { url?: unknown; title?: unknown; filename?: unknown }) {
   if (typeof url !== 'string' || !/^(?:https?:\/\/|\/)/.test(url)) return null
   return (
@@ -174,7 +174,7 @@ type ReplyProps = {
   hurry(): void
 }
 
-/** The reply with its draft, which this browser keeps, and the saved ones. */
+/** The reply with its draft, which this browser stores, and the saved replies. */
 function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
   const draft = `inbox:draft:${chat.session_id}`
   const [text, setText] = useState(() => recall(draft, ''))
@@ -187,7 +187,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
   const tell = useRef(() => {})
   tell.current = () => void post('typing', {}).catch(() => undefined)
   useEffect(() => whileTyping(field.current!, () => tell.current()), [])
-  // After “Take over” one writes at once, and a second Enter hands nothing back.
+  // After “Take over” the person can type at once, and a second Enter does not hand the chat back.
   useEffect(() => void (document.activeElement?.closest('.buttons') && field.current!.focus()), [])
   const write = (next: string) => {
     setText(next)
@@ -354,7 +354,7 @@ function About({ chat, earlier, choose }: AboutProps) {
   )
 }
 
-/** What people write about the open chat for each other. */
+/** Notes that colleagues write for each other about the open chat. */
 function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<unknown> }) {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<Problem | null>(null)

@@ -21,7 +21,7 @@ const STATES: Record<string, (chat: Chat) => boolean> = {
   closed: ({ status }) => status === 'closed',
 }
 
-/** Where people answer visitors: who waits, the open conversation, and who the visitor is. */
+/** The screen for answering visitors: the queue, the open conversation, and the visitor. */
 export default function Inbox() {
   const owner = useOwner()
   const [, navigate] = useLocation()
@@ -162,7 +162,7 @@ function State({ chat }: { chat: Chat }) {
   return <Chip state="live">{isMine(chat) ? 'with you' : `with ${chat.operator?.name ?? 'a person'}`}</Chip>
 }
 
-/** Since when each of those who wait does so; they are counted again whenever they are others. */
+/** Since when each waiting visitor has been waiting. Read again whenever the set of waiting visitors changes. */
 function useSince(ids: string): ReadonlyMap<string, string> {
   const client = useQueryClient()
   const { data } = useGet<{ takeovers: { session_id: string; waiting_since: string | null }[] }>(
@@ -180,7 +180,7 @@ function useSince(ids: string): ReadonlyMap<string, string> {
   return new Map(data?.takeovers.flatMap(({ session_id: id, waiting_since: at }) => (at ? [[id, at] as const] : [])))
 }
 
-/** Keys with Alt, which work while something is written too. */
+/** Alt keys, which also work while the person is typing. */
 function useAltKeys(keys: Record<string, () => void>): void {
   const latest = useRef(keys)
   latest.current = keys
@@ -211,7 +211,7 @@ function beep(): void {
 
 const BLINK_MS = 1_000
 
-/** Tells that somebody waits: aloud once for each visitor, and by sound and a blinking title where that is wanted. */
+/** Announces waiting visitors: once per visitor to screen readers, and by sound and a blinking title if enabled. */
 function useAlerts(ids: readonly string[]) {
   const [sound, setSound] = useState(() => recall('inbox:sound', false))
   const [blink, setBlink] = useState(() => recall('inbox:blink', false))

@@ -7,19 +7,19 @@ import { boot } from '../../shell/boot'
 export type Chat = WidgetSession
 export type Transcript = WidgetTranscript
 
-/** Its part of the address: the widget and the conversation. */
+/** Key of a chat in the address: the widget and the conversation. */
 export const keyOf = ({ config_id, session_id }: Chat): string => `${config_id}.${session_id}`
 export const isMine = (chat: Chat): boolean => chat.takeover_status === 'human' && chat.operator?.id === boot.user.id
 export const isWaiting = (chat: Chat): boolean => chat.status === 'open' && chat.takeover_status === 'requested'
 
-/** The same person as far as the server of the shop has said so, or the same browser. */
+/** True for the same person, as verified by the shop's server, or for the same browser. */
 export function isSameVisitor(a: Chat, b: Chat): boolean {
   const [one, other] = [a.visitor.identity, b.visitor.identity]
   const isProven = one?.verified && other?.verified && one.external_id !== null
   return a.visitor.id === b.visitor.id || (isProven === true && one.external_id === other.external_id)
 }
 
-/** The path of the page that the visitor is on, or what else is known of it. */
+/** The path of the visitor's page, or another known fact about it. */
 export function pathOf({ visitor }: Chat): string {
   const address = visitor.page_url ?? visitor.origin
   if (!address || !URL.canParse(address)) return 'Visitor'
@@ -30,14 +30,14 @@ export function pathOf({ visitor }: Chat): string {
 const RANK = { requested: 0, human: 1, ai: 2 }
 const rankOf = (chat: Chat) => (chat.status === 'closed' ? 3 : RANK[chat.takeover_status])
 const lastOf = (chat: Chat) => chat.last_message_at ?? chat.created_at
-/** Who waits comes first, then what people have, then what the assistant has; of each the newest. */
+/** Waiting chats come first, then those that people have, then the assistant's. Within each group, the newest first. */
 const byUrgency = (a: Chat, b: Chat) => rankOf(a) - rankOf(b) || lastOf(b).localeCompare(lastOf(a))
 
 const TYPING_MS = 5_000
 
 /**
- * The conversations of all widgets and the open one, as they change. `hurry` reads them again after a change of one's
- * own.
+ * The conversations of all widgets and the open one, kept up to date. `hurry` reads them again after the reader's own
+ * change.
  */
 export function useInbox(open: string | null) {
   const owner = useOwner()

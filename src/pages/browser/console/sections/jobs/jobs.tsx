@@ -10,7 +10,7 @@ const STATES = { queued: 'wait', active: 'run', completed: 'good', failed: 'bad'
 
 const State = ({ status }: Job) => <Chip state={STATES[status]}>{status}</Chip>
 
-/** From its beginning, or its making, to its end or now. */
+/** Duration from the start, or else the creation, to the end or now. */
 function tookOf({ created_at, started_at, completed_at }: Job): string {
   const end = completed_at ? Date.parse(completed_at) : Date.now()
   return duration(Math.max(0, end - Date.parse(started_at ?? created_at)))

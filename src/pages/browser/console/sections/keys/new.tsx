@@ -12,12 +12,12 @@ const SCOPES = [
   ['connectors', 'Webhooks, widgets and channels'],
   ['billing', 'Credit, usage exports and rate limits'],
 ] as const
-/** What parameters such as top_p do in chats. */
+/** Effect of parameters such as top_p in chats. */
 export const CHAT_PARAMETERS = { by_base: 'as the base address says', honor: 'honored', ignore: 'ignored' } as const
 
 const amount = { kind: 'cents', help: 'Empty: no cap.', empty: 'null', min: 0.01, half: true } as const
 const rate = { kind: 'number', help: "Empty: the tier's limit.", empty: 'null', min: 1, step: 1, half: true } as const
-/** What the owner of a key says of it, when it is made and later. */
+/** Fields that a key's owner can set, at creation and later. */
 export const KEY_FIELDS: readonly FormField[] = [
   { name: 'name', label: 'Name', help: 'Who or what uses it, such as “web shop”.', required: true },
   { name: 'scopes', label: 'Scopes', kind: 'checks', choices: SCOPES },
@@ -42,7 +42,7 @@ export const KEY_FIELDS: readonly FormField[] = [
 ]
 const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 
-/** One page with everything about a new key; its secret is shown once afterwards. */
+/** One page with all settings of a new key. Shows its secret once afterwards. */
 export function NewKey({ close }: { close(): void }) {
   const owner = useOwner()
   const [made, setMade] = useState<ApiKeyWithSecret | null>(null)
@@ -65,7 +65,7 @@ export function NewKey({ close }: { close(): void }) {
   )
 }
 
-/** The secret, this once: to copy, to download, and in a first call. */
+/** Shows the secret once: to copy, to download, and in a first call. */
 export function Secret({ made: { key, name }, close }: { made: { key: string; name: string }; close(): void }) {
   const [isStored, setStored] = useState(false)
   const base = new URL(at('/api/v1'), location.origin).href

@@ -7,7 +7,7 @@ import { Figure } from '../../ui/facts'
 import { Ago, duration, money, number, plural } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
-/** The part of the dashboard's topic that is shown here. */
+/** The shown part of the dashboard's topic. */
 type Facts = {
   status: Omit<Status, 'now'>
   traffic: { per_minute: number; recent: { p50: number | null; p95: number | null } }
@@ -26,7 +26,7 @@ const PLACES = {
   increases: ['platform?tab=limits', 'account', 'accounts', 'asking for a higher limit'],
 } as const
 
-/** How the server does, and what needs an operator. */
+/** State of the server, and items that need an operator. */
 export default function AllOverview() {
   const read = useGet<{ topics: { facts: Facts }[] }>('/snapshot', { topics: 'overview' }, { everyMs: 5_000 })
   return (

@@ -22,7 +22,7 @@ const RANGES = [
   { value: '30d', label: '30 d', days: 30 },
   { value: '90d', label: '90 d', days: 90 },
 ] as const
-/** What figures are split by, and the filter that shows one part of it alone. */
+/** Groupings of the figures, each with the filter that selects one part. */
 const GROUPS = [
   { value: 'mode', label: 'Mode', filter: 'mode' },
   { value: 'model', label: 'Engine', filter: 'model' },
@@ -32,7 +32,7 @@ const GROUPS = [
 ] as const
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Under many changes the figures are read again at most this often. */
+/** Minimum time between two reads of the figures, even if much changes. */
 const AGAIN_MS = 10_000
 
 export default function Overview() {
@@ -41,7 +41,7 @@ export default function Overview() {
   const owner = useOwner()
   const groups = owner.id ? GROUPS : GROUPS.filter(({ value }) => value !== 'user')
   const by = groups.find(({ value }) => value === filters.by)?.value ?? 'mode'
-  // To the hour, so that what is read again is the same question.
+  // Rounded to the hour, so that repeated reads use the same query.
   const now = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
   const { from = new Date(now - days * DAY_MS).toISOString(), to = new Date(now).toISOString() } = filters
   const only = Object.fromEntries(GROUPS.flatMap(({ filter }) => (filters[filter] ? [[filter, filters[filter]]] : [])))
@@ -65,7 +65,7 @@ export default function Overview() {
     },
     { off: isOperators },
   )
-  // It stays until the reader leaves it, also when the first call was made meanwhile.
+  // The first steps stay until the reader leaves them, even after the first call.
   if (isStart === null && calls.data) setStart(calls.data.requests.length === 0)
   if (isStart) {
     return (
@@ -133,7 +133,7 @@ export default function Overview() {
   )
 }
 
-/** What waits for a person, the most urgent first; each leads to where it is settled. Nothing when all is quiet. */
+/** Items that wait for a person, most urgent first, each with a link to its page. Empty if nothing waits. */
 function Needs({ isQuiet }: { isQuiet?: boolean }) {
   const owner = useOwner()
   const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: 60_000 })
@@ -154,7 +154,7 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
   )
 }
 
-/** Against the same length of time before. */
+/** Change compared with the previous period of the same length. */
 const change = (now: number, before: number | null | undefined): string => {
   if (!before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
@@ -165,7 +165,7 @@ type FiguresProps = {
   series: UsageSeries
   period: Record<string, string>
   onRange(from: string, to: string): void
-  /** What the money went to, between the figures and how well it was answered. */
+  /** Content between the figures and the quality of the answers. */
   children: ReactNode
 }
 
@@ -238,7 +238,7 @@ const sum = (values: readonly (number | null)[]) => values.reduce<number>((total
 
 type SharesProps = { title: string; series: UsageSeries; onOnly(key: string): void }
 
-/** What each part cost; one of them, chosen, is all that the page shows. */
+/** Cost of each part. Choosing one restricts the whole page to it. */
 function Shares({ title, series: { series, other, totals }, onOnly }: SharesProps) {
   const rows = [...series, ...(other ? [other] : [])]
   const most = Math.max(...rows.map(({ cost_cents }) => sum(cost_cents)), 0)

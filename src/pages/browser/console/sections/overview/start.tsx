@@ -8,12 +8,10 @@ import { Button, Code, CopyButton } from '../../ui/controls'
 import { money, plural } from '../../ui/format'
 import { Failed } from '../../ui/states'
 
-/** Every engine can answer it, the built-in one too. */
+/** A prompt that every engine can answer, including the built-in one. */
 const prompt = 'What is 17 * 23?'
 
-/**
- * The first steps of an owner who has called nothing yet. What is done is what the server knows, not what was pressed.
- */
+/** The first steps of an owner without calls. A step counts as done by the server's data, not by clicks. */
 export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void }) {
   const owner = useOwner()
   const mayMakeKeys = useMay('manageApiKeys')

@@ -29,7 +29,7 @@ const CAPS: readonly FormField[] = [
   { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
 ]
 
-/** Balance of an owner, and what operators may do about it. */
+/** Balance of an owner, and the operator's actions for it. */
 function Money({ owner }: { owner: string }) {
   const balance = useGet<Balance>('/credits', { owner })
   return (

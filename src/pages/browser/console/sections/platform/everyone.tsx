@@ -12,9 +12,7 @@ import { Ago, duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace } from '../../ui/waterfall'
 
-/*
- * Lists of all owners at once, from the topics that the dashboard reads too: the newest, with names of owners and keys.
- */
+/* Lists of all owners at once: the newest rows with names of owners and keys. They use the dashboard's topics. */
 const MOST = 1_000
 const newestOf = <Row,>(topic: string, isShown: (row: Row) => boolean = () => true) => ({
   path: '/snapshot',

@@ -84,7 +84,7 @@ const LIMITS = [
   ['video', 'Video'],
 ] as const
 
-/** Limits per minute of each tier; they are set in the configuration. */
+/** Limits per minute of each tier. The configuration sets them. */
 export const Tiers = defineScreen<TierRow>({
   section: 'platform',
   title: 'Platform',

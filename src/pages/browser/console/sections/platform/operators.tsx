@@ -129,7 +129,7 @@ const SettingBody = ({ row: it }: { row: Setting }) => (
   </>
 )
 
-/** Every setting and where it comes from; they are changed in the environment or svc.server.json. */
+/** Every setting and its origin. They can be changed only in the environment or svc.server.json. */
 export const Configuration = defineScreen<Setting>({
   section: 'platform',
   title: 'Platform',

@@ -4,7 +4,7 @@ import { Limits, Tiers } from './limits'
 import { Configuration, Operators } from './operators'
 import { Backups, Books, Doctor, Nodes } from './server'
 
-/** What only operators have: accounts, limits, and the server itself. */
+/** Screens that only operators have: accounts, limits, and the server itself. */
 export default defineTabs('platform', [
   { id: 'accounts', label: 'Accounts', screen: Accounts },
   { id: 'orgs', label: 'Organizations', screen: Organizations },

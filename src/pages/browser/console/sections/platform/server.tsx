@@ -168,7 +168,7 @@ export const Backups = defineScreen<Kept>({
   },
 })
 
-/** Whether balances, holds and ledgers agree. */
+/** Checks whether balances, holds and ledgers agree. */
 export function Books() {
   const found = useGet<Reconciliation>('/credits/differences')
   const [checked, setChecked] = useState<Verification | null>(null)
@@ -243,7 +243,7 @@ const CheckBody = ({ row: it }: { row: Check }) => (
   </>
 )
 
-/** What the server finds of itself; `svc-admin doctor` checks more. */
+/** The server's checks of itself. `svc-admin doctor` checks more. */
 export const Doctor = defineScreen<Check>({
   section: 'platform',
   title: 'Platform',

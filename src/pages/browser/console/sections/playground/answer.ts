@@ -4,13 +4,13 @@ import type { Call, Door } from './doors'
 
 type Tool = Completion['tools_used'][number] | { name: string; status: 'running'; description?: string }
 
-/** An answer, as far as it has come. */
+/** An answer, complete or in progress. */
 export type Answer = {
   text: string
   thoughts: string
   calls: readonly Call[]
   tools: readonly Tool[]
-  /** Why the answer is not of the format that was asked for. */
+  /** Why the answer does not have the requested format. */
   refusal: string
   mode: string | null
   routing: Completion['routing'] | null
@@ -58,14 +58,14 @@ const ofMetadata = (it: Metadata | null | undefined): Partial<Answer> => ({
   guardrails: it?.guardrails ?? [],
 })
 
-/** A call begins, or gets more of its arguments. */
+/** Adds a call, or more of its arguments. */
 const withCall = (calls: readonly Call[], at: number, { id, name, arguments: more = '' }: Partial<Call>): Call[] => {
   const now = calls[at] ?? { id: '', name: '', arguments: '' }
   const next = { id: id ?? now.id, name: name ?? now.name, arguments: now.arguments + more }
   return calls[at] ? calls.map((call, n) => (n === at ? next : call)) : [...calls, next]
 }
 
-/** A tool is named when it begins and again when it ends. */
+/** Stream events name a tool when it starts and again when it ends. */
 function withTool(tools: readonly Tool[], tool: Tool): Tool[] {
   const at = tools.findLastIndex(({ name, status }) => name === tool.name && status === 'running')
   return at < 0 ? [...tools, tool] : tools.with(at, tool)
@@ -132,7 +132,7 @@ const READ: Record<Door, Read> = {
       const { text, thinking, partial_json } = data.delta
       if (text !== undefined) return { text: now.text + text }
       if (thinking !== undefined) return { thoughts: now.thoughts + thinking }
-      // Blocks come one after another.
+      // Blocks arrive one after the other, so a piece belongs to the last call.
       if (partial_json !== undefined)
         return { calls: withCall(now.calls, now.calls.length - 1, { arguments: partial_json }) }
     }
@@ -147,7 +147,7 @@ const READ: Record<Door, Read> = {
   },
 }
 
-/** What an event of a stream adds to its answer. Throws `Failure` for one that says what went wrong. */
+/** Parses a stream event into changes of its answer. Throws `Failure` for an error event. */
 export function readEvent(door: Door, now: Answer, name: string, data: unknown): Partial<Answer> {
   type Refusal = { code?: string; message: string; details?: { error_code?: string } }
   const { error, response } = (data ?? {}) as { error?: Refusal; response?: { error?: Refusal | null } }

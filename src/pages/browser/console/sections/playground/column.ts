@@ -4,13 +4,13 @@ import { Failure, useCalls } from '../../shell/api'
 import { type Answer, NOTHING, readEvent } from './answer'
 import { type Body, bodyOf, type Call, type Door, PATHS, type Sent, type Settings, type Turn } from './doors'
 
-/** What was sent with its answer, as far as it has come. */
+/** A sent prompt with its answer, complete or in progress. */
 export type Exchange = Answer & {
   id: number
   sent: Sent
   door: Door
   model: string
-  /** Whether an answer in JSON was asked for. */
+  /** True if a JSON answer was requested. */
   isJson: boolean
   body: Body
   state: 'runs' | 'done' | 'stopped' | 'failed'
@@ -28,7 +28,7 @@ const turnsOf = (exchanges: readonly Exchange[]): Turn[] =>
 
 let last = 0
 
-/** One conversation with one engine: what was said, and what sends, stops and repeats. `key`: the key that acts. */
+/** One conversation with one engine: its exchanges, and functions to send, stop and repeat. `key`: acting key. */
 export function useColumn(settings: Settings, key: string) {
   const calls = useCalls()
   const [exchanges, setExchanges] = useState<readonly Exchange[]>([])
@@ -52,7 +52,7 @@ export function useColumn(settings: Settings, key: string) {
     setExchanges([...before, begun])
     const startedAt = performance.now()
     const since = () => performance.now() - startedAt
-    // Kept beside what is drawn: an event is read against what came before it, drawn or not.
+    // Kept outside the rendered state, because each event builds on the previous one, rendered or not.
     let now: Answer = NOTHING
     try {
       const headers: Record<string, string> = key ? { 'x-svc-as-key': key } : {}
@@ -64,7 +64,7 @@ export function useColumn(settings: Settings, key: string) {
         const firstMs = now.text || now.calls.length ? since() : null
         change(id, (shown) => ({ ...more, firstMs: shown.firstMs ?? firstMs }))
       })
-      // A stream that ends without its last event was cut.
+      // A stream without its last event was interrupted.
       const cut = new Failure(0, 'cut', 'The answer was interrupted. What arrived is kept.')
       change(id, () => (now.isFinished ? { state: 'done', totalMs: since() } : { state: 'failed', problem: cut }))
     } catch (error) {
@@ -85,15 +85,15 @@ export function useColumn(settings: Settings, key: string) {
     exchanges,
     isRunning: exchanges.at(-1)?.state === 'runs',
     turns: turnsOf(exchanges),
-    /** What was said before an exchange. */
+    /** The turns before an exchange. */
     before: (id: number) => turnsOf(before(id)),
     send: (sent: Sent) => void run(sent, exchanges),
-    /** Asks again, with other words where they are given, and continues from there. */
+    /** Repeats an exchange, with a new text if given, and continues from there. */
     retry: (id: number, text?: string) => {
       const { sent } = exchanges.find((it) => it.id === id)!
       void run(text === undefined || sent.role === 'tool' ? sent : { ...sent, text }, before(id))
     },
-    /** Gives the results of the calls of the last answer. */
+    /** Sends the results for the calls of the last answer. */
     resolve: (results: readonly (Call & { result: string })[]) => void run({ role: 'tool', results }, exchanges),
     stop: () => running.current?.abort(),
     clear: () => {

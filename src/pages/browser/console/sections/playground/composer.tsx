@@ -9,7 +9,7 @@ import type { Given } from './doors'
 
 const MAX_FILES = 10
 const MAX_MB = 15
-/** Text files have no type in some browsers. */
+/** Type for files to which the browser assigns none, as some do for text files. */
 const UNKNOWN = 'text/plain'
 
 const readFile = (file: File): Promise<Given> =>
@@ -33,7 +33,7 @@ type Props = {
   isRunning: boolean
   onSend(to: 'chosen' | 'all'): void
   onStop(): void
-  /** Why nothing can be sent as it is. */
+  /** Why the prompt cannot be sent. Null if it can. */
   refusal: string | null
   children: ReactNode
 }
@@ -138,7 +138,7 @@ export function Composer({ field, text, onText, files, onFiles, isRunning, onSen
   )
 }
 
-/** Who pays for the next call, by which limits, and what is left. A key acts with its own bindings, caps and limits. */
+/** Shows who pays for the next call, its limits, and the remaining credit. A key has its own limits. */
 export function Pays({ chosen, onChoose }: { chosen: string; onChoose(key: string): void }) {
   const { id: owner, name } = useOwner()
   const mayUse = useMay('manageApiKeys')

@@ -16,10 +16,10 @@ export const PATHS: Record<Door, string> = {
   messages: '/messages',
 }
 
-/** A function of the reader: its call is shown, and waits for the result that is typed. */
+/** A function of the reader. The page shows its calls, and the reader types the results. */
 export type FunctionTool = { name: string; description: string; schema: string }
 export type Server = { label: string; url: string }
-/** A file as it is sent; `url` holds its bytes. */
+/** A file to send. `url` contains its bytes. */
 export type Given = { name: string; type: string; url: string }
 
 export type Common = {
@@ -47,7 +47,7 @@ export const PLAIN: Common = {
   schema: '',
 }
 
-/** The engine id of a mode, as the formats of other clients name it. */
+/** The engine id of a mode, as used in the formats of other clients. */
 export const modelOf = (mode: string, models: ModelList | undefined): string =>
   models?.models.find((model) => model.mode === mode)?.model_id ?? 'svc-1-auto'
 
@@ -59,7 +59,7 @@ export type Turn = Sent | { role: 'assistant'; text: string; calls: readonly Cal
 
 export type Body = Record<string, unknown>
 
-/** What a field of JSON holds; while it is not JSON yet, an empty object. */
+/** Parses a field of JSON. Returns an empty object while the text is not valid JSON. */
 export function objectOf(text: string): Record<string, unknown> {
   try {
     const value = JSON.parse(text || '{}')
@@ -72,7 +72,7 @@ export function objectOf(text: string): Record<string, unknown> {
 const isImage = ({ type }: Given) => type.startsWith('image/')
 const base64Of = ({ url }: Given) => url.slice(url.indexOf(',') + 1)
 const some = <T>(name: string, list: readonly T[]) => (list.length ? { [name]: list } : {})
-/** A turn of text alone is a text; with files it is parts. */
+/** A turn without files is a plain text. With files it is a list of parts. */
 const contentOf = (text: string, files: readonly Given[], textPart: object, part: (file: Given) => object) =>
   files.length ? [...(text ? [textPart] : []), ...files.map(part)] : text
 
@@ -104,7 +104,7 @@ const shared = ({ temperature, skills }: Settings) => ({
   ...(temperature ? { temperature: Number(temperature) } : {}),
   ...some('skills', skills.split(/[\s,]+/).filter(Boolean)),
 })
-// The reader who names a server here wants its tools to run.
+// Needs no approval, because the reader who names a server wants its tools to run.
 const serverTool = ({ label, url }: Server) => ({
   type: 'mcp',
   server_label: label,
@@ -233,17 +233,17 @@ function messageBody(settings: Settings, turns: readonly Turn[]): Body {
 
 const BODIES = { completions: completionBody, chat: chatBody, responses: responseBody, messages: messageBody }
 
-/** What is sent after these turns, of which the reader's is the last. The code beside the playground is the same. */
+/** The request body for these turns, of which the last is the reader's. The code panel uses the same body. */
 export function bodyOf(settings: Settings, turns: readonly Turn[]): Body {
   const told = turns.flatMap((turn, at) => {
     if (turn.role !== 'assistant' || turns[at + 1]?.role === 'tool') return [turn]
-    // Calls that got no result are left out: engines refuse them.
+    // Omits calls without a result, because engines reject them.
     return turn.text ? [{ ...turn, calls: [] }] : []
   })
   return BODIES[settings.door](settings, told)
 }
 
-/** What of these settings a format does not take, and why; empty where it takes all. */
+/** Why a format does not support these settings. Null if it supports all. */
 export function refusedBy({ door, tools, format }: Common, files: readonly Given[]): string | null {
   if (door !== 'completions') return null
   if (tools.length) return 'Completions do not take functions. Choose Chat, Responses or Messages.'

@@ -12,7 +12,7 @@ import { type Call, objectOf } from './doors'
 
 type Props = { exchange: Exchange; isLast: boolean; column: Column; onPrompt(prompt: string): void }
 
-/** A prompt, its answer as it comes, and what it took. */
+/** A prompt, its answer while it arrives, and its cost and time. */
 export function ExchangeView({ exchange, isLast, column, onPrompt }: Props) {
   const { text, thoughts, calls, tools, state, problem, followUps, artifacts, isJson } = exchange
   const retry = () => column.retry(exchange.id)
@@ -66,7 +66,7 @@ export function ExchangeView({ exchange, isLast, column, onPrompt }: Props) {
 
 const TOOL_STATES = { running: 'run', success: 'good', error: 'bad', awaiting_approval: 'wait' } as const
 
-/** What the reader sent: a prompt that can be changed, or the results of calls. */
+/** What the reader sent: an editable prompt, or the results of calls. */
 function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; onRetry(text: string): void }) {
   const [written, setWritten] = useState<string | null>(null)
   if (sent.role === 'tool')
@@ -127,7 +127,7 @@ function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; 
 
 const laidOut = (json: string) => JSON.stringify(JSON.parse(json), null, 2)
 
-/** An answer in JSON, which the server has checked against the format that was asked for. */
+/** An answer in JSON. The server has validated it against the requested format. */
 function Structured({ text, state, refusal }: Exchange) {
   let shown = text
   let problem = refusal
@@ -153,7 +153,7 @@ function CallView({ name, arguments: given }: Call) {
   try {
     shown = laidOut(given)
   } catch {
-    // It is still being written.
+    // The arguments are still being streamed.
   }
   return (
     <div className="tool">
@@ -163,7 +163,7 @@ function CallView({ name, arguments: given }: Call) {
   )
 }
 
-/** The results that the reader types for the calls of their functions; the answer then continues. */
+/** Fields for the results of the reader's functions. The answer continues after they are sent. */
 function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['resolve'] }) {
   const [results, setResults] = useState<readonly string[]>(() => calls.map(() => ''))
   return (
@@ -194,7 +194,7 @@ function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['re
   )
 }
 
-/** What chose the mode, in words. */
+/** Descriptions of what chose the mode. */
 const SOURCES = {
   rule: 'one of your rules',
   heuristic: 'words in the prompt',
@@ -203,7 +203,7 @@ const SOURCES = {
   default: 'your default',
 }
 
-/** Which engine answered and why, how long it took, and what it cost. */
+/** Which engine answered and why, its duration, and its cost. */
 function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
   const {
     model,
@@ -267,7 +267,7 @@ function Artifact({ artifact: { type, url, title } }: { artifact: Made }) {
   if (!url) return null
   const source = url.startsWith('/') ? at(url) : url
   const name = title ?? type
-  // Pictures of other hosts are not loaded: the policy forbids it.
+  // The policy forbids loading pictures from other hosts.
   const isOwn = source.startsWith('/') || source.startsWith(location.origin) || source.startsWith('data:')
   return (
     <figure>

@@ -31,21 +31,21 @@ const PROMPTS = [
   'What is 17 % of 2,340? Show the steps.',
 ] as const
 
-// Menus are not needed to ask.
+// Loaded lazily, because a prompt can be sent without menus.
 const DropDown = lazy(() => part(() => import('../../shell/menus')).then((it) => ({ default: it.DropDown })))
 
-/** Prompts and answers beside one another: one to four engines, one composer, and the code that does the same. */
+/** Prompts and answers side by side: one to four engines, one composer, and equivalent code. */
 function Playground() {
   const owner = useOwner()
   const [, navigate] = useLocation()
-  // What the log or a test case hands over is asked again here.
+  // A request from the log or a test case opens here to be repeated.
   const [opened] = useState(() => openedOf(handed.get()))
   const { filters, set } = useFilters({ modes: opened?.mode ?? 'auto' })
   const models = useGet<ModelList>('/models')
-  // Requests of chat clients name an engine.
+  // Requests of chat clients name an engine instead of a mode.
   const modeOf = (name: string) => models.data?.models.find(({ model_id }) => model_id === name)?.mode ?? name
   const modes = filters.modes!.split(',').slice(0, MOST).map(modeOf)
-  // The address has what no person typed, so that a link opens the same.
+  // The address contains only settings that no person typed, so that a link opens the same state.
   const [common, setCommon] = useState<Common>(() => ({
     ...PLAIN,
     ...(isDoor(filters.door) ? { door: filters.door } : {}),
@@ -62,7 +62,7 @@ function Playground() {
   const [isCode, setCode] = useState(() => innerWidth >= 1100)
   const [sample, setSample] = useState<Language>('curl')
   const columns = useRef<(Column | null)[]>([])
-  // A column keeps its conversation when one before it is removed, so it is not known by its place.
+  // A column keeps its conversation when an earlier one is removed, so it needs an id besides its index.
   const ids = useRef<string[]>([])
   ids.current = modes.map((_, n) => ids.current[n] ?? crypto.randomUUID())
   const [, redraw] = useState(0)
@@ -90,7 +90,7 @@ function Playground() {
     if (target === gone) setTarget(ALL)
     choose(modes.toSpliced(n, 1))
   }
-  /** One more column, with a mode that no other has; beside three there is no room for the code. */
+  /** Adds a column with a mode that no other has. With three columns there is no room for the code. */
   const compare = () => {
     choose([...modes, models.data?.models.find(({ mode }) => isText(mode) && !modes.includes(mode))?.mode ?? 'fast'])
     if (modes.length >= 2 && innerWidth < 1_600) setCode(false)
@@ -120,7 +120,7 @@ function Playground() {
   const column = columns.current[at]
   const isWritten = text !== '' || files.length > 0
   const last = column?.exchanges.at(-1)
-  // Before anything is written the code is that of the last prompt.
+  // Until something is typed, the code shows the last prompt.
   const turns =
     isWritten || !last
       ? [...(column?.turns ?? []), { role: 'user' as const, text: text || PROMPTS[0], files }]
@@ -288,7 +288,7 @@ type ColumnProps = {
   onMode(mode: string): void
   onRemove?(): void
   onPrompt(prompt: string): void
-  /** Whether prompts to try are shown. */
+  /** True if example prompts are shown. */
   suggests: boolean
 }
 

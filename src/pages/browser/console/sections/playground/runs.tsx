@@ -21,7 +21,7 @@ const RunState = ({ status }: Job) => <Chip state={STATES[status]}>{status}</Chi
 
 const keyOf = ({ case_id, model }: TestRun) => `${case_id} ${model}`
 
-/** What each engine made of each case, beside what it made of it the time before. */
+/** The result of each engine for each case, beside its previous result. */
 function RunBody({ row: job }: { row: Job }) {
   const { data: now = job } = useGet<Job>(
     `/jobs/${job.id}`,

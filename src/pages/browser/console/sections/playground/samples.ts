@@ -3,7 +3,7 @@ import { type Body, type Common, type Door, PATHS, PLAIN } from './doors'
 
 type Message = { role: string; content: unknown }
 
-/** What the playground begins with for a request of `POST /completions` or `POST /chat/completions`. */
+/** Converts a request of `POST /completions` or `POST /chat/completions` to the playground's initial state. */
 export function openedOf(request: Body | null): { prompt: string; mode: string; common: Partial<Common> } | null {
   if (!request) return null
   const {
@@ -62,7 +62,7 @@ const textOf = (content: unknown): string =>
 
 const base = () => boot.public_url?.replace(/\/$/, '') || location.origin
 
-/** A value as Python writes it, in the same order. */
+/** A value in Python syntax, in the same order. */
 function python(value: unknown): string {
   if (value === true) return 'True'
   if (value === false) return 'False'

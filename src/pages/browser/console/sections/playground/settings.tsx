@@ -42,7 +42,7 @@ const JsonField = ({ label, value, onChange }: JsonProps) => (
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }
 
-/** What goes with each prompt: the format of the call, and what that format takes. */
+/** Settings of each prompt: the format of the call, and the options of that format. */
 export function SettingsForm({ value, onChange, refusal }: Props) {
   const text = (name: 'system' | 'temperature' | 'iterations' | 'skills') => ({
     value: value[name],

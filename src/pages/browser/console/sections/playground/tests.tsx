@@ -32,7 +32,7 @@ const writtenOf = ({ type, value }: Check): Written => ({
   value: typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value),
 })
 
-/** What a check sends; text that is no JSON goes as it is, and the server says what is wrong with it. */
+/** The check to send. Invalid JSON is sent unchanged, and the server reports the problem. */
 function sentOf({ type, value }: Written): Check {
   if (type.startsWith('max_')) return { type, value: Number(value) }
   if (type !== 'json_schema') return { type, value }
@@ -58,7 +58,7 @@ const FIELDS: readonly FormField[] = [
   },
 ]
 
-/** A case with its checks; it is changed where it has an id. */
+/** A form for a case with its checks. With an id it changes the case, else it creates one. */
 function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): void; onCancel?: () => void }) {
   const [checks, setChecks] = useState<Written[]>((of.checks ?? []).map(writtenOf))
   return (
@@ -116,7 +116,7 @@ function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): v
 }
 
 function NewCase({ close }: { close(): void }) {
-  // The playground and the log hand over the request that is kept.
+  // The playground and the log pass the request to store.
   const [request] = useState(() => handed.get() ?? { prompt: '', mode: 'auto' })
   useEffect(() => handed.set(null), [])
   return <CaseForm of={{ request }} onDone={close} onCancel={close} />
@@ -131,10 +131,10 @@ function Last({ id }: { id: string }) {
 }
 
 const MOST_ENGINES = 4
-/** Modes that make something else than text, or choose another mode. */
+/** Modes that produce something other than text, or choose another mode. */
 const NO_TEXT = ['auto', 'image', 'video', 'research']
 
-/** Asks the engines; every answer is paid for. */
+/** Runs cases on engines. Every answer is charged. */
 function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
   const owner = useOwner()
   const [, navigate] = useLocation()
@@ -204,7 +204,7 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
   )
 }
 
-/** Runs of several cases are begun above their list. */
+/** The form above the list, to run several cases. */
 function RunSome() {
   const [isOpen, setOpen] = useState(false)
   const cases = useGet<Static<typeof TestCasePage>>('/test-cases', { limit: 100 })

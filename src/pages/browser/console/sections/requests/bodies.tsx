@@ -19,7 +19,7 @@ type Replayed = {
 }
 type Again = { model?: string; dry_run?: boolean }
 
-/** The request and its answer, where they are kept, with the way to send it again. */
+/** The request and its answer, if they are stored, with a link to repeat it. */
 export function Bodies({
   row,
   bodies: { kept, until, request, response },

@@ -21,7 +21,7 @@ export function State({ status }: RequestRow) {
 const AROUND_MS = 600_000
 /** How long `GET /requests/{id}` finds a call. */
 const TRACE_MS = 92 * 86_400_000
-/** What can be asked for again, with the mode it should have had. */
+/** Modes to choose from when the reader corrects the mode of a call. */
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
 const TOOL_STATES: Record<string, readonly ['good' | 'warn' | 'bad', string]> = {
@@ -29,7 +29,7 @@ const TOOL_STATES: Record<string, readonly ['good' | 'warn' | 'bad', string]> = 
   error: ['bad', 'failed'],
   awaiting_approval: ['warn', 'waits for approval'],
 }
-/** What chose the mode, in words. */
+/** Descriptions of what chose the mode. */
 const SOURCES: Record<string, string> = {
   explicit: 'the request named it',
   rule: 'a rule of a routing preference',
@@ -39,12 +39,12 @@ const SOURCES: Record<string, string> = {
   default: 'no signal was strong enough, so the default',
 }
 
-/** One call: where its time went, what was decided, what it cost, and what was recorded of it. */
+/** One call: its time, decisions, cost, and records. */
 export function RequestBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
   const trace = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: !row.has_trace })
   const when = Date.parse(row.timestamp)
-  // What a session calls is recorded with its person, what a key calls with who pays.
+  // A session's call is recorded under its user, a key's call under the owner who pays.
   const scope = owner.id && row.api_key_id ? 'org' : 'user'
   const mayRead = useMay('viewAudit') || scope === 'user'
   const from = new Date(when - AROUND_MS).toISOString()
@@ -117,7 +117,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
   )
 }
 
-/** What the row of a request says. */
+/** The facts in a request's row. */
 function RowFacts(row: RequestRow) {
   const owner = useOwner()
   const link = (section: string, id: string, text: ReactNode = id) => (
@@ -165,7 +165,7 @@ function RowFacts(row: RequestRow) {
   return <Facts facts={facts} />
 }
 
-/** The request as an operator sees it: what the processes remember of it, and what was recorded. */
+/** The request as an operator sees it: what the processes still remember, and its records. */
 export function TraceBody({ row }: { row: RequestRow }) {
   const since = new Date(Date.parse(row.timestamp) - AROUND_MS).toISOString()
   const trace = useGet<RequestTrace>(`/requests/${row.request_id}`, { since })
@@ -179,7 +179,7 @@ export function TraceBody({ row }: { row: RequestRow }) {
 
 type PartProps = { row: RequestRow; of: RequestDetail }
 
-/** How the mode and the engine came about, what guardrails found, and which tools were used. */
+/** How mode and engine were chosen, what guardrails found, and which tools were used. */
 function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }: PartProps) {
   const owner = useOwner()
   const prompt = (bodies.request as { prompt?: unknown } | undefined)?.prompt
@@ -282,7 +282,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
   )
 }
 
-/** What was reserved for the call and what became of it. */
+/** The amount reserved for the call, and the amount charged. */
 function Money({ row, of: { money: paid } }: PartProps) {
   const owner = useOwner()
   const tokens = row.prompt_tokens + row.completion_tokens
@@ -314,7 +314,7 @@ function Money({ row, of: { money: paid } }: PartProps) {
   )
 }
 
-/** What each route calls the prompt; others of svc call it `prompt`. */
+/** The request body for routes that name the prompt differently. Other routes use `prompt`. */
 const BODIES: Record<string, (prompt: string, model: string) => object> = {
   'chat/completions': (content, model) => ({ model, messages: [{ role: 'user', content }] }),
   responses: (input, model) => ({ model, input }),
@@ -323,7 +323,7 @@ const BODIES: Record<string, (prompt: string, model: string) => object> = {
   moderations: (input) => ({ input }),
 }
 
-/** The call as a command, without its key; `YOUR PROMPT` replaces what is not kept. */
+/** The call as a command, without its key. `YOUR PROMPT` replaces a prompt that is not stored. */
 function curlOf({ endpoint, mode, model, stream }: RequestRow, kept: object | undefined): string {
   const prompt = 'YOUR PROMPT'
   const given = BODIES[endpoint.slice(1)]?.(prompt, model ?? mode ?? 'svc-1-auto') ?? { prompt, mode }

@@ -33,7 +33,7 @@ function Person({ user_id: id }: RequestRow) {
   return <span title={id}>{people.find(([person]) => person === id)?.[1] ?? short(id)}</span>
 }
 
-/** What was particular about a call, in a word each. */
+/** Special properties of a call, one word each. */
 const Marks = ({ cached, stream, fallback, guardrails, tools }: RequestRow) => {
   const marks = [
     cached && 'cached',
@@ -53,10 +53,10 @@ const Marks = ({ cached, stream, fallback, guardrails, tools }: RequestRow) => {
   )
 }
 
-/** How many calls pass the filters, over their time; a part of it is chosen by pulling over it. */
+/** Number of calls that match the filters, over time. Dragging selects a period. */
 function Activity({ query }: { query: Query }) {
   const { set } = useFilters()
-  // The rows come first.
+  // Delayed, so that the rows load first.
   const [isLate, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), LATER_MS)
@@ -85,7 +85,7 @@ function Activity({ query }: { query: Query }) {
 }
 
 const LATER_MS = 300
-/** `team=search` as the filter of the member `team`. */
+/** Turns `team=search` into a filter for the member `team`. */
 function metadataOf(text: string): Query {
   const [name = '', ...value] = text.split('=')
   return name.trim() && value.length ? { [`metadata.${name.trim()}`]: value.join('=').trim() } : {}
@@ -271,7 +271,7 @@ export default defineScreen<RequestRow>({
   },
 })
 
-/** The same list of another owner, for operators. */
+/** The same list for another owner, for operators. */
 export const OwnersRequests = defineScreen<RequestRow>({
   ...shared,
   list: { path: '/requests', rows: 'requests', everyMs: 10_000 },

@@ -12,7 +12,7 @@ const MAX_SHOWN = 50
 type Rule = { pattern: string; target_mode: string; confidence: number; description: string }
 type Example = { prompt: string; expected_mode: string }
 
-/** A preference with its rules and examples, and a prompt to try them on before they are saved. */
+/** A preference with its rules and examples, and a prompt to try them before saving. */
 export function PreferenceEditor({ of, close }: { of: Preference | null; close(): void }) {
   const [rules, setRules] = useState<Rule[]>(
     () => of?.rules.map((rule) => ({ ...rule, description: rule.description ?? '' })) ?? [],
@@ -134,7 +134,7 @@ const ModeField = (props: { value: string; onChange(mode: string): void }) => (
   <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])].map((mode) => [mode, mode])} />
 )
 
-/** One prompt, routed with the rules as they are in the form. */
+/** Routes one prompt with the rules in the form. */
 function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
   const calls = useCalls()
   const [prompt, setPrompt] = useState('')
@@ -177,7 +177,7 @@ function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
   )
 }
 
-/** What the rules as they are in the form would change for prompts that are stored; nothing is billed or kept. */
+/** Shows what the rules in the form would change for stored prompts. Bills and stores nothing. */
 function History({ rules, id }: { rules: Rule[]; id: string | undefined }) {
   const calls = useCalls()
   return (

@@ -1,6 +1,6 @@
 import type { Mode } from '../../../../../completions/schema'
 
-/** The modes that a text alone can ask for. */
+/** The modes that work with a text alone. */
 export const MODES = [
   'fast',
   'think',

@@ -125,7 +125,7 @@ const PROGRAMS = [
 ] as const
 const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS', 'CrOS', 'Linux'] as const
 
-/** The program of a session as people call it: "Chrome on Linux"; its own words where it is no browser. */
+/** The program of a session in readable form: "Chrome on Linux". An unknown agent is shown unchanged. */
 function programOf(agent: string | null): string {
   if (agent === null) return 'Unknown program'
   const program = PROGRAMS.find(([mark]) => agent.includes(mark))?.[1]
@@ -133,7 +133,7 @@ function programOf(agent: string | null): string {
   return program ? `${program}${system ? ` on ${system}` : ''}` : agent.split(' ')[0]!
 }
 
-/** Where the reader is signed in, with the end of one or of all others. */
+/** The reader's sessions, with buttons to end one or all others. */
 function Sessions() {
   const sessions = useGet<OwnSessions>('/auth/sessions')
   const end = useSend<unknown, string>('DELETE', (id) => `/auth/sessions${id}`, ['/auth/sessions'])

@@ -11,7 +11,7 @@ import { Failed, type Problem, Shown } from '../../ui/states'
 
 type Row = SkillEntry & Partial<Skill>
 
-/** What each permission lets a skill do, in words. */
+/** Description of each permission of a skill. */
 const PERMISSIONS: Record<string, string> = {
   'read:conversations': 'read your conversations',
   'read:artifacts': 'read your files',
@@ -26,13 +26,13 @@ const VISIBLE = [
   ['public', 'everybody, in the market'],
   ['private', 'only you'],
 ] as const
-/** The version to submit: a draft's own, else one after the live one. */
+/** The version to submit: a draft's own, else the one after the live version. */
 function nextOf({ version, reviewStatus }: Row): string {
   if (reviewStatus === 'draft') return version
   return version.replace(/\d{1,6}$/, (patch) => String(Number(patch) + 1))
 }
 
-/** How often others used it in 30 days, and what that earned. */
+/** Other owners' uses of the skill in 30 days, and its earnings. */
 function Earned({ id }: { id: string }) {
   const { data } = useGet<Earnings>('/skills/earnings')
   const its = data?.by_skill.find(({ skillId }) => skillId === id)
@@ -160,7 +160,7 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
 
 type Answer = { response: string; tools_called: { name: string }[] }
 
-/** One prompt with this skill alone; it costs nothing. */
+/** Tries one prompt with only this skill, free of charge. */
 function Sandbox({ id }: { id: string }) {
   const calls = useCalls()
   const [prompt, setPrompt] = useState('')

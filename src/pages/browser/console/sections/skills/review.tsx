@@ -21,7 +21,7 @@ const REASONS = [
   ['security', 'It is not safe'],
   ['duplicate', 'There is a similar one'],
 ] as const
-/** What reviewers say often; each is finished with what is particular. */
+/** Frequent remarks of reviewers. The reviewer completes each. */
 const TEMPLATES = [
   ['Permissions', 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: '],
   ['Hidden orders', 'The prompt tells the assistant to keep something from the person, or to ignore their wishes: '],
@@ -31,7 +31,7 @@ const TEMPLATES = [
 ] as const
 const role = boot.operator_role
 const isReviewer = role === 'reviewer' || role === 'admin'
-/** Who else reads what skills say. */
+/** Roles besides reviewers that may read the content of skills. */
 const isReader = isReviewer || role === 'support'
 
 type Diff = {
@@ -49,7 +49,7 @@ type Found = SubmissionRecord & {
   claimedBy?: string | null
 }
 
-/** One submission: what the checks say and, for reviewers, what changed and the decision. */
+/** One submission: the results of the checks and, for reviewers, the diff and the decision. */
 function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
   const path = role ? `/ops/v1/submissions/${it.id}` : `/skills/submissions/${it.id}`
   const isWaiting = it.status === 'pending_review'
@@ -165,7 +165,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
   )
 }
 
-/** Your own submissions; for reviewers those of everybody. */
+/** The reader's own submissions. Reviewers see everyone's. */
 export const Review = defineScreen<Found>({
   section: 'skills',
   title: 'Skills',
@@ -212,7 +212,7 @@ export const Review = defineScreen<Found>({
     command: 'svc-admin skills submit FILE',
   },
   detail: {
-    // Other operators see what the list says.
+    // Other operators see only the data of the list.
     ...(role && !isReader
       ? {}
       : { path: (id: string) => (role ? `/ops/v1/submissions/${id}` : `/skills/submissions/${id}`) }),

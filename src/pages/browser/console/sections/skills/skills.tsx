@@ -41,9 +41,9 @@ const STATES = {
   suspended: ['bad', 'suspended'],
 } as const
 
-/** A skill of a prompt; it is a draft until it is submitted. */
+/** Creates a skill from a prompt. It is a draft until it is submitted. */
 function NewSkill({ close }: { close(): void }) {
-  // The playground hands over its system prompt.
+  // The playground passes its system prompt.
   const [begun] = useState(() => handed.get() ?? {})
   useEffect(() => handed.set(null), [])
   return (

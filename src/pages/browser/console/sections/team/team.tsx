@@ -32,7 +32,7 @@ const ROLE: FormField = {
 type Issued = Static<typeof InvitationReply>
 const pathOf = ({ id }: Owner) => `/orgs/${id}`
 
-/** How an invited person joins; the link is shown once. */
+/** The link for an invited person, shown once. */
 function InviteLink({ email, url }: { email: string; url: string | undefined }) {
   if (!url)
     return (
@@ -334,7 +334,7 @@ function Organization() {
   )
 }
 
-/** A personal account has nobody else; an organization is for several. */
+/** For a personal account, which has no team. Suggests creating an organization. */
 function Alone() {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -371,12 +371,12 @@ const ABOUT = [
   { id: 'organization', label: 'Organization', screen: Organization },
 ]
 const OfOrg = defineTabs('team', [MEMBERS, { id: 'invitations', label: 'Invitations', screen: Invitations }, ...ABOUT])
-/** Who is invited is shown to those who may invite. */
+/** Only people who may invite see the invitations. */
 const OfMembers = defineTabs('team', [MEMBERS, ...ABOUT])
-/** Operators see who is in it. */
+/** Operators see only the list of members. */
 const OfOther = defineTabs('team', [MEMBERS])
 
-/** Who is in the organization and as what, who is invited, and what becomes of it. */
+/** The members of the organization with their roles, its invitations, and its settings. */
 export default function Team() {
   const { id, looksAt } = useOwner()
   const mayInvite = useMay('manageMembers')

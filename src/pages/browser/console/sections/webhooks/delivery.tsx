@@ -6,7 +6,7 @@ import { duration, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
 import { Failed, Shown } from '../../ui/states'
 
-/** The same delivery as a command; its signature is new each time and left out. */
+/** The same delivery as a command. Omits the signature, which differs each time. */
 const curlOf = ({ url, headers, body }: DeliveryRead) =>
   `curl ${url} \\\n${Object.entries(headers)
     .map(([name, value]) => `  -H "${name}: ${value}" \\\n`)
@@ -29,13 +29,13 @@ const PROBLEMS: Record<string, string> = {
   not_allowed: 'this server may not call such an address',
   never_allowed: 'this server may not call such an address',
 }
-/** Why a delivery failed, in words; null where it did not. */
+/** Why a delivery failed, in words. Null if it did not fail. */
 export const problemOf = ({ error_message, http_status }: Pick<DeliveryRead, 'error_message' | 'http_status'>) =>
   error_message && (PROBLEMS[error_message] ?? (http_status ? `it answered ${http_status}` : error_message))
 
 type Props = { webhook: Webhook; id: string; may: boolean; onClose(): void }
 
-/** One attempt: what was sent, what came back, and whether another follows. */
+/** One attempt: the request, the answer, and whether another attempt follows. */
 export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
   const path = `/webhooks/${webhook.id}/deliveries/${id}`
   const delivery = useGet<DeliveryRead>(path)

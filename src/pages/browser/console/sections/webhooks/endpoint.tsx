@@ -5,13 +5,13 @@ import { useSend } from '../../shell/api'
 import { Button, Choices, Code, CopyButton, Field, Text } from '../../ui/controls'
 import { Failed } from '../../ui/states'
 
-/** The events of this server, by the first word of their names. */
+/** The events of this server, grouped by the first word of their names. */
 export const EVENTS = Object.entries(SAMPLES)
 const FAMILIES = [...new Set(EVENTS.map(([type]) => type.split('.')[0]!))]
 
 type PickerProps = { value: readonly string[]; onChange(value: readonly string[]): void; problem?: string | undefined }
 
-/** Which events are sent: all, or some of the catalogue and of the reader's own. */
+/** Chooses the events to send: all, or some of the catalogue and of the reader's own. */
 function EventPicker({ value, onChange, problem }: PickerProps) {
   const isAll = value.includes('*')
   const known = new Set(EVENTS.map(([type]) => type))
@@ -120,7 +120,7 @@ def is_genuine(headers, body: bytes) -> bool:
 } as const
 type Language = keyof typeof LANGUAGES
 
-/** A secret that is shown once, with the code that verifies what is signed by it. */
+/** Shows a secret once, with code that verifies signatures made with it. */
 export function Secret({ secret, onDone }: { secret: string; onDone(): void }) {
   const [language, setLanguage] = useState<Language>('TypeScript')
   return (
@@ -152,7 +152,7 @@ export function Secret({ secret, onDone }: { secret: string; onDone(): void }) {
 
 type Made = Webhook & { signing_secret?: string }
 
-/** A new endpoint, or changes of one. */
+/** Creates an endpoint, or changes one. */
 export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone(): void; onCancel?: () => void }) {
   const save = useSend<Made, object>(of ? 'PATCH' : 'POST', of ? `/webhooks/${of.id}` : '/webhooks', ['/webhooks'])
   const [url, setUrl] = useState(of?.url ?? '')

@@ -95,7 +95,7 @@ const LABELS: Record<Part, string> = {
   figures: 'Figures',
 }
 
-/** A widget's settings, with the widget itself beside them as visitors see it. */
+/** A widget's settings, beside a preview as visitors see it. */
 export function WidgetEditor({ row: widget, close }: { row: Widget; close(): void }) {
   const [part, setPart] = useState<Part>('appearance')
   const path = `/iframes/${widget.id}`
@@ -153,7 +153,7 @@ export function WidgetEditor({ row: widget, close }: { row: Widget; close(): voi
   )
 }
 
-/** The widget in a frame, again after each change. A token lets it be shown here; it is good for 15 minutes. */
+/** The widget in a frame, reloaded after each change. A token that is valid for 15 minutes allows showing it here. */
 function Preview({ widget }: { widget: Widget }) {
   const calls = useCalls()
   const [source, setSource] = useState<string | null>(null)

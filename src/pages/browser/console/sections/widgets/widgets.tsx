@@ -43,7 +43,7 @@ function NewWidget({ close }: { close(): void }) {
   )
 }
 
-/** Each reads what all of them share: one call for the whole list. */
+/** Name of a key. All rows share one call for the whole list. */
 function KeyName({ id }: { id: string }) {
   const keys = useGet<{ keys: Key[] }>('/keys', { limit: 100 })
   return <>{keys.data?.keys.find((key) => key.id === id)?.name ?? short(id)}</>

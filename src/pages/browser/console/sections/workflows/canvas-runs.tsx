@@ -17,7 +17,7 @@ type NodeState = {
 }
 type CanvasRun = { id: string; status: keyof typeof STATES_OF_RUN; startedAt: string; nodes: NodeState[] }
 
-/** The runs of the workflow of a canvas, each drawn on its graph. */
+/** The runs of a canvas's workflow, each drawn on its graph. */
 export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }) {
   const runs = useGet<{ runs: CanvasRun[] }>(`${path}/runs`, {}, { everyMs: 5_000 })
   const [open, setOpen] = useState<string | null>(null)
@@ -70,7 +70,7 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
   )
 }
 
-/** What was published of a canvas. */
+/** The published versions of a canvas. */
 export function Versions({ path, done }: { path: string; done(): void }) {
   const versions = useGet<{ versions: CanvasVersion[] }>(`${path}/versions`)
   return (

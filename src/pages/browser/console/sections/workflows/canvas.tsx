@@ -12,7 +12,7 @@ import { CanvasRuns, Versions } from './canvas-runs'
 
 const KINDS = ['input', 'prompt', 'model', 'tool', 'knowledge', 'vision', 'condition', 'output'] as const
 
-/** What a new node of each kind begins with. */
+/** Initial settings of a new node of each kind. */
 const BEGINNINGS: Record<(typeof KINDS)[number], object> = {
   input: { triggerType: 'manual' },
   prompt: { content: 'Answer in one sentence.' },
@@ -95,7 +95,7 @@ type Tested = { response: string | null; cost_cents: number; errors?: CanvasProb
 
 type GraphProps = { graph: CanvasGraph; change(graph: CanvasGraph): void; path: string; canvas: Canvas }
 
-/** The graph, what is in the chosen node, and what is wrong with either. */
+/** The graph, the selected node, and the problems of both. */
 function Graph({ graph, change, path, canvas }: GraphProps) {
   const calls = useCalls()
   const [chosen, setChosen] = useState<string | null>(graph.nodes[0]?.id ?? null)
@@ -109,7 +109,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
     change({ ...graph, nodes: graph.nodes.map((it) => (it.id === chosen ? { ...it, ...changes } : it)) })
   const compile = async () => {
     setProblem(null)
-    // A graph that does not compile is an answer too, with another status.
+    // A graph that does not compile also returns a result, with another status.
     await calls.json<Compiled>('POST', `${path}/compile`, { body: {} }).then(setCompiled, setProblem)
   }
   const add = () => {
@@ -235,7 +235,7 @@ type PanelProps = {
   remove(): void
 }
 
-/** One node: its label, its settings, and where it leads. */
+/** One node: its label, its settings, and its outgoing edges. */
 function NodePanel({ node, graph, set, change, remove }: PanelProps) {
   const out = graph.edges.filter(({ source }) => source === node.id)
   const others = graph.nodes.filter(({ id }) => id !== node.id && !out.some(({ target }) => target === id))

@@ -17,7 +17,7 @@ const prompt = (id: string, label: string, content: string) => node(id, 'prompt'
 const model = (id: string, label: string) => node(id, 'model', label, { modelId: 'svc-1-flash' })
 const REPLY = node('out', 'output', 'Reply', { format: 'text' })
 
-/** Graphs that compile, to begin with. */
+/** Graphs that compile, as starting points. */
 const TEMPLATES = {
   'Answer a question': {
     nodes: [QUESTION, prompt('prompt', 'Instructions', 'Answer in one sentence.'), model('model', 'Answer'), REPLY],
@@ -54,14 +54,14 @@ const TEMPLATES = {
   },
 }
 
-/** When its workflow ran last: all rows share one call. */
+/** Time of its workflow's last run. All rows share one call. */
 function LastRun({ id }: Canvas) {
   const { data } = useGet<{ workflows: Workflow[] }>('/workflows', { limit: 100 })
   const ran = data?.workflows.find(({ canvasId }) => canvasId === id)?.lastRunAt
   return ran ? <Ago at={ran} /> : data ? 'never' : '–'
 }
 
-/** Operators whose role does not see what people wrote get no graph. */
+/** Operators whose role may not see people's texts get no graph. */
 const nodesOf = ({ graphJson: { nodes } }: Canvas) => (nodes ? whole(nodes.length) : '–')
 
 export const Canvases = defineScreen<Canvas>({

@@ -7,7 +7,7 @@ import { Rows } from '../../ui/rows'
 import { JsonField } from '../../ui/schema-fields'
 import { Runs } from './runs'
 
-/** What a new step of each kind begins with. */
+/** Initial settings of a new step of each kind. */
 const BEGINNINGS: Record<StepType, Record<string, unknown>> = {
   ai_transform: { prompt: 'Summarize: {{trigger.text}}' },
   notification: { channel: 'in_app', to: 'me', subject: 'Done', body: '{{steps.0.output.text}}' },

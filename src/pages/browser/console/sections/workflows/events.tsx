@@ -11,7 +11,7 @@ import { Facts } from '../../ui/facts'
 import { plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
-/** What an event started, as it is recorded there: runs of hooks and workflows, and deliveries. */
+/** A recorded effect of an event: a run of a hook or workflow, or a delivery. */
 type Started = { key: string; place: string; name: string; state: string; isGood: boolean }
 
 const STARTERS = [
@@ -46,10 +46,10 @@ const STARTERS = [
 ] as const
 type Row = Record<string, unknown>
 
-/** So many of each kind are read, within the 12 requests that opening a screen may take. */
+/** Maximum number of items to read per kind, so that opening a screen needs at most 12 requests. */
 const MAX_READ = 3
 
-/** Reads what could have been started: what its pattern can match, by its first word. `left` were not read. */
+/** Reads what the event could have started, by its first word. `left` counts the ones not read. */
 function useStarted(event: BusEvent) {
   const owner = useOwner()
   const calls = useCalls()
@@ -57,7 +57,7 @@ function useStarted(event: BusEvent) {
     calls.json<Record<string, Row[]>>('GET', path, { query }).then(
       (page) => page[member]!,
       (error: Failure) => {
-        // A reader who may not see hooks or endpoints sees the rest.
+        // A reader without permission for hooks or endpoints sees the rest.
         if (error.status === 403) return []
         throw error
       },
