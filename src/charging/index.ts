@@ -1,4 +1,4 @@
-/** Credit held and settled for what the server makes, at once or as a public job. */
+/** Holds and settles credit for everything the server makes, at once or as a public job. */
 
 export type { Made, Work } from './kind'
 export { type CompletionFacts, clientLeft, completionCreated, promptIn } from './kind'

@@ -8,10 +8,10 @@ import type { KeyId } from '../kernel/ids'
 import type { Tx } from '../kernel/store'
 import { isBlank } from '../kernel/text'
 
-/** Data of `completion.created` (docs/api.md 14.2); never the prompt, the answer, or what tools were asked. */
+/** Data of `completion.created` (docs/api.md 14.2). Never contains the prompt, the answer or tool arguments. */
 export type CompletionFacts = {
   completion_id: string
-  /** `completion`, or the kind of thing that was made (docs/api.md 6). */
+  /** `completion`, or the kind of the thing that was made (docs/api.md 6). */
   object: string
   mode: string
   resolved_mode: string
@@ -34,7 +34,7 @@ export type CompletionFacts = {
 
 export const completionCreated = defineEvent<CompletionFacts>('completion.created')
 
-/** Never sent, because the client is gone; the usage and audit rows name it as the reason. */
+/** Never sent, because the client has left. The usage and audit rows give it as the reason. */
 export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
 
 export const tookTooLong = defineError(
@@ -43,7 +43,7 @@ export const tookTooLong = defineError(
   (seconds: number) => `This did not finish within ${seconds} s. Nothing was charged; try again, or ask for less.`,
 )
 
-/** What can be made, as the record and the event name it (docs/api.md 6). */
+/** What can be made, under the names that the record and the event use (docs/api.md 6). */
 type Kind =
   | 'embedding'
   | 'image'
@@ -56,59 +56,57 @@ type Kind =
   | 'research'
   | 'browser_step'
 
-/** What is asked for, before any work. */
+/** What the caller wants made, before any work. */
 export type Wanted = {
   kind: Kind
-  /** The id of what is made: it names the hold and the rows of the record. */
+  /** Id of the thing to make. The hold and the rows of the record use it. */
   id: string
-  /** Whose rate it counts towards, and the mode of its usage row. */
+  /** Mode whose rate limit counts the work, and the mode of its usage row. */
   mode: string
   /** The service's own engine id. */
   engineId: string
-  /** Another engine that works on it, whose price of what it uses is added. */
+  /** Second engine that works on it. The price of its usage is added. */
   also?: string | undefined
-  /** An embedded engine makes it: nothing is held or charged. */
+  /** True for an embedded engine: nothing is held or charged. */
   free: boolean
-  /** What the caller wrote, under its field of the request; the first is what is asked for. */
+  /** The caller's texts by request field. The first is the prompt. */
   texts: Readonly<Record<string, string>>
-  /** The most that it may use; its price is held. */
+  /** Maximum usage. Its price is held. */
   max: Consumption
-  /** Tokens of the prompt, where `most` has those of everything that may be read for it. */
+  /** Tokens of the prompt, if `max` counts everything that may be read for the work. */
   reads?: number
-  /**
-   * Once the policy has read the texts: `max` and `reads` of what is left to make, where some of it is known already.
-   */
+  /** Called after the policy has checked the texts. `max` and `reads` of what is left to make, if some is known. */
   rest?(texts: Wanted['texts']): Promise<Pick<Wanted, 'max' | 'reads'>>
-  /** More for its audit row; never what the caller wrote. */
+  /** More members for the audit row. Never what the caller wrote. */
   facts?: Record<string, unknown>
 }
 
-/** What `make` works with. */
+/** Input of `make`. */
 export type Work = {
-  /** The caller's texts as its guardrail policy leaves them, under the same fields. */
+  /** The caller's texts by request field, as the guardrail policy leaves them. */
   texts: Readonly<Record<string, string>>
   /** Aborts when the client leaves or the time is up. */
   signal: AbortSignal
   owner: OwnerScope
   call: Call
-  /** Keeps the bytes of a file until they are an artifact; those of a failed making are removed. */
+  /** Stores the bytes of a file until it becomes an artifact. If the work fails, the file is removed. */
   keep(source: Source, mimeType: string): Promise<Draft>
-  /** A text that an engine wrote, as the policy leaves it: redacted, or the sentence in place of a blocked one. */
+  /** Applies the policy to a text from an engine: redacts it, or replaces a blocked text by a fixed sentence. */
   guardOutput(text: string, systemPrompt?: string | null): Promise<{ text: string; withheld: boolean }>
 }
 
-/** What came of it. */
+/** Result of the work. */
 export type Made = {
-  /** What is charged, at the price of the engine that answered. */
+  /** Charged at the price of the engine that answered. */
   used: Consumption
-  /** The engine that answered, where it is another one than the one asked. */
+  /** The engine that answered, if it is not the requested one. */
   engineId?: string
   free?: boolean
-  /** Nothing was made: all of it was known. */
+  /** True if nothing was made because all of it was known. */
   cached?: boolean
-  /** Become artifacts in the commit of the charge, in this order. */
+  /** Become artifacts in the transaction that charges, in this order. */
   files: readonly { draft: Draft; about: About; id?: ArtifactId }[]
-  /** Commits with the charge, in micro-cents. */
+  /** Commits with the charge. The cost is in micro-cents. */
   effects?(tx: Tx, costMicro: number): Promise<unknown>
 }
 
@@ -122,7 +120,7 @@ type Finished<M extends Made> = {
 
 export type Input<M extends Made, Answer> = Wanted & {
   make(work: Work): Promise<M>
-  /** The answer to the request; stored for its Idempotency-Key. */
+  /** Builds the response, which is also stored for its Idempotency-Key. */
   answer(finished: Finished<M>): Answer
 }
 

@@ -7,7 +7,7 @@ import { notFound } from '../kernel/errors'
 import type { PublicJobs } from './public-jobs'
 import { JobLog, JobPage, JobPurge, JobQuery, JobQueues, JobReply, JobsPurged } from './public-jobs-schema'
 
-/** What came of a job, with links to the files that it made. */
+/** Members with content: the result of a job, and links to its files. Some operators get them empty. */
 const JOB_WORDS = ['result', 'result_data', 'error']
 
 /** `/jobs` (docs/api.md 7), for tenants and operators. */

@@ -12,7 +12,7 @@ import { PageQuery } from '../kernel/page'
 import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import type { Reader, Tx } from '../kernel/store'
 
-/** What `result_data` says of a file (docs/api.md 7). A deleted one has no address. */
+/** The file's members of `result_data` (docs/api.md 7). A deleted file has no URL. */
 const factsOf = (file: Artifact | null): Record<string, unknown> =>
   file === null
     ? { url: null }
@@ -29,46 +29,46 @@ const factsOf = (file: Artifact | null): Record<string, unknown> =>
 
 /** What a run made. */
 export type JobResult = {
-  /** The result as callers read it; a file is replaced by its address. */
+  /** The result as callers read it. For a file, its URL is used instead. */
   text?: string
-  /** `result_data`, besides what is known of the file. */
+  /** `result_data`, without the members of the file. */
   data?: Record<string, unknown>
   file?: { draft: Draft; about: About }
-  /** Micro-cents; no more than what was held is charged. */
+  /** Cost in micro-cents. The charge never exceeds the hold. */
   cost: number
   /** Commits with the end of the job, once. */
   effects?(tx: Tx): Promise<unknown>
 }
 
-/** It continues later, at `at` in epoch milliseconds. */
+/** The run continues later, at `at` in epoch milliseconds. */
 type Again = { again: { at: number } }
 
-/** A kind of job that callers start, follow and pay for. The hold is settled or released with its end, once. */
+/** A kind of job that callers start, follow and pay for. The end of the job settles or releases its hold. */
 export type PublicKind<Input extends object> = Pick<
   JobKind,
   'name' | 'retry' | 'timeLimitMs' | 'concurrency' | 'concurrencyPerKey' | 'remembers'
 > & {
   shown: JobType
-  /** `hold` is the credit that is held for the job; a run may settle it itself, with what it made. */
+  /** `hold` is the credit held for the job. A run may settle it itself, with what it made. */
   run(job: Running<Input>, hold: Hold | null): Promise<JobResult | Again>
-  /** How it is cancelled, where the work ends by itself then. False for one that has ended. */
+  /** Cancels the job, if the kind has its own way to end. False for a job that has ended. */
   cancel?(tx: Tx, row: JobRow, input: Input): Promise<boolean>
   describe?(error: unknown): string
-  /** Part of the commit that ends a job as failed, also one that is cancelled. */
+  /** Runs in the transaction that ends a job as failed or cancelled. */
   onFailure?(tx: Tx, input: Input, error: string): Promise<unknown>
 }
 
-/** What is stored of the order. */
+/** The stored payload of a job. */
 export type Ordered<Input extends object = object> = {
   input: Input
   payer: Payer
   hold: Hold | null
-  /** Of the request that started it, for the record. */
+  /** Id of the request that started the job, for the record. */
   requestId: string
   userId: UserId | null
 }
 
-/** What is stored of the result. */
+/** The stored result of a job. */
 export type Ended = {
   text: string | null
   data: Record<string, unknown> | null
@@ -88,12 +88,12 @@ type JobEnded = {
   completed_at: string | null
 }
 
-/** Contract 14.2. */
+/** docs/api.md 14.2. */
 export const jobCompleted = defineEvent<JobEnded>('job.completed')
 
 export const jobFailed = defineEvent<JobEnded>('job.failed')
 
-/** The job was not stored (docs/promises.md I16), or no process would run it. */
+/** The job could not be stored (docs/promises.md I16), or no process would run it. */
 export const queueUnavailable = defineError(
   'unavailable',
   'queue_unavailable',
@@ -132,7 +132,7 @@ const members = {
 export const Job = t.Object(members, { $id: 'Job' })
 export type Job = Static<typeof Job>
 
-/** Flat, as documented, and once more under `job`, where clients look for it. */
+/** The members appear at the top level, as documented, and again under `job`, where clients look for them. */
 export const JobReply = t.Object({ ...members, job: Job })
 export type JobReply = Static<typeof JobReply>
 
@@ -147,10 +147,7 @@ export const JobQuery = t.Object({
 })
 export type JobQuery = Static<typeof JobQuery>
 
-/**
- * What happened to a job, in order, for operators: each try, what it did, and why it was put off (docs/operating.md
- * 2.12).
- */
+/** Log of a job in order, for operators: each attempt, its steps, and why it was postponed (docs/operating.md 2.12). */
 export const JobLog = t.Object(
   {
     object: t.Literal('job_log'),
@@ -171,7 +168,7 @@ export const JobLog = t.Object(
 )
 export type JobLog = Static<typeof JobLog>
 
-/** The lines of jobs by type, for operators. */
+/** The job queues by type, for operators. */
 export const JobQueues = t.Object(
   {
     queues: t.Array(
@@ -200,7 +197,7 @@ export type JobPurge = Static<typeof JobPurge>
 export const JobsPurged = t.Object({ object: t.Literal('job_purge'), jobs: t.Integer() })
 export type JobsPurged = Static<typeof JobsPurged>
 
-/** A job as callers see it; the address of its file is signed again each time. */
+/** A job as callers see it. The URL of its file is signed again on each call. */
 export async function presentJob(reader: Reader, row: JobRow, files: Pick<Files, 'find'>): Promise<Job> {
   const ended = row.state === 'completed' ? (row.result as Ended | null) : null
   const file = ended?.artifact && row.owner ? await files.find(reader, row.owner, ended.artifact) : null

@@ -35,7 +35,7 @@ type OperatorAccessDeps = {
   store: Store
   jobs: Jobs
   audit: AuditLog
-  /** Whose jobs a word of an operator names. Throws 404. */
+  /** The owner that an operator names. Throws 404. */
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
 }
 
@@ -49,29 +49,29 @@ type DefineDeps = {
   billing: Pick<Billing, 'settleApart' | 'release'>
 }
 
-/** A longer result is a file (docs/attacks.md S4). */
+/** A longer result is stored as a file (docs/attacks.md S4). */
 const MAX_INLINE_BYTES = 1024 * 1024
 
 type Deps = Omit<DefineDeps, 'billing'> & {
   store: Store
   clock: Clock
   billing: Pick<Billing, 'reserve' | 'settleApart' | 'release'>
-  /** Whether a process runs jobs; without one they would hold credit and wait. */
+  /** True if a process runs jobs. Without one, jobs would hold credit and wait. */
   isServed(): boolean
 }
 
 type Params<Input extends object, Answer> = {
   input: Input
-  /** Micro-cents to hold; 0 for work that costs nothing. */
+  /** Micro-cents to hold. 0 for free work. */
   hold: number
-  /** The answer to the request; stored for its Idempotency-Key. */
+  /** Builds the response, which is also stored for its Idempotency-Key. */
   answer(id: JobId): Answer
   /** Commits with the job. */
   effects?(tx: Tx, id: JobId): Promise<unknown>
   id?: JobId
 }
 
-/** A job that is not in line yet. */
+/** A job that is not queued yet. */
 export type Later = { readonly id: JobId; begin(tx: Tx): Promise<void> }
 
 type Kind = Pick<PublicKind<never>, 'name' | 'shown'>
@@ -80,7 +80,7 @@ export type PublicJobs = ReturnType<typeof createPublicJobs>
 const RETRY_AFTER_S = 5
 const PAGE = 500
 
-/** Where callers follow a job. */
+/** Path where callers poll a job. */
 export const pollUrlOf = (id: JobId): string => `/api/v1/jobs/${id}`
 
 /** Jobs that callers start, follow, cancel and pay for (docs/api.md 7). */
@@ -92,8 +92,8 @@ export function createPublicJobs(deps: Deps) {
   return { define: createDefine(deps, cancels), accept, later, list, get, cancel, retry, verify, operatorAccess }
 
   /**
-   * Puts a job in line and holds its price, in one commit. Throws 402 `insufficient_credits`, and 503
-   * `queue_unavailable` when the job could not be stored (docs/promises.md I16) or no process runs jobs.
+   * Queues a job and holds its price in one transaction. Throws 402 `insufficient_credits`, and 503 `queue_unavailable`
+   * when the job could not be stored (docs/promises.md I16) or no process runs jobs.
    */
   async function accept<Input extends object, Answer extends object>(
     call: Call,
@@ -115,8 +115,8 @@ export function createPublicJobs(deps: Deps) {
   }
 
   /**
-   * A job that continues with what a request began: its id is known before, and it is put in line in the unit that ends
-   * the request. `begin` throws 402 and 503 `queue_unavailable`.
+   * A job that continues the work of a request. Its id is known at once. `begin` queues it in the transaction that ends
+   * the request, and throws 402 and 503 `queue_unavailable`.
    */
   function later<Input extends object>(
     { caller, requestId }: Pick<Call, 'caller' | 'requestId'>,
@@ -157,7 +157,7 @@ export function createPublicJobs(deps: Deps) {
     return twice(await presented(store.read, await find(store.read, call, id)))
   }
 
-  /** Ends a job that is queued or active. Throws 404, and 409 `conflict` when it has ended. */
+  /** Ends a queued or active job. Throws 404, and 409 `conflict` when it has ended. */
   function cancel(call: Call<Caller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
@@ -171,8 +171,8 @@ export function createPublicJobs(deps: Deps) {
   }
 
   /**
-   * Puts the work of a job that failed in line again, as a new job: an ended one never changes (docs/api.md 7). Its
-   * owner pays as for the first. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
+   * Queues the work of a failed job again as a new job, because an ended job never changes (docs/api.md 7). Its owner
+   * pays again. Throws 404, 409 `conflict`, 402 `insufficient_credits`, 503 `queue_unavailable`.
    */
   function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
@@ -201,14 +201,14 @@ export function createPublicJobs(deps: Deps) {
     return row
   }
 
-  /** Sentences about credit that is held for jobs that have ended; empty when all is sound. */
+  /** Reports credit that is still held for ended jobs, one sentence each. Empty if there is none. */
   async function verify(reader: Reader): Promise<string[]> {
     const found: string[] = []
     for (let after = ''; ; ) {
       const holds = await jobHolds(reader, after, PAGE)
       const ids = holds.map(({ ref }) => requestOf(ref) as JobId)
       const open = await jobs.shown.open(reader, ids)
-      // Read again: a job that ended between the two reads has ended its hold too.
+      // Reads the holds again, because a job that ended between the two reads has also ended its hold.
       const left = new Set((await jobHolds(reader, after, PAGE)).map(({ ref }) => ref))
       for (const [at, { ref }] of holds.entries()) {
         if (!open.has(ids[at]!) && left.has(ref)) found.push(`hold ${ref} is still open, but its job has ended`)
@@ -229,9 +229,7 @@ const entryOf = (action: string, { id, owner }: JobRow, metadata?: Record<string
   ...(metadata ? { input: { metadata } } : {}),
 })
 
-/**
- * Makes a kind of job of a public one: what was held is settled or released, recorded and told with the end of a job.
- */
+/** Turns a public kind into a job kind. The end of the job also settles or releases the hold, and emits the event. */
 function createDefine(
   { jobs, audit, events, files, billing }: DefineDeps,
   cancels: Map<string, PublicKind<object>['cancel']>,
@@ -284,7 +282,7 @@ function createDefine(
     if (hold && isDone) await billing.settleApart(tx, hold, (row.result as Ended).cost)
     if (hold && !isDone) await billing.release(tx, hold)
     const job = await presentJob(tx, row, files)
-    // Who cancelled it is recorded with the call.
+    // The cancelling call already recorded a cancellation.
     if (row.error !== CANCELLED) {
       const about = { scope: owner, requestId, userId, keyId: payer.keyId }
       await audit.recordUnattended(tx, about, {
@@ -300,11 +298,11 @@ function createDefine(
   }
 }
 
-/** What only operators do with the jobs of everyone (docs/operating.md 2.12). */
+/** Actions on all owners' jobs that only operators have (docs/operating.md 2.12). */
 function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAccessDeps) {
   return { log, queues, pause, resume, purge }
 
-  /** Each try of a job and what it did. Throws 404. */
+  /** Each attempt of a job and its steps. Throws 404. */
   async function log(id: string): Promise<JobLog> {
     const row = JobId.is(id) ? await jobs.shown.find(store.read, null, id) : undefined
     if (!row) throw notFound('job')
@@ -345,7 +343,7 @@ function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAcc
     }
   }
 
-  /** No more jobs of the type begin; those that run go on. Doing it twice changes nothing. */
+  /** Starts no more jobs of the type. Running jobs continue. Idempotent. */
   function pause(call: Call<OperatorCaller>, type: JobType): Promise<JobQueues> {
     return hold(call, type, 'job.paused', jobs.queues.pause)
   }
@@ -368,7 +366,7 @@ function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAcc
     return queues()
   }
 
-  /** Deletes ended jobs with their results and logs; files that they made stay. Throws 404 for an unknown owner. */
+  /** Deletes ended jobs with their results and logs. The files they made remain. Throws 404 for an unknown owner. */
   async function purge(
     call: Call<OperatorCaller>,
     { before, owner: ownerFilter, count_only }: JobPurge,

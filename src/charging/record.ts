@@ -16,7 +16,7 @@ import { completionCreated } from './kind'
 
 type Guarded = { call: Pick<Call, 'caller' | 'requestId' | 'depth'>; guard: Pick<Guard, 'policyId'> | null }
 
-/** How charged work ended: the status of its answer, and the code of the error that ended it early. */
+/** How charged work ended: the status of its response, and the code of the error that ended it early. */
 export type Ending = {
   status: number
   errorCode: string | null
@@ -43,7 +43,7 @@ type Deps = {
   engines: Pick<EngineService, 'describe'>
 }
 
-/** A making from its admission to its record. */
+/** Charged work, from its admission to its record. */
 export type Charging = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
 
 type Outcome = {
@@ -54,7 +54,7 @@ type Outcome = {
   broken?: unknown
 }
 
-/** Records what was made with a usage row, an audit row and an event; never the prompt itself (docs/api.md 6). */
+/** Records the work with a usage row, an audit row and an event. Never stores the prompt (docs/api.md 6). */
 export function createRecord({ clock, usage, audit, events, engines }: Deps) {
   return { record, refused, accepted, delivered }
 
@@ -64,16 +64,16 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
     const shown = { ...output, error_code: errorCode }
     await written(tx, charging, shown, (unit, event) => count(unit, charging, outcome, event))
-    // Programs ask for vectors by the thousand: the contract has no event for them (31).
+    // No event for embeddings: the contract has none (docs/api.md 31), and programs request them by the thousand.
     if (!errorCode && charging.wanted.kind !== 'embedding') await tell(tx, charging, outcome)
   }
 
-  /** For work that continues as this job: recorded when it is put in line. What it cost is recorded with its end. */
+  /** Records work that continues as this job, when the job is queued. Its cost is recorded when the job ends. */
   function accepted(tx: Tx, charging: Charging, jobId: string): Promise<void> {
     return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, undefined, jobId)
   }
 
-  /** For what a job made: usage, event and what fired, in the commit of its end, which has its own entry. */
+  /** Records a job's product: usage, event and fired rules. The end of the job has its own audit entry. */
   async function delivered(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
     await count(tx, charging, outcome)
     await tell(tx, charging, outcome)
@@ -135,7 +135,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
     await events.emit(tx, completionCreated, ownerOf(call.caller), facts, call)
   }
 
-  /** For a request that the guardrail policy blocked: nothing was made or charged. */
+  /** Records a request that the guardrail policy blocked. Nothing was made or charged. */
   function refused(tx: Tx, charging: Charging): Promise<void> {
     return written(tx, charging, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
   }
@@ -175,7 +175,7 @@ function engineOf({ wanted }: Charging, { made }: Outcome): { engine: string; fa
   return { engine, fallbackUsed: engine !== wanted.engineId }
 }
 
-/** What an event is about, by the kind of what was made (docs/api.md 19). */
+/** Entity type of an event, by the kind of work (docs/api.md 19). */
 const ENTITIES = {
   ...({ image: 'image', video: 'video', code: 'code', document: 'document', research: 'job' } as const),
   ...({ tts: 'audio', stt: 'audio', voice: 'audio' } as const),
@@ -191,7 +191,7 @@ type Output = {
   fallback_used?: boolean
 }
 
-/** How work ended, by the error that ended it; undefined for work that was done. */
+/** Status and error code of work, by the error that ended it. Undefined means that the work succeeded. */
 export function endingOf(broken?: unknown): Ending {
   if (broken === undefined) return { status: 200, errorCode: null, broken }
   if (!(broken instanceof AppError)) return { status: 500, errorCode: 'server_error', broken }
@@ -199,7 +199,7 @@ export function endingOf(broken?: unknown): Ending {
   return { status, errorCode: broken.code, broken }
 }
 
-/** Emits every rule that fired; of work that failed too, since the rule fired all the same (docs/api.md 14.2). */
+/** Emits every rule that fired. Failed work emits them too, because the rule fired all the same (docs/api.md 14.2). */
 export async function emitFirings(
   events: EventBus,
   tx: Tx,

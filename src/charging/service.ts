@@ -23,7 +23,7 @@ type HoldsDeps = { store: Store; clock: Clock; billing: Billing }
 
 export type Holds = ReturnType<typeof createHolds>
 
-/** Aborts when the client leaves or the time is up; `timedOut` tells which. */
+/** Aborts when the client leaves or the time is up. `timedOut` tells the two apart. */
 export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
 
 type Deps = {
@@ -42,12 +42,12 @@ type Deps = {
 
 export type ChargingService = ReturnType<typeof createCharging>
 
-/** What has passed rate, credit and policy, with the micro-cents to hold for it. */
+/** Work that has passed the rate limit, the credit check and the policy, with the micro-cents to hold for it. */
 type Admitted = { charging: Charging; texts: Readonly<Record<string, string>>; hold: number }
 
 const TIMEOUT_S = 120
 
-/** One charged request that makes something: admitted, held for, made, and charged in one commit (docs/api.md 6). */
+/** One charged request that makes something: admitted, held for, made, charged in one commit (docs/api.md 6). */
 export function createCharging(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
@@ -55,10 +55,10 @@ export function createCharging(deps: Deps) {
   return { run, admit, accepted, resume, reserveTokens, countTokens: limiter.countTokens }
 
   /**
-   * Counts towards the rate of the mode, checks for credit, and applies the caller's policy to what it wrote. Throws
-   * 429 `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records.
-   * `isHeldNext`: the hold comes at once and says itself whether there is credit, so it is not read before, unless a
-   * policy may refuse.
+   * Counts the mode's rate limit, checks for credit, and applies the caller's policy to its texts. Throws 429
+   * `mode_rate_limit_exceeded`, 402 `insufficient_credits`, 400 `guardrail_blocked`, which it records. `isHeldNext`:
+   * the hold follows at once and checks the credit itself. The credit is then only checked here if a policy may reject
+   * the request.
    */
   async function admit(call: Call, wanted: Wanted, isHeldNext = false): Promise<Admitted> {
     const startedAt = clock.monotonic()
@@ -79,8 +79,8 @@ export function createCharging(deps: Deps) {
   }
 
   /**
-   * The same work later, in a job, under the caller's policy of then: for what an engine wrote, and the record of what
-   * was made, which commits with the end of the job.
+   * The same work later, in a job, under the policy that the caller has then. Guards engine texts, and records what was
+   * made in the transaction that ends the job.
    */
   async function resume(call: Call, wanted: Wanted) {
     const charging: Charging = {
@@ -92,7 +92,7 @@ export function createCharging(deps: Deps) {
     return {
       guard: charging.guard,
       guardOutput: outputGuard(charging, wanted.texts, call.signal),
-      /** Records that it continues as a job, with the commit that puts it in line. */
+      /** Records that the work continues as a job, in the transaction that queues the job. */
       accepted: (tx: Tx, jobId: string) => accepted(tx, charging, jobId),
       delivered: (tx: Tx, made: Pick<Made, 'used' | 'engineId'>, costMicro: number) =>
         delivered(tx, charging, { made, costMicro }),
@@ -110,9 +110,9 @@ export function createCharging(deps: Deps) {
   }
 
   /**
-   * Makes something for the price of what it used, at most the price of `most`. Settling, usage, files, record, event
-   * and the stored answer are one commit; a failure charges nothing and leaves no file. Throws like `admit`, 429
-   * `token_limit_exceeded`, 503, 504, and what `make` throws.
+   * Makes something and charges what it used, at most the price of `max`. One transaction writes the settlement, usage,
+   * files, record, event and the stored response. A failure charges nothing and leaves no file. Throws like `admit`,
+   * 429 `token_limit_exceeded`, 503, 504, and what `make` throws.
    */
   async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
     const { charging, texts, hold: amount } = await admit(call, input, true)
@@ -137,7 +137,7 @@ export function createCharging(deps: Deps) {
       return answer
     } catch (error) {
       ticket?.correct(0)
-      // In terms of its caller: the time was up, or the client left.
+      // The error in the caller's terms: the time was up, or the client left.
       const left = call.signal.aborted ? clientLeft() : error
       throw await abandon(charging, hold, drafts, deadline.timedOut() ? tookTooLong(TIMEOUT_S) : left)
     } finally {
@@ -170,9 +170,9 @@ export function createCharging(deps: Deps) {
     return holds.ending(hold, unit, isPlain)
   }
 
-  /** Releases the hold, records the failure and removes what was kept. Returns the error to throw. */
+  /** Releases the hold, records the failure and removes the stored files. Returns the error to throw. */
   async function abandon(charging: Charging, hold: Hold | null, drafts: Draft[], error: unknown): Promise<unknown> {
-    // Of a commit whose outcome is unknown the files may be in use; those that are not, the sweep removes.
+    // If the commit's outcome is unknown, the files may be in use. The sweep removes those that are not.
     if (error instanceof AppError && error.code === 'storage_unavailable') return error
     await discard(drafts)
     await holds.ending(hold, async (tx) => {
@@ -182,7 +182,7 @@ export function createCharging(deps: Deps) {
     return error
   }
 
-  /** Counts the tokens that the work is expected to use (docs/api.md 1.6). Null where it uses none. Throws 429. */
+  /** Reserves the tokens that the work is expected to use (docs/api.md 1.6). Null if it uses none. Throws 429. */
   function reserveTokens({ caller }: Call, { engineId, max, reads = max.promptTokens ?? 0 }: Wanted) {
     const output = Math.min(max.completionTokens ?? 0, engines.maxOutputTokens(engineId))
     return reads + output > 0 ? limiter.reserveTokens(caller, reads, output) : null
@@ -204,7 +204,7 @@ export function createCharging(deps: Deps) {
     }
   }
 
-  /** What is not removed now, the sweep removes. */
+  /** Files that cannot be removed now are removed by the sweep. */
   function discard(drafts: readonly Draft[]) {
     return Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
   }
@@ -241,13 +241,13 @@ export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms:
   }
 }
 
-/** Holds before charged work and the commits that end them, whatever becomes of the database meanwhile. */
+/** Holds credit before charged work and ends the holds, even if the database fails meanwhile. */
 export function createHolds({ store, clock, billing }: HoldsDeps) {
   return { place, ending }
 
   /**
-   * Holds an amount in micro-cents for the work of this id, which is held for once; at once as a part of a hold that
-   * calls share. `surely` waits until the disk has it. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
+   * Holds micro-cents for the work of this id, once per id. Returns at once if calls share the hold. `surely` waits
+   * until the hold is on disk. Throws 402 `insufficient_credits`, 503 `storage_unavailable`.
    */
   function place(
     caller: TenantCaller,
@@ -265,7 +265,7 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
     const unit = (tx: Tx) => billing.reserve(tx, wanted)
     const hold = await (surely ? store.write(unit) : store.writeSoon(unit, hasCaps(wanted.caps))).catch(
       (error: unknown) => {
-        // The commit may have reached a database that could not say so any more.
+        // The commit may have reached the database although its confirmation did not arrive.
         if (error instanceof AppError && error.kind === 'unavailable') billing.unended.add(wanted.ref)
         throw error
       },
@@ -275,8 +275,8 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
   }
 
   /**
-   * The transaction that ends work. When it fails, as without a database, its hold is released once that is possible.
-   * `isPlain`: it changes nothing beside the money and the record, and may share a transaction with others.
+   * The transaction that ends work. If it fails, for example without a database, the hold is released as soon as
+   * possible. `isPlain`: the transaction only changes the money and the record, so others may share it.
    */
   function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>, isPlain = false): Promise<T> {
     const written = isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit)
