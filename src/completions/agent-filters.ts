@@ -1,17 +1,17 @@
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
-/** A line that opens a fence, with its language; the JSON may begin in the same line. */
+/** A line that opens a fence, with its language. The JSON may begin on the same line. */
 const OPENING = /\n[ \t]*(?:`{3}|~{3})[\w+-]{0,20}[ \t]*(?:\r?\n|(?=[[{]))/
 
-/** Longer is no opening line. */
+/** A longer line opens no fence. */
 const MAX_OPENING_CHARS = 60
 
-/** A line that closes a fence. In JSON line ends are between values only, so none is in a text. */
+/** A line that closes a fence. JSON has line breaks only between values, so no text in it can match. */
 const CLOSING = /\n[ \t]*(?:`{3}|~{3})/
 
 /**
- * Takes a text in pieces and gives it up to the first of these texts in it, whichever way it is cut into pieces: what
- * may be the beginning of one is held back.
+ * Takes a text in pieces and passes it on up to the first stop text. Holds back anything that may be the beginning of a
+ * stop text, so it does not matter where the pieces are cut.
  */
 export function createStopFilter(stops: readonly string[]) {
   const longest = Math.max(...stops.map(({ length }) => length))
@@ -36,20 +36,20 @@ export function createStopFilter(stops: readonly string[]) {
       waiting = held ? text.slice(-held) : ''
       return held ? text.slice(0, -held) : text
     },
-    /** What was held back, at the end of the text. */
+    /** The rest that was held back, at the end of the text. */
     end(): string {
       const rest = waiting
       waiting = ''
       return rest
     },
-    /** The text that was found; null for none. */
+    /** The stop text that was found. Null if none was. */
     hit: (): string | null => hit,
   }
 }
 
 /**
- * JSON in a Markdown fence is JSON where JSON was asked for (docs/api.md 4): the fence goes, and what an engine says
- * before and behind it, whether the answer comes whole or in pieces.
+ * Unwraps JSON from a Markdown fence when JSON was requested (docs/api.md 4). Drops the fence and the engine's words
+ * around it. Gives the same result for an answer in one piece and in many.
  */
 export function withoutFence(text: string): string {
   const filter = createFenceFilter()
@@ -57,8 +57,8 @@ export function withoutFence(text: string): string {
 }
 
 /**
- * Takes a text in pieces and gives the JSON in its first fence, else the object or list at its beginning or among its
- * words, else the whole.
+ * Takes a text in pieces. Passes on the JSON in the first fence. Without a fence, passes on the object or list at the
+ * beginning or among the words, or else the whole text.
  */
 export function createFenceFilter() {
   let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
@@ -77,7 +77,7 @@ export function createFenceFilter() {
     return seek('')
   }
 
-  /** Up to the end of the object or list; what an engine says behind it is left out. */
+  /** The text up to the end of the object or list. Drops the engine's words behind it. */
   function whole(text: string): string {
     const end = value.find(text)
     if (end < 0) return text
@@ -85,7 +85,7 @@ export function createFenceFilter() {
     return text.slice(0, end)
   }
 
-  /** Nothing is given before a fence opens: without one, all of it is the answer. */
+  /** Passes on nothing before a fence opens, because without a fence the whole text is the answer. */
   function seek(piece: string): string {
     const from = Math.max(0, waiting.length - MAX_OPENING_CHARS)
     waiting += piece
@@ -98,7 +98,7 @@ export function createFenceFilter() {
     return hold(rest)
   }
 
-  /** Up to the closing fence; holds back what may be its beginning. */
+  /** The text up to the closing fence. Holds back anything that may be the beginning of that fence. */
   function hold(text: string): string {
     const all = waiting + text
     const closing = CLOSING.exec(all)
@@ -133,7 +133,7 @@ export function createFenceFilter() {
   }
 }
 
-/** The only object or list in a text, without the words around it; null where there is none. */
+/** The only object or list in a text, without the words around it. Null if there is none. */
 function jsonIn(text: string): string | null {
   const found = text.slice(Math.max(0, text.search(/[[{]/)))
   const inner = found.slice(0, Math.max(found.lastIndexOf('}'), found.lastIndexOf(']')) + 1)
@@ -144,7 +144,7 @@ function jsonIn(text: string): string | null {
   }
 }
 
-/** Reads JSON in pieces; `find` gives where in a piece the object or list that it began with ends, -1 for not yet. */
+/** Reads JSON in pieces. `find` returns where in a piece the first object or list ends, or -1 if it does not. */
 function createValueEnd() {
   let depth = 0
   let isText = false

@@ -36,7 +36,7 @@ import {
   wantedBy,
 } from './agent-turn'
 
-/** Share of the room that the summary of older turns may take. */
+/** Maximum share of the room for the summary of older turns. */
 const SUMMARY_SHARE = 0.2
 
 const MAX_SUMMARY_CHARS = 4_000
@@ -47,7 +47,7 @@ const MAX_READ_CHARS = 40_000
 
 type Count = (messages: readonly Message[]) => number
 
-/** Turns to send in full, and the summary of the older ones for the system prompt. */
+/** Turns to send in full, and the summary of the older turns for the system prompt. */
 type Fitted = { turns: readonly Message[]; summary: string | null }
 
 const HEADING = 'The conversation is longer than what follows. Sentences of its earlier part, quoted:'
@@ -72,15 +72,15 @@ const MIN_ANSWER_TOKENS = 32
 const ANSWER_SHARE = 0.25
 const OUT_OF_TURNS = 'Tool use stopped at "max_iterations"; the answer uses the results so far.'
 const OUT_OF_CREDIT = 'Tool use stopped because the credit does not cover another engine call.'
-/** Said to the engine, not to the caller. */
+/** Instruction for the engine. The caller does not see it. */
 const SYNTHESISE = 'No more tools can be called. Answer now, as well as you can, from what you have.'
 
-/** Think, act, observe (docs/api.md 22.5). Without tools it is one engine call. */
+/** The loop of think, act and observe (docs/api.md 22.5). Without tools it makes one engine call. */
 export function createAgent(deps: Deps) {
   const { engines, clock } = deps
 
   return {
-    /** Runs one call of a tool outside of a run, as the caller's guardrail policy allows it. */
+    /** Runs one tool call outside of a run, as the caller's guardrail policy allows. */
     async callTool(
       { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
       request: Omit<ToolCall, 'id'>,
@@ -103,9 +103,9 @@ export function createAgent(deps: Deps) {
     },
 
     /**
-     * The thought about a task. With `emit` the engine streams, and every step is emitted as it comes; what `emit`
-     * throws ends the run and is thrown on. Without it each turn is one exchange, which is cheaper. Throws what engines
-     * throw, and 402.
+     * Answers a task. With `emit` the engine streams, and every step is emitted as it arrives. An error thrown by
+     * `emit` ends the run and is rethrown. Without `emit` each turn is one exchange, which is cheaper. Throws what
+     * engines throw, and 402.
      */
     answer(task: Task, emit: Emit | null = null): Promise<AgentResult> {
       return task.acting ? act(task, task.acting, emit) : answerOnce(deps, task, emit)
@@ -121,14 +121,14 @@ export function createAgent(deps: Deps) {
       stopped = await whyStop(task, acting, messages, iteration)
       if (stopped?.tokens === 0) return tally.cutShort(stopped.why, acting.unpaid)
       if (stopped) {
-        // Appended to the last tool result, not a message of its own: engines differ in which role they accept after
-        // one.
+        // Appended to the last tool result instead of a message of its own, because engines differ in which role they
+        // accept after a tool result.
         const last = messages.at(-1)
         if (last?.role === 'tool')
           messages[messages.length - 1] = { ...last, content: `${last.content}\n\n${SYNTHESISE}` }
       }
       const offered = offeredNow(task, acting, iteration)
-      // The last turn names the tools as well: some upstreams refuse a history with calls of tools they were not given.
+      // The last turn lists the tools too: some upstreams reject a history with calls of tools that are not listed.
       const request: RunRequest = {
         ...toRequest({ ...task, offered: task.offered && offered }, [...messages]),
         ...(offered.choice === 'auto' ? {} : { toolChoice: offered.choice }),
@@ -144,7 +144,7 @@ export function createAgent(deps: Deps) {
         messages.push(...correctionsOf(turn, offered))
         continue
       }
-      // What is called beside it is asked for again, once the client has answered.
+      // The engine repeats its other calls once the client has answered.
       if (theirs.length) return tally.handOver(turn, theirs)
       const calls = wanted.slice(0, callsLeft(acting))
       if (!calls.length) return tally.end(turn, stopped?.why ?? (demands(offered) ? NOT_CALLED : undefined))
@@ -156,7 +156,7 @@ export function createAgent(deps: Deps) {
         const { id, name } = calls[place]!
         messages.push({ role: 'tool', toolCallId: id, toolName: name, content })
       }
-      // Most tokens of a prompt that leave room for an answer in the window.
+      // Maximum tokens of a prompt that leave room for an answer in the window.
       const window = engines.window(task.engineId)
       fitResults(messages, window - Math.min(task.maxOutputTokens, window * ANSWER_SHARE), (all) =>
         engines.countPrompt(all, acting.toolset.definitions),
@@ -168,7 +168,7 @@ export function createAgent(deps: Deps) {
     throw new Error('a synthesis ends the loop')
   }
 
-  /** Null when the next turn may call tools. The first turn always may: its money is already held. */
+  /** Null when the next turn may call tools. The first turn always may, because its money is already held. */
   async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
     if (iteration === 1) return null
     const promptTokens = engines.countPrompt(messages, acting.toolset.definitions)
@@ -187,10 +187,10 @@ export function createAgent(deps: Deps) {
 const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
   Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
 
-/** Why no more tools are called, and the tokens left for the answer; with 0, the text so far is the answer. */
+/** Why no more tools are called, and the tokens left for the answer. With 0 tokens, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
 
-/** The tools of a turn, the client's own among them. What its choice demands is demanded of the first turn only. */
+/** The tools of a turn, including the client's own. The client's choice can require a call in the first turn only. */
 function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: number): Offered {
   const begins = iteration === 1 ? first : undefined
   if (!offered) return { tools: toolset.definitions, choice: begins ?? 'auto', oneCallATurn: false }
@@ -199,8 +199,8 @@ function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: nu
 }
 
 /**
- * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is
- * longer than `LEAST_CHARS`. Both ends of a result stay, because its last lines close the fence around it.
+ * Cuts tool results, the longest first, until all messages together have at most `room` tokens or no result is longer
+ * than `MIN_CHARS`. Keeps both ends of a result, because its last lines close the fence around it.
  */
 export function fitResults(messages: Message[], room: number, count: (messages: readonly Message[]) => number): void {
   let max = Math.max(0, ...messages.map((message) => (message.role === 'tool' ? message.content.length : 0)))
@@ -218,7 +218,7 @@ function cutInside(text: string, max: number): string {
   return `${shorten(text, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
 }
 
-/** Adds up the turns of one thought: text, tokens and how it ended. */
+/** Adds up the turns of one run: text, tokens and how it ended. */
 function createTally(spent: Spent) {
   let content = ''
   let reasoning = ''
@@ -242,7 +242,7 @@ function createTally(spent: Spent) {
     last = turn
   }
 
-  /** Emits the steps of the next turn, after a `TURN_GAP` if earlier turns had text: the pieces are the content. */
+  /** Emits the steps of the next turn. Emits a `TURN_GAP` first if earlier turns had text. */
   function following(emit: Emit): Emit {
     let due = content !== ''
     return (step) => {
@@ -253,20 +253,20 @@ function createTally(spent: Spent) {
     }
   }
 
-  /** Ends the thought with the turn that answers. */
+  /** Ends the run with the turn that answers. */
   function end(turn: Turn, why?: string): AgentResult {
     add(turn)
     const finish = turn.finish === 'tool-calls' ? 'stop' : turn.finish
     return runUncached(turn, finish, why)
   }
 
-  /** Ends with calls that the client makes itself. */
+  /** Ends the run with calls that the client makes itself. */
   function handOver(turn: Turn, toolCalls: AgentResult['toolCalls']): AgentResult {
     add(turn)
     return { ...runUncached(turn, 'tool-calls'), toolCalls, warnings: [] }
   }
 
-  /** Ends without another turn: the text so far is the answer; without any text the refusal is thrown. */
+  /** Ends without another turn: the text so far is the answer. Without any text, throws `refusal`. */
   function cutShort(why: string, refusal: () => Error): AgentResult {
     if (!content || !last) throw refusal()
     return runUncached(last, 'length', why)
@@ -279,7 +279,7 @@ function createTally(spent: Spent) {
   ): AgentResult {
     const sum = (count: (turn: Spent['turns'][number]) => number) =>
       spent.turns.reduce((all, turn) => all + count(turn), 0)
-    // The warning for an answer without text: an engine may end with a call that is not run.
+    // The warning for an answer without text. An engine may end with a call that is not run.
     return {
       content,
       reasoning,
@@ -307,8 +307,8 @@ function createTally(spent: Spent) {
 }
 
 /**
- * The newest turns that fit into `room` tokens, and a summary of the older ones in quoted sentences (docs/api.md 22.6).
- * A history with tool calls is left as it is, because engines refuse a call without its result.
+ * The newest turns that fit into `room` tokens, and a summary of the older turns in quoted sentences (docs/api.md
+ * 22.6). A history with tool calls is left unchanged, because engines reject a call without its result.
  */
 export function fitHistory(history: readonly Message[], room: number, count: Count): Fitted {
   const whole: Fitted = { turns: history, summary: null }
@@ -318,7 +318,7 @@ export function fitHistory(history: readonly Message[], room: number, count: Cou
   return { turns: history.slice(start), summary: summaryOf(history.slice(0, start), room * SUMMARY_SHARE, count) }
 }
 
-/** The newest turns that fit into `room` tokens, from a user's message on: no call is parted from its result. */
+/** The newest turns that fit into `room` tokens. Begins with a user's message, so no call loses its result. */
 export const newestTurns = (history: readonly Message[], room: number, count: Count): readonly Message[] =>
   history.slice(room <= 0 ? history.length : from(history, room, count))
 
@@ -347,7 +347,7 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
   return null
 }
 
-/** The last `MOST_READ_CHARS` characters of the messages, since a history may hold megabytes (docs/promises.md I28). */
+/** The last `MAX_READ_CHARS` characters of the messages: a history may hold megabytes (docs/promises.md I28). */
 function lately(older: readonly Message[]): { role: Message['role']; content: string }[] {
   const read: { role: Message['role']; content: string }[] = []
   let left = MAX_READ_CHARS

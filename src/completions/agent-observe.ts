@@ -11,8 +11,8 @@ type Deps = { tools: Tools; clock: Clock; trace?: Trace }
 type Ended = { place: number; outcome: ToolOutcome }
 
 /**
- * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for
- * the engine, in the order of the calls. For a failed tool that text is the error (docs/api.md 22.5).
+ * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for the
+ * engine, in the order of the calls. For a failed tool that text is the error (docs/api.md 22.5).
  */
 export async function observe(
   { tools, clock, trace }: Deps,
@@ -29,7 +29,7 @@ export async function observe(
 ): Promise<string[]> {
   const guarded = await Promise.all(calls.map((request) => guardedCall(request, guard, signal)))
   for (const { asked: request, name } of emit ? guarded : []) {
-    // Arguments to show in a stream. Anything but an object is shown as `{}`; the tool itself reports the error.
+    // Arguments to show in a stream. Anything but an object is shown as `{}`. The tool itself reports the error.
     const value = parsed(request.arguments || '{}')
     await emit!({
       type: 'tool-began',
@@ -73,15 +73,15 @@ export async function observe(
     spent.took.set(use, { from, ms })
     if (emit) await emit({ type: 'tool-ended', ...use })
   }
-  // They were added in the order in which they ended; the record has them in the order of the calls.
+  // The uses were added in the order in which they ended. The record lists them in the order of the calls.
   spent.uses.splice(first, uses.length, ...uses)
   return texts
 }
 
-/** A call after the guard: `name` is what may be shown of the tool's name, `refused` the outcome when it is blocked. */
+/** A call after the guard. `name` is the tool's name as it may be shown. `refused` is the outcome of a blocked call. */
 type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
 
-/** The call with what redacting rules left of its arguments. A blocked call is shown without arguments. */
+/** The call with its arguments as redacting rules leave them. A blocked call is shown without arguments. */
 async function guardedCall(request: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
   if (!guard?.hasRules('tool_call')) return { asked: request, name: request.name, refused: null }
   const given = parsed(request.arguments)

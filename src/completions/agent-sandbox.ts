@@ -40,9 +40,9 @@ const MAX_TOKENS = 1_024
 const MODE = 'fast'
 
 /**
- * Tries a skill (docs/api.md 8.3): one short run in which the skill's tools only report that they were called. Nothing
- * is billed, and only an audit row is stored; the rate limits of the caller's tier and a daily number of trials bound
- * the use of engines. The caller's guardrail policy applies. Throws 429 `mode_rate_limit_exceeded`,
+ * Tries a skill (docs/api.md 8.3) in one short run, in which the skill's tools only report that they were called.
+ * Nothing is billed, and only an audit row is stored. The rate limits of the caller's tier and a daily number of trials
+ * limit the use of engines. The caller's guardrail policy applies. Throws 429 `mode_rate_limit_exceeded`,
  * `rate_limit_exceeded` and `token_limit_exceeded`, 400 `guardrail_blocked`, and what `skills.trial` and engines throw.
  */
 export const createSandbox =
@@ -144,8 +144,8 @@ const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): 
 })
 
 /**
- * The prompt and the turns of a sandbox run as the input rules let them in: what the assistant is told to have said
- * goes along with the prompt, as in a completion. Throws 400 `guardrail_blocked`.
+ * The prompt and the turns of a sandbox run after the input rules. Redacts the assistant's turns as accompanying texts,
+ * as in a completion. Throws 400 `guardrail_blocked`.
  */
 async function guardedOrder(guard: Guard, { signal }: Call, input: SandboxInput): Promise<SandboxInput> {
   const { prompt, history = [] } = input

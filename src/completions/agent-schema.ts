@@ -19,14 +19,14 @@ export type Image = Omit<ImagePart, 'type'>
 
 /** A task for the agent: the messages, the engine that should answer, and the limits. */
 export type Task = {
-  /** The request that it serves. */
+  /** The call of the request that the task serves. */
   call: Call
-  /** Nothing of it may be recorded. */
+  /** True if nothing of the task may be recorded. */
   stealth?: boolean
-  /** Visitors of somebody's site read the answer. */
+  /** True if visitors of the owner's site read the answer. */
   forVisitors?: boolean
   engineId: string
-  /** The resolved mode; engines that are not language models choose by it what to make. */
+  /** The resolved mode. Engines that are not language models use it to choose what to make. */
   mode: string
   system: string | null
   history: readonly Message[]
@@ -42,9 +42,9 @@ export type Task = {
   /** The answer must be JSON: any object, or one that fits a schema. */
   json: boolean | AnswerSchema
   signal: AbortSignal
-  /** The tools and their limits; null makes the task one engine call. */
+  /** The tools and their limits. Null makes the task one engine call. */
   acting: Acting | null
-  /** The client's own functions: a call of one ends the run, and the client executes it (docs/api.md 4). */
+  /** The client's own functions. A call of one ends the run, and the client executes it (docs/api.md 4). */
   offered: Offered | null
 }
 
@@ -52,40 +52,40 @@ export type Offered = {
   tools: readonly EngineTool[]
   choice: ToolChoice
   oneCallATurn: boolean
-  /** Names of the tools that may be called; absent for all. Those of MCP servers among them are not known at first. */
+  /** Names of the tools that may be called. Absent for all. MCP tools in it are checked later. */
   only?: readonly string[]
 }
 
-/** The tools of a task, and what limits and pays for them (docs/api.md 22.5). */
+/** The tools of a task, with what limits and pays for them (docs/api.md 22.5). */
 export type Acting = {
   toolset: Toolset
-  /** Turns in which tools may be called; the one after them must answer. */
+  /** Maximum number of turns that may call tools. The turn after them must answer. */
   maxIterations: number
-  /** Most tool calls in the whole run; 100 when absent. */
+  /** Maximum number of tool calls in the whole run. 100 if absent. */
   maxCalls?: number
-  /** What the first turn has to call. */
+  /** The call that the first turn has to make. */
   first?: ToolChoice
   call: Call
   conversationId: string | null
-  /** Checks calls before they run and results before the engine reads them; absent without a guardrail policy. */
+  /** Checks calls before they run and results before the engine reads them. Absent without a guardrail policy. */
   guard?: Pick<Guard, 'hasRules' | 'checkToolData'> | null
   spent: Spent
   /**
-   * Called before every turn but the first: output tokens that the credit covers, at most those wanted. Below
-   * `MIN_ANSWER_TOKENS` the engine is not called again.
+   * Called before every turn but the first. Returns the output tokens that the credit covers, at most the wanted
+   * number. Below `MIN_ANSWER_TOKENS` the engine is not called again.
    */
   afford(wanted: { promptTokens: number; completionTokens: number }): Promise<number>
   /** The error to throw when the credit runs out before the engine has produced any text. */
   unpaid(): Error
 }
 
-/** Tokens and tool calls of the finished turns; updated during the run so that an early end can be charged. */
+/** Tokens and tool calls of the finished turns. Updated during the run, so that an early end can be charged. */
 export type Spent = {
   turns: CountedTurn[]
   uses: ToolUse[]
-  /** When each of them began, on the clock's monotonic scale, and how long it ran, in milliseconds. */
+  /** When each use began, on the clock's monotonic scale, and how long it ran, in milliseconds. */
   took?: Map<ToolUse, { from: number; ms: number }>
-  /** Length of the text they said. */
+  /** Length of the text of the finished turns. */
   said: number
   /** Ids of files that tools made, and what those tools were charged by themselves. */
   made?: { artifacts: string[]; costCents: number }
@@ -93,21 +93,21 @@ export type Spent = {
 
 /** The engine and the tokens of one engine call. */
 export type CountedTurn = TokenDetails & {
-  /** The engine that answered; after a fallback it differs from the one that was asked. */
+  /** The engine that answered. After a fallback it differs from the requested engine. */
   engineId: string
   /** True for the built-in engine, which costs nothing. */
   free: boolean
   promptTokens: number
   completionTokens: number
-  /** Pages that were read for it. */
+  /** Number of pages that were read for the answer. */
   pages?: number
-  /** Pictures that it made. */
+  /** Number of pictures that were made. */
   images?: number
-  /** Seconds of a video that it made. */
+  /** Length of the video that was made, in seconds. */
   seconds?: number
 }
 
-/** A tool call that is over, as the caller sees it (docs/api.md 2.2). */
+/** A finished tool call, as the caller sees it (docs/api.md 2.2). */
 export type ToolUse = {
   id: string
   name: string
@@ -117,7 +117,7 @@ export type ToolUse = {
   result: unknown
 }
 
-/** What one turn of a run with tools said, after the first `uses` tool calls of the run had ended. */
+/** The output of one turn of a run with tools. The turn came after the first `uses` tool calls of the run had ended. */
 export type SpokenTurn = { uses: number; reasoning: string; text: string }
 
 /** Separates the texts of two turns in the content of an answer. */
@@ -125,26 +125,26 @@ export const TURN_GAP = '\n\n'
 
 export type FinishedBecause = 'stop' | 'length' | 'content-filter' | 'tool-calls'
 
-/** The result of a task. Tokens are the engine's count, or ours where the engine's is not credible. */
+/** The result of a task. Tokens are the engine's count, or our own if the engine's is not credible. */
 export type AgentResult = CountedTurn & {
   content: string
-  /** What the engine thought before it answered; empty where it does not say. */
+  /** The engine's reasoning before the answer. Empty if the engine does not report it. */
   reasoning: string
-  /** What the engine said in place of an answer, which is its content then; empty when it did not refuse. */
+  /** The engine's refusal, which is then also the content. Empty if it did not refuse. */
   refusal: string
   finish: FinishedBecause
-  /** The text of `stop` that ended it; absent for none. */
+  /** The text of `stop` that ended the answer. Absent if none did. */
   stoppedBy?: string | undefined
-  /** The build of the upstream that answered, where it says so. */
+  /** The build of the upstream, if the upstream reports it. */
   fingerprint?: string | undefined
-  /** How likely the tokens of its content were, where that was asked and is known. */
+  /** Log probabilities of the content's tokens, if they were requested and are known. */
   logprobs?: readonly TokenLogprob[]
   fallbackUsed: boolean
-  /** Milliseconds to the first text; null when it came whole. */
+  /** Milliseconds to the first text. Null when the answer came in one piece. */
   ttftMs: number | null
-  /** One engine call each; `promptTokens` and `completionTokens` are their sums. */
+  /** One entry for each engine call. `promptTokens` and `completionTokens` are their sums. */
   turns: readonly CountedTurn[]
-  /** Of a run with tool calls: what each turn said. */
+  /** The output of each turn, for a run with tool calls. */
   spoken?: readonly SpokenTurn[]
   toolUses: readonly ToolUse[]
   /** Calls of the client's own functions. */
@@ -153,7 +153,7 @@ export type AgentResult = CountedTurn & {
   warnings: readonly string[]
 }
 
-/** Gets each step of a run as it comes; a promise is awaited before the run continues. */
+/** Receives each step of a run as it arrives. A promise is awaited before the run continues. */
 export type Emit = (step: Step) => void | Promise<void>
 
 /** A step of a streamed run. */
@@ -161,7 +161,7 @@ export type Step =
   | { type: 'text'; text: string; logprobs?: readonly TokenLogprob[] }
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
-  /** A piece of the arguments of a call of the client's own function; its first piece may be empty. */
+  /** A piece of the arguments of a call of the client's own function. The first piece may be empty. */
   | { type: 'call'; id: string; name: string; arguments: string }
   | { type: 'thinking'; iteration: number; elapsedMs: number }
   | { type: 'tool-began'; id: string; name: string; arguments: Record<string, unknown> }

@@ -22,20 +22,20 @@ const RANDOM_CHARS = 18
 
 const CALL_ID = /^call_[0-9A-Za-z]{24}$/
 
-/** The result of one engine call; its calls have ids of ours, and the names of the tools they mean. */
+/** The result of one engine call. Its tool calls have our own ids and the corrected names of the tools. */
 export type Turn = CountedTurn &
   Pick<WholeAnswer, 'text' | 'reasoning' | 'refusal' | 'toolCalls' | 'fallbackUsed' | 'logprobs' | 'fingerprint'> & {
     finish: FinishedBecause
     stoppedBy?: string | undefined
-    /** Milliseconds to the first part; null when it came whole. */
+    /** Milliseconds to the first part. Null when the answer came in one piece. */
     ttftMs: number | null
   }
 
 type Deps = { engines: EngineService; clock: Clock }
 
 /**
- * The answer of one engine call. Calls of the client's functions that cannot be passed on are asked for once more,
- * unless they were shown already. Throws what engines throw.
+ * The answer of one engine call. If calls of the client's functions cannot be passed on, the engine is called once
+ * more, unless they were shown already. Throws what engines throw.
  */
 export function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<AgentResult> {
   const { engineId, offered } = task
@@ -52,7 +52,7 @@ export function answerOnce(deps: Deps, task: Task, emit: Emit | null): Promise<A
 export function openingMessages({ system, history, prompt, images, after }: Task): Message[] {
   const messages: Message[] = system === null ? [] : [{ role: 'system', content: system }]
   for (const message of history) messages.push(message)
-  // A blank prompt adds no text part, because engines refuse empty parts.
+  // A blank prompt adds no text part, because engines reject empty parts.
   messages.push({
     role: 'user',
     content: images.length
@@ -66,7 +66,7 @@ export function openingMessages({ system, history, prompt, images, after }: Task
   return messages
 }
 
-/** One call of the engine with these messages. */
+/** The engine request with these messages. */
 export function toRequest(task: Task, messages: Message[]): RunRequest {
   const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
   const { sampling, effort, files } = task
@@ -82,7 +82,7 @@ export function toRequest(task: Task, messages: Message[]): RunRequest {
   return request
 }
 
-/** One engine call: whole, or as a stream whose parts are emitted as they come. */
+/** One engine call: in one piece, or as a stream whose parts are emitted as they arrive. */
 export const takeTurn = (
   deps: Deps,
   question: string,
@@ -120,7 +120,7 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
   return Object.assign(turn, sumDetails([usage]))
 }
 
-/** The tokens that lie whole in the beginning of an answer that was cut. */
+/** The tokens that lie entirely in the beginning of an answer that was cut. */
 const likelyIn = (text: string, logprobs: readonly TokenLogprob[]): readonly TokenLogprob[] => {
   let left = text.length
   return logprobs.filter(({ token }) => {
@@ -151,7 +151,7 @@ async function streamed(
   let stoppedBy: string | undefined
   let fingerprint: string | undefined
   const logprobs: TokenLogprob[] = []
-  /** Of text that is still held back. */
+  /** Log probabilities of text that is still held back. */
   let waiting: readonly TokenLogprob[] = []
   let usage: Omit<CountedTurn, 'engineId' | 'free'> = { promptTokens: 0, completionTokens: 0 }
   const taken = () => {
@@ -170,11 +170,11 @@ async function streamed(
         content.add(piece)
         if (part.logprobs && request.sampling?.logprobs !== undefined) waiting = [...waiting, ...part.logprobs]
         if (stop && stop.hit() !== null) waiting = likelyIn(piece, waiting)
-        // Most pieces are shown as they came.
+        // Most pieces are shown unchanged.
         const isPlain = piece === part.text && !part.logprobs && !waiting.length
         const behind = piece ? emit(isPlain ? part : { type: 'text', text: piece, ...taken() }) : undefined
         if (!stop || stop.hit() === null) return behind
-        // What the engine would say after it is neither read nor charged.
+        // Text after the stop is neither read nor charged.
         return Promise.resolve(behind).then(() => Promise.reject(ENOUGH))
       }
       case 'reasoning':
@@ -216,8 +216,8 @@ async function streamed(
 }
 
 /**
- * The thought of one turn, with the calls of the client's functions. Throws 503 when it calls them in a way that
- * cannot be passed on, and says nothing else.
+ * The result of one turn, with the calls of the client's functions. Throws 503 when the calls cannot be passed on, see
+ * `isBroken`.
  */
 function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offered'>): AgentResult {
   const { engineId, free, promptTokens, completionTokens, finish, fallbackUsed, ttftMs, text, reasoning, refusal } =
@@ -247,8 +247,8 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
 }
 
 /**
- * Whether the calls of a turn cannot be passed on to the client: arguments that are no JSON object, or nothing but
- * tools that nobody offered. Arguments that the output limit cut are passed on as far as they came; the finish says so.
+ * True if the calls of a turn cannot be passed on: bad arguments, or no text and only tools that were not offered.
+ * Arguments that the output limit cut are passed on, and `finish` reports the cut.
  */
 export function isBroken({ toolCalls, text, finish }: Turn, offered: Offered | null): boolean {
   const wanted = wantedBy(offered, toolCalls)
@@ -263,7 +263,7 @@ export function assertPassable(turn: Turn, offered: Offered | null, mode: string
 
 const RETRY_AFTER_S = 5
 
-/** What the engine is told of calls that cannot be passed on, so that it makes them again. */
+/** Messages that describe to the engine which calls cannot be passed on, so that it makes them again. */
 export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null): Message[] => [
   { role: 'assistant', content: text, toolCalls: [...toolCalls] },
   ...toolCalls.map(({ id, name, arguments: args }): Message => {
@@ -276,11 +276,11 @@ export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null
   }),
 ]
 
-/** Of a choice that lists what may be called it is not known what else the client has. */
+/** If the choice lists the allowed tools, the client's other tools are not known. */
 const isOffered = (offered: Offered | null, name: string): boolean =>
   offered?.only !== undefined || (offered?.tools.some((tool) => tool.name === name) ?? false)
 
-/** One sentence for each call of a tool that nobody offered. */
+/** One sentence for each call of a tool that was not offered. */
 const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
   toolCalls
     .filter(({ name }) => !isOffered(offered, name))
@@ -297,7 +297,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** A call under our id, because those of upstreams may repeat and would reveal the upstream. */
+/** A call under our id, because upstream ids may repeat and would reveal the upstream. */
 const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest, id: string): ToolCall => ({
   id,
   name: toolNamed(name, request) ?? name,
@@ -308,15 +308,14 @@ const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest
 /** Signs and words that engines put before the name of a tool, such as `functions.` or `mcp__library__`. */
 const BEFORE_NAME = /^.*(?:[./:=\s$]|__)|^(?:functions?|tools?|proxy|mcp|default_api|api)[_-]/is
 
-/** Control words of a chat template that got into a name: `find<|channel|>commentary`. */
+/** Control words of a chat template that ended up in a name: `find<|channel|>commentary`. */
 const OF_TEMPLATE = /<\|[^|<>]{0,40}\|>(?:commentary|analysis|final|json)?/g
 
-/** A name without signs, and in small letters. */
+/** A name in lower case, without signs. */
 const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 
 /**
- * The tool that a name means: engines add blanks, signs and namespaces, and write it in another case. Null when it is
- * none.
+ * The tool that a name refers to. Engines add blanks, signs and namespaces, and change the case. Null if no tool fits.
  */
 function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
   const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
@@ -329,10 +328,10 @@ function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
   return alike.length === 1 && bare(last) ? alike[0]!.name : null
 }
 
-/** Names of tools have at most 64. */
+/** Tool names have at most 64 characters. */
 const MAX_NAME_CHARS = 200
 
-/** Whether a call is wanted for sure. */
+/** True if the choice requires a call. */
 export const demands = (offered: Offered | null): boolean =>
   offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
 
@@ -340,8 +339,8 @@ export const NOT_CALLED =
   '"tool_choice" required a function call, but the engine called none of the requested functions.'
 
 /**
- * Leaves out calls that `tool_choice` does not allow, which clients rely on and engines do not always obey (docs/api.md
- * 4). A call that is wanted and does not come cannot be made for them.
+ * Drops calls that `tool_choice` does not allow. Clients rely on it, and engines do not always obey (docs/api.md 4). A
+ * required call that the engine does not make cannot be added here.
  */
 export const wantedBy = (offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
   calls.filter(({ name }, place) => mayCall(offered, name, place))
@@ -353,21 +352,21 @@ function mayCall(offered: Offered | null, name: string, place: number): boolean 
 }
 
 /**
- * A new id for a tool call, which tells the mode of its run to code that knows the modes: a client that runs the tool
- * loop sends it back, to any process and with nothing stored, and the run continues in that mode (docs/api.md 4).
+ * A new id for a tool call. It encodes the mode of its run. A client that runs the tool loop sends the id back. Any
+ * process can then continue the run in that mode, without stored state (docs/api.md 4).
  */
 export function newCallId(mode: string): string {
   const random = randomBase62(RANDOM_CHARS)
   return `call_${random}${crc32Base62(random + mode)}`
 }
 
-/** The mode of the run that made a call; null for an id that is not ours. No mode is secret. */
+/** The mode of the run that made a call. Null for an id that is not ours. Modes are not secret. */
 export function modeOfCall(id: string, modes: readonly string[]): string | null {
   if (!CALL_ID.test(id)) return null
   const random = id.slice('call_'.length, -6)
   return modes.find((mode) => id.endsWith(crc32Base62(random + mode))) ?? null
 }
 
-/** The text that ended an answer, if the request asked for that: upstreams also name their own marks. */
+/** The text that ended an answer, if the request listed it in `stop`. Upstreams also report their own markers. */
 const knownStop = ({ sampling }: RunRequest, by: string | undefined): string | undefined =>
   by !== undefined && sampling?.stop?.includes(by) ? by : undefined

@@ -10,13 +10,13 @@ import type { ModelRef } from './schema'
 
 type Maker = { model: ModelRef; createdAt: number }
 
-/** A file of code before it is kept: its bytes, what they are, and its artifact as long as they are kept nowhere. */
+/** A code file before it is stored: its bytes, their type, and the artifact it has as long as it is not stored. */
 type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
 
-/** A file of code with its bytes; null when there was no room for them. */
+/** A code file with its stored bytes. Null when there was no room for them. */
 type StoredCode = CodeFile & { draft: Draft | null }
 
-/** Null in place of a file for which there is no room: on the disk, or in what its owner may keep. */
+/** Returns null instead of a file for which there is no room, on the disk or in the owner's quota. */
 const unless =
   (...kinds: AppError['kind'][]) =>
   (error: unknown): null => {
@@ -24,7 +24,7 @@ const unless =
     throw error
   }
 
-/** Keeps the code files of an answer. The answer is worth more than they are: without room it goes without links. */
+/** Stores the code files of an answer. Without room for them, the answer is given without links. */
 export async function receiveCode({ files }: House, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
   const all: StoredCode[] = []
   for (const file of codeFiles(text, maker)) {
@@ -35,7 +35,7 @@ export async function receiveCode({ files }: House, run: Run, text: string, make
   return all
 }
 
-/** What the run made: pictures, files of code, and what its tools made, which is kept already. */
+/** What the run made: pictures, code files, and the files of its tools, which are already stored. */
 export async function artifactsOf(
   { files }: House,
   tx: Tx,
@@ -55,7 +55,7 @@ export async function artifactsOf(
   return all.filter((one) => one !== null)
 }
 
-/** The same files with links that work for an hour (docs/api.md 2.3); one that was deleted has none. */
+/** The same files with new links that work for an hour (docs/api.md 2.3). A deleted file has no link. */
 export const linkedAnew = (
   { files, store }: House,
   { call }: Run,
@@ -69,9 +69,7 @@ export const linkedAnew = (
     }),
   )
 
-/**
- * The fenced blocks of code in an answer, each as an artifact (docs/api.md 2.3). An unclosed fence makes no artifact.
- */
+/** The fenced code blocks of an answer, each as an artifact (docs/api.md 2.3). An unclosed fence makes no artifact. */
 export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifact[] {
   return codeBlocks(text).map(({ path, language, content }) => ({
     id: ArtifactId.create(),
@@ -95,12 +93,12 @@ export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifa
   }))
 }
 
-/** The files of code in an answer, and of a project one archive of all. */
+/** The code files of an answer. For a project, also one archive of all of them. */
 function codeFiles(text: string, maker: Maker): CodeFile[] {
   const by = { engine: maker.model.engine, model: maker.model.id }
   const files = codeArtifacts(text, maker).map((loose): CodeFile => {
     const { filename, mime_type: mimeType, content, language } = loose
-    // A file has a name, and a title where the answer gives it a path.
+    // Every file has a name. It has a title only if the answer gives its path.
     const title = filename.includes('/') ? filename : null
     const about: About = { type: 'code', filename, title, content, language, ...by }
     return { bytes: new TextEncoder().encode(content ?? ''), mimeType, about, loose }

@@ -22,81 +22,81 @@ import type {
   ToolUse,
 } from './schema'
 
-/** State besides the request that shapes an answer; any change of it changes the cache key. */
+/** State besides the request that shapes an answer. Any change of it changes the cache key. */
 export type Around = {
   soul: BrandSoul | null
   memories: readonly string[]
   active: Activation
   /** Fingerprint of the engines of this server. */
   engines: string
-  /** Fingerprint of the guardrail policy in force; null without one. */
+  /** Fingerprint of the guardrail policy in force. Null without one. */
   policy: string | null
-  /** Fingerprint of the caller's routing preferences; null unless the mode is `auto`. */
+  /** Fingerprint of the caller's routing preferences. Null unless the mode is `auto`. */
   routing: string | null
 }
 
-/** Who shares cached answers: all keys of one user, or one key of an org (docs/api.md 22.1). */
+/** The callers that share cached answers: all keys of one user, or one key of an org (docs/api.md 22.1). */
 export const cacheScopeOf = ({ caller }: Pick<Call, 'caller'>): string =>
   caller.orgId ? `key:${keyIdOf(caller)}` : `user:${caller.userId}`
 
 /**
- * Everything but the prompt that shapes an answer, each with its name in docs/api.md 22.1. Absent inputs are undefined,
- * which JSON leaves out: most requests bring few of them, so the text to hash stays short.
+ * Everything but the prompt that shapes an answer, each with its name in docs/api.md 22.1. JSON drops absent inputs,
+ * which are undefined. Most requests have few of them, so the text to hash stays short.
  */
 const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, around: Around) => ({
   scope: cacheScopeOf({ caller }), // "per user; per key for org keys"
   bindings: (caller.type === 'key' && caller.bindings) || undefined, // "key bindings and their revision"
   policy: around.policy ?? undefined, // the guardrail policy in force, bound or by default, and its rules
   routing: around.routing || undefined, // the routing preferences in force and their rules
-  engines: around.engines, // the connected engines: a hit is an answer this server could give now
+  engines: around.engines, // the connected engines: this server could give a cached answer now
   mode: request.mode, // "mode"
   engine: request.engine ?? undefined, // the engine named instead of a mode's own
   overrides: request.overrides, // "model_overrides"
   voice: request.voice, // "persona, personality_config, response_style, branding flags, component_library"
   soulless: !request.usesSoul || undefined, // "branding flags": brand_soul
   soul: around.soul ?? undefined, // "brand soul"
-  memories: given(around.memories), // what is remembered of the caller and told to the engine
+  memories: given(around.memories), // the caller's memories that the engine gets
   skills: given(request.skills), // "skill slugs"
   active: around.active.fingerprint ?? undefined, // "installed-skill set"; not its text, whose markers differ every run
   tools: given(request.tools), // "inline tools"
-  sealed: request.sealed, // whether this server's tools, memories and installed skills are left out
-  visitors: request.forVisitors, // whether the built-in engine leaves out how to set up this server
+  sealed: request.sealed, // true if this server's tools, memories and installed skills are left out
+  visitors: request.forVisitors, // true if the built-in engine leaves out how to set up this server
   turns: request.maxIterations, // "max_iterations"
   temperature: request.temperature, // "temperature"
-  sampling: request.sampling, // how the engine picks its words
-  limit: request.maxOutputTokens, // most tokens of the answer
-  effort: request.reasoning?.effort, // how hard it thinks
+  sampling: request.sampling, // sampling parameters of the engine
+  limit: request.maxOutputTokens, // output token limit
+  effort: request.reasoning?.effort, // reasoning effort
   context: given(request.context), // "inline conversation"
   after: given(request.after), // turns after the prompt
   attachments: given(request.images), // "attachments"
   functions: request.functions ?? undefined, // the client's own tools
-  json: request.json || undefined, // the JSON form that is asked for
-  followUps: request.wantsFollowUps, // whether follow-ups are part of it
+  json: request.json || undefined, // the requested JSON form
+  followUps: request.wantsFollowUps, // true if the answer has follow-ups
   bounds: request.bounds, // limits on cost and tool calls, which may cut the answer short
-  shape: request.shape, // "image_*", and the tools that `metadata` approves of
+  shape: request.shape, // "image_*", and the tools that `metadata` approves
 })
 
 const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
 
 /**
  * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream
- * and format are not part of it (docs/api.md 22.1).
+ * and format are not included (docs/api.md 22.1).
  */
 export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionRequest, around: Around): string =>
   sha256Hex(`${JSON.stringify(shapeOf(call, request, around))}\n${request.prompt}`)
 
-/** What is kept of anything that is served again: an answer, or the vector of a text (docs/api.md 31). */
+/** Common members of cached values: answers, and vectors of texts (docs/api.md 31). */
 export type Cached = { id: string; createdAt: number; content: string; resolvedMode: string; model: { id: string } }
 
-/** A cached answer: everything that a later identical request is served. */
+/** A cached answer, with everything that later identical requests get. */
 export type StoredAnswer = Cached &
   TokenDetails & {
     id: CompletionId
-    /** What the engine thought before it answered; empty where it does not say. */
+    /** The engine's reasoning before the answer. Empty if the engine does not report it. */
     reasoning: string
     model: ModelRef
     finish: FinishedBecause
-    /** The text of `stop` that ended it; absent for none. */
+    /** The text of `stop` that ended the answer. Absent if none did. */
     stoppedBy?: string | undefined
     fingerprint?: string | undefined
     logprobs?: AgentResult['logprobs']
@@ -104,7 +104,7 @@ export type StoredAnswer = Cached &
     spoken?: AgentResult['spoken']
     /** Calls of the client's own functions (docs/api.md 4). */
     toolCalls: readonly ToolCall[]
-    /** What the engine said in place of an answer, or why the content is not what `response_format` asked for. */
+    /** The engine's refusal, or why the content does not fit `response_format`. */
     refusal: string | null
     artifacts: Artifact[]
     followUps: FollowUp[]
@@ -112,17 +112,17 @@ export type StoredAnswer = Cached &
     structuredOutput: StructuredOutput | undefined
     routing: Routing
     warnings: string[]
-    /** Guardrails that fired on the answer and its tools; those of the request are checked again every time. */
+    /** Guardrails that fired on the answer and its tools. Those of the request are checked again every time. */
     guardrails: readonly Firing[]
     promptTokens: number
     completionTokens: number
-    /** What its tools were charged by themselves. */
+    /** Cents that its tools were charged by themselves. */
     toolCents: number
-    /** The job that continues with the work; null for an answer that is whole. */
+    /** The job that continues the work. Null for a complete answer. */
     job: JobHandle | null
   }
 
-/** A cached answer with its owner, its expiry, and what operators find and remove it by. */
+/** A cached answer with its owner, its expiry, and the members by which operators find and remove it. */
 export type Entry = {
   readonly answer: Cached & Partial<Omit<StoredAnswer, keyof Cached>>
   /** `clock.monotonic()` at which it expires. */
@@ -130,10 +130,10 @@ export type Entry = {
   /** See `cacheScopeOf`. */
   readonly scope: string
   readonly owner: OwnerScope
-  /** The key that paid for the answer; null for a session. */
+  /** The key that paid for the answer. Null for a session. */
   readonly keyId: KeyId | null
   readonly promptHash: string
-  /** Micro-cents that the answer cost, and that each hit saves. */
+  /** Cost of the answer in micro-cents, which each hit saves. */
   readonly costMicro: number
   hits: number
 }
@@ -142,7 +142,7 @@ export type NewEntry = Pick<Entry, 'answer' | 'scope' | 'owner' | 'keyId' | 'cos
   ttlS: number
 }
 
-/** A Redis that several nodes share, and the key by which answers in it are sealed. */
+/** A Redis that several nodes share, and the key that encrypts the answers in it. */
 export type SharedAnswers = {
   masterKey: Uint8Array
   scripts: {
@@ -157,7 +157,7 @@ export type SharedAnswers = {
 
 type Options = { clock: Clock; maxBytes?: number; shared?: SharedAnswers | null }
 
-/** An entry begins with the word of the last purge: what was put before it is not found any more. */
+/** Each entry begins with the marker of the last purge. Entries with an older marker are no longer found. */
 const PURGED = 'svc:answers:purged'
 const FETCH = `local word = (redis.call('GET', KEYS[1]) or '') .. ' '
 local found = redis.call('GET', KEYS[2])
@@ -165,14 +165,14 @@ if not found or string.sub(found, 1, #word) ~= word then return false end
 return {string.sub(found, #word + 1), redis.call('PTTL', KEYS[2])}`
 const PUT = `return redis.call('SET', KEYS[2], (redis.call('GET', KEYS[1]) or '') .. ' ' .. ARGV[1], 'PX', ARGV[2])`
 const PURGE = `return redis.call('SET', KEYS[1], ARGV[1])`
-/** How long a Redis that did not answer is not asked again: losing it costs hits and nothing else. */
+/** How long to wait before asking Redis again after a failure. Losing Redis only costs cache hits. */
 const REST_MS = 1_000
 
 const MAX_BYTES = 64 * 1024 * 1024
 /** Shares of the cache that one scope and one answer may fill, so that no caller evicts all other answers. */
 const [SCOPE_SHARE, ENTRY_SHARE] = [1 / 8, 1 / 64]
 
-/** Estimated bytes of an answer in memory: two a character, a fixed overhead, and more for parsed JSON. */
+/** Estimated bytes of an answer in memory: two per character, a fixed overhead, and more for parsed JSON. */
 function weightOf(answer: Entry['answer']): number {
   const { content, structuredOutput, toolsUsed = [], artifacts = [], warnings = [] } = answer
   const rest = toolsUsed.length + artifacts.length + warnings.length
@@ -181,7 +181,7 @@ function weightOf(answer: Entry['answer']): number {
 }
 
 /**
- * Answers by cache key (docs/api.md 22.1), each with a time to live; bytes are bounded in total and by scope. Also
+ * Answers by cache key (docs/api.md 22.1), each with a time to live. Bytes are limited in total and per scope. Also
  * tracks the runs in flight, so that identical requests wait for one run instead of paying twice.
  */
 export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }: Options) {
@@ -195,11 +195,11 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   const inFlight = new Map<string, Promise<StoredAnswer | null>>()
   const fetches = new Map<string, Promise<void>>()
   let restsUntil = Number.NEGATIVE_INFINITY
-  /** Counts since this process started; cost in micro-cents. */
+  /** Counts since this process started. Cost in micro-cents. */
   const tally = { hits: 0, misses: 0, savedMicro: 0 }
 
   return {
-    /** The answer under this key, counted as a hit; null when there is none or it has expired. */
+    /** The answer under this key, counted as a hit. Null when there is none or it has expired. */
     get<C extends Cached = StoredAnswer>(key: string): C | null {
       const entry = entries.get(key)
       if (!entry || entry.until <= clock.monotonic()) {
@@ -218,7 +218,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
         void askShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(entry)), ttlS * 1000])
     },
 
-    /** Looks for what another node put, so that `get` finds it; null at once where there is nothing to wait for. */
+    /** Fetches an entry of another node, so that `get` finds it. Null at once if there is nothing to wait for. */
     look(key: string): Promise<void> | null {
       const known = entries.get(key)
       if (!shared || (known && known.until > clock.monotonic()) || clock.monotonic() < restsUntil) return null
@@ -227,7 +227,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
       return under
     },
 
-    /** The run in flight under this key, if any; it resolves to null when the run fails. */
+    /** The run in flight under this key, if any. Resolves to null when the run fails. */
     pending(key: string): Promise<StoredAnswer | null> | undefined {
       const run = inFlight.get(key)
       if (run) tally.hits++
@@ -239,7 +239,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
       tally.misses++
     },
 
-    /** Registers a run in flight; the returned function ends it, with its answer or with null for a failure. */
+    /** Registers a run in flight. The returned function ends it, with its answer or with null for a failure. */
     lead(key: string): (answer: StoredAnswer | null) => void {
       const { promise, resolve } = Promise.withResolvers<StoredAnswer | null>()
       inFlight.set(key, promise)
@@ -256,8 +256,8 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
     },
 
     /**
-     * Removes the entries that `chosen` accepts and returns how many there were. Of those shared by Redis all go: they
-     * are sealed, so it does not know which are meant.
+     * Removes the entries that `chosen` accepts and returns their number. Removes all entries in Redis, because they
+     * are encrypted and Redis cannot tell them apart.
      */
     purge(chosen: (entry: Entry) => boolean): number {
       if (shared) void askShared(PURGE, '', [randomBase62(16)])
@@ -271,7 +271,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
     tally: () => ({ ...tally }),
   }
 
-  /** False where it is too large, or another goes first. */
+  /** Returns false if the entry is too large. Evicts older entries of the scope if needed. */
   function keep(key: string, entry: Omit<Entry, 'until' | 'hits'>, ttlMs: number): boolean {
     entries.set(key, { ...entry, until: clock.monotonic() + ttlMs, hits: 0 })
     if (!entries.has(key)) return false
@@ -284,7 +284,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
     try {
       if (found) keep(key, JSON.parse(open(masterKey, key, found[0])), found[1])
     } catch {
-      // Of another master key, as while it is rotated.
+      // Encrypted under another master key, as during a key rotation.
     }
   }
 
@@ -305,7 +305,7 @@ function createShares(max: number) {
   const scopes = new Map<string, { bytes: number; sizes: Map<string, number> }>()
 
   return {
-    /** Counts an entry in; returns the keys of the oldest entries to evict so that the scope stays within its share. */
+    /** Adds an entry. Returns the keys of the oldest entries to evict so that the scope stays within its share. */
     add(scope: string, key: string, bytes: number): string[] {
       const share = scopes.get(scope) ?? { bytes: 0, sizes: new Map<string, number>() }
       scopes.set(scope, share)
@@ -332,7 +332,7 @@ function createShares(max: number) {
   }
 }
 
-/** A filter of cached answers; every member that is given must match. */
+/** A filter of cached answers. Every given member must match. */
 export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
 
 type CacheReadingDeps = { cache: AnswerCache; clock: Clock; enabled: boolean }
@@ -347,7 +347,7 @@ const isMeant = (entry: Entry, { owner, keyId, mode }: CacheChoice): boolean =>
 /** The operators' view of this process's answer cache. Never shows the text of a prompt or an answer. */
 export function createCacheReading({ cache, clock, enabled }: CacheReadingDeps) {
   return {
-    /** Counts since the start of this process; entries are grouped by resolved mode. */
+    /** Counts since the start of this process. Entries are grouped by resolved mode. */
     stats() {
       const { hits, misses, savedMicro } = cache.tally()
       const modes = new Map<string, { mode: string; entries: number; hits: number }>()
@@ -370,14 +370,14 @@ export function createCacheReading({ cache, clock, enabled }: CacheReadingDeps) 
       }
     },
 
-    /** The cached answers to exactly this prompt, of all callers that the filter leaves. */
+    /** The cached answers to exactly this prompt, of all callers that match the filter. */
     find(prompt: string, choice: CacheChoice) {
       const hash = sha256Hex(prompt)
       const found = [...cache.all()].filter(([, entry]) => entry.promptHash === hash && isMeant(entry, choice))
       return found.map(([, entry]) => present(entry))
     },
 
-    /** Removes the chosen answers and returns how many there were. */
+    /** Removes the chosen answers and returns their number. */
     purge: (choice: CacheChoice): number => cache.purge((entry) => isMeant(entry, choice)),
   }
 

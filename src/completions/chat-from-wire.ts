@@ -18,7 +18,7 @@ import { assertMetadata, blankPrompt, emptyPrompt } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
 import type { ChatCompletion, ChatInput } from './schema'
 
-/** The text of a message; text parts are joined by line breaks, a refusal is text. */
+/** The text of a message. Text parts are joined by line breaks, and a refusal counts as text. */
 const textOf = ({ content, refusal }: ChatMessage): string => {
   if (typeof content === 'string') return content
   const texts = (content ?? []).flatMap((part) =>
@@ -27,10 +27,10 @@ const textOf = ({ content, refusal }: ChatMessage): string => {
   return texts.length ? texts.join('\n') : (refusal ?? '')
 }
 
-/** The types of parts with text, of all formats of chats. */
+/** Types of parts with text, in all chat formats. */
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text'])
 
-/** What the assistant thought before this message, as its client sends it back; empty for none. */
+/** The assistant's reasoning before this message, as its client sends it back. Empty if there is none. */
 const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): string => {
   if (reasoning || !Array.isArray(content)) return reasoning ?? ''
   return content
@@ -38,7 +38,7 @@ const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): st
     .join('')
 }
 
-/** The images of a message, which is `messages[place]` in the order and `context[turn]` in the request. */
+/** The images of a message. Its index in the request's `messages` is `index`, and its index in `context` is `turn`. */
 const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null): SentImage[] =>
   Array.isArray(content)
     ? content.flatMap((part, at) => {
@@ -51,7 +51,7 @@ const imagesOf = ({ content }: ChatMessage, index: number, turn: number | null):
       })
     : []
 
-/** Words for how closely an image is looked at; `auto` is what engines do anyway. */
+/** Values for the level of detail of an image. `auto` is left out because engines default to it. */
 const DETAILS: ReadonlySet<unknown> = new Set<ImageDetail>(['low', 'high', 'original'])
 
 const hasImages = ({ content }: ChatMessage): boolean => Array.isArray(content) && content.some(isImage)
@@ -59,14 +59,14 @@ const hasImages = ({ content }: ChatMessage): boolean => Array.isArray(content) 
 /** Parts of answers, which clients send back. */
 const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reasoning', 'redacted_thinking'])
 
-/** An image without text counts as a question, too. */
+/** True if the message asks something. An image without text counts, too. */
 const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)
 
 type Spoken = { role: 'user' | 'assistant'; content: string; reasoning?: string }
 
 /**
- * Throws 400 `validation_error` for a message without content, and for parts that only an assistant has. An assistant's
- * may be empty: such a turn is left out (docs/api.md 4).
+ * Throws 400 `validation_error` for a message without content, and for parts that only an assistant may have. An
+ * assistant's content may be empty: such a turn is left out (docs/api.md 4).
  */
 function assertContent(messages: readonly ChatMessage[]): void {
   for (const [index, message] of messages.entries()) {
@@ -85,7 +85,7 @@ function assertContent(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** What a user or an assistant said as a turn for an engine; null for a message without content. */
+/** The text of a user or an assistant as a turn for an engine. Null for a message without content. */
 function spoken(message: ChatMessage): Spoken | null {
   const { role } = message
   if (role !== 'user' && role !== 'assistant') return null
@@ -96,10 +96,10 @@ function spoken(message: ChatMessage): Spoken | null {
 }
 
 /**
- * Translates a chat order (docs/api.md 4): the last user message is the prompt, all system messages make the
- * persona, earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image,
- * 400 `validation_error` for a message without content. `honours`: parameters of clients count. `forClients`: results
- * of tools are read without `tools` too, and errors are those that clients know (docs/api.md 33.1).
+ * Translates a chat order (docs/api.md 4): the last user message is the prompt, all system messages form the persona,
+ * and earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image, 400
+ * `validation_error` for a message without content. `honours`: parameters of clients take effect. `forClients`: tool
+ * results are read without `tools` too, and errors are those that clients know (docs/api.md 33.1).
  */
 export function requestFromChat(
   sent: ChatInput,
@@ -172,8 +172,8 @@ export function requestFromChat(
 }
 
 /**
- * The messages with each result of a tool as text of the turn before it, or of the question where it comes after that
- * (docs/api.md 33.1); the same list when there is none.
+ * The messages with each tool result as text of the turn before it, or of the question if the result comes after it
+ * (docs/api.md 33.1). The same list when there are no results.
  */
 function resultsAsText(messages: readonly ChatMessage[], last: number): readonly ChatMessage[] {
   const names = new Map(
@@ -197,17 +197,17 @@ function resultsAsText(messages: readonly ChatMessage[], last: number): readonly
   })
 }
 
-/** Results of tools at the end go on with a run that began before, also where they are not read for want of `tools`. */
+/** Tool results at the end continue an earlier run, even if their content is ignored because `tools` is missing. */
 function goesOnIn(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
   const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
   return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MAX_CALLS) } : {}
 }
 
 const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
-/** As many calls as one message may hold. */
+/** The maximum number of calls in one message. */
 const MAX_CALLS = 128
 
-/** What refusals and warnings name, found when one needs it; of several system messages the first. */
+/** Paths that errors and warnings name. Computed on first use. With several system messages, `persona` is the first. */
 function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
   const path = (index: number) => `messages[${index}].content`
   return {
@@ -225,7 +225,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
   }
 }
 
-/** What was not done as asked: nothing of it is an error (docs/api.md 4). */
+/** Warnings about members that had no effect. None of them is an error (docs/api.md 4). */
 function warningsOf(input: FunctionChat, honours: boolean, droppedImages: number): string[] {
   const { model } = input
   return [
@@ -243,7 +243,7 @@ function warningsOf(input: FunctionChat, honours: boolean, droppedImages: number
   ]
 }
 
-/** The engine a client names; unknown names fall back to auto (docs/api.md 4). */
+/** The engine that a client names. Unknown names fall back to auto (docs/api.md 4). */
 function engineOf(model: string | null | undefined): { id: string; mode: CompletionRequest['mode'] } | null {
   if (model === 'svc-1-embed' || model === LOCAL_EMBEDDING)
     throw invalidInput('model', `"${model}" makes vectors and answers no chat. Call POST /embeddings.`)
@@ -253,12 +253,12 @@ function engineOf(model: string | null | undefined): { id: string; mode: Complet
     : { id: entry.id, mode: entry.mode as CompletionRequest['mode'] }
 }
 
-/** Images that one chat may show its engine, as many as a native order may (docs/api.md 2.1). */
+/** Maximum number of images in one chat. A native order may have as many (docs/api.md 2.1). */
 const MAX_IMAGES = 10
 
 /**
- * The turns before the question, and the newest images of the conversation: those of users and of tool results. Turns
- * after the question count on from those before. Throws 400 for an image that is too large.
+ * The turns before the question, and the newest images of the conversation, from users and tool results. The indexes of
+ * turns after the question follow those of the turns before. Throws 400 for an image that is too large.
  */
 function imagesAmong(
   messages: readonly ChatMessage[],
@@ -282,7 +282,7 @@ function imagesAmong(
   return { turns: present(notices), images: sent.slice(-MAX_IMAGES), dropped: Math.max(0, sent.length - MAX_IMAGES) }
 }
 
-/** What an order without `tools` carries for nothing; it is accepted all the same (docs/api.md 4). */
+/** Warnings about members that have no effect without `tools`. They are accepted all the same (docs/api.md 4). */
 function unusedIn({ messages, tool_choice: choice }: FunctionChat, last: number): string[] {
   const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
   return [
@@ -296,9 +296,9 @@ function unusedIn({ messages, tool_choice: choice }: FunctionChat, last: number)
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)
 
 /**
- * Each message as a turn for an engine, with tool calls and results, null for messages that are not turns; `offset` is
+ * Each message as a turn for an engine, with tool calls and results. Null for messages that are not turns. `offset` is
  * the index of the first message in the order. Throws 400 `validation_error` when a result answers no call, a call has
- * no result, or two calls share an id: engines refuse these as well, with less helpful messages.
+ * no result, or two calls share an id. Engines reject these too, with less helpful messages.
  */
 function turnsWithCalls(messages: readonly ChatMessage[], offset: number): (Message | null)[] {
   const open = new Map<string, { name: string; path: string }>()
@@ -347,7 +347,7 @@ const toCall = ({ id, function: { name, arguments: args }, extra_content: extra 
   ...(extra ? { extra: extraOf(extra) } : {}),
 })
 
-/** What an engine wants back with its call: as svc sent it to the client, else in the client's own words. */
+/** Extra content that an engine needs back with its call. Decoded if svc encoded it for the client. */
 function extraOf(content: Record<string, unknown>): Record<string, unknown> {
   if (typeof content.svc !== 'string') return { extra_content: content }
   const extra = parsed(Buffer.from(content.svc, 'base64url'))

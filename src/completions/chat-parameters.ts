@@ -21,7 +21,7 @@ const StopText = t.String({ minLength: 1, maxLength: 256 })
 
 const Effort = maybe(oneOf(EFFORTS))
 
-/** Members of a chat order that count on the addresses where clients expect them to (docs/api.md 33.2). */
+/** Members of a chat order that take effect on the addresses where clients expect them to (docs/api.md 33.2). */
 const ChatParameters = t.Object({
   max_completion_tokens: Limit,
   max_tokens: Limit,
@@ -52,7 +52,7 @@ const ChatParameters = t.Object({
 /** Names of the members that {@link parametersOfChat} reads. */
 export const HONOURED_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatParameters.properties))
 
-/** Sentences that name the ignored members of an order, and where those that count elsewhere do (docs/api.md 33.1). */
+/** Sentences that name the ignored members of an order, and where they would work (docs/api.md 33.1). */
 export function ignoredIn(input: object, honours: boolean): string[] {
   const warnings = ignoredWarning(ignoredNamesIn(input, HONOURED_MEMBERS))
   const names = honours ? [] : ignoredNamesIn(input).filter((name) => HONOURED_MEMBERS.has(name))
@@ -63,7 +63,7 @@ export function ignoredIn(input: object, honours: boolean): string[] {
 
 type Tuning = Pick<CompletionRequest, 'maxOutputTokens' | 'sampling' | 'reasoning' | 'endUser'>
 
-/** What these members ask of a run. Throws 400 `validation_error` for a value out of bounds. */
+/** The run's parameters from these members. Throws 400 `validation_error` for a value out of bounds. */
 export function parametersOfChat(input: object): Tuning {
   assertFits(ChatParameters, input)
   const sent: Static<typeof ChatParameters> = input
@@ -95,8 +95,8 @@ type CacheMarks = NonNullable<NonNullable<CompletionRequest['sampling']>['cacheM
 type Marked = { cache_control?: unknown }
 
 /**
- * Up to where the client wants the prompt kept (docs/api.md 29.1): by place the last part with a mark, and for how
- * long; null without any. Other words of the client for the time are left out.
+ * How far the client wants the prompt cached (docs/api.md 29.1): the places with a mark, and the time of each place's
+ * last mark. Null without marks. Unknown times are left out.
  */
 export function cacheMarksOf(
   places: { [Place in keyof CacheMarks]?: readonly object[] | null | undefined },
@@ -111,7 +111,7 @@ export function cacheMarksOf(
   return marks.length ? (Object.fromEntries(marks) as CacheMarks) : null
 }
 
-/** The marks beside the tools and the parts of a chat; a mark of a message is at its end. */
+/** The cache marks of the tools and the message parts of a chat. A mark on a message counts as at its end. */
 function marksOfChat({ tools, messages }: Pick<FunctionChat, 'tools' | 'messages'>): CacheMarks | null {
   const marksIn = (message: ChatMessage): object[] => [
     message,
@@ -136,17 +136,17 @@ function marksOfChat({ tools, messages }: Pick<FunctionChat, 'tools' | 'messages
 
 type Sampling = NonNullable<CompletionRequest['sampling']>
 
-/** How the engine is to pick its words, of what a client sent; nothing of nothing. */
+/** The sampling parameters that a client sent. Empty if it sent none. */
 export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | undefined }): Pick<Tuning, 'sampling'> {
   const members = Object.entries(sent).filter(([, value]) => value != null && !(Array.isArray(value) && !value.length))
   return members.length ? { sampling: Object.fromEntries(members) } : {}
 }
 
-/** The client's own name of its user is kept as a hash only (docs/api.md 29.1). */
+/** The client's own name for its user is only stored as a hash (docs/api.md 29.1). */
 export const endUserOf = (name: string | null | undefined): Pick<Tuning, 'endUser'> =>
   name ? { endUser: sha256Hex(name) } : {}
 
-/** A `tool_choice` as chats have it; other formats have its words and names in other places. */
+/** A `tool_choice` in the chat format. Other formats use other words and put names in other places. */
 function inUsualForm(choice: unknown): unknown {
   if (typeof choice !== 'object' || choice === null) return choice
   const { type, allowed_tools: allowed = choice, ...named } = choice as { type?: unknown; allowed_tools?: object }
@@ -161,14 +161,14 @@ function inUsualForm(choice: unknown): unknown {
 
 const MODES: ReadonlySet<unknown> = new Set(['none', 'auto', 'required', 'any'])
 
-/** Checked where a chat has tools: without them any choice is accepted and ignored (docs/api.md 4). */
+/** Checked if a chat has tools. Without tools any choice is accepted and ignored (docs/api.md 4). */
 const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
 type ChatTool = NonNullable<ChatInput['tools']>[number]
 
-/** The MCP servers among the tools of a chat, and where they are in it (docs/api.md 28.2); nothing without any. */
+/** The MCP servers among the tools of a chat, and their paths in it (docs/api.md 28.2). Empty without servers. */
 export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionRequest, 'servers' | 'serversAt'> {
   const servers = (tools ?? []).filter(isServer)
   const serversAt = (tools ?? []).flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
@@ -178,9 +178,9 @@ export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionR
 const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
 
 /**
- * The functions a chat client offers, none beside MCP servers (docs/api.md 4); null without tools. Throws 400
- * `validation_error` on a name used twice, on parameters that are not a schema, and on a `tool_choice` that is not
- * among them. What a choice names of an MCP server is looked for when its tools are known.
+ * The functions that a chat client offers. Null without tools, and empty if all tools are MCP servers (docs/api.md 4).
+ * Throws 400 `validation_error` for a name used twice, for parameters that are not a schema, and for a `tool_choice`
+ * that is not among the tools. Names of MCP tools in a choice are checked once the servers have listed their tools.
  */
 export function functionsOf(
   input: Pick<ChatInput, 'tools' | 'tool_choice' | 'parallel_tool_calls'>,
@@ -203,7 +203,7 @@ export function functionsOf(
     if (names.has(name)) throw invalidInput(`${at}.name`, `"tools" has two functions named ${messageOf(name)}.`)
     names.add(name)
     const path = `${at}.parameters`
-    // Engines refuse an invalid schema. Patterns are not run here, since the client checks the arguments itself.
+    // Engines reject an invalid schema. Patterns are not run here, because the client checks the arguments itself.
     if (offered.parameters) assertSchema(offered.parameters, path, allowance, sizeIfWritten)
   }
   const labels = tools.filter(isServer).map(({ server_label }) => `${server_label}__`)
@@ -219,7 +219,7 @@ function choose(
   choice: Choice,
   isKnown: (name: string) => boolean,
 ): Omit<Offered, 'oneCallATurn'> {
-  // One vendor's word for a call of whichever.
+  // One vendor's word for "required".
   if (typeof choice === 'string') return { tools, choice: choice === 'any' ? 'required' : choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)
   const missing = listed.find((name) => !isKnown(name))
@@ -238,7 +238,7 @@ const toEngineTool = ({ function: { name, description, parameters, strict } }: F
   ...(strict == null ? {} : { strict }),
 })
 
-/** Throws 400 `validation_error` with the first problem of a client's schema, if it has any. */
+/** Throws 400 `validation_error` with the first problem of a client's schema, if there is one. */
 export function assertSchema(...about: Parameters<typeof problemsOf>): void {
   const [problem] = problemsOf(...about)
   if (problem) throw invalidInput(problem.path, `"${quoted(problem.path)}" ${problem.message}.`)
@@ -252,7 +252,7 @@ const isObject = (value: unknown): string | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'it is not an object'
 
 /**
- * The form that `response_format` asks for (docs/api.md 4). Throws 400 `validation_error` on a schema that cannot be
+ * The form that `response_format` requests (docs/api.md 4). Throws 400 `validation_error` for a schema that cannot be
  * checked here: too large, with external references or patterns that RE2 cannot run, or not JSON Schema.
  */
 export function formatOf({ response_format: format }: Pick<ChatInput, 'response_format'>): Form {
@@ -263,13 +263,13 @@ export function formatOf({ response_format: format }: Pick<ChatInput, 'response_
   return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
 }
 
-/** The form of a JSON Schema; `path` is where it is in the request. Throws as {@link formatOf}. */
+/** The form of a JSON Schema. `path` is its place in the request. Throws as {@link formatOf}. */
 export function formOfSchema(schema: Record<string, unknown>, path: string): Form {
   assertSchema(schema, path)
   return { json: { schema }, checkJson: (content) => problemOf(content, validatorOf(schema)) }
 }
 
-/** One sentence on what is wrong with the content, or null. */
+/** One sentence about what is wrong with the content, or null. */
 function problemOf(content: string, check: (value: unknown) => string | null): string | null {
   let value: unknown
   try {
@@ -291,8 +291,8 @@ type Custom = {
 const MAX_DESCRIPTION = 32_768
 
 /**
- * A tool that takes one text in place of arguments, as a function with this text as its only argument (docs/api.md 4,
- * 29.5). Its grammar is described to the engine.
+ * A custom tool, which takes one text instead of arguments, as a function with this text as its only argument
+ * (docs/api.md 4, 29.5). The description contains its grammar.
  */
 export function functionOfCustom(name: string, { description, format }: Custom): FunctionTool {
   const grammar = grammarIn(format)
@@ -310,11 +310,11 @@ export function functionOfCustom(name: string, { description, format }: Custom):
   }
 }
 
-/** What a client is told whose tool has a grammar. */
+/** A warning for the client if the custom tool has a grammar. */
 export const grammarWarning = ({ name, format }: Custom): string[] =>
   grammarIn(format) ? [`The grammar of ${messageOf(name)} was described to the engine; it is not enforced.`] : []
 
-/** Chats have the grammar in a member of its own, responses beside its type. */
+/** Chats put the grammar in its own member, responses beside its type. */
 function grammarIn(format: Custom['format']): { syntax?: unknown; definition?: unknown } | null {
   if (format?.type !== 'grammar') return null
   return typeof format.grammar === 'object' && format.grammar !== null ? format.grammar : format
@@ -322,7 +322,7 @@ function grammarIn(format: Custom['format']): { syntax?: unknown; definition?: u
 
 export const argumentsOfInput = (input: string): string => JSON.stringify({ input })
 
-/** The input of a custom tool in its function's arguments, or the arguments if an engine wrote no such object. */
+/** The input of a custom tool in its function's arguments, or the arguments if they contain no such text. */
 export function inputOf(args: string): string {
   try {
     const { input } = JSON.parse(args) as { input?: unknown }
@@ -332,12 +332,12 @@ export function inputOf(args: string): string {
   }
 }
 
-/** A chat whose tools and calls are all of functions or servers; `customs` are the names of those that were not. */
+/** A chat without custom tools: all tools and calls are functions or MCP servers. */
 export type FunctionChat = Omit<ChatInput, 'messages'> & { messages: ChatMessage[] }
 
 /**
- * A chat with its custom tools and their calls as functions (docs/api.md 4). Throws 400 `validation_error` for a tool or
- * a call that has no name.
+ * A chat with its custom tools and their calls as functions (docs/api.md 4). `customs` are the names of those tools.
+ * Throws 400 `validation_error` for a tool or a call without a name.
  */
 export function withoutCustoms(sent: ChatInput): {
   input: FunctionChat

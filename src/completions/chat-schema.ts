@@ -11,7 +11,7 @@ const ImagePart = t.Object({
 })
 
 const MaybeImage = t.Optional(nullable(ImageUrl))
-/** An image as other formats have it: `image`, `data` or `source` holds an address or base64. */
+/** An image in other formats: `image`, `data` or `source` holds a URL or Base64. */
 const OtherImagePart = t.Object({
   type: oneOf(['image'] as const),
   image: MaybeImage,
@@ -19,11 +19,11 @@ const OtherImagePart = t.Object({
   source: t.Optional(nullable(t.Object({ data: MaybeImage, url: MaybeImage }))),
 })
 
-/** Texts replace these before a chat is read (docs/api.md 33.3). */
+/** Replaced by texts before a chat is read (docs/api.md 33.3). */
 const FilePart = t.Object({ type: oneOf(['file'] as const), file: JsonObject })
 const AudioPart = t.Object({ type: oneOf(['input_audio'] as const), input_audio: JsonObject })
 
-/** What assistants are sent back with: a refusal is text, thoughts are for engines that want them back. */
+/** Parts of an assistant's message that clients send back. Thoughts go to engines that need them. */
 const RefusalPart = t.Object({ type: oneOf(['refusal'] as const), refusal: t.String() })
 const ThinkingPart = t.Object({ type: oneOf(['thinking'] as const), thinking: t.String() })
 const ReasoningPart = t.Object({
@@ -47,7 +47,7 @@ const FUNCTION_NAME = form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits,
 
 const Name = t.String({ maxLength: 64 })
 const ArgumentsText = t.String({ maxLength: 1_000_000 })
-/** A call of a function, or of a custom tool, which has one text for its input. */
+/** A call of a function, or of a custom tool, whose input is one text. */
 const SentCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),
   type: t.Optional(nullable(oneOf(['function', 'custom'] as const))),
@@ -58,7 +58,7 @@ const SentCall = t.Object({
 type SentCall = Static<typeof SentCall>
 export type FunctionCall = Omit<SentCall, 'function' | 'custom'> & { function: NonNullable<SentCall['function']> }
 
-/** `developer` is read as `system`; `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
+/** `developer` is read as `system`. `tool` and `function` are accepted and ignored without tools (docs/api.md 4). */
 export const ChatMessage = t.Object({
   role: oneOf(['system', 'developer', 'user', 'assistant', 'tool', 'function'] as const),
   content: t.Optional(nullable(t.Union([t.String(), t.Array(Part)]))),
@@ -69,7 +69,7 @@ export const ChatMessage = t.Object({
 })
 
 export type SentMessage = Static<typeof ChatMessage>
-/** A message whose calls are all of functions. */
+/** A message with function calls only. */
 export type ChatMessage = Omit<SentMessage, 'tool_calls'> & { tool_calls?: FunctionCall[] | null }
 
 const Signature = t.Object({
@@ -79,7 +79,7 @@ const Signature = t.Object({
   strict: t.Optional(nullable(t.Boolean())),
 })
 
-/** A function the client runs itself. */
+/** A function that the client runs itself. */
 export type FunctionTool = { type: 'function'; function: Static<typeof Signature> }
 
 const Custom = t.Object({
@@ -89,8 +89,8 @@ const Custom = t.Object({
 })
 
 /**
- * A tool as clients send it: some leave out the type, some have the members of the function beside it. A custom tool
- * takes one text in place of arguments.
+ * A tool as clients send it. Some omit the type, some put the members of the function beside it. A custom tool takes
+ * one text instead of arguments.
  */
 export const GivenTool = t.Object({
   type: t.Optional(nullable(oneOf(['function', 'custom'] as const))),

@@ -8,7 +8,7 @@ import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings
 import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type SentImage } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
 
-/** Where a native order holds the data or the URL of an image. */
+/** Path of the data or the URL of an image in a native order. */
 const pathOfAttachment = ({ type }: Attachment, place: number): string =>
   `attachments[${place}].${type === 'image_base64' ? 'data' : 'url'}`
 
@@ -23,7 +23,7 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
   turn: null,
 })
 
-/** Translates a native order (docs/api.md 2.1); the account's settings fill in what it leaves out. */
+/** Translates a native order (docs/api.md 2.1). The account's settings fill in what the order leaves out. */
 export function requestFromOrder(
   input: CompletionInput,
   settings: Settings,
@@ -46,7 +46,7 @@ export function requestFromOrder(
       componentLibrary: input.component_library ?? 'svc',
     },
     usesSoul: input.brand_soul ?? true,
-    // The question before an answer of mode `image` asked for that picture.
+    // If the answer was in mode `image`, the question before it asked for that picture.
     context:
       inline && !ignoresInline
         ? inline.messages.map(({ role, content }, place) => {
@@ -76,7 +76,7 @@ export function requestFromOrder(
     warnings: [
       ...modeWarnings(mode),
       ...(ignoresInline ? ['"conversation" was ignored because "conversation_id" was sent.'] : []),
-      // Clients of other services may take this route for theirs, whose members are ignored here (docs/api.md 1.1).
+      // Clients of other services may use this route by mistake. Their members are ignored here (docs/api.md 1.1).
       ...((input as { model?: unknown }).model == null ? [] : [MODEL_IGNORED]),
       ...ignoredWarning(ignoredNamesIn(input)),
     ],
@@ -103,7 +103,7 @@ function pictureOf({
 }
 
 /**
- * Without `conversation_id` a conversation is made; `null`, inline context and stealth store none (docs/api.md 2.2).
+ * Without `conversation_id` a conversation is created. `null`, inline context and stealth store none (docs/api.md 2.2).
  */
 function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['conversation'] {
   if (input.conversation_id != null) {
@@ -133,8 +133,8 @@ const emptyPromptText = () =>
   )
 
 /**
- * Checks what the schema of an order cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within
- * 50 keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
+ * Checks what the schema of an order cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within 50
+ * keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
 export function assertOrder(input: CompletionInput): void {
   if (isBlank(input.prompt)) throw emptyPromptText()

@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 import { MODES } from './schema'
 
-/** Seconds an answer may be served from the cache (docs/api.md 22.1). */
+/** Seconds that the cache may serve an answer, by mode (docs/api.md 22.1). */
 const TTL_S: Record<string, number> = {
   think: 3600,
   code: 3600,
@@ -58,7 +58,7 @@ export const completionSettings = {
 
 const ONLY_IDENTICAL = 'The cache only serves identical requests and uses no embeddings. Unset this variable.'
 
-/** Settings of the comparison of prompts by embeddings, which told apart nothing but their openings. */
+/** Retired settings of the comparison of prompts by embeddings. It only told apart how prompts began. */
 export const retiredCompletionSettings: readonly Retired[] = [
   { name: 'cacheSimilarity', env: 'SVC_CACHE_SIMILARITY', about: ONLY_IDENTICAL },
   { name: 'embeddingsBaseUrl', env: 'SVC_EMBEDDINGS_BASE_URL', about: ONLY_IDENTICAL },
@@ -66,11 +66,11 @@ export const retiredCompletionSettings: readonly Retired[] = [
   { name: 'embeddingsModel', env: 'SVC_EMBEDDINGS_MODEL', about: ONLY_IDENTICAL },
 ]
 
-/** How answers are cached. */
+/** Rules for caching answers. */
 export type CacheRules = {
   enabled: boolean
   maxBytes: number
-  /** Seconds an answer is served, by resolved mode; answers to mode `auto` use the value of `auto`. */
+  /** Seconds that an answer is served, by resolved mode. Answers to mode `auto` use the value of `auto`. */
   ttlS(mode: string): number
 }
 

@@ -33,10 +33,10 @@ export function decide(house: House, run: Run): void | Promise<void> {
   return mode === 'auto' ? decideFreely(house, run) : settleOn(house, run, { ...NAMED, mode: workOf(mode) }, [])
 }
 
-/** A mode that the caller named. */
+/** The choice for a mode that the caller named. */
 const NAMED = { source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null } as const
 
-/** Chooses the mode of a request that leaves it to this server. */
+/** Chooses the mode of a request in mode `auto`. */
 async function decideFreely(house: House, run: Run): Promise<void> {
   const { classifier, engines, clock } = house
   const { request, guidance } = run
@@ -44,12 +44,12 @@ async function decideFreely(house: House, run: Run): Promise<void> {
   const ready =
     guidance &&
     (await house.routing.ready(guidance, request.prompt, trialOf({ ...run.call, signal: run.deadline.signal })))
-  // The mode of the run that made these calls; null when none of them is ours.
+  // The mode of the run that made these calls. Null when none of them is ours.
   const modes = ENGINES.map(({ mode }) => mode)
   const begun = request.answeredCalls?.map((id) => modeOfCall(id, modes)).find((mode) => mode !== null) ?? null
-  // `auto` stays with the picture that the caller asks to change.
+  // `auto` stays with the picture that the caller wants changed.
   const isChange = run.history.findLast(({ role }) => role === 'user')?.pictured && changesPicture(request.prompt)
-  // `auto` works the page of a browser session where the prompt plainly asks for that (docs/api.md 16.4).
+  // `auto` uses the page of a browser session if the prompt plainly asks for that (docs/api.md 16.4).
   const drivesBrowser = request.mode === 'auto' && run.browserTools.length > 0 && readBrowsing(request.prompt) !== null
   const chosen = isChange
     ? AFTER_PICTURE
@@ -59,7 +59,7 @@ async function decideFreely(house: House, run: Run): Promise<void> {
           mode: request.mode,
           prompt: request.prompt,
           hasImages: request.images.length > 0,
-          // Who makes videos is not chosen by the engine of the mode.
+          // Videos do not depend on the engine of their mode.
           answers: (mode) => mode === 'video' || engines.isConnected(engineFor(run, mode, null, engines)),
           origin: originOf(run.call),
           ...(request.answeredCalls ? { goesOn: { mode: begun } } : {}),
@@ -76,7 +76,7 @@ function settleOn(house: House, run: Run, choice: Choice, skipped: readonly stri
   const work = choice.mode
   const isMedia = work === 'image' || work === 'video'
   const wanted = engineFor(run, work, choice.engine, engines)
-  // A rule is no reason for a 503 where the mode has an engine that answers.
+  // If the rule's engine is not connected but the mode's engine is, the latter answers instead of a 503.
   const engineId = engines.isConnected(wanted) ? wanted : engineFor(run, work, null, engines)
   const hasLeft = engineId !== wanted
   run.resolvedMode = isStealth(request.mode) ? request.mode : work
@@ -101,7 +101,7 @@ function settleOn(house: House, run: Run, choice: Choice, skipped: readonly stri
   return request.servers ? bringServed(run, request.servers, house.tools).then(rest) : rest()
 }
 
-/** What the engine gets: the prompt, images, and the newest turns that fit its window with a summary of older ones. */
+/** Builds the engine's input: the prompt, images, and the newest turns that fit, with a summary of older ones. */
 function assemble(house: House, run: Run, work: string): void | Promise<void> {
   const { request } = run
   const { engines } = house
@@ -119,9 +119,9 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
   if (sees) return showImages(run, house.outbound)
   if (run.history.length) run.history = withoutBlank(run.history)
   if (!images.length) return
-  // What an engine that sees no images is sent. Their URLs are checked all the same. Throws 400 `url_blocked`.
+  // For an engine that takes no images. Their URLs are checked all the same. Throws 400 `url_blocked`.
   for (const image of images) assertUrl(image, house.outbound)
-  // Without the images nothing is left of the question.
+  // Without the images nothing remains of the question.
   if (isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
   run.warnings = [
     ...run.warnings,
@@ -131,8 +131,8 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
 }
 
 /**
- * A sealed run reaches nothing else, so it starts no job either: where `auto` chose a video, it answers with text. So
- * does an order with functions, a JSON form or an output limit, which only text can keep (docs/api.md 29.1).
+ * A sealed run starts no job, because a job is outside of the request: if `auto` chose a video, it answers with text.
+ * The same applies to an order with functions, a JSON form or an output limit, which need text (docs/api.md 29.1).
  */
 function withoutJob(run: Run, choice: Choice, engines: EngineService): Choice {
   const { request } = run
@@ -171,13 +171,13 @@ function assembleText({ engines, tools }: House, run: Run, work: string, sees: b
   run.history = turns
   run.system = summary === null ? voice : [voice, summary].filter(Boolean).join('\n\n')
   run.promptTokens = fixed + engines.countPrompt(turns) + (summary === null ? 0 : engines.countTokens(summary))
-  // An engine that is not connected has no window; asking it answers 503.
+  // An engine that is not connected has no window. Calling it answers 503.
   if (window > 0 && run.promptTokens > window) throw promptTooLong(run.promptTokens, window, request)
   // Pictures are charged each and videos by their seconds, not by tokens (docs/api.md 2.2).
   if (work === 'image' || work === 'video') run.promptTokens = 0
 }
 
-/** What shapes the voice of an answer (docs/api.md 2.1). */
+/** Everything that shapes the voice of an answer (docs/api.md 2.1). */
 export type Voice = {
   mode: string
   persona: 'svc' | 'none' | { system_prompt: string }
@@ -185,7 +185,7 @@ export type Voice = {
   style: { format?: string | undefined; preciseness?: string | undefined; intent?: string | undefined } | null
   branding: boolean
   componentLibrary: string
-  /** The key's brand soul; null when it has none, it is off, or the call turned it off (docs/api.md 20). */
+  /** The key's brand soul. Null when it has none, it is off, or the call turned it off (docs/api.md 20). */
   soul: BrandSoul | null
   /** The user's memories that match the prompt (docs/api.md 22.6). */
   memories: readonly string[]
@@ -221,11 +221,11 @@ const memoryOf = ({ memories }: Voice): string =>
 
 const bullets = (items: readonly string[]): string => items.map((item) => `- ${oneLine(item)}`).join('\n')
 
-/** Free text from the caller stays on its line and cannot open a new section of the prompt. */
+/** Keeps the caller's free text on one line, so that it cannot open a new section of the prompt. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /**
- * In order of precedence: the engine named, an override, a routing rule's, a skill's, the mode's (docs/api.md 22.3).
+ * In order of precedence: the named engine, an override, a routing rule's, a skill's, the mode's (docs/api.md 22.3).
  */
 function engineFor({ request, active }: Run, work: string, ofRule: string | null, engines: EngineService): string {
   const { engine, overrides, mode } = request
@@ -236,18 +236,18 @@ function engineFor({ request, active }: Run, work: string, ofRule: string | null
 /** Modes that get the server's own tools even when the request brings none (docs/api.md 22.5). */
 const ACTING_MODES = new Set(['think', 'code', 'research', 'domain_analysis'])
 
-/** A client that runs the tool loop itself gets no server tools: it could not tell their calls from its own. */
+/** A client that runs the tool loop itself gets no server tools, because it could not tell their calls from its own. */
 function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
   const { request, call, active, served, browserTools, researchRun: research } = run
   if (request.functions) return servedHere(run, tools)
-  // Those that a skill may use are no reason to offer the others, too.
+  // Counts browser tools only if the request names a session. Those that a skill may use are no reason to offer others.
   const bound = request.browserSession ? browserTools.length : 0
   const brought = request.tools.length + active.tools.length + served.tools.length + bound > 0
   const system = !request.sealed && (brought || ACTING_MODES.has(mode))
   if (!system && !brought) return null
   const approved = approvedIn(request.metadata)
   const stealth = isStealth(request.mode)
-  // A run in this mode writes the code itself; one that researches comes here when there is nothing to read.
+  // In mode `code` the run writes the code itself. A research run gets here only when it found nothing to read.
   const without = mode === 'code' ? ['generate_code'] : research ? ['deep_research'] : []
   const toolset = tools.assemble({
     inline: request.tools,
@@ -266,7 +266,7 @@ function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
 const TOOLS_LEFT_OUT =
   'Tools of this server and of the active skills were left out, because the engine of this mode does not support tools.'
 
-/** Tools that the request did not bring are not offered to an engine that calls none. */
+/** Tools that the request did not bring are not offered to an engine that cannot call tools. */
 const mayOffer = ({ request, engineId }: Run, engines: EngineService): boolean =>
   request.tools.length > 0 || request.servers !== undefined || engines.callsTools(engineId)
 
@@ -281,7 +281,7 @@ const AFTER_PICTURE: Choice = {
 
 const NO_TEXT = 'asks for a picture or a video, and this request can only be answered with text'
 
-/** Names the parameters that the engine does not have (docs/api.md 29.3). */
+/** Warns about parameters that the engine does not have (docs/api.md 29.3). */
 function unsentIn({ sampling, reasoning, ignores }: Run['request'], sent: readonly string[]): string[] {
   if (!sampling && !reasoning?.effort) return []
   // The service itself ends an answer at a text of `stop`.
@@ -302,7 +302,7 @@ const IN_BROWSER: Choice = {
 
 const NO_HISTORY = { turns: [], summary: null }
 
-/** An image as it is counted, whatever is in it. */
+/** A stand-in for an image when counting tokens. Its content does not matter. */
 const UNSEEN = { type: 'image' as const, mimeType: '', base64: '' }
 
 /** Tokens of everything but the history. */
@@ -319,7 +319,7 @@ function countFixed({ request, toolset, offered: client }: Run, system: string |
 
 /**
  * Builds the system prompt in a fixed order: persona, brand soul, skills, memory, mode, personality, style. A custom
- * persona replaces the default one and the personality; `none` leaves out both, and mode instructions other than a
+ * persona replaces the default persona and the personality. `none` omits both, and all mode instructions except a
  * required output format. A brand soul applies with every persona, and its own persona replaces the default one.
  */
 export function assembleSystem(voice: Voice): string | null {
@@ -360,7 +360,7 @@ function instructionOf({ mode, componentLibrary, persona }: Voice): string {
 
 function personalityOf({ personality }: Voice): string {
   if (!personality) return ''
-  // Strength of a trait in words; a trait at or below 10 says nothing.
+  // Strength of a trait in words. A trait at or below 10 adds nothing.
   const traits = Object.entries(personality.traits)
     .filter(([, value]) => value > 10)
     .map(([trait, value]) => `${value > 75 ? 'very' : value > 40 ? 'rather' : 'slightly'} ${trait}`)

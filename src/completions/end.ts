@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000
 type Ending = RunEnding & {
   /** Null when no engine answered: the run failed, or its answer was cached. */
   agentResult: AgentResult | null
-  /** Null for a run that failed without one. */
+  /** Null for a failed run without an answer. */
   answer: StoredAnswer | null
   /** Every guardrail that fired. */
   guardrails: readonly Firing[]
@@ -45,22 +45,21 @@ const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
   result !== null && (result.fallbackUsed || routing.fallback_used)
 
 /**
- * For a complete or interrupted answer: what was produced is charged and stored. Money, conversation, usage, audit and
- * event are written in one transaction, and only then the answer is given (docs/design.md 1.4). `broken`: the error
- * that ended it.
+ * Charges and stores a complete or interrupted answer. One transaction writes money, conversation, usage, audit and
+ * event, and the answer is returned only after it (docs/design.md 1.4). `broken`: the error that ended the answer.
  */
 export async function finish(house: House, run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
   const cost = run.hold ? Math.min(costOfTurns(house.prices, result.turns), run.hold.amount) : 0
   const answer = toAnswer(run, result, house.engines.describe(result.engineId), house.clock.now())
   const code = workOf(run.resolvedMode) === 'code' ? await receiveCode(house, run, answer.content, answer) : []
   failpoint('engine_done_before_settle')
-  // Whether its stages or its tools made a file.
+  // True if the run's stages or tools made a file.
   const hasFiles = code.length > 0 || run.pictures.length > 0 || !!run.spent.made?.artifacts.length
   const { alongside, isApart } = run.request
   const isPlain = !(hasFiles || run.later || run.conversationId || (alongside && !isApart) || run.call.once)
   const unit = async (tx: Tx) => {
     if (hasFiles) answer.artifacts = await artifactsOf(house, tx, run, code)
-    // Nothing when the hold had ended: another node released it while this process was paused.
+    // 0 if the hold had ended: another node released it while this process was paused.
     run.costMicro = run.hold ? await house.billing.settle(tx, run.hold, cost) : 0
     if (run.later) await run.later.begin(tx)
     if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
@@ -76,7 +75,7 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
   return answer
 }
 
-/** The transaction that ends a run. Files of one that is not kept are removed, unless it is not known whether it is. */
+/** The transaction that ends a run. If it fails, the run's files are removed, unless the outcome is unknown. */
 const ending = (house: House, run: Run, unit: (tx: Tx) => Promise<void>, isPlain = false): Promise<void> =>
   house.holds.ending(run.request.accepted ? null : run.hold, unit, isPlain).catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
@@ -87,7 +86,7 @@ async function discard({ files }: House, { drafts }: Run): Promise<void> {
   await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
 }
 
-/** For a run without an answer: the hold is released and the failure recorded. */
+/** Ends a run without an answer: releases the hold and records the failure. */
 async function fail(house: House, run: Run, error: unknown): Promise<void> {
   run.ticket?.correct(0)
   await discard(house, run)
@@ -99,8 +98,8 @@ async function fail(house: House, run: Run, error: unknown): Promise<void> {
 }
 
 /**
- * For a run that ended early. Charges the text the caller saw, or the finished turns when the caller left or time
- * ran out. Charges nothing when no answer came or the service failed (docs/api.md 2.4). Returns the error to throw.
+ * Ends a run that stopped early. Charges the text that the caller saw, or the finished turns when the caller left or
+ * time ran out. Charges nothing without an answer or on failure (docs/api.md 2.4). Returns the error to throw.
  */
 export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
   const why = explained(run, error)
@@ -116,7 +115,7 @@ export async function abandon(house: House, run: Run, error: unknown): Promise<u
   return why
 }
 
-/** For a cached answer: stored as a turn and recorded, but not charged. */
+/** Stores a cached answer as a turn and records it, but does not charge it. */
 export async function replay(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
   const answer = cached.artifacts.length
     ? { ...cached, artifacts: await linkedAnew(house, run, cached.artifacts) }
@@ -134,7 +133,7 @@ export async function replay(house: House, run: Run, cached: StoredAnswer): Prom
   return answer
 }
 
-/** Stores the turn. Calls of the client's functions are not one: it continues with their results. */
+/** Stores the turn. Calls of the client's functions do not end a turn, which continues with their results. */
 async function keepTurn(
   { conversations }: House,
   tx: Tx,
@@ -154,7 +153,7 @@ async function keepTurn(
   else await conversations.start(tx, owner, run.conversationId, turn)
 }
 
-/** What is noted of an answer in its conversation. */
+/** Data that the conversation keeps about an answer. */
 export const aboutOf = ({ request, costMicro }: Run, answer: StoredAnswer, isInterrupted: boolean) => ({
   mode: request.mode,
   resolvedMode: answer.resolvedMode,
@@ -174,8 +173,8 @@ function remember(
   answer: StoredAnswer,
 ): void {
   if (cacheKey === null || later) return
-  // Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool, as
-  // a search that failed may succeed a minute later.
+  // Only complete answers are cached: not cut short, not ended early for lack of credit, and without a failed tool,
+  // because a search that failed may succeed a minute later.
   const { finish, toolUses, warnings } = result
   if (finish !== 'stop' || warnings.length || toolUses.some(({ status }) => status !== 'success')) return
   // `auto` may choose another mode later, so its answers have their own time to live (docs/api.md 22.1).
@@ -196,7 +195,7 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
   // A guardrail may have changed the content since.
   const spoken = contentOf(result.spoken ?? []) === content ? result.spoken : undefined
-  // Of a refusal there is nothing more to ask.
+  // A refusal gets no follow-ups.
   const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(content)
   const isNamed = run.warnings.some((warning) => /\blogprobs\b/.test(warning))
   const lacksLikely = run.request.sampling?.logprobs !== undefined && !logprobs.length && !isNamed
@@ -235,13 +234,13 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   return Object.assign(answer, sumDetails([result]))
 }
 
-/** Why the content does not have the form that was asked for; null when it has it or none was asked for. */
+/** Why the content does not have the requested form. Null if it has, or if none was requested. */
 function refusalOf({ request }: Run, { content, finish }: AgentResult): string | null {
   const problem = request.checkJson?.(content) ?? null
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
 
-/** Records a run with a usage row, an audit row and an event; never stores the prompt itself (docs/api.md 2). */
+/** Records a run with a usage row, an audit row and an event. Never stores the prompt (docs/api.md 2). */
 async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<void> {
   await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
   if (ending.guardrails.length) await emitFirings(house.events, tx, run, ending.guardrails)
@@ -250,7 +249,7 @@ async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<v
   await house.events.emit(tx, completionCreated, ownerOf(run.call.caller), factsOf(run, ending.answer), run.call)
 }
 
-/** Keeps request and answer if the account wants it: never of stealth modes, nor what a guardrail changed. */
+/** Stores request and answer if the account wants that, except in stealth modes or if an input rule fired. */
 async function keep({ settings, clock }: House, tx: Tx, run: Run, { agentResult, answer }: Ending): Promise<void> {
   const { request, call } = run
   const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)
@@ -264,7 +263,7 @@ async function keep({ settings, clock }: House, tx: Tx, run: Run, { agentResult,
   })
 }
 
-/** Records a request that the guardrail policy blocked: nothing was run or billed. */
+/** Records a request that the guardrail policy blocked. Nothing was run or billed. */
 export async function recordRefused(house: House, tx: Tx, run: Run): Promise<void> {
   const guardrails = run.guard?.firings ?? []
   const errorCode = 'guardrail_blocked'
@@ -339,13 +338,13 @@ function recordAudit(
   }
   return audit.record(tx, run.call, entry, insert)
 }
-/** The id in the body that the caller got: a cached answer has the one it was made with (docs/api.md 14.2). */
+/** The id in the caller's response. A cached answer keeps its first id (docs/api.md 14.2). */
 function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
   const id = answer?.id ?? own
   return request.isChat ? chatIdOf(id) : id
 }
 
-/** What the event says of an answer: of a stealth one neither tools nor metadata. */
+/** The event's data about an answer. A stealth answer shows neither tools nor metadata. */
 function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
   const { call, request } = run
   const isQuiet = isStealth(request.mode)
@@ -357,7 +356,7 @@ function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
     model: answer.model,
     conversation_id: run.conversationId,
     api_key_id: keyIdOf(call.caller),
-    // Tools have told of their own charges.
+    // Tools report their own charges in their own events.
     usage: { ...usageOf(run, answer), cost_cents: microToCents(run.costMicro) },
     tools_used: isQuiet ? [] : answer.toolsUsed.map(({ name, status }) => ({ name, status })),
     artifact_count: answer.artifacts.length,
@@ -391,7 +390,7 @@ export function partial({ engines }: House, { engineId, promptTokens, spent }: R
   }
 }
 
-/** Why a run ended, in terms of its caller: the time was up, the client left, or the prompt is too long. */
+/** Why a run ended, in the caller's terms: the time was up, the client left, or the prompt is too long. */
 function explained(run: Run, error: unknown): unknown {
   if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.request.mode)
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()

@@ -6,7 +6,7 @@ import { recordRefused } from './end'
 import { readJsonAnswer, wantsJson, workOf } from './rules'
 import type { CompletionRequest, House, Run } from './run'
 
-/** The hold-back of a streamed answer; null when no rule needs one. */
+/** The hold-back of a streamed answer. Null when no rule needs one. */
 export const holdBackOf = (run: Run): HoldBack | null =>
   run.guard?.holdBack({ ...aboutAnswer(run), sources: [] }, run.deadline.signal) ?? null
 
@@ -17,7 +17,7 @@ const withheld = (run: Run, result: AgentResult, by: Blocked): AgentResult => ({
   toolCalls: [],
 })
 
-/** What an answer can be grounded in: the prompt, the conversation, memories, skills and tool results. */
+/** Sources that can ground an answer: the prompt, the conversation, memories, skills and tool results. */
 const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: AgentResult): string[] => [
   request.prompt,
   ...history.flatMap(({ content }) =>
@@ -31,15 +31,15 @@ const sourcesOf = ({ request, history, memories, active }: Run, { toolUses }: Ag
 type Brought = Pick<CompletionRequest, 'tools' | 'functions'>
 
 /**
- * The texts that the caller wrote into tool definitions. `prose` may be redacted; names and values are `fixed`, because
- * redacting a part would change their meaning.
+ * The caller's texts in tool definitions. `prose` may be redacted. Names and values are `fixed`, because redacting a
+ * part would change their meaning.
  */
 type ToolWords = { prose: string[]; fixed: string[] }
 
 /** Members of a JSON Schema that are prose. */
 const PROSE = new Set(['description', 'title', '$comment'])
 
-/** Members of a schema that hold schemas by name; the caller chose the names. */
+/** Members of a schema that hold schemas by name. The caller chose the names. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
 /** Members of a schema that hold plain values. */
@@ -86,7 +86,7 @@ type Voice = CompletionRequest['voice']
 
 const USUAL_LIBRARY = 'svc'
 
-/** The caller's own texts of persona, style and component library; empty strings for absent ones. */
+/** The caller's own texts of persona, style and component library. Empty strings for absent texts. */
 const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => [
   typeof persona === 'object' ? persona.system_prompt : '',
   style?.format ?? '',
@@ -97,8 +97,8 @@ const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => 
 
 /**
  * Checks everything a request brings against the caller's policy, before anything is billed (docs/api.md 12). Applies
- * redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and
- * leaves the result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
+ * redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and stores the
+ * result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
  */
 export async function guardInput(house: House, run: Run): Promise<void> {
   const { guard, deadline, request } = run
@@ -121,7 +121,7 @@ export async function guardInput(house: House, run: Run): Promise<void> {
   await guardToolDefinitions(house, run, guard)
 }
 
-/** Persona and style, assistant turns that the caller sent, and memories: the engine reads them as well. */
+/** Checks persona and style, the caller's assistant turns, and memories, because the engine reads them as well. */
 async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<void> {
   const { signal } = run.deadline
   const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
@@ -135,7 +135,7 @@ async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<
   run.memories = left
 }
 
-/** Tools of the caller. Matches in descriptions are redacted; a match in a name or a value is refused. */
+/** Checks the caller's tools. Matches in descriptions are redacted. A match in a name or a value is rejected. */
 async function guardToolDefinitions(house: House, run: Run, guard: Guard): Promise<void> {
   if (!run.request.tools.length && !run.request.functions) return
   const words = wordsOfTools(run.request)
@@ -149,7 +149,7 @@ async function guardToolDefinitions(house: House, run: Run, guard: Guard): Promi
   )
 }
 
-/** Redacts stored turns of the user again, as they may be older than the policy. */
+/** Redacts the user's stored turns again, because they may be older than the policy. */
 async function guardHistory(run: Run, guard: Guard): Promise<void> {
   const stored = run.history.slice(0, run.history.length - run.request.context.length)
   const messages = stored.filter(isUserTurn)
@@ -211,7 +211,7 @@ async function guardToolResult(turn: ToolTurn, { deadline }: Run, guard: Guard):
   return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
-/** Replaces members of the request, and its turns in the history, where they follow the stored ones. */
+/** Replaces members of the request, and the request's turns in the history, which follow the stored turns. */
 function replaceInRequest(run: Run, members: Partial<Run['request']>): void {
   const stored = run.history.slice(0, run.history.length - run.request.context.length)
   run.request = { ...run.request, ...members }
@@ -243,7 +243,7 @@ function wordsOfTools(brought: Brought): ToolWords {
   return { prose: [...prose], fixed: [...fixed] }
 }
 
-/** The tools with every prose text replaced by the result of `visit.prose`; `visit.fixed` gets all other texts. */
+/** The tools with each prose text replaced by the result of `visit.prose`. `visit.fixed` gets all other texts. */
 function rewriteTools({ tools, functions }: Brought, visit: Visit): Brought {
   return {
     tools: tools.map((tool) => {
@@ -309,8 +309,8 @@ function visitValue(value: unknown, visit: Visit): void {
 
 /**
  * The answer as it may be shown, stored and cached: redacted, or replaced when a rule of the caller's policy blocks it
- * (docs/api.md 12). Of a streamed answer the hold-back knows what was blocked already. What the engine thought is not
- * checked, so a policy that checks answers shows none of it.
+ * (docs/api.md 12). For a streamed answer, the hold-back knows what it has already blocked. Reasoning is not checked,
+ * so a policy that checks answers removes it.
  */
 export async function guardOutput(run: Run, whole: AgentResult, guard: Guard): Promise<AgentResult> {
   const result = guard.hasRules('output')
@@ -335,7 +335,7 @@ function aboutAnswer({ system, request, resolvedMode }: Run) {
   return { systemPrompt: system, readJson: isJson ? readJsonAnswer : null, isCode }
 }
 
-/** Calls of the client's own functions are checked as tool calls; a blocked one is left out. */
+/** Checks calls of the client's own functions as tool calls. A blocked call is dropped. */
 async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Promise<AgentResult> {
   if (!result.toolCalls.length || !guard.hasRules('tool_call')) return result
   let stopped: Blocked | null = null
@@ -358,7 +358,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** How a research within a request stands among the tools that were used. */
+/** The tool use that represents a research run within a request. */
 export function researchUse(run: Run, { pages, citations }: Findings): ToolUse {
   return {
     id: run.id,
@@ -370,7 +370,7 @@ export function researchUse(run: Run, { pages, citations }: Findings): ToolUse {
   }
 }
 
-/** What the policy took out is told neither by tokens nor by citations: those lose their words, or go as it does. */
+/** Keeps text that the policy removed out of log probabilities and citations. */
 function unquoted(run: Run, result: AgentResult, { isWithheld }: { isWithheld: boolean }): AgentResult {
   const quiet = (use: ToolUse): ToolUse => {
     if (use.id !== run.id) return use

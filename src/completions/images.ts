@@ -23,12 +23,12 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
 const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048
 
-/** Pixels of one picture: those of the largest cameras, and far below what a header of a few bytes may claim. */
+/** Pixels of one picture. Enough for the largest cameras, but far less than a small header may claim. */
 const MAX_PIXELS = 250_000_000
 
 /**
- * The media type that the bytes of a picture are, whatever they are called. Throws 400 `validation_error` for what is
- * no PNG, JPEG, WebP or GIF, has no pixels or too many, or was cut off (docs/attacks.md O5). It draws nothing.
+ * The media type of a picture by its bytes, without decoding it. Throws 400 `validation_error` if it is no PNG, JPEG,
+ * WebP or GIF, has no pixels or too many, or was cut off (docs/attacks.md O5).
  */
 function typeOfPicture(bytes: Buffer, path: string): string {
   const size = imageSize(bytes)
@@ -47,8 +47,8 @@ type GivenImage = { attachment: Attachment; member: string; detail?: unknown }
 export const isImage = ({ type }: Part): boolean => type === 'image_url' || type === 'input_image' || type === 'image'
 
 /**
- * The image of a part of a chat in any of the forms that clients have for it, and the member it is in; null for other
- * parts. Throws 400 `validation_error` where the image is missing; `path` is that of the part.
+ * The image of a chat part in any form that clients use, and the member that holds it. Null for other parts. Throws 400
+ * `validation_error` if the image is missing. `path` is the path of the part.
  */
 export function imageIn(part: Part, path: string): GivenImage | null {
   if (part.type === 'image_url' || part.type === 'input_image') {
@@ -63,15 +63,15 @@ export function imageIn(part: Part, path: string): GivenImage | null {
   throw invalidInput(`${path}.image`, `"${path}.image" is missing.`)
 }
 
-/** How the base64 of a PNG, JPEG, GIF or WebP begins: some clients send it without the head of a data URL. */
+/** How the Base64 of a PNG, JPEG, GIF or WebP begins. Some clients send it without the head of a data URL. */
 const BARE = /^\s*(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR)/
 
 const attachmentOf = (text: string): Attachment =>
   BARE.test(text) ? { type: 'image_base64', data: text } : { type: 'image_url', url: text }
 
 /**
- * Puts into the run what the engine sees: the images of the prompt, and those of other turns and of tool results in
- * their places. Throws like {@link loadImages}.
+ * Loads the images into the run: those of the prompt, and those of other turns and of tool results in their places.
+ * Throws like {@link loadImages}.
  */
 export async function showImages(run: Run, outbound: Outbound): Promise<void> {
   const { request, deadline, history } = run
@@ -93,9 +93,9 @@ function withImages(turn: Message, images: readonly Image[]): Message {
 }
 
 /**
- * The images as data, in their order, each with the type that its bytes are. URLs are fetched here through the SSRF
- * guard (15 MiB and 10 s each), so that no engine fetches URLs for callers; the type they are served as is not read.
- * Throws 400 `url_blocked`, `validation_error`.
+ * The images as data, in their order, each with the type of its bytes. URLs are fetched here through the SSRF guard (15
+ * MiB and 10 s each), so that no engine fetches URLs for callers. The declared type is ignored. Throws 400
+ * `url_blocked`, `validation_error`.
  */
 function loadImages(images: readonly SentImage[], outbound: Outbound, signal: AbortSignal): Promise<Image[]> {
   return Promise.all(images.map(load))
@@ -143,8 +143,8 @@ export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbou
 }
 
 /**
- * Throws 400 on data that is not base64, is more than 15 MiB decoded or is no picture. `path` is where the data or the
- * URL is in the body.
+ * Throws 400 for data that is not Base64, is more than 15 MiB decoded or is no picture. `path` is the place of the data
+ * or the URL in the body.
  */
 export function assertAttachment(attachment: Attachment, path: string): void {
   const inline = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
@@ -161,12 +161,12 @@ function assertPicture(data: string, path: string): void {
   typeOfPicture(Buffer.from(data, 'base64'), path)
 }
 
-/** The beginning of a data URL. Its type is not looked at, because the bytes decide; only a text is no picture. */
+/** The beginning of a data URL. Any declared type but text is accepted, because the bytes decide. */
 const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
 
 /**
- * The base64 of an image as engines take it: without line breaks, without the head of a data URL, and in the usual
- * alphabet, not that of addresses (docs/api.md 6).
+ * The Base64 of an image as engines take it: without line breaks, without the head of a data URL, and in the standard
+ * alphabet instead of the URL-safe one (docs/api.md 6).
  */
 export const base64Of = (data: string): string =>
   data
@@ -176,5 +176,5 @@ export const base64Of = (data: string): string =>
 
 const USUAL: Readonly<Record<string, string>> = { '-': '+', _: '/' }
 
-/** The base64 of the image inside a data URL; null for any other URL. */
+/** The Base64 of the image inside a data URL. Null for any other URL. */
 const inlineOf = (url: string): string | null => (DATA_URL.test(url) ? base64Of(url) : null)

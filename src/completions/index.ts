@@ -1,4 +1,4 @@
-/** The way of a prompt to its answer: completions, chat format, voice and the agent loop. */
+/** The pipeline from a prompt to its answer: completions, chat format, voice and the agent loop. */
 export { createAgent, fitHistory } from './agent-loop'
 export { createSandbox, type Sandbox } from './agent-sandbox'
 export { TURN_GAP } from './agent-schema'

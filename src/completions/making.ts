@@ -8,7 +8,7 @@ import { researchUse } from './guard'
 import { isHandedOver, isStealth, workOf } from './rules'
 import type { House, Run } from './run'
 
-/** A thought that cost nothing and says nothing. */
+/** A result that costs nothing and has no content. */
 const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
   free: false,
   promptTokens: 0,
@@ -24,19 +24,19 @@ const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
   warnings: [],
 }
 
-/** How long `auto` waits for a research before it continues as a job (docs/api.md 2.4). */
+/** How long `auto` waits for research before it continues as a job (docs/api.md 2.4). */
 const HAND_OVER_MS = 60_000
 
 const IN_AUTO = { depth: 'basic', maxSources: 5 } as const
 
 const REQUESTED_FOR = { depth: 'advanced', maxSources: 10 } as const
 
-/** Larger pictures are described to an engine, and not sent. */
+/** A larger picture is described to the engine instead of sent. */
 const MAX_BASE_BYTES = 20 * 1024 * 1024
 
 /**
- * How much a run may research; null for one that does not. What asks for tools, functions or JSON is for the agent, and
- * so is a question in a conversation that nobody named research: its words alone do not say what is meant.
+ * How much a run may research. Null for no research. Requests with tools, functions or JSON go to the agent. So do
+ * questions in a conversation if the caller did not name the mode, because their words alone do not show what is meant.
  */
 export function researchOf({ request, history, resolvedMode }: Run): Run['researchRun'] {
   const isPlain =
@@ -52,8 +52,8 @@ export function researchOf({ request, history, resolvedMode }: Run): Run['resear
 }
 
 /**
- * Researches within a request, in the same way as `POST /research` (docs/api.md 2.4). Null when there is nothing to
- * read: then the engine answers from what it knows, and a warning says so.
+ * Does research within a request, in the same way as `POST /research` (docs/api.md 2.4). Null when there is nothing to
+ * read. The engine then answers from what it knows, and a warning reports that.
  */
 export async function research(
   { research, clock }: House,
@@ -136,19 +136,17 @@ async function filmNow(
   return { ...EMPTY, engineId: run.engineId, free, content, turns: [turn] }
 }
 
-/** Ends a run with a job that continues with its work: it is put in line in the commit that ends the run. */
+/** Ends a run with a job that continues its work. The job is queued in the transaction that ends the run. */
 function handOver(run: Run, later: Later, why: string): AgentResult {
   run.later = later
   const content = `${why}, so it continues as job ${later.id}. Read its progress and result at ${pollUrlOf(later.id)}.`
   return { ...EMPTY, engineId: run.engineId, content }
 }
 
-/**
- * Answers with a picture: a new one, or the one before it changed (docs/api.md 2.2). Throws what image engines throw.
- */
+/** Answers with a new or changed picture (docs/api.md 2.2). Throws what image engines throw. */
 export async function draw(house: House, run: Run): Promise<AgentResult> {
   const { request, call, deadline } = run
-  // The prompts before this one whose answers were pictures, oldest first.
+  // The earlier prompts whose answers were pictures, oldest first.
   const { prompt, changes } = pictureDescribed(
     request.prompt,
     run.history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : [])),
@@ -189,7 +187,7 @@ export async function draw(house: House, run: Run): Promise<AgentResult> {
   }
 }
 
-/** The picture that is to change, if the conversation has it; the caller's own. */
+/** The caller's picture that is to be changed, if the conversation has one. */
 async function pictureBefore({ files, store }: House, { history, call }: Run): Promise<MadeImage | null> {
   const id = history.findLast(({ pictured }) => pictured)?.pictureId
   const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined

@@ -20,8 +20,8 @@ const PLAIN_TIMEOUT_MS = 120_000
 const STREAM_TIMEOUT_MS = 600_000
 
 /**
- * The run of a request, with what it builds on (conversation, memories, skills, policies) and its deadline; a promise
- * where some of that has to be read. Throws 400 for unknown modes and engines, 404 `not_found` for a foreign
+ * Creates the run of a request, with its deadline and its context (conversation, memories, skills, policies). Returns a
+ * promise if some of that has to be read. Throws 400 for unknown modes and engines, 404 `not_found` for another owner's
  * conversation.
  */
 export function open(house: House, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
@@ -41,7 +41,7 @@ export function open(house: House, call: Call, request: CompletionRequest, write
   const recalls = !request.sealed && request.voice.persona !== 'none' && !isStealth(request.mode)
   const found: Found = [
     typeof conversation === 'object' ? conversations.history(ownerOf(caller), conversation.attach) : null,
-    // The caller says whether the key has a brand soul, so calls without one need no query.
+    // The caller states if the key has a brand soul, so calls without one need no query.
     request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
       ? house.brandSoulOf(store.read, caller.keyId)
       : null,
@@ -55,7 +55,7 @@ export function open(house: House, call: Call, request: CompletionRequest, write
     : Promise.all(found).then((all) => runOf(house, call, request, write, all))
 }
 
-/** What is read for a run: conversation, brand soul, memories, skills, routing preferences, guardrails. */
+/** Data that is read for a run: conversation, brand soul, memories, skills, routing preferences, guardrails. */
 type Here = [
   Awaited<ReturnType<House['conversations']['history']>> | null,
   Run['soul'],
@@ -73,8 +73,8 @@ const isHere = (found: Found): found is Here => !found.some((one) => one instanc
 
 function runOf(house: House, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
   const stealth = isStealth(request.mode)
-  // The browser tools of the session that the request names, or of one that a permitted skill begins (docs/api.md
-  // 16.4). Strangers who talk to the owner's AI begin none at its cost.
+  // The browser tools of the session that the request names, or of one that a permitted skill starts (docs/api.md
+  // 16.4). Visitors who talk to the owner's AI cannot start one at the owner's cost.
   if (request.browserSession)
     return house.browser
       .toolsFor(call, request.browserSession, stealth)
@@ -155,7 +155,7 @@ function newRun(
   }
 }
 
-/** A stream also ends with the server and with its caller's access. */
+/** A stream also ends when the server stops or the caller's access ends. */
 function startStreamDeadline({ access, clock, stopping }: House, { caller, signal }: Call): Deadline {
   const allowed = access.follow(caller)
   const deadline = startDeadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS)
@@ -199,9 +199,9 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
   turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
 
 /**
- * Counts the run towards the rate of its mode, once and as soon as the mode is known: of a mode that the caller named
- * before anything else (docs/api.md 1.5), of `auto` when it is decided or the cached answer found (docs/api.md 1.6).
- * Throws 429.
+ * Counts the run in the rate limit of its mode, once and as soon as the mode is known. For a mode that the caller
+ * named, this comes before anything else (docs/api.md 1.5). For `auto`, it comes when the mode is decided or the cached
+ * answer is found (docs/api.md 1.6). Throws 429.
  */
 export function countMode({ limiter }: House, run: Run): void | Promise<void> {
   if (run.isCounted || run.resolvedMode === 'auto') return
@@ -210,9 +210,9 @@ export function countMode({ limiter }: House, run: Run): void | Promise<void> {
 }
 
 /**
- * Reserves tokens, and then the most that the answer can cost; a free one needs only a balance. Before a stream, and
- * while writes fail, waits until the disk has it: what could not be recorded must not be said, nor an engine asked for
- * it. Throws 429, 503 `storage_unavailable`, 402.
+ * Reserves tokens, and holds the maximum price of the answer. For a free answer, only checks the balance. Before a
+ * stream, and while writes fail, waits until the hold is on disk. Otherwise the answer could be sent, or the engine
+ * called, without a record. Throws 429, 503 `storage_unavailable`, 402.
  */
 export async function admit(house: House, run: Run): Promise<void> {
   const { store, billing } = house
@@ -240,7 +240,7 @@ export async function admit(house: House, run: Run): Promise<void> {
   }
 }
 
-/** The most that the answer can cost, in micro-cents. A job holds its own price. Throws 402 beyond the run's limit. */
+/** The maximum price of the answer, in micro-cents. A job holds its own price. Throws 402 beyond the run's limit. */
 export function priceOf(house: House, run: Run): number {
   const { engines, prices } = house
   const work = workOf(run.resolvedMode)
@@ -270,8 +270,8 @@ function within({ bounds }: Run['request'], price: number): number {
 }
 
 /**
- * Output tokens that the credit covers in one more turn, at most those wanted. The hold covers the first turn and is
- * extended to cover this one too; if that fails, returns what the rest of the hold covers.
+ * Output tokens that the credit covers in one more turn, at most the wanted number. The hold covers the first turn and
+ * is extended to cover this one too. If that fails, returns what the rest of the hold covers.
  */
 export async function afford(house: House, run: Run, wanted: Wanted): Promise<number> {
   if (!run.hold) return wanted.completionTokens
@@ -300,7 +300,7 @@ async function grow({ billing }: House, run: Run, more: number): Promise<boolean
   }
 }
 
-/** Output tokens that `micro` micro-cents buy, at most `most`. */
+/** Output tokens that `micro` micro-cents buy, at most `max`. */
 function tokensFor(prices: Prices, engineId: string, micro: number, max: number): number {
   const thousand = prices.costOf(engineId, { completionTokens: 1_000 })
   return thousand === 0 ? max : Math.max(0, Math.min(max, Math.floor((micro * 1_000) / thousand)))

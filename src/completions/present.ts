@@ -10,14 +10,14 @@ import { firedIn } from './rules'
 import type { Run } from './run'
 import type { ChatCompletion, ChatCompletionId, Completion, CompletionId, FinishReason, Usage } from './schema'
 
-/** The id that chat clients see; it differs from the completion id in its prefix only. */
+/** The id that chat clients see. It differs from the completion id only in its prefix. */
 export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
 
-/** The content of an answer whose turns spoken this. */
+/** The content of an answer with these turns. */
 export const contentOf = (spoken: readonly SpokenTurn[]): string =>
   spoken.flatMap(({ text }) => text || []).join(TURN_GAP)
 
-/** What was done for an answer, turn by turn: the tools that ran before a turn spoke, its thoughts, its words. */
+/** The steps of an answer, turn by turn: the tools that ran before the turn, its reasoning and its text. */
 export function turnsOf({ spoken, toolsUsed, reasoning, content }: StoredAnswer) {
   if (!spoken && !toolsUsed.length) return [{ reasoning, text: content, tools: toolsUsed }]
   const turns = spoken ?? [
@@ -52,11 +52,11 @@ export function toCompletion(run: Run, answer: StoredAnswer): Completion {
   }
 }
 
-/** What the run and its tools were charged. Tools are charged by themselves, with rows of usage of their own. */
+/** The charges of the run and its tools, in cents. Tools are charged by themselves, with their own usage rows. */
 const costOf = ({ costMicro, isCached }: Run, { toolCents }: StoredAnswer): number =>
   isCached ? microToCents(costMicro) : microToCents(costMicro + centsToMicro(toolCents))
 
-/** What an answer took, and what this run was charged for it. */
+/** The tokens of an answer, and the charge of this run. */
 export const usageOf = (run: Run, answer: StoredAnswer): Usage => ({
   cost_cents: costOf(run, answer),
   ...tokensOf(run, answer),
@@ -69,7 +69,7 @@ const tokensOf = ({ isCached }: Run, { promptTokens, completionTokens }: StoredA
   ...(isCached ? { cached: true as const } : {}),
 })
 
-/** Tokens with their parts, as chat clients read them (docs/api.md 33.4). */
+/** Tokens with their details, in the chat format (docs/api.md 33.4). */
 export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage'] => ({
   ...tokensOf(run, answer),
   prompt_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, audio_tokens: 0 },
@@ -81,7 +81,7 @@ export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage
   },
 })
 
-/** Members that only some answers have; the `done` frame of a stream has them too. */
+/** Members that only some answers have. The `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Run) {
   return {
     routing: answer.routing,
@@ -99,7 +99,7 @@ const guardrailsOf = (run: Run, answer: StoredAnswer) => {
   return guardrails.length ? { guardrails: [...guardrails] } : {}
 }
 
-/** What the request gave rise to comes first; a cached answer may have been made for another request. */
+/** Warnings of this request come first. A cached answer may have been made for another request. */
 function warningsOf({ request }: Run, { finish, warnings }: StoredAnswer) {
   const isCut = finish === 'length' && request.cache !== 'off'
   if (!isCut && !request.warnings.length && !warnings.length) return {}
@@ -141,15 +141,15 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
   }
 }
 
-/** How likely the tokens of an answer were, as chat clients read it; null where the engine does not say. */
+/** Log probabilities of an answer's tokens, in the chat format. Null if the engine does not report them. */
 export const likelyOf = (logprobs: StoredAnswer['logprobs']) =>
   logprobs?.length ? { content: [...logprobs], refusal: null } : null
 
-/** The build of the upstream, hashed, because it would name the vendor. */
+/** The build of the upstream, hashed, because it would reveal the vendor. */
 export const fingerprintOf = ({ fingerprint }: Pick<StoredAnswer, 'fingerprint'>): string | null =>
   fingerprint ? `fp_${sha256Hex(fingerprint).slice(0, 12)}` : null
 
-/** The assistant message: a refusal, calls of the client's functions, or plain content; with the thoughts before. */
+/** The assistant message: a refusal, calls of the client's functions, or plain content, each with its reasoning. */
 function messageOf(
   answer: StoredAnswer,
   { reasoning: wish, customs }: Run['request'],
@@ -167,8 +167,8 @@ function messageOf(
 }
 
 /**
- * A call as chat clients read it. `extra_content` is what the engine wants back with the call: clients return it with
- * the message. It is opaque, because it would name the vendor.
+ * A call in the chat format. `extra_content` holds data that the engine needs back with the call. Clients return it
+ * with the message. It is encoded, because it would reveal the vendor.
  */
 export function toSentCall(
   { id, name, arguments: args, extra }: StoredAnswer['toolCalls'][number],
@@ -196,10 +196,10 @@ export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['sv
   ...warningsOf(run, answer),
 })
 
-/** Longest text that is kept of the arguments of a tool call, and of its result. */
+/** Maximum length of the stored texts of a tool call's arguments and result, in characters. */
 const MAX_TOOL_CHARS = 2_000
 
-/** A tool call as it is kept with the request: what its caller saw of it, each text cut. */
+/** A tool call as stored with the request: what the caller saw of it, with each text cut. */
 export function keptTool({ spent, startedAt }: Run, use: ToolUse): KeptTool {
   const took = spent.took?.get(use)
   return {

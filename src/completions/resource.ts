@@ -3,7 +3,7 @@ import { defineResource } from '../resource'
 import { completionSettings } from './config'
 import * as words from './test-cases-schema'
 
-/** Requests with what must be true of their answers. */
+/** Requests with the checks that their answers must pass. */
 export const testCase = defineResource({
   name: 'test_case',
   title: { one: 'test case', many: 'test cases' },

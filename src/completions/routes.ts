@@ -22,11 +22,11 @@ type Deps = {
   engines: Pick<EngineService, 'named'>
   clock: Clock
   /**
-   * What the address of a request and its key say: whether parameters of clients count, whether the rest means what
-   * clients expect, and a model that the address names (docs/api.md 32.1, 33.1).
+   * Reads the path of a request and its key. `honours`: parameters of clients take effect. `forClients`: all else also
+   * behaves as clients expect. `model`: a model that the path names (docs/api.md 32.1, 33.1).
    */
   doorOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
-  /** The same body with a text in the place of each file and recording. */
+  /** The same body with files and recordings replaced by texts. */
   filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
 
@@ -35,7 +35,7 @@ type Ready = ReadChat & Pick<CompletionRequest, 'ignores'>
 
 type ChatService = ReturnType<typeof createChat>
 
-/** What chat clients call unless they are told otherwise, and what to call here. */
+/** Paths that chat clients call by default but that are not served here, with what to call instead. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   '/messages/batches': 'Send batches to POST /api/v1/batches.',
   '/responses/compact': 'Send POST /api/v1/responses with "truncation": "auto": it leaves out the oldest turns.',
@@ -48,7 +48,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
   '/realtime': 'Send POST /api/v1/voice/token.',
 }
 
-/** What to call in place of a path, or of one below it; null where nothing is known. */
+/** What to call instead of a path, or of a path below it. Null for unknown paths. */
 export const insteadOf = (path: string): string | null =>
   NOT_SERVED[path] ?? NOT_SERVED[`/${path.split('/')[1]}`] ?? null
 
@@ -77,7 +77,7 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     },
   )
 
-/** `Cache-Control: no-cache` skips the look-up and refreshes the entry (docs/api.md 22.1). */
+/** `Cache-Control: no-cache` skips the lookup and refreshes the entry (docs/api.md 22.1). */
 export const wantsFresh = (request: Request) =>
   /\bno-cache\b|\bno-store\b/i.test(request.headers.get('cache-control') ?? '')
 
@@ -115,13 +115,13 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
     },
   )
 
-/** `POST /chat/completions`: translates chat orders and answers; the completion pipeline does the work. */
+/** `POST /chat/completions`: translates chat orders and answers. The completion pipeline does the work. */
 export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
   function read({ caller }: Call, { body, warnings, ignores, files }: Ready, request: Request) {
     const { honours, forClients, model } = doorOf(request, caller)
     const original = { ...body, model: engines.named(model ?? body.model) }
     const read = requestFromChat(original, honours, forClients)
-    // Sent again, its parameters count as they did at this address.
+    // Marks the address, so that a replay applies the same parameters.
     read.original = forClients ? original : { ...original, svc_base: '/api/v1' }
     if (ignores) read.ignores = ignores
     if (files.length) read.files = files
@@ -133,7 +133,7 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
     filesRead: (call: Call, body: ChatInput, request: Request) =>
       filesRead(call, { ...body, model: doorOf(request, call.caller).model ?? body.model }),
 
-    /** Names of the members that do nothing at this address, or under this key. */
+    /** Names of the members that have no effect at this address, or with this key. */
     ignored: ({ caller }: Call, input: ChatInput, request: Request): string[] =>
       ignoredNamesIn(input, doorOf(request, caller).honours ? HONOURED_MEMBERS : undefined),
 

@@ -20,7 +20,7 @@ export const blankPrompt = defineError(
   (place: number) => `"messages[${place}]", the last user message, has neither text nor an image. Add your question.`,
 )
 
-/** Clients know this refusal by the words "maximum context length". It names what is too long. */
+/** Clients recognize this error by the words "maximum context length". It names the member that is too long. */
 export const promptTooLong = (tokens: number, limit: number, { forClients, cameFrom }: Run['request']) => {
   const param = cameFrom?.whole ?? 'prompt'
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
@@ -42,7 +42,7 @@ export const requestTimeout = defineError('timeout', 'request_timeout', (seconds
     : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
 )
 
-/** The prompt alone costs more than the run may cost. */
+/** The prompt alone costs more than the run's limit. */
 export const overBounds = defineError(
   'unpaid',
   'insufficient_credits',
@@ -66,8 +66,8 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 
 /**
- * What the record of a run says of its way: where its turn is kept, and how its mode was chosen. Nothing quotes the
- * prompt.
+ * How a run was decided, for its record: the conversation that stores its turn, and how its mode was chosen. Quotes
+ * nothing of the prompt.
  */
 export function decisionsOf({ request, conversationId, classifiedMs, routing, routingWarnings }: Run) {
   const { fallback_used: _, ...choice } = routing
@@ -78,13 +78,13 @@ export function decisionsOf({ request, conversationId, classifiedMs, routing, ro
   }
 }
 
-/** Stealth changes what is kept, not how the answer is made (docs/api.md 2.1). */
+/** Stealth changes what is stored, not how the answer is made (docs/api.md 2.1). */
 const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
 
-/** The mode that decides how the answer is made: `stealth_text` is answered as `fast`. */
+/** The mode that decides how the answer is made. For example, `stealth_text` is answered as `fast`. */
 export const workOf = (mode: string): string => STEALTH_WORK[mode] ?? mode
 
-/** Only what `auto` chose becomes a job: a request that asks for a video itself waits for it (docs/api.md 2.4). */
+/** Only what `auto` chose becomes a job. A request that names mode `video` waits (docs/api.md 2.4). */
 export const isHandedOver = ({ request }: Run): boolean => request.mode === 'auto'
 
 /** Modes whose answer is JSON, with the type that `structured_output` names. */
@@ -92,7 +92,7 @@ const STRUCTURED: Record<string, string> = { domain_analysis: 'domain_analysis',
 
 export const wantsJson = (mode: string): boolean => mode in STRUCTURED
 
-/** Parses the answer of a JSON mode; `parse_error` reports an answer that is not JSON. */
+/** Parses the answer of a JSON mode. `parse_error` reports an answer that is not JSON. */
 export function structuredOutput(mode: string, content: string): StructuredOutput | undefined {
   const type = STRUCTURED[mode]
   if (!type) return undefined
@@ -103,7 +103,7 @@ export function structuredOutput(mode: string, content: string): StructuredOutpu
   }
 }
 
-/** The JSON object or list that is the whole answer, fenced or not; null for any other answer. */
+/** The JSON object or list that is the whole answer, fenced or not. Null for any other answer. */
 export function readJsonAnswer(content: string): object | null {
   try {
     const value: unknown = JSON.parse(unfenced(content))
@@ -115,7 +115,7 @@ export function readJsonAnswer(content: string): object | null {
 
 /**
  * The content of a code fence, if the whole text is one. Uses string search, because a regular expression would
- * backtrack for minutes on an answer of many line breaks (docs/promises.md I28).
+ * backtrack for minutes on an answer with many line breaks (docs/promises.md I28).
  */
 function unfenced(content: string): string {
   const text = content.trim()
@@ -131,9 +131,7 @@ export const firedIn = (
 ): readonly Firing[] =>
   guard?.firings.length ? [...guard.firings.filter(({ phase }) => phase === 'input'), ...guardrails] : guardrails
 
-/**
- * Warns about modes that have an endpoint of their own (docs/api.md 2.4); no endpoint but this makes a stealth video.
- */
+/** Warns about modes that have their own endpoint (docs/api.md 2.4). Only this endpoint makes a stealth video. */
 export const modeWarnings = (mode: Mode): string[] =>
   mode === 'research' || mode === 'video'
     ? [
@@ -141,7 +139,7 @@ export const modeWarnings = (mode: Mode): string[] =>
       ]
     : []
 
-/** Tools that the caller approved beforehand: `metadata.approved_tools` (docs/api.md 22.5). */
+/** Tools that the caller approved in advance: `metadata.approved_tools` (docs/api.md 22.5). */
 export const approvedIn = (metadata: Record<string, unknown> | null): string[] => {
   const named = metadata?.approved_tools
   return Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
@@ -162,7 +160,7 @@ const BY_MODE: Record<string, FollowUp[]> = {
   ],
   roast: [{ label: 'Harder', prompt: 'Again, but less gentle.' }],
   genui: [{ label: 'Dark mode', prompt: 'Add a dark variant of this component.' }],
-  // What is asked next of these is a change of them, which nobody can guess.
+  // The next request would be a change of the picture or video, which cannot be guessed.
   image: [],
   video: [],
   domain_analysis: [{ label: 'Risks', prompt: 'What are the three biggest risks in this analysis?' }],
@@ -171,8 +169,8 @@ const BY_MODE: Record<string, FollowUp[]> = {
 const SECTION = /^(?:#{1,4}\s+|\d+\.\s+\*\*|[-*]\s+\*\*)([^\n*#:]{3,60})/gm
 
 /**
- * Up to three follow-up questions: first about the answer's headings, then the fixed ones of the mode.
- * No engine is called, so they cost nothing and add no latency.
+ * Up to three follow-up questions: first about the answer's headings, then the fixed ones of the mode. No engine is
+ * called, so they cost nothing and add no latency.
  */
 export function suggestFollowUps(mode: string, content: string): FollowUp[] {
   if (content.length < 80 && !BY_MODE[mode]) return []
@@ -188,8 +186,8 @@ const runsHere = ({ request }: Run, { name, requiresApproval }: Run['served']['t
   !requiresApproval || approvedIn(request.metadata).includes(name)
 
 /**
- * Asks the MCP servers of a request for their tools (docs/api.md 28.2). In a chat, those that nobody approved join the
- * functions of the client. Throws 400 `validation_error` when a call is demanded that no tool can answer.
+ * Gets the tools of a request's MCP servers (docs/api.md 28.2). In a chat, tools without approval join the client's
+ * functions. Throws 400 `validation_error` when the choice requires a call that no tool can answer.
  */
 export async function bringServed(run: Run, servers: readonly McpServer[], tools: Tools): Promise<void> {
   const { functions, tools: inline } = run.request
@@ -223,8 +221,8 @@ export async function bringServed(run: Run, servers: readonly McpServer[], tools
 }
 
 /**
- * Adds the tools of this server that the client asks for by name, where no function of its own has that name. Throws
- * 400 `validation_error` when one is demanded that cannot be offered.
+ * Adds the tools of this server that the client names, unless one of its own functions has the same name. Throws 400
+ * `validation_error` when a required tool cannot be offered.
  */
 export function bringHosted(
   run: Run,
@@ -250,7 +248,7 @@ export function bringHosted(
   }
 }
 
-/** The tools of MCP servers that run here beside a client's functions; null without any. */
+/** The tools of MCP servers that run here beside a client's functions. Null if there are none. */
 export function servedHere(run: Run, tools: Tools): Toolset | null {
   const brought = run.served.tools.filter((tool) => runsHere(run, tool))
   if (!brought.length) return null
@@ -272,7 +270,7 @@ const is =
   (value: unknown): boolean =>
     value === usual
 
-/** Members of other services' orders that change an answer there, each with the values that would change nothing. */
+/** Members of other services' orders that change an answer there, each with a test for values that change nothing. */
 const IGNORED: Readonly<Record<string, (value: unknown) => boolean>> = {
   audio: always,
   frequency_penalty: is(0),
@@ -296,7 +294,7 @@ const IGNORED: Readonly<Record<string, (value: unknown) => boolean>> = {
   web_search_options: always,
 }
 
-/** Their names in the order that the documents list them. */
+/** Their names in the order of the documents. */
 export const IGNORED_MEMBERS: readonly string[] = Object.keys(IGNORED)
 
 const NONE: ReadonlySet<string> = new Set()
@@ -304,24 +302,24 @@ const NONE: ReadonlySet<string> = new Set()
 /** The members of an input that were accepted and ignored (docs/api.md 1.1, 4). */
 export const ignoredNamesIn = (input: object, honoured: ReadonlySet<string> = NONE): string[] => {
   const sent = input as Record<string, unknown>
-  // Most have none of the thirty.
+  // Most inputs have none of these members.
   if (!Object.keys(sent).some((name) => Object.hasOwn(IGNORED, name))) return []
   return IGNORED_MEMBERS.filter((name) => sent[name] != null && !honoured.has(name) && !IGNORED[name]!(sent[name]))
 }
 
-/** A sentence that names what was ignored, so that nobody waits for what it asks; none when there is nothing. */
+/** A sentence that names the ignored members, so that callers do not expect an effect. Empty if there are none. */
 export const ignoredWarning = (names: readonly string[]): string[] =>
   names.length ? [`Ignored, because this server does not have these settings: ${names.join(', ')}.`] : []
 
 /**
- * Names in a header what was ignored, at most 1 KB of it (docs/api.md 29.3). Gives what adds further names: those that
- * the engine does not have are known once it is chosen, before the first byte of a stream.
+ * Names the ignored members in a header of at most 1 KB (docs/api.md 29.3). Returns a function that adds names: those
+ * that the engine does not have are known once it is chosen, before the first byte of a stream.
  */
 export function nameIgnored(headers: Record<string, unknown>, names: readonly string[]) {
   const all: string[] = []
   const add = (more: readonly string[]): void => {
     all.push(...more)
-    // Some names hold what a client wrote, and a header takes printable ASCII only.
+    // Some names contain text from the client, and a header allows only printable ASCII.
     if (all.length)
       headers['x-svc-ignored'] = all
         .join(', ')
@@ -332,6 +330,6 @@ export function nameIgnored(headers: Record<string, unknown>, names: readonly st
   return { ignores: add }
 }
 
-/** Engines refuse a blank message; a turn that was nothing but an image is blank without it. */
+/** Drops blank user turns, because engines reject them. A turn that was only an image is blank without it. */
 export const withoutBlank = (history: readonly Message[]): readonly Message[] =>
   history.filter(({ role, content }) => role !== 'user' || typeof content !== 'string' || content.trim())

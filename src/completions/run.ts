@@ -44,7 +44,7 @@ import type { Voice } from './decide'
 import type { Attachment, CompletionId, Mode, ModelRef, Routing } from './schema'
 import type { Stage } from './way'
 
-/** What the stages of a run work with; made once, at the start. */
+/** Dependencies of the stages of a run. Created once, at the start. */
 export type House = {
   store: Store
   clock: Clock
@@ -52,7 +52,7 @@ export type House = {
   usage: UsageLog
   events: EventBus
   settings: SettingsService
-  /** The brand soul of a key; null when it has none or it is off. */
+  /** The brand soul of a key. Null when it has none or it is off. */
   brandSoulOf(reader: Reader, keyId: KeyId): Promise<BrandSoul | null>
   limiter: RateLimiter
   billing: Billing
@@ -76,262 +76,260 @@ export type House = {
   outbound: Outbound
   caching: CacheRules
   cache: AnswerCache
-  /** Told of each stage of a run, for operators. */
+  /** Receives each stage of a run, for operators. */
   trace: Trace
-  /** Accounts may store requests and answers. */
+  /** True if accounts may store requests and answers. */
   traceBodies: boolean
-  /** Ends streams whose caller's access ends. */
+  /** Ends streams whose caller loses access. */
   access: Pick<AccessWatch, 'follow'>
   /** Aborts the remaining streams, with a reason, shortly before the shutdown grace period ends. */
   stopping: AbortSignal
 }
 
-/** What refusals and warnings name: paths in the request body. */
+/** Paths in the request body that errors and warnings name. */
 type Origins = {
   prompt: string
   persona: string
-  /** Of the user's turns in `context`, in order. */
+  /** Paths of the user's turns in `context`, in order. */
   said: readonly string[]
-  /** Everything the engine reads. */
+  /** Path of everything that the engine reads. */
   whole: string
-  /** Warns that the images were not looked at. */
+  /** A warning that the images were ignored. */
   unseen(engineId: string): string
 }
 
-/** An image of the request. `path` is where its data or URL is in the body. */
+/** An image of the request. `path` is the place of its data or URL in the body. */
 export type SentImage = {
   attachment: Attachment
   path: string
   detail?: ImageDetail
-  /** Index in `context` of the turn it came with; null for the prompt's own. */
+  /** Index in `context` of the turn that has the image. Null for the prompt. */
   turn: number | null
 }
 
-/** A request to the pipeline. Every surface translates its own wire format into this one form. */
+/** A request to the pipeline. Every API translates its own wire format into this form. */
 export type CompletionRequest<Answer extends object = object> = {
   prompt: string
   mode: Mode
-  /** The body as it was sent, where it may be kept. */
+  /** The body as it was sent, if it may be stored. */
   original?: object
-  /** The engine that the caller named; null leaves the choice to overrides, routing rules, skills and the mode. */
+  /** The engine that the caller named. Null leaves the choice to overrides, routing rules, skills and the mode. */
   engine: string | null
   overrides: Readonly<Record<string, string>>
   voice: Omit<Voice, 'mode' | 'soul' | 'memories' | 'skills'>
-  /** Whether the key's brand soul, if it has one, is used. */
+  /** True if the key's brand soul, if any, is used. */
   usesSoul: boolean
-  /** Turns supplied with the request; they follow what is stored. */
+  /** Turns sent with the request. They follow the stored turns. */
   context: readonly PastTurn[]
   /** Turns after the prompt, when the client runs the tool loop: its calls and their results (docs/api.md 4). */
   after: readonly Message[]
-  /** Ids of the tool calls whose results are the last messages; absent when the request asks something new. */
+  /** Ids of the tool calls whose results are the last messages. Absent when the request asks something new. */
   answeredCalls?: readonly string[]
-  /** `inContext`: its turns are in `context`; `kept`: `alongside` stores the new ones. */
+  /** `inContext`: its turns are in `context`. `kept`: `alongside` stores the new ones. */
   conversation: { attach: string; inContext?: boolean; kept?: boolean } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]
-  /** Documents and recordings whose texts are in the messages, for an engine that takes them as they are. */
+  /** Documents and recordings whose texts are in the messages, for an engine that takes the files themselves. */
   files?: readonly GivenFile[]
   /** Absent for a native order. */
   cameFrom?: Origins
   temperature: number | undefined
-  /** Most tokens of the answer; absent, or above the engine's limit, that limit. */
+  /** Output token limit. If it is absent or above the engine's limit, the engine's limit applies. */
   maxOutputTokens?: number
   sampling?: Sampling
-  /** How hard the engine thinks; `shows` only tells the surface whether its thoughts are part of the answer. */
+  /** Reasoning effort. `shows` only decides if the API includes the reasoning in the answer. */
   reasoning?: { effort?: Effort; shows: boolean }
-  /** The end user of the client, as SHA-256. */
+  /** SHA-256 of the client's end user. */
   endUser?: string
-  /** The wire format that it came in; absent for a native order. */
+  /** The wire format of the request. Absent for a native order. */
   door?: 'chat' | 'responses' | 'messages'
   skills: readonly string[]
-  /** Tools defined in the request; the server runs them (docs/api.md 22.5). */
+  /** Tools defined in the request, which the server runs (docs/api.md 22.5). */
   tools: readonly InlineTool[]
-  /** MCP servers whose tools take part; absent for none (docs/api.md 28.2). */
+  /** MCP servers whose tools are used. Absent for none (docs/api.md 28.2). */
   servers?: readonly McpServer[]
-  /** Where each of them is in the body. */
+  /** Path of each server in the body. */
   serversAt?: readonly string[]
-  /** Names of the functions that are custom tools of a chat; absent for none (docs/api.md 4). */
+  /** Names of the functions that are custom tools of a chat. Absent for none (docs/api.md 4). */
   customs?: ReadonlySet<string>
-  /** Puts what is wrong with one into the words of the client's format. */
+  /** Rewrites an error about a server in the words of the client's format. */
   serverNames?: (text: string) => string
-  /** Calls of their tools that the user has allowed beforehand: those with these arguments, or all of a tool. */
+  /** Calls of MCP tools that the user has approved in advance: those with these arguments, or all calls of a tool. */
   allowed?: readonly { name: string; arguments?: unknown }[]
   /**
-   * Tools of this server that the client asks for by name; `first`: what the first turn has to call (docs/api.md 29.5).
+   * Tools of this server that the client names. `first`: the call that the first turn has to make (docs/api.md 29.5).
    */
   hosted?: { tools: readonly HostedTool[]; first?: ToolChoice }
-  /** Most calls of this server's tools; absent, the limit of the agent. */
+  /** Maximum number of calls of this server's tools. If absent, the agent's limit applies. */
   maxToolCalls?: number | undefined
-  /** Accepted before, for a job: its rate was counted then, and the job holds the credit and ends that hold. */
+  /** Set if a job runs a request accepted earlier. The job holds the credit and ends the hold. */
   accepted?: { hold: Hold | null }
-  /** True leaves out this server's tools, the user's memories, installed skills and jobs: the run has nothing else. */
+  /** True leaves out this server's tools, the user's memories, installed skills and jobs. */
   sealed?: boolean
-  /** True when visitors of somebody's site read the answer: nothing in it is about how this server is set up. */
+  /** True when visitors of the owner's site read the answer, which then hides the server's setup. */
   forVisitors?: boolean
-  /** The active skills, when the surface fixes them; installed skills are then not added. */
+  /** The active skills, if the API fixes them. Installed skills are then not added. */
   active?: Activation
-  /** Most micro-cents it may cost and most tool calls; absent, the credit and the agent's limits apply. */
+  /** Maximum micro-cents and tool calls. If absent, the credit and the agent's limits apply. */
   bounds?: { costMicro: number; toolCalls: number }
   maxIterations: number
   /** The browser session whose tools are offered. */
   browserSession?: string
-  /** Functions of the client's own; the client runs them (docs/api.md 4). */
+  /** The client's own functions, which the client runs (docs/api.md 4). */
   functions: Task['offered']
-  /** The JSON form that the content must have, besides what its mode asks for. */
+  /** The JSON form that the content must have, besides what its mode requires. */
   json: Task['json']
-  /** Says in one sentence why content does not have that form, or null when it does. Null skips the check. */
+  /** Returns one sentence about why content does not have that form, or null when it has. Null skips the check. */
   checkJson: ((content: string) => string | null) | null
   metadata: Record<string, unknown> | null
   cache: 'use' | 'refresh' | 'off'
   wantsFollowUps: boolean
-  /** Other inputs that shape the answer; only the cache key uses them. */
+  /** Other inputs that shape the answer. Only the cache key uses them. */
   shape: unknown
-  /** How long a video is, if the mode makes one. */
+  /** Length of a video, if the mode makes one. */
   videoSeconds?: number
-  /** How a picture is made, if the mode makes one; absent, as usual. */
+  /** How to make a picture, if the mode makes one. If absent, the defaults apply. */
   picture?: { engineId: string; quality: ImageQuality; aspectRatio: string | null }
-  /**
-   * The client knows the errors of the format that it speaks (docs/api.md 29.10), not those of the specification alone.
-   */
+  /** The client knows the errors of its own format (docs/api.md 29.10), not only those of the specification. */
   forClients?: true
-  /** What happens to a history that is too long: refused, or cut from its oldest turns; absent, it is summarised. */
+  /** What to do if the history is too long. If absent, older turns are summarised. */
   tooLong?: 'refuse' | 'leave-out' | undefined
-  /** Told the names of parameters that the engine does not have, before the answer begins. */
+  /** Called before the answer begins, with the names of parameters that the engine does not have. */
   ignores?(names: readonly string[]): void
-  /** Sentences for the caller about the request itself. */
+  /** Warnings about the request itself. */
   warnings: readonly string[]
-  /** The answer is a chat completion, whose id has a prefix of its own. */
+  /** True for a chat completion, whose id has its own prefix. */
   isChat?: boolean
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
   /**
-   * Further writes for the transaction that charges the answer, before the call is recorded: every unit locks the head
-   * of the record last. `broken` is the error that ended an answer before it was
-   * complete, and which the caller gets then; thrown on, it makes the run one without an answer, which costs nothing.
+   * Further writes in the transaction that charges the answer. They come before the call is recorded, because every
+   * transaction locks the head of the record last. `broken` is the error that ended the answer early and that the
+   * caller gets. If `alongside` rethrows it, the run counts as one without an answer and costs nothing.
    */
   alongside?(tx: Tx, run: Run, answer: StoredAnswer, broken: unknown): Promise<unknown>
-  /** `alongside` only adds rows that nothing else reads yet, so its transaction may be shared with other runs. */
+  /** True if `alongside` only adds rows that nothing reads yet, so runs may share its transaction. */
   isApart?: boolean
 }
 
 /** Default number of turns in which tools may be called (docs/api.md 22.5). */
 export const DEFAULT_ITERATIONS = 8
 
-/** Makes pictures unless another one is named (docs/api.md 5.1). */
+/** Makes pictures unless another engine is named (docs/api.md 5.1). */
 export const IMAGE_ENGINE = 'svc-1-create'
 
-/** A turn before the prompt; `pictured` where a picture was its answer, and which one where it was stored. */
+/** A turn before the prompt. `pictured` if its answer was a picture, with `pictureId` if the picture was stored. */
 type PastTurn = Message & { readonly pictured?: boolean; readonly pictureId?: ArtifactId }
 
-/** What a reader of a stream sees, in order: one `began`, steps, one `ended`. */
+/** Events of a stream, in order: one `began`, steps, one `ended`. */
 export type Progress =
   | { type: 'began'; run: Run; id: CompletionId }
   | Step
   | { type: 'ended'; run: Run; answer: StoredAnswer }
 
-/** Shows a part of a stream. Await a promise: the reader is behind, or it rejects because the reader left. */
+/** Writes an event of a stream. Await its promise: the reader is behind, or has left, which rejects it. */
 export type Write = (progress: Progress) => void | Promise<void>
 
 /**
- * One completion, from the request to its record. `open` makes it, and the stages fill it in order: all
- * members exist from the beginning, with neutral values until their stage has come.
+ * One completion, from the request to its record. `open` creates it, and the stages fill it in order. All members exist
+ * from the beginning, with neutral values until their stage.
  */
 export type Run = {
   readonly id: CompletionId
   readonly call: Call
-  /** The request; guardrails replace it with what they leave of it. */
+  /** The request. Guardrails replace it with their redacted version. */
   request: CompletionRequest
-  /** Where a stream is shown; null for an answer in one piece. */
+  /** Writes the events of a stream. Null for an answer in one piece. */
   readonly write: Write | null
   /** `clock.monotonic()` when the pipeline began. */
   readonly startedAt: number
   readonly deadline: Deadline
-  /** The stage that operators are told of as it ends, and `clock.monotonic()` when it began. */
+  /** The current stage, which is reported to operators when it ends, and `clock.monotonic()` when it began. */
   stage: Stage | null
   stageAt: number
 
-  // Loaded by `open`.
-  /** Stored turns, then those of the request; `decide` leaves what fits the engine's window. */
+  // Filled by `open`.
+  /** Stored turns, then those of the request. `decide` cuts the history to the engine's window. */
   history: readonly PastTurn[]
-  /** The conversation it continues, already checked to be the caller's own. */
+  /** The conversation that the run continues. Already checked to be the caller's own. */
   readonly attached: ConversationId | null
-  /** Where the turn is stored: the conversation it continues or the new one it begins; null when it is not stored. */
+  /** The conversation that stores the turn, continued or new. Null when the turn is not stored. */
   conversationId: ConversationId | null
   /** Null when the answer may not be cached. */
   readonly cacheKey: string | null
-  /** The brand soul this answer follows. */
+  /** The brand soul that this answer follows. */
   readonly soul: BrandSoul | null
   /** The user's memories that match the prompt, best first. */
   memories: readonly string[]
-  /** The caller's routing preferences; null unless the mode is `auto` (docs/api.md 13). */
+  /** The caller's routing preferences. Null unless the mode is `auto` (docs/api.md 13). */
   readonly guidance: Effective | null
-  /** The tools of the browser session it works with. */
+  /** The tools of the run's browser session. */
   readonly browserTools: readonly Tool[]
   /** The active skills, with their prompt and tools (docs/api.md 22.4). */
   readonly active: Activation
-  /** Applies the caller's guardrail policy; null without one (docs/api.md 12). */
+  /** Applies the caller's guardrail policy. Null without one (docs/api.md 12). */
   readonly guard: Guard | null
 
   // Filled by `decide`, or from the cached answer.
   /** The mode of the request until another one is decided on. */
   resolvedMode: string
-  /** Whether it has been counted towards the rate of its mode. */
+  /** True once the run is counted in the rate limit of its mode. */
   isCounted: boolean
   engineId: string
   model: ModelRef
   routing: Routing
   /** Sentences about routing rules that were skipped, and why. */
   routingWarnings: readonly string[]
-  /** Milliseconds it took to choose the mode; null when the caller chose it. */
+  /** Milliseconds it took to choose the mode. Null when the caller chose it. */
   classifiedMs: number | null
   images: readonly Image[]
   system: string | null
-  /** Sentences for the caller, besides those of the request. */
+  /** Warnings for the caller, besides those of the request. */
   warnings: readonly string[]
-  /** Tools of the MCP servers of the request, and what is to be said of them (docs/api.md 28.2). */
+  /** Tools of the request's MCP servers, and warnings about them (docs/api.md 28.2). */
   served: { tools: readonly Tool[]; warnings: readonly string[]; unreachable: number }
-  /** What the client runs itself: its functions, and calls of MCP servers that nobody approved (docs/api.md 28.2). */
+  /** Calls that the client runs itself: its functions, and MCP tools without approval (docs/api.md 28.2). */
   offered: Offered | null
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null
   promptTokens: number
   maxOutputTokens: number
-  /** How much is researched for the answer; null for a run that does not. */
+  /** How much to research for the answer. Null for no research. */
   researchRun: Pick<Request, 'depth' | 'maxSources'> | null
-  /** Of a run in an image mode: the engine that makes the picture. */
+  /** The engine that makes the picture, in an image mode. */
   pictureEngineId: string
 
-  // Filled by `admit`: from here on it must end in `finish` or `abandon`.
+  // Filled by `admit`. From here on the run must end in `finish` or `abandon`.
   /** Null when the answer is free. Extended for each further turn of a run with tools. */
   hold: Hold | null
   /** The reserved tokens, corrected to the true count when the run ends. */
   ticket: TokenTicket | null
 
-  // While the engine answers.
+  // Filled while the engine answers.
   /** Tokens and tool calls of the finished turns, to charge a run that ends early. */
   readonly spent: Spent
-  /** Whether a stream was told that the answer begins. */
+  /** True once `began` was sent to a stream. */
   hasBegun: boolean
-  /** All that the engine has said in a stream. */
+  /** The whole text that the engine has streamed. */
   readonly said: Pieces
-  /** Holds back streamed text until rules have checked it; null when no rule needs that. */
+  /** Holds back streamed text until rules have checked it. Null when no rule needs that. */
   held: HoldBack | null
-  /** Streamed text that is held back, with the likelihood of its tokens; null once a rule has changed the text. */
+  /** Held-back stream text with the log probabilities of its tokens. Null once a rule has changed the text. */
   untold: { text: string; logprobs: readonly TokenLogprob[] }[] | null
 
-  /** The job that continues with the work, put in line with the end of the run. */
+  /** The job that continues the work. Queued in the transaction that ends the run. */
   later: Later | null
-  /** Files that were kept, and the pictures and videos among them, which become artifacts with the charge. */
+  /** Stored files, and the pictures and videos among them. They become artifacts with the charge. */
   readonly drafts: Draft[]
   pictures: readonly Pick<Picture, 'draft' | 'about'>[]
 
-  // The end.
+  // Filled at the end.
   costMicro: number
-  /** The answer came from the cache, at no cost. */
+  /** True if the answer came from the cache, at no cost. */
   isCached: boolean
 }
 
-/** What a run has before its mode and engine are chosen. */
+/** Model and routing of a run before its mode and engine are chosen. */
 export const UNDECIDED: { model: ModelRef; routing: Routing } = {
   model: { id: '', label: '', engine: '' },
   routing: { source: 'default', confidence: null, reasoning: null, preference_id: null, fallback_used: false },

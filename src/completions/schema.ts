@@ -21,7 +21,7 @@ const ResponseFormat = t.Union([
   t.Object({ type: oneOf(['text', 'json_object'] as const) }),
 ])
 
-/** Body of `POST /chat/completions` (docs/api.md 4). Anything else a chat client sends is accepted and ignored. */
+/** Body of `POST /chat/completions` (docs/api.md 4). All other members are accepted and ignored. */
 export const ChatInput = t.Object(
   {
     model: t.Optional(nullable(t.String({ description: 'Engine id; any other name means svc-1-auto' }))),
@@ -108,7 +108,7 @@ export const StructuredOutput = t.Object(
 
 export type StructuredOutput = Static<typeof StructuredOutput>
 
-/** The job that continues with what a request began (docs/api.md 2.4). */
+/** The job that continues the work of a request (docs/api.md 2.4). */
 export const JobHandle = t.Object(
   { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
   { $id: 'JobHandle' },
@@ -144,7 +144,7 @@ export type Mode = (typeof MODES)[number]
 const TRAITS = ['romantic', 'intelligent', 'sarcastic', 'rude', 'funny', 'comedic', 'witty'] as const
 const Trait = t.Number({ minimum: 0, maximum: 100 })
 
-/** Who answers, and how (docs/api.md 2.1). */
+/** The persona that answers, and its manner (docs/api.md 2.1). */
 export const Persona = t.Union([
   t.Object({ system_prompt: t.String({ minLength: 1, maxLength: 20_000 }) }),
   oneOf(['svc', 'none'] as const),
@@ -276,7 +276,7 @@ const CustomCallOut = t.Object({
   extra_content: ExtraContent,
 })
 
-/** The chat-completions answer (docs/api.md 4), also what `format: "compat"` returns. */
+/** The chat-completions answer (docs/api.md 4). `format: "compat"` also returns it. */
 export const ChatCompletion = t.Object(
   {
     id: ChatCompletionId.schema,

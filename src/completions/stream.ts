@@ -14,10 +14,10 @@ import {
 } from './present'
 import type { Progress, Run } from './run'
 
-/** Turns progress into the text of frames; the edge writes each as one chunk. */
+/** Turns an event into the text of frames. The edge writes each text as one chunk. */
 export type Framer = (progress: Progress) => string
 
-/** Frames and heartbeat of the native stream; the heartbeat names the current iteration (docs/api.md 3). */
+/** Frames and heartbeat of the native stream. The heartbeat names the current iteration (docs/api.md 3). */
 export function nativeFramer(): { frame: Framer; heartbeat: (elapsedMs: number) => string } {
   let iteration = 1
   return {
@@ -57,7 +57,7 @@ const nativeFrame: Framer = (progress) => {
     case 'tool-ended':
       return sseFrame({ event: 'tool', data: withoutType(progress) })
     case 'ended':
-      // Artifacts come at the end, because they are only known once the answer is whole.
+      // Artifacts come at the end, because they are only known once the answer is complete.
       return (
         progress.answer.artifacts.map((artifact) => sseFrame({ event: 'artifact', data: artifact })).join('') +
         sseFrame({ event: 'done', data: doneOf(progress.run, progress.answer) })
@@ -118,17 +118,17 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
     })
   const delta = (change: object, finish: string | null = null) => [{ index: 0, delta: change, finish_reason: finish }]
 
-  /** What stands before and after the text in a chunk of text, which is most of a stream. */
+  /** Prefix and suffix of the text in a text chunk, computed once because most chunks are text. */
   let head = ''
   let tail = ''
 
-  /** The arguments of each call as far as they were shown. */
+  /** The arguments of each call that were sent so far. */
   const shown = new Map<string, string>()
   let hasRefused = false
   let shows = true
   let customs: Run['request']['customs']
 
-  /** A piece of a call; the first one has its id and name. */
+  /** A piece of a call. The first piece has the id and name. */
   function callChunk(id: string, name: string, piece: string, extra: object = {}): string {
     const before = shown.get(id)
     shown.set(id, (before ?? '') + piece)
@@ -138,7 +138,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
     return chunk(delta({ tool_calls: [{ index, ...head, function: { ...named, arguments: piece }, ...extra }] }))
   }
 
-  /** What of a whole call was not shown yet. */
+  /** The part of a whole call that was not sent yet. */
   function restOf(call: StoredAnswer['toolCalls'][number]): string {
     const { id } = call
     const { extra_content, ...sent } = toSentCall(call, customs)
@@ -170,9 +170,9 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         hasRefused = true
         return chunk(delta({ refusal: progress.text }))
       case 'call':
-        // The input of a custom tool is one member of the arguments, which is known when they are whole.
+        // The input of a custom tool is one member of the arguments, which is only known when they are complete.
         return customs?.has(progress.name) ? SSE_HEARTBEAT : callChunk(progress.id, progress.name, progress.arguments)
-      // This format has no chunk for the server's own tools; a comment keeps the connection alive.
+      // This format has no chunk for the server's own tools. A comment keeps the connection alive.
       case 'thinking':
       case 'tool-began':
       case 'tool-ended':
@@ -192,7 +192,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   }
 }
 
-/** A frame around the last empty string in it. */
+/** Splits a frame at its last empty string. */
 function cutAtEmpty(frame: string): [string, string] {
   const at = frame.lastIndexOf('""')
   return [frame.slice(0, at), frame.slice(at + 2)]

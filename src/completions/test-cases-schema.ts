@@ -9,7 +9,7 @@ import { MODES } from './schema'
 export const TestCaseId = defineId('test case')
 export type TestCaseId = Id<'test case'>
 
-/** What an answer is checked for; `value` is a text, a number, a mode or a JSON Schema. */
+/** The checks of an answer. `value` is a text, a number, a mode or a JSON Schema. */
 const CHECKS = [
   ...(['contains', 'not_contains', 'matches', 'json_schema', 'mode', 'max_ms', 'max_cost_cents'] as const),
 ] as const
@@ -85,12 +85,12 @@ export const ReplayInput = t.Object(
 export type ReplayInput = Static<typeof ReplayInput>
 export const ReplayEstimate = t.Object({ estimate_cents: t.Number(), request_id: t.Optional(RequestId) })
 
-/** One answer to a test case, as the result of the job has it. */
+/** One answer to a test case, as in the result of the job. */
 export type TestRun = {
   case_id: string
   model: string
   passed: boolean
-  /** The checks that failed, or the code of the error in place of an answer. */
+  /** The checks that failed, or the error code if there was no answer. */
   failed_checks: string[]
   ms: number
   cost_cents: number
@@ -104,7 +104,7 @@ export const testCases = defineTable((k) =>
       ...ownedColumns<TestCaseId>(k),
       tags: k.json<string[]>('tags').notNull(),
       request: k.json<Record<string, unknown>>('request').notNull(),
-      /** Bytes of the request. */
+      /** Size of the request in bytes. */
       bytes: k.int('bytes').notNull(),
       checks: k.json<Check[]>('checks').notNull(),
     },

@@ -30,11 +30,11 @@ type Deps = {
   engines: Pick<EngineService, 'named'>
   completions: Pick<CompletionService, 'pipeline' | 'requestOf'>
   publicJobs: PublicJobs
-  /** Whether parameters of chats count for this caller, at an address where they usually do (docs/api.md 33.1). */
+  /** True if chat parameters take effect for this caller (docs/api.md 33.1). `atBase`: by default they do. */
   honours(caller: Caller, atBase: boolean): boolean
   clock: Clock
   max: number
-  /** The caller as whom stored work runs; null when it may not any more. */
+  /** The caller as whom stored work runs. Null when that caller has lost access. */
   unattended(behalf: Behalf): Promise<TenantCaller | null>
 }
 
@@ -47,7 +47,7 @@ type Ordered = Behalf & {
   route: string
 }
 
-/** Prompts that are kept with what must be true of their answers, and run on several engines. */
+/** Stored prompts with the checks that their answers must pass, run on several engines. */
 export function createTestCases({
   resources,
   engines,
@@ -84,7 +84,7 @@ export function createTestCases({
   publicJobs.define(kind)
   return { resource, run }
 
-  /** `POST /test-cases/run`. Throws 400 for an unknown engine, 404 where no case is named so, 503. */
+  /** `POST /test-cases/run`. Throws 400 for an unknown engine, 404 if no case matches, 503. */
   async function run(call: Call, { ids, tag, models, ...bounds }: TestRunInput): Promise<TestRunAccepted> {
     const cases = (
       ids ? await Promise.all(ids.map((id) => resource.get(call, id))) : await allOf(resource, call)
@@ -104,7 +104,7 @@ export function createTestCases({
     })
   }
 
-  /** Each answer is billed as a completion, and kept, so that a second try repeats none. */
+  /** Each answer is billed as a completion, and stored, so that a retry repeats none. */
   async function runAll(job: Running<Ordered>) {
     const { cases, models, budget, route } = job.payload
     const runs = ((await job.recall('runs')) ?? []) as TestRun[]
@@ -203,7 +203,7 @@ function holds({ type, value }: Check, { content, mode, ms, cost_cents }: Answer
   }
 }
 
-/** Throws 400 for a value of another kind, for a pattern that must not run on the event loop, and for a schema. */
+/** Throws 400 for a value of the wrong type, for a pattern that is not linear, and for an invalid schema. */
 function assertCheck({ type, value }: Check, path: string): void {
   const wanted = type === 'json_schema' ? 'object' : type.startsWith('max_') ? 'number' : 'string'
   if (typeof value !== wanted) throw invalidInput(`${path}.value`, `"${path}.value" of "${type}" must be a ${wanted}.`)
@@ -225,9 +225,9 @@ const notKept = defineError(
   () => 'The body of this request is not kept, so it cannot be sent again. Switch on keep_bodies with PATCH /settings.',
 )
 
-/** Sends a kept request again, to the same or another engine. */
+/** Sends a stored request again, to the same engine or another one. */
 export function createReplay({ completions, engines, honours, usageReading }: ReplayDeps) {
-  /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` if the body is not kept, and what a completion throws. */
+  /** `POST /requests/{id}/replay`. Throws 404, 409 `conflict` without a stored body, and what a completion throws. */
   return async function replay(call: Call, id: string, { model, mode, dry_run }: ReplayInput) {
     const { request } = (await usageReading.request(call, id)).bodies
     if (!request) throw notKept()

@@ -10,7 +10,7 @@ import { afford } from './open'
 import { isStealth, wantsJson, workOf } from './rules'
 import type { House, Run, Write } from './run'
 
-/** How long a stream waits for the first byte of an engine before it begins without (docs/api.md 3). */
+/** How long a stream waits for the engine's first byte before it begins without it (docs/api.md 3). */
 export const OPENING_MS = 10_000
 
 /** Thrown to end the engine call of a streamed answer that a rule blocked. */
@@ -18,7 +18,7 @@ const BLOCKED = new Error('a guardrail blocked the answer')
 
 type SpokenStep = Extract<Step, { type: 'text' | 'refusal' }>
 
-/** Tells the reader of a stream that the answer begins. Later calls do nothing. */
+/** Sends `began` to the reader of a stream. Later calls do nothing. */
 function begin(run: Run, write: Write): void | Promise<void> {
   if (run.hasBegun) return
   run.hasBegun = true
@@ -26,8 +26,8 @@ function begin(run: Run, write: Write): void | Promise<void> {
 }
 
 /**
- * Shows a step of a streamed answer as it comes; text that a rule may still object to is held back. With a policy,
- * calls wait for the end, and thoughts are not shown.
+ * Sends a step of a streamed answer as it arrives. Text that a rule may still change or block is held back. With a
+ * policy, calls wait for the end, and reasoning is not sent.
  */
 function show(run: Run, write: Write, step: Step): void | Promise<void> {
   if (run.guard && (step.type === 'call' || step.type === 'reasoning')) return
@@ -45,8 +45,8 @@ async function showHeld(run: Run, held: HoldBack, write: Write, step: SpokenStep
 }
 
 /**
- * How likely the tokens are of text that was held back and is shown now: of pieces that are shown whole. Nothing from
- * where a rule changed a word on (docs/api.md 33.2). Linear in the text.
+ * Log probabilities of held-back text that is sent now, for pieces that are sent whole. None after the first word that
+ * a rule changed (docs/api.md 33.2). Takes linear time.
  */
 function likelihoodOf(run: Run, shown: string): Pick<SpokenStep & { type: 'text' }, 'logprobs'> {
   const logprobs: TokenLogprob[] = []
@@ -72,18 +72,18 @@ function likelihoodOf(run: Run, shown: string): Pick<SpokenStep & { type: 'text'
   return logprobs.length ? { logprobs } : {}
 }
 
-/** Shows what is left of a streamed answer, after the policy was applied to the whole of it. */
+/** Sends the rest of a streamed answer, after the policy was applied to the whole answer. */
 export async function showRest(run: Run, write: Write, result: AgentResult, guarded: AgentResult): Promise<void> {
   const { held } = run
   await begin(run, write)
   const isWithheld = guarded.finish === 'content-filter' && guarded.content !== result.content
-  // Without a hold-back an answer is withheld for its tool calls alone: what stands in for it is shown like any.
+  // Without a hold-back, only tool calls can cause an answer to be withheld. Its replacement is sent like any text.
   const standsIn = isWithheld && !run.said.text ? guarded.content : ''
   const rest = held ? await held.rest(guarded.content, isWithheld) : standsIn
   if (rest) await write({ type: 'text', text: rest, ...(guarded.logprobs?.length ? likelihoodOf(run, rest) : {}) })
 }
 
-/** The answer of the engine, or what is made or researched in its place. Throws what engines throw, and 402. */
+/** The engine's answer, or a made file or research. Throws what engines throw, and 402. */
 export function think(house: House, run: Run): Promise<AgentResult> {
   const work = workOf(run.resolvedMode)
   if (work === 'image') return draw(house, run).then((result) => showWhole(run, result))
@@ -93,7 +93,7 @@ export function think(house: House, run: Run): Promise<AgentResult> {
   return ask(house, run)
 }
 
-/** Asks the engine, whose answer a stream shows as it comes; with tools the agent asks it. */
+/** Calls the engine, through the agent if there are tools. A stream shows the answer as it arrives. */
 function ask(house: House, run: Run): Promise<AgentResult> {
   const task = taskOf(house, run)
   if (run.write) return shown(house, run, task, run.write)
@@ -102,7 +102,7 @@ function ask(house: House, run: Run): Promise<AgentResult> {
 
 async function shown(house: House, run: Run, task: Task, write: Write): Promise<AgentResult> {
   run.held = holdBackOf(run)
-  // An engine that fails before its first byte is answered with a status of its own (docs/api.md 3).
+  // If the engine fails before its first byte, the response gets its own status (docs/api.md 3).
   const cancel = house.clock.after(OPENING_MS, () => void begin(run, write))
   const emit = (step: Step) => show(run, write, step)
   try {
@@ -158,9 +158,7 @@ function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
   }
 }
 
-/**
- * Shows the content of a thought in a stream, as far as no rule objects to it: the policy is applied to the whole next.
- */
+/** Sends the content of a result to a stream, up to the first text that a rule blocks. */
 async function showWhole(run: Run, result: AgentResult): Promise<AgentResult> {
   if (!run.write) return result
   run.held = holdBackOf(run)

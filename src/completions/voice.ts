@@ -44,7 +44,7 @@ export type TokenInput = Static<typeof TokenInput>
 
 const FunctionDeclaration = t.Object({ name: t.String(), description: t.String(), parameters: JsonObject })
 
-/** What a client attaches to its live session (docs/api.md 6). */
+/** The response that lets a client open its live session (docs/api.md 6). */
 export const VoiceToken = t.Object(
   {
     object: t.Literal('voice_session'),
@@ -98,14 +98,14 @@ const invalidToken = defineError(
   () => '"session_token" is not a voice token of this account, or it has expired. Get one with POST /voice/token.',
 )
 
-/** What a token says of its session. */
+/** The session data in a token. */
 type VoiceSession = {
   id: VoiceSessionId
   owner: OwnerScope
   userId: string
   voice: string | null
   conversationId: string | null
-  /** Slugs of skills that were asked for, besides those installed. */
+  /** Slugs of requested skills, besides the installed ones. */
   skills: readonly string[]
 }
 
@@ -113,7 +113,7 @@ type TokensDeps = { clock: Clock; masterKey: Uint8Array; secret: string }
 
 const PREFIX = 'svc_voice_'
 
-/** Contract 6. */
+/** docs/api.md 6. */
 const TTL_MS = 30 * 60_000
 
 const RULES = { algorithms: ['HS256'], issuer: 'svc', audience: 'voice' }
@@ -149,13 +149,13 @@ const SPOKEN =
 const MAX_TURNS = 20
 const MAX_TURN_CHARS = 1_000
 
-/** Tokens of live voice sessions, and the tools that run under them (docs/api.md 6). */
+/** Tokens of live voice sessions, and the tools that run with them (docs/api.md 6). */
 export function createVoice(deps: Deps) {
   const { store, clock, settings, charging, conversations, skills, tools, agent, guardrails } = deps
   const tokens = createVoiceTokens({ clock, masterKey: deps.masterKey, secret: settings.voiceSecret })
   return { token, act }
 
-  /** Opens a session. Throws 503 `voice_unavailable`, 404 for a foreign conversation, 402. */
+  /** Opens a session. Throws 503 `voice_unavailable`, 404 for another owner's conversation, 402. */
   async function token(call: Call, input: TokenInput): Promise<VoiceToken> {
     if (!settings.voiceUrl) throw voiceUnavailable.with({ retryAfterS: 60 })
     const { voice = null, conversation_id = null, skills: slugs = [] } = input
@@ -181,7 +181,7 @@ export function createVoice(deps: Deps) {
     })
   }
 
-  /** Runs one tool of a session. Throws 404 for an unknown one, 401 `invalid_token`, 402. */
+  /** Runs one tool of a session. Throws 404 for an unknown tool, 401 `invalid_token`, 402. */
   async function act(call: Call, { tool, arguments: args = {}, session_token }: ActionInput): Promise<ActionResult> {
     const session = session_token === undefined ? null : await tokens.read(session_token, ownerOf(call.caller))
     const toolset = await toolsetOf(call, session?.skills ?? [])
@@ -198,7 +198,7 @@ export function createVoice(deps: Deps) {
     })
   }
 
-  /** The tools of this server and those of the skills, under names that tell the skill. */
+  /** The tools of this server and those of the skills, whose names contain the skill's slug. */
   async function toolsetOf(call: Call, slugs: readonly string[]): Promise<Toolset> {
     const ofSkills = await skills.everyTool(call, slugs)
     const named = ofSkills.map(({ slug, tool }) => ({ ...tool, name: `skill_${slug}_${tool.name}` }))
@@ -235,7 +235,7 @@ function historyOf(turns: readonly Turn[]): string {
   return `The conversation so far:\n${lines.join('\n')}`
 }
 
-/** Neither a session nor a call of a tool costs anything by itself; what a tool makes is charged by its maker. */
+/** Neither a session nor a tool call costs anything by itself. What a tool makes is charged by its service. */
 const unpaid = (id: VoiceSessionId) => ({
   kind: 'voice' as const,
   id,
@@ -246,12 +246,12 @@ const unpaid = (id: VoiceSessionId) => ({
   max: {},
 })
 
-/** Tokens of voice sessions: signed, and stored nowhere. */
+/** Tokens of voice sessions. They are signed, and not stored. */
 function createVoiceTokens({ clock, masterKey, secret }: TokensDeps) {
   const key = new TextEncoder().encode(secret || hmacHex(masterKey, 'voice-token'))
   const date = (at: number) => new Date(at)
   return {
-    /** A token that works for 30 minutes. */
+    /** A token that is valid for 30 minutes. */
     async sign({ id, userId, owner, voice, conversationId, skills }: VoiceSession) {
       const until = clock.now() + TTL_MS
       const token = await new SignJWT({ owner, voice, conversation_id: conversationId, skills: [...skills] })
@@ -266,7 +266,7 @@ function createVoiceTokens({ clock, masterKey, secret }: TokensDeps) {
       return { token: PREFIX + token, until }
     },
 
-    /** The session of a token of this owner. Throws 401 `invalid_token`. */
+    /** The session of this owner's token. Throws 401 `invalid_token`. */
     async read(token: string, owner: OwnerScope): Promise<VoiceSession> {
       if (!token.startsWith(PREFIX)) throw invalidToken()
       const options = { ...RULES, currentDate: date(clock.now()) }

@@ -17,7 +17,7 @@ import { OPENING_MS, showRest, think } from './think'
 
 type Facts = NonNullable<TraceStep['facts']>
 
-/** What a stage decided. Of prompts, answers and names of files there is nothing. */
+/** Facts about each stage's outcome. Contains no prompts, answers or file names. */
 const FACTS = {
   open: ({ call, request, active, guard }: Run): Facts => ({
     owner: ownerOf(call.caller),
@@ -41,18 +41,18 @@ const FACTS = {
   abandon: ({ costMicro }: Run): Facts => ({ cost_cents: microToCents(costMicro) }),
 }
 
-/** A stage that operators are told of. */
+/** A stage that is reported to operators. */
 export type Stage = keyof typeof FACTS
 
 const failureOf = (error: unknown): Facts => ({
   failed: error instanceof AppError ? error.code : error instanceof Error ? error.name : 'unknown',
 })
 
-/** A stream ready to be sent: what shows it part by part, and the format of its frames. */
+/** A stream ready to be sent: the source of its events, and the format of its frames. */
 export type AnswerStream = {
   source(write: Write): Promise<void>
   frame: Framer
-  /** The frame to send after 10 s of silence; absent, an SSE comment is sent. */
+  /** The frame to send after 10 s of silence. If absent, an SSE comment is sent. */
   heartbeat?: (elapsedMs: number) => string
   endsWithDone: boolean
   openingMs: number
@@ -60,7 +60,7 @@ export type AnswerStream = {
 
 export type CompletionService = ReturnType<typeof createCompletions>
 
-/** The way of completions over everything that it needs of the house, and the verbs of `POST /completions`. */
+/** The completion pipeline with its dependencies, and the verbs of `POST /completions`. */
 export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sharedAnswers: SharedAnswers | null }) {
   const { clock, caching, settings, store, sharedAnswers: shared } = modules
   const cache = createAnswerCache({ clock, maxBytes: caching.maxBytes, shared })
@@ -73,18 +73,18 @@ export function createCompletions(modules: Omit<House, 'cache' | 'holds'> & { sh
   }
   return {
     pipeline,
-    /** What an order asks for. Throws 400. */
+    /** The request of an order. Throws 400. */
     requestOf: read,
     answers: createCacheReading({ cache, clock, enabled: caching.enabled }),
-    /** Null where nothing is cached. */
+    /** Null if caching is off. */
     cache: caching.enabled ? cache : null,
 
-    /** `POST /completions` (docs/api.md 2). `fresh` skips the look-up and renews the entry. */
+    /** `POST /completions` (docs/api.md 2). `fresh` skips the lookup and renews the entry. */
     async complete(call: Call, input: CompletionInput, fresh: boolean): Promise<Completion | ChatCompletion> {
       return complete(house, call, await read(call, input, fresh))
     },
 
-    /** The same as a stream (docs/api.md 3). Throws when the order is invalid; other refusals come from `source`. */
+    /** Like `complete`, as a stream (docs/api.md 3). Throws for an invalid order. Other errors come from `source`. */
     async stream(call: Call, input: CompletionInput, fresh: boolean): Promise<AnswerStream> {
       const request = await read(call, input, fresh)
       const source = (write: Write) => stream(house, call, request, write)
@@ -111,7 +111,7 @@ async function complete<Answer extends object>(
   return request.present(run, await answered(house, run))
 }
 
-/** Answers as a stream. Nothing is shown before the request is accepted, so a refusal keeps its status. */
+/** Answers as a stream. Nothing is sent before the request is accepted, so an error keeps its status. */
 async function stream(house: House, call: Call, request: CompletionRequest, write: Write): Promise<void> {
   const run = await opened(house, call, request, write)
   const answer = await answered(house, run)
@@ -119,8 +119,8 @@ async function stream(house: House, call: Call, request: CompletionRequest, writ
 }
 
 /**
- * Our own count of the tokens of a request. No engine is asked and nothing is charged or recorded, so a request that
- * leaves the mode to this server is counted as one for the fastest engine.
+ * Our own count of a request's tokens. Calls no engine, and charges and records nothing. Therefore a request in mode
+ * `auto` is counted as one for the fastest engine.
  */
 async function count(house: House, call: Call, request: CompletionRequest): Promise<number> {
   const counted = { ...request, mode: request.mode === 'auto' ? ('fast' as const) : request.mode }
@@ -134,7 +134,7 @@ async function count(house: House, call: Call, request: CompletionRequest): Prom
 }
 
 /**
- * Accepts a request that a job will run: counts it towards the rates, checks credit and policy, and returns the
+ * Accepts a request that a job will run: counts it in the rate limits, checks credit and policy, and returns the
  * micro-cents to hold for it. Throws 400, 402, 404, 429.
  */
 async function accept(house: House, call: Call, request: CompletionRequest): Promise<number> {
@@ -163,7 +163,7 @@ function assertAllowed(house: House, run: Run): void | Promise<void> {
   return looking instanceof Promise ? looking.then(applied) : applied()
 }
 
-/** The run of a request, which operators are told of; a promise where something has to be read for it. */
+/** Opens the run of a request and reports that to operators. Returns a promise if something has to be read for it. */
 function opened(house: House, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
   const from = house.clock.monotonic()
   const began = (run: Run): Run => {
@@ -183,8 +183,8 @@ function opened(house: House, call: Call, request: CompletionRequest, write: Wri
 }
 
 /**
- * The way of a run to its answer, plain and streamed alike. A stage gives a promise only when it waits for something;
- * once it is admitted, a run ends in `finish` or `abandon`.
+ * Takes a run to its answer, plain or streamed. A stage returns a promise only when it waits for something. Once
+ * admitted, a run ends in `finish` or `abandon`.
  */
 async function answered(house: House, run: Run): Promise<StoredAnswer> {
   const { cache } = house
@@ -192,7 +192,7 @@ async function answered(house: House, run: Run): Promise<StoredAnswer> {
   try {
     const counting = countMode(house, run)
     if (counting) await counting
-    // Without cache and guard `admit` soon places the hold.
+    // Without cache and guard nothing needs checking here, because `admit` soon places the hold.
     const allowing = run.cacheKey || run.guard ? assertAllowed(house, run) : undefined
     if (allowing) await allowing
     const looking = run.cacheKey !== null && run.request.cache !== 'refresh' && cache.look(run.cacheKey)
@@ -203,7 +203,7 @@ async function answered(house: House, run: Run): Promise<StoredAnswer> {
     if (found) answer = await replayed(house, run, found)
     else {
       if (run.cacheKey !== null) cache.missed()
-      // Identical plain requests may wait for this run; none waits for a stream, whose reader may leave.
+      // Identical plain requests may wait for this run. None waits for a stream, whose reader may leave.
       if (run.cacheKey !== null && !run.write) settle = cache.lead(flightOf(run, run.cacheKey))
       begin(house, run, 'decide')
       const deciding = decide(house, run)
@@ -237,15 +237,15 @@ async function answered(house: House, run: Run): Promise<StoredAnswer> {
 }
 
 /**
- * A cached answer, or the one that an identical plain request is producing; a stream waits for none. Null comes
- * synchronously: with an await before `cache.lead`, two identical runs could both begin.
+ * A cached answer, or the one that an identical plain request is producing. A stream does not wait for such a run. Null
+ * is returned synchronously: with an await before `cache.lead`, two identical runs could both begin.
  */
 function readCache({ cache }: House, run: Run): StoredAnswer | null | Promise<StoredAnswer | null> {
   if (run.cacheKey === null || run.request.cache === 'refresh') return null
   return cache.get(run.cacheKey) ?? (run.write ? null : (cache.pending(flightOf(run, run.cacheKey)) ?? null))
 }
 
-/** Only requests of one key share a run in flight (docs/api.md 22.1); cached answers may serve all keys of a user. */
+/** Only requests of one key share a run in flight (docs/api.md 22.1). Cached answers may serve all keys of a user. */
 const flightOf = ({ call }: Run, cacheKey: string): string => `${keyIdOf(call.caller) ?? 'session'} ${cacheKey}`
 
 async function replayed(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
@@ -267,14 +267,14 @@ function firings({ guard }: Run): Facts {
   return { fired: fired.map((one) => `${one.phase} ${one.guardrail_id} ${one.verdict}`).join(', ') || 'nothing' }
 }
 
-/** A stage begins, and the one before it has ended, with `error` if it failed. */
+/** Begins a stage and ends the one before it, with `error` if that one failed. */
 function begin(house: House, run: Run, stage: Stage, error?: unknown): void {
   end(house, run, error)
   run.stage = stage
   run.stageAt = house.clock.monotonic()
 }
 
-/** The stage that was begun has ended, with `error` if it failed. Nothing where none was begun. */
+/** Ends the current stage, with `error` if it failed. Does nothing if no stage was begun. */
 function end(house: House, run: Run, error?: unknown): void {
   const { stage } = run
   if (stage === null) return
@@ -283,7 +283,7 @@ function end(house: House, run: Run, error?: unknown): void {
   tell(house, run.call, stage, run.stageAt, error === undefined ? facts : { ...facts, ...failureOf(error) })
 }
 
-/** Tells operators how long a stage took and what came of it. */
+/** Reports to operators how long a stage took and what it decided. */
 function tell({ clock, trace }: House, { requestId }: Call, name: Stage, from: number, facts: Facts): void {
   trace(requestId, 'stage', name, clock.monotonic() - from, facts)
 }

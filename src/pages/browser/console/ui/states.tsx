@@ -32,7 +32,7 @@ export function Empty({ text, children, command }: { text: ReactNode; children?:
   )
 }
 
-/** Where each error has its page; the shell knows it. */
+/** URL of the errors' pages. Set by the shell. */
 export const help = { errors: '' }
 
 /** A failed call: the server's message, its code with help, the request id, and a retry. */
