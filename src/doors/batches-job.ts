@@ -22,14 +22,14 @@ import {
 } from './batches-schema'
 import { type BatchLineRow, type BatchRow, batches } from './table'
 
-/** How a line is answered as the call that it is: what its door answers, and how it tells an error. */
+/** Answers a line like the call that it holds, in the format of its API. */
 export type LineDoors = {
-  /** The answer; it reaches the line by the `once` of the call, in the unit that charges for it. */
+  /** Answers the call. The answer reaches the line through the call's `once`, in the transaction that charges it. */
   run(endpoint: BatchEndpoint, call: Call, line: Uint8Array): Promise<object>
   failure(endpoint: BatchEndpoint, error: unknown, requestId: string): Failure
 }
 
-/** `rest`: every line after it would fail the same way. `again`: an engine may be there in a while. */
+/** `rest`: all later lines would fail the same way. `again`: an engine may be available later. */
 type Failure = { status: number; body: object; rest: boolean; again: boolean }
 
 type Deps = BatchDeps & {
@@ -42,30 +42,30 @@ type Deps = BatchDeps & {
 type Ended = Extract<BatchStatus, 'failed' | 'completed' | 'expired' | 'cancelled'>
 
 const GROUP = 20
-/** After so long a job lets others of the queue begin. */
+/** After this time a job lets other jobs of the queue begin. */
 const TURN_MS = 10_000
 const MAX_TRIES = 8
 const MAX_WAIT_MS = 60_000
-/** Rows added in one unit, which others wait for. */
+/** Rows added in one transaction. Other writers wait for it. */
 const INSERTED = 500
-/** Of a job whose process dies: more than any server that is restarted again and again. */
+/** Attempts of a job whose process dies. Higher than any real number of restarts. */
 const ATTEMPTS = 50
 const HOUR_MS = 3_600_000
 const JSON_LINES = 'text/plain'
 
-/** What the job of a batch says of it when it has not completed. */
+/** The error of a batch's job when the batch has not completed. */
 const WORDS: Readonly<Record<Exclude<Ended, 'completed'>, string>> = {
   failed: 'The input file is broken; the batch says how.',
   expired: 'The batch did not end within 24 hours.',
   cancelled: CANCELLED,
 }
-/** What lines that never ran are told (docs/api.md 32.6). */
+/** The error of lines that never ran (docs/api.md 32.6). */
 const NEVER_RAN = {
   expired: { code: 'batch_expired', message: 'The batch did not end within 24 hours, so this line never ran.' },
   cancelled: { code: 'batch_cancelled', message: 'The batch was cancelled before this line ran.' },
 } as const
 
-/** Declares the job that works on batches: one job a batch, its lines in groups. */
+/** Defines the job that works on batches. Each batch has one job, which takes its lines in groups. */
 export function defineBatchJob(deps: Deps): void {
   const { store, clock, files, unattended, doors, settings, audit } = deps
   const slots = createSemaphore(settings.batchConcurrency)
@@ -82,7 +82,7 @@ export function defineBatchJob(deps: Deps): void {
   async function run(job: Running<BatchOrder>) {
     let batch = await find(store.read, job.payload.batch)
     if (batch.status === 'completed') return resultOf(batch)
-    // It ended in an earlier try.
+    // The batch ended in an earlier attempt.
     if (hasEnded(batch.status)) throw new GiveUp(WORDS[batch.status as keyof typeof WORDS])
     if (batch.in_progress_at === null) batch = await validate(job, batch)
     const until = clock.monotonic() + TURN_MS
@@ -95,14 +95,14 @@ export function defineBatchJob(deps: Deps): void {
     }
   }
 
-  /** How the batch ends now: all lines have answers, or it is cancelled or too old. Null while it continues. */
+  /** How the batch ends now: all lines have answers, it is cancelled, or it has expired. Null while it continues. */
   async function endOf({ id, expires_at }: BatchRow): Promise<Ended | null> {
     if ((await find(store.read, id)).cancelling_at !== null) return 'cancelled'
     if (!(await lines.left(store.read, id, 1)).length) return 'completed'
     return clock.now() >= expires_at ? 'expired' : null
   }
 
-  /** Reads the whole file before anything runs. Throws {@link GiveUp} for one that is broken. */
+  /** Reads the whole file before any line runs. Throws {@link GiveUp} for an invalid file. */
   async function validate(job: Running<BatchOrder>, batch: BatchRow): Promise<BatchRow> {
     const file = await findFile(batch)
     const { lines: found, errors } = await readLines(await files.read(file), batch.endpoint)
@@ -123,7 +123,7 @@ export function defineBatchJob(deps: Deps): void {
     return find(store.read, batch.id)
   }
 
-  /** Answers the next lines, some at a time. Returns the milliseconds to wait before the next group. */
+  /** Answers the next lines, several at a time. Returns the milliseconds to wait before the next group. */
   async function runGroup(job: Running<BatchOrder>, batch: BatchRow): Promise<number> {
     const group = await lines.left(store.read, batch.id, GROUP)
     const file = await findFile(batch)
@@ -148,7 +148,7 @@ export function defineBatchJob(deps: Deps): void {
     return waitMs
   }
 
-  /** Runs one line and stores its answer in the unit that charges for it. Returns how it failed, null otherwise. */
+  /** Runs one line and stores its answer in the transaction that charges it. Returns the failure, or null. */
   async function answer(batch: BatchRow, line: BatchLineRow, bytes: Uint8Array) {
     const { endpoint } = batch
     const requestId = newRequestId()
@@ -180,7 +180,7 @@ export function defineBatchJob(deps: Deps): void {
     return { ended_at: clock.now(), request_id: requestId, status_code: status, body: JSON.stringify(body) }
   }
 
-  /** Writes the files and ends the batch, in one unit with its job. */
+  /** Writes the files and ends the batch, in one transaction with its job. */
   async function finish(job: Running<BatchOrder>, batch: BatchRow, why: Ended) {
     if (why === 'expired' || why === 'cancelled') {
       const row = { ended_at: clock.now(), request_id: null, status_code: null, body: JSON.stringify(NEVER_RAN[why]) }
@@ -198,7 +198,7 @@ export function defineBatchJob(deps: Deps): void {
     throw new GiveUp(WORDS[why])
   }
 
-  /** A file of the answers (`isOutput`) or of the failures; null where there are none. */
+  /** A file of the answers (`isOutput`) or of the failures. Null if there are none. */
   async function written(id: BatchId, isOutput: boolean): Promise<Draft | null> {
     const draft = await files.receive(writtenLines(store.read, id, isOutput), JSON_LINES)
     if (draft.size > 0) return draft
@@ -228,7 +228,7 @@ export function defineBatchJob(deps: Deps): void {
 
   type Facts = Partial<Omit<BatchRow, 'errors'>> & { errors?: BatchErrors }
 
-  /** The last change of a batch; its file may be deleted from then on. */
+  /** The last change of a batch. Its file may be deleted afterwards. */
   async function end(tx: Tx, { id, input_file_id }: BatchRow, status: Ended, facts: Facts): Promise<void> {
     const t = tx.of(batches)
     const at = { [`${status}_at`]: clock.now() } as Partial<BatchRow>
@@ -239,7 +239,7 @@ export function defineBatchJob(deps: Deps): void {
     await countReader(tx, input_file_id, -1)
   }
 
-  /** Whatever ended the job: a batch that is still open ends with it. */
+  /** Ends a batch that is still open when its job fails for any reason. */
   async function failed(tx: Tx, id: BatchId, message: string): Promise<void> {
     const batch = await find(tx, id)
     if (hasEnded(batch.status)) return

@@ -5,17 +5,17 @@ import { insertAll, type Reader, type Tx } from '../kernel/store'
 import type { BatchEndpoint, BatchErrors, BatchId, BatchUsage } from './batches-schema'
 import { type BatchLineRow, batchLines } from './table'
 
-/** Most lines of a batch. */
+/** Maximum number of lines of a batch. */
 export const MAX_LINES = 10_000
 const MAX_ERRORS = 100
 const LF = 10
 const SPACES = new Set([9, 10, 13, 32])
-/** After so many bytes others get a turn. */
+/** After this many bytes, other work gets a turn. */
 const TURN_BYTES = 256 * 1024
 /** Lines read at a time for the files. */
 const PAGE = 100
 
-/** A line of a file: `line` counts from 1, `from` and `to` are its bytes. */
+/** A line of a file. `line` counts from 1. `from` and `to` are its byte offsets. */
 type Line = { line: number; from: number; to: number; bytes: Uint8Array }
 export type NewLine = Pick<BatchLineRow, 'line' | 'custom_id' | 'from_byte' | 'to_byte'>
 
@@ -48,14 +48,14 @@ const joined = (rest: readonly Uint8Array[], last: Uint8Array): Uint8Array =>
   rest.length ? Buffer.concat([...rest, last]) : last
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => SPACES.has(byte))
 
-/** How many lines a file has, at most one more than a batch may have. */
+/** Number of lines of a file. Stops counting at one more than a batch may have. */
 export async function countLinesIn(source: Source): Promise<number> {
   let count = 0
   for await (const _ of linesIn(source)) if (++count > MAX_LINES) break
   return count
 }
 
-/** Reads every line of a file. `errors` says what is wrong with it, line by line; null where nothing is. */
+/** Reads every line of a file. `errors` lists the problems by line. Null if there are none. */
 export async function readLines(source: Source, endpoint: BatchEndpoint) {
   const lines: NewLine[] = []
   const known = new Set<string>()
@@ -86,11 +86,11 @@ export async function readLines(source: Source, endpoint: BatchEndpoint) {
   return { lines, errors: problems.length ? { object: 'list' as const, data: problems } : null }
 }
 
-/** An address of the API in its one form, which begins with /v1. */
+/** The normal form of an API path, which begins with /v1. */
 export const endpointIn = (url: unknown): string | null =>
   typeof url === 'string' ? `/v1${url.replace(/^\/v1(?=\/)/, '')}` : null
 
-/** The object that a line is, or the sentence that says why it is none. */
+/** The JSON object of a line, or a sentence that says why the line is not one. */
 export function objectIn(bytes: Uint8Array): Record<string, unknown> | string {
   try {
     const found = parseUntrustedJson(bytes)
@@ -106,7 +106,7 @@ const UNANSWERED = {
   ...{ input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
 }
 
-/** What a line was answered. */
+/** The answer of a line. */
 type Answered = Pick<BatchLineRow, 'ended_at' | 'request_id' | 'status_code' | 'body'> &
   Partial<Pick<BatchLineRow, 'model' | 'input_tokens' | 'cached_tokens' | 'output_tokens' | 'reasoning_tokens'>>
 
@@ -116,7 +116,7 @@ const isAnswered = (t: typeof batchLines.sqlite) => eq(t.status_code, 200)
 
 /** Rows of the lines of batches. */
 export const lineRepository = {
-  /** Adds lines; those that are there already stay as they are. */
+  /** Adds lines. Existing lines remain unchanged. */
   insert(tx: Tx, id: BatchId, lines: readonly NewLine[]): Promise<void> {
     const t = tx.of(batchLines)
     const rows = lines.map((line): BatchLineRow => ({ batch_id: id, ...line, ...UNANSWERED }))
@@ -133,7 +133,7 @@ export const lineRepository = {
     return (await waiting.orderBy(asc(t.line)).limit(limit)) as BatchLineRow[]
   },
 
-  /** Stores the answer of a line, once. False when it has one. */
+  /** Stores the answer of a line, once. False when the line already has one. */
   async end(tx: Tx, { batch_id, line }: Pick<BatchLineRow, 'batch_id' | 'line'>, answer: Answered): Promise<boolean> {
     const t = tx.of(batchLines)
     const open = and(ofBatch(t, batch_id), eq(t.line, line), isNull(t.ended_at))
@@ -157,7 +157,7 @@ export const lineRepository = {
       .where(and(ofBatch(t, batch_id), eq(t.line, line)))
   },
 
-  /** How many lines of each batch were answered and failed. */
+  /** Number of completed and failed lines of each batch. */
   async counts(db: Reader, ids: readonly BatchId[]) {
     const t = db.of(batchLines)
     if (!ids.length) return new Map<BatchId, { completed: number; failed: number }>()
@@ -167,7 +167,7 @@ export const lineRepository = {
     return new Map(rows.map((row) => [row.id, { completed: row.completed, failed: row.ended - row.completed }]))
   },
 
-  /** What the answered lines used, and the engines that answered them. */
+  /** The tokens of the answered lines, and the engines that answered them. */
   async usage(db: Reader, id: BatchId): Promise<{ usage: BatchUsage; model: string | null }> {
     const t = db.of(batchLines)
     const sum = (column: typeof t.input_tokens) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
@@ -192,7 +192,7 @@ export const lineRepository = {
   },
 }
 
-/** The lines of an output file (`isOutput`) or an error file, in the order in which they ended, as bytes. */
+/** The lines of an output file (`isOutput`) or an error file as bytes, in the order in which they ended. */
 export async function* writtenLines(db: Reader, id: BatchId, isOutput: boolean): AsyncGenerator<Uint8Array> {
   const t = db.of(batchLines)
   const which = isOutput ? isAnswered(t) : or(isNull(t.status_code), ne(t.status_code, 200))
@@ -219,7 +219,7 @@ function lineOut({ custom_id, status_code, request_id, body }: BatchLineRow): st
 
 type Counts = Record<string, unknown> & Partial<Record<string, Record<string, unknown>>>
 
-/** Tokens and engine of an answer, whichever format it has. */
+/** Tokens and engine of an answer in any format. */
 export function usedBy(answer: object) {
   const { usage = {}, model } = answer as { usage?: Counts; model?: unknown }
   const number = (...values: unknown[]): number => (values.find((value) => typeof value === 'number') as number) ?? 0

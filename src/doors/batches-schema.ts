@@ -8,7 +8,7 @@ import { Notes } from './responses-schema'
 export const BatchId = defineId('batch', 'batch')
 export type BatchId = Id<'batch'>
 
-/** The calls that the lines of a batch can be (docs/api.md 32.6). */
+/** The endpoints that the lines of a batch may call (docs/api.md 32.6). */
 export const BATCH_ENDPOINTS = ['/v1/chat/completions', '/v1/responses', '/v1/embeddings', '/v1/messages'] as const
 export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number]
 
@@ -18,7 +18,7 @@ const BATCH_STATUSES = [...OPEN, ...ENDED] as const
 export type BatchStatus = (typeof BATCH_STATUSES)[number]
 export const hasEnded = (status: BatchStatus): boolean => (ENDED as readonly string[]).includes(status)
 
-/** What is wrong with an input file (docs/api.md 29.10), and what ended lines that never ran. */
+/** Problems of an input file (docs/api.md 29.10), and errors of lines that never ran. */
 const BatchErrors = t.Object({
   object: t.Literal('list'),
   data: t.Array(
@@ -143,5 +143,5 @@ export const keyIsGone = defineError(
   'invalid_api_key',
   () => 'The key that made this batch no longer works.',
 )
-/** Another process answered the line meanwhile: what this one did is undone. */
+/** Another process has answered the line meanwhile. The work of this process is rolled back. */
 export const lineIsTaken = defineError('conflict', 'conflict', () => 'The line has been answered.')

@@ -39,7 +39,7 @@ export type BatchDeps = {
 }
 type OperatorDeps = BatchDeps & { ownerNamed(reader: Reader, word: string): Promise<OwnerScope> }
 
-/** What a job keeps of the batch that it works on. */
+/** Payload of a batch's job. */
 export type BatchOrder = { batch: BatchId }
 export const BATCH_JOB = { name: 'batch', shown: 'batch' } as const
 
@@ -81,7 +81,7 @@ function presentBatch(row: BatchRow, counts: Counts = row): Batch {
   }
 }
 
-/** With the lines of now, for those that have not ended. */
+/** Batches for the caller. Those that have not ended get the current counts of their lines. */
 async function presented(db: Reader, rows: readonly BatchRow[]): Promise<Batch[]> {
   const open = rows.filter(({ status }) => !hasEnded(status)).map(({ id }) => id)
   const counts = await lines.counts(db, open)
@@ -89,7 +89,7 @@ async function presented(db: Reader, rows: readonly BatchRow[]): Promise<Batch[]
 }
 
 /**
- * Begins a batch: its job and the hold on its file commit with it. Throws 400 `validation_error`, 402
+ * Begins a batch. Its job and the hold on its file commit with it. Throws 400 `validation_error`, 402
  * `insufficient_credits`, 404, 429 `rate_limit_exceeded`, 503 `queue_unavailable`.
  */
 export async function createBatch(deps: BatchDeps, call: Call, input: BatchInput): Promise<Batch> {
@@ -112,7 +112,7 @@ export async function createBatch(deps: BatchDeps, call: Call, input: BatchInput
     ...{ input: { batch: row.id } satisfies BatchOrder, hold: 0, answer: () => presentBatch(row) },
     async effects(tx, jobId) {
       await assertRoom(tx, owner, row.total)
-      // It may have been deleted meanwhile.
+      // The file may have been deleted meanwhile.
       await findUpload(deps, tx, owner, file.id, 'input_file_id')
       await countReader(tx, file.id, 1)
       await tx.insert(tx.of(batches)).values({ ...row, job_id: jobId })
@@ -160,7 +160,7 @@ async function assertRoom(tx: Tx, owner: OwnerScope, more: number): Promise<void
   if (found!.waiting - ended + more > MAX_WAITING) throw tooManyLines.with({ retryAfterS: 60 }, MAX_WAITING)
 }
 
-/** A batch of the caller, or for operators of anyone. Throws 404. */
+/** A batch of the caller. Operators may read any batch. Throws 404. */
 async function findBatch(reader: Reader, caller: Caller, id: string): Promise<BatchRow> {
   const t = reader.of(batches)
   const own = caller.type === 'operator' ? undefined : eq(t.owner, ownerOf(caller))
@@ -184,7 +184,7 @@ export async function listBatches({ store }: BatchDeps, { caller }: Call, query:
   return listAfter(await presented(store.read, rows as BatchRow[]), has_more)
 }
 
-/** Ends a batch early: lines that run end, the files are written. Throws 404, and 409 when it has ended. */
+/** Ends a batch early. Running lines finish, and its files are written. Throws 404, and 409 when it has ended. */
 export async function cancelBatch(deps: BatchDeps, call: Call, id: string): Promise<Batch> {
   await stopBatch(deps, call, id)
   return getBatch(deps, call, id)
@@ -199,7 +199,7 @@ export function stopBatch({ store, clock, audit }: BatchDeps, call: Call<Caller>
   })
 }
 
-/** False for a batch that has ended. One that is cancelled already stays as it is. */
+/** Marks a batch as cancelling. False for a batch that has ended. A batch that is already cancelling keeps its time. */
 export async function beginCancelling(tx: Tx, id: BatchId, now: number): Promise<boolean> {
   const t = tx.of(batches)
   const open = and(eq(t.id, id), inArray(t.status, ['validating', 'in_progress', 'finalizing', 'cancelling']))
@@ -210,7 +210,7 @@ export async function beginCancelling(tx: Tx, id: BatchId, now: number): Promise
   return (await changed.returning({ id: t.id })).length === 1
 }
 
-/** As whom the lines of a batch run. */
+/** The identity under which the lines of a batch run. */
 export const behalfIn = ({ user_id, api_key_id, active_org_id }: BatchRow): Behalf => ({
   user_id,
   api_key_id,
@@ -230,7 +230,7 @@ const outline = (row: BatchRow, counts: Counts = row): OverseenBatch => ({
   expires_at: iso(row.expires_at),
 })
 
-/** For operators: of all owners or one, newest first. Throws 404 for an unknown owner. */
+/** Batches of all owners or one, newest first, for operators. Throws 404 for an unknown owner. */
 export async function overseeBatches(
   { store, ownerNamed }: OperatorDeps,
   { status, ...query }: OverseenBatchesQuery,

@@ -2,7 +2,7 @@ import { CHAT_PARAMETERS } from '../kernel/caller'
 import { setting } from '../kernel/config'
 import { oneOf, t } from '../kernel/schema'
 
-/** Settings of the formats that clients of other services speak. */
+/** Settings of the formats that clients of other services use. */
 export const doorSettings = {
   responsesTtlDays: setting({
     env: 'SVC_RESPONSES_TTL_DAYS',

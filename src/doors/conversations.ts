@@ -7,20 +7,20 @@ import { assertItems } from './responses-items'
 import type { Item } from './responses-schema'
 import type { ResponseRow } from './table'
 
-/** What a response continues from. */
+/** The context that a response continues. */
 export type Thread = {
-  /** Items before its own. */
+  /** Items before the response's own. */
   earlier: readonly Item[]
-  /** The conversation that it names, and whether its turns are the items before; else the pipeline reads them. */
+  /** The conversation that the response names. `inContext`: `earlier` holds its turns already. */
   conversation: string | null
   inContext: boolean
-  /** The responses that it continues from, oldest first. */
+  /** The responses that it continues, oldest first. */
   chain: readonly ResponseRow[]
 }
 
 const TEXTS: ReadonlySet<unknown> = new Set(['input_text', 'output_text', 'text', 'summary_text', 'reasoning_text'])
 
-/** What people read of an item. */
+/** The readable text of an item. */
 function wordsOf({ type, name, content, summary, refusal, output, ...item }: Item): string {
   if (typeof item.arguments === 'string') return `${wordOf(name)}(${item.arguments})`
   if (typeof item.input === 'string') return `${wordOf(name)}(${item.input})`
@@ -31,7 +31,7 @@ function wordsOf({ type, name, content, summary, refusal, output, ...item }: Ite
     : ''
 }
 
-/** Whether role and text say everything about an item. */
+/** True if role and text say everything about an item. */
 function isPlain({ type, role, content }: Item): boolean {
   const [part, ...more] = (Array.isArray(content) ? content : [{ type: 'text', text: content }]) as Item[]
   const { annotations } = part ?? {}
@@ -47,12 +47,12 @@ export const messagesIn = (items: readonly Item[]): NewMessage[] =>
     return {
       role: isMessage ? role : role === 'system' || role === 'developer' ? 'system' : 'tool',
       content: storable(wordsOf(item)),
-      // Pictures are files already.
+      // Pictures are already stored as files.
       item: isPlain(item) ? null : item.type === 'image_generation_call' ? { ...item, result: null } : item,
     }
   })
 
-/** The items of an answer, with their ids; `about` is noted of the last message. */
+/** The items of an answer, with their ids. `about` is stored with the last message. */
 export function messagesOfAnswer(items: readonly Item[], about: MessageAbout): NewMessage[] {
   const last = items.findLastIndex(({ role }) => role === 'assistant')
   return messagesIn(items).map((message, at) => ({
@@ -66,7 +66,7 @@ export function messagesOfAnswer(items: readonly Item[], about: MessageAbout): N
 export const itemIn = ({ id, role, content, item }: MessageRow): Item =>
   wholeItem(item ? { ...item, id } : { id, role, content })
 
-/** An item with the members that clients read: a message has parts, whatever short form it came in. */
+/** An item with the members that clients read. A short form is expanded to parts. */
 export function wholeItem(item: Item): Item {
   const { role, content } = item
   const whole = { status: 'completed', ...item, type: item.type ?? 'message' }
@@ -82,7 +82,7 @@ export function wholeItem(item: Item): Item {
 export const pageOf = (rows: readonly MessageRow[], hasMore: boolean) =>
   listAfter(rows.map(itemIn) as (Item & { id: string })[], hasMore)
 
-/** Items that a conversation is given, with the texts of their files. Throws 400, 404 for what cannot be read. */
+/** Items for a conversation, with their files replaced by texts. Throws 400, and 404 for a file that cannot be read. */
 export async function readItems(deps: FileDeps, call: Call, items: Item[]): Promise<NewMessage[]> {
   const { body } = await filesRead(deps, call, { items }, false)
   assertItems(body.items)

@@ -106,17 +106,17 @@ export type EmbeddingDeps = {
 type Vectors = { vectors: Float32Array[]; model: string; promptTokens: unknown }
 
 type EmbeddingCall = {
-  /** The model of the path. */
+  /** The model in the path. */
   named: string | null
-  /** Skips the look-up of known vectors and renews them. */
+  /** Skips the lookup of known vectors and renews them. */
   fresh: boolean
-  /** Told whether all vectors were known, once an upstream would be asked. */
+  /** Called before an upstream is called. `isHit` is true if all vectors were known. */
   looked(isHit: boolean): void
 }
 
 /**
- * Vectors of texts, in their order, for the price of their tokens. No text is ever cut; what is known is free.
- * Throws 400 `context_length_exceeded`, 503 `embeddings_unavailable`, and what every making throws.
+ * Vectors of texts, in their order, charged by their tokens. Texts are never cut. Known vectors are free. Throws 400
+ * `context_length_exceeded`, 503 `embeddings_unavailable`, and what `charging.run` throws.
  */
 export async function embed(
   deps: EmbeddingDeps,
@@ -140,7 +140,7 @@ export async function embed(
     engineId,
     free,
     texts: Object.fromEntries(inputs.map((text, at) => [`input.${at}`, text])),
-    // The upstream counts in tokens of its own, which decide the price up to twice ours.
+    // The upstream counts tokens differently. Its count decides the price, up to twice ours.
     max: { promptTokens: 2 * tokens },
     reads: tokens,
     facts: {
@@ -200,8 +200,8 @@ export async function embed(
 }
 
 /**
- * What the cache has of the vectors of one call: exact, per owner and vector space (docs/api.md 31). Null where nothing
- * is cached, or where it is not known yet how long the engine's vectors are.
+ * The cached vectors for one call: exact, per owner and vector space (docs/api.md 31). Null if caching is off, or while
+ * the length of the engine's vectors is unknown.
  */
 function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller }: Call, dimensions: number | null) {
   const { cache } = completions
@@ -221,7 +221,7 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
     missing: () => vectors.flatMap((vector, at) => (vector ? [] : at)),
     all: () => vectors as Float32Array[],
 
-    /** `fresh`: nothing counts as known. */
+    /** `fresh`: treats no vector as known. */
     async find(given: readonly string[], fresh: boolean): Promise<void> {
       hashes = given.map((text) => sha256Hex(text))
       keys = hashes.map((hash) => sha256Hex(`${prefix}\n${hash}`))
@@ -233,19 +233,19 @@ function knownVectors({ completions, engines, config }: EmbeddingDeps, { caller 
       })
     },
 
-    /** The vectors of what was missing, in its order. */
+    /** Adds the vectors of the missing texts, in their order. */
     bring(found: readonly Float32Array[]): void {
       made = this.missing()
       for (const [place, at] of made.entries()) vectors[at] = found[place]!
     },
 
-    /** `packed`: all vectors as base64, where they are written so. */
+    /** `packed`: all vectors as Base64, if the answer has them in that form. */
     note(id: string, createdAt: number, costMicro: number, packed: readonly string[] | null): void {
       origin = { id, createdAt, costMicro }
       written = packed
     },
 
-    /** Once they are paid for. */
+    /** Stores the new vectors, once they are paid for. */
     keep(): void {
       const { costMicro, ...from } = origin
       const shared = {
@@ -269,7 +269,7 @@ function vectorOf(base64: string): Float32Array {
   return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength))
 }
 
-/** Loading a vocabulary takes longer than the event loop may be held. */
+/** A worker, because loading a vocabulary would block the event loop for too long. */
 const vocabularies = createWorkerPool<TokenTask, TokenAnswer>({
   script: new URL('./tokens.worker.ts', import.meta.url),
   max: 1,
@@ -277,7 +277,7 @@ const vocabularies = createWorkerPool<TokenTask, TokenAnswer>({
 })
 const READING_MS = 10_000
 
-/** Token arrays as text: packages of another vendor cut texts with its vocabulary, and send what they cut. */
+/** Token arrays as text. Packages of another vendor cut texts with its vocabulary, and send the tokens. */
 async function textsIn(
   input: Static<typeof EmbeddingInput>['input'],
   { caller, signal }: Call,
@@ -300,13 +300,13 @@ async function textsIn(
   )
 }
 
-/** Each input by itself: a text, or its ids. */
+/** Each input by itself: a text, or its token ids. */
 const listOf = (input: Static<typeof EmbeddingInput>['input']): unknown[] =>
   typeof input === 'string' || typeof input[0] === 'number' ? [input] : input
 
 /**
- * Tokens of each text, of which `sent` may hold the ids. Throws 400 `context_length_exceeded` where one or all together
- * are too long.
+ * Token counts of the texts. `sent` may hold their token ids. Throws 400 `context_length_exceeded` if one text or all
+ * together are too long.
  */
 function countsOf({ engines }: EmbeddingDeps, texts: readonly string[], sent: readonly unknown[]): number[] {
   const max = engines.vectorWindow()
@@ -331,7 +331,7 @@ function tooLong(path: string, max: number, tokens: number): AppError {
   })
 }
 
-/** Who makes the vectors. Another model's are never given in place of an upstream's. */
+/** The engine that makes the vectors. Vectors of another model never replace an upstream's. */
 function engineFor({ engines, config }: EmbeddingDeps, word: string): { engineId: string; warnings: string[] } {
   if (word === LOCAL) {
     if (!config.engineBuiltin) throw notFound('model')
@@ -345,7 +345,7 @@ function engineFor({ engines, config }: EmbeddingDeps, word: string): { engineId
   return { engineId: LOCAL, warnings: [...warnings, local] }
 }
 
-/** Little-endian, as every machine that this runs on keeps them. */
+/** Little-endian, like every machine that this runs on. */
 const base64Of = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
@@ -356,10 +356,10 @@ function numbersOf(vector: Float32Array): number[] {
   return numbers
 }
 
-/** Characters of the pieces of a word. */
+/** Lengths of the pieces of a word, in characters. */
 const PIECES = [3, 4, 5]
 
-/** Long lists are made in turns, so that others get theirs between two texts. */
+/** Yields after each text of a long list, so that other work gets a turn. */
 async function embedLocally({ inputs }: { inputs: readonly string[] }): Promise<Vectors> {
   const vectors: Float32Array[] = []
   for (const text of inputs) {
@@ -370,8 +370,8 @@ async function embedLocally({ inputs }: { inputs: readonly string[] }): Promise<
 }
 
 /**
- * 512 numbers by rules: the words of a text and their pieces, hashed with a sign. Texts that share words and stems are
- * near each other. This is fixed for ever, because clients store what it makes; another scheme gets another id.
+ * 512 numbers by fixed rules: the words of a text and their pieces, hashed with a sign. Texts that share words and
+ * stems are near each other. These rules never change, because clients store vectors. Another scheme needs another id.
  */
 function localVector(text: string): Float32Array {
   const counts = new Map<string, number>()

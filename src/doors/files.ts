@@ -22,12 +22,12 @@ export type FileDeps = {
   web: Pick<Web, 'read' | 'readBytes'>
   audio: Pick<Audio, 'transcribe'>
   engines: Pick<EngineService, 'named' | 'takes' | 'sees'>
-  /** Folder of files that are gone when their request is answered. */
+  /** Folder of temporary files. They are deleted when their request is answered. */
   folder: string
 }
 
 const MAX_FILES = 10
-/** Characters that are read of one file. */
+/** Maximum number of characters read from one file. */
 const MAX_CHARS = 200_000
 const MAX_MIB = { file: 15, audio: 25 }
 const KINDS: ReadonlySet<unknown> = new Set(['file', 'input_file', 'document', 'input_audio'])
@@ -35,20 +35,20 @@ const DATA_URL = /^data:([^;,]{0,100})[^,]{0,100},/
 const AS_TEXT = /^(?:text\/|application\/(?:json|xml|x-yaml)\b)/
 
 /**
- * A body in which files and recordings are texts, and what is to be said of that. `files`: those that the engine takes
- * as they are, in the places of their texts.
+ * A body whose files and recordings are replaced by texts, with warnings about them. `files`: those that the engine
+ * takes in their original form, in place of their texts.
  */
 type Read<Body> = { body: Body; warnings: string[]; files: GivenFile[] }
 
-/** For the request of a body. */
+/** The `files` member for the request of a body. */
 export const given = ({ files }: Pick<Read<unknown>, 'files'>): { files?: readonly GivenFile[] } =>
   files.length ? { files } : {}
 
 /**
- * Reads the files and recordings of a body (docs/api.md 33.3): in the place of each stands its text, under its name,
- * and a PDF without text is pictures of its pages. `hears`: recordings are transcribed, for the price of that, unless
- * the engine hears them itself; otherwise they are left out. Throws 400 `validation_error` for a file that cannot be
- * read, 404 for an unknown file, 503 `stt_unavailable`.
+ * Reads the files and recordings of a body (docs/api.md 33.3). Replaces each by its text, under its name. A PDF without
+ * text is replaced by pictures of its pages. `hears`: recordings are transcribed at the usual price, unless the engine
+ * takes audio itself. Without `hears` they are left out. Throws 400 `validation_error` for a file that cannot be read,
+ * 404 for an unknown file, 503 `stt_unavailable`.
  */
 export function filesRead<Body extends object>(
   deps: FileDeps,
@@ -62,7 +62,7 @@ export function filesRead<Body extends object>(
   return readAll(deps, call, body, found, hears)
 }
 
-/** The tools of a request of which the pictures are wanted as base64: each is put into `pictures` when it was made. */
+/** The tools of a request that needs its pictures as Base64. Each picture is added to `pictures` when it is made. */
 export const showing = (
   { store, files }: Pick<FileDeps, 'store' | 'files'>,
   { caller }: Call,
@@ -80,7 +80,7 @@ export const showing = (
     },
   }))
 
-/** {@link filesRead} with what it needs. */
+/** {@link filesRead} with its dependencies. */
 export const fileReader =
   (deps: FileDeps) =>
   <Body extends object>(call: Call, body: Body) =>
@@ -88,7 +88,7 @@ export const fileReader =
 
 type Found = { part: Item; path: string }
 
-/** Parts of messages, of results of calls, and of blocks that hold others. */
+/** Finds the file parts of messages, tool results, and blocks that contain others. */
 function look(value: unknown, path: string, found: Found[]): void {
   if (!Array.isArray(value)) return
   for (const [at, one] of value.entries()) {
@@ -101,13 +101,13 @@ function look(value: unknown, path: string, found: Found[]): void {
   }
 }
 
-/** The file that a part shows as a picture; null for a part that holds its picture itself. */
+/** The file id of a part that shows a file as a picture. Null if the part contains the picture itself. */
 function pictureId({ type, file_id, source }: Item): string | null {
   const id = type === 'input_image' ? file_id : type === 'image' ? (source as Item | undefined)?.file_id : undefined
   return typeof id === 'string' ? id : null
 }
 
-/** Documents that are text already. */
+/** True for documents that are already text. */
 function isText({ type, source }: Item): boolean {
   if (type !== 'document') return false
   const { type: kind, media_type: media } = (source ?? {}) as Item
@@ -137,7 +137,7 @@ async function readAll<Body extends object>(
     if (picture !== null) {
       const data = Buffer.from(await uploaded(deps, call, picture, path)).toString('base64')
       const { file_id: _, ...rest } = part
-      // What it is, is seen in its bytes.
+      // The type is detected from the bytes.
       const source = { type: 'base64', media_type: 'image/png', data }
       texts.set(part, [
         { ...rest, ...(part.type === 'image' ? { source } : { image_url: `data:image/png;base64,${data}` }) },
@@ -202,10 +202,10 @@ function replaced(value: unknown, texts: ReadonlyMap<Item, readonly Item[]>): un
   }
 }
 
-/** Where a file part says what it holds: as members of its own, of `file`, or of `source`. */
+/** The object that describes a part's file: the part itself, its `file`, or its `source`. */
 const holderOf = (part: Item): Item => (part.file ?? part.source ?? part) as Item
 
-/** What a file holds, and its bytes where they are here; `pictures` in place of the text of a PDF that has none. */
+/** The text of a file, and its bytes if they are here. A PDF without text has `pictures` instead. */
 type Document = { text: string; pictures?: string[] | undefined; file?: { bytes: Uint8Array; mimeType: string } }
 
 async function documentOf(deps: FileDeps, call: Call, part: Item, path: string): Promise<Document> {
@@ -236,7 +236,7 @@ async function uploaded(deps: FileDeps, call: Call, id: string, path: string): P
   return new Uint8Array(await new Response(await deps.files.read(row)).arrayBuffer())
 }
 
-/** A recording as it is, or its words, charged as those of `/audio/stt`. */
+/** A recording in its original form, or its transcript, charged like `/audio/stt`. */
 async function recordingOf(
   deps: FileDeps,
   call: Call,
@@ -256,7 +256,7 @@ async function recordingOf(
     const { transcript } = await deps.audio.transcribe(own, { fields: new Map(), file: { field: 'file', path: file } })
     return { text: transcript.text }
   } catch (error) {
-    // The body itself is of the right type, so nothing else than 400 says that the recording in it is not.
+    // Always 400: the type of the body itself is right, only the recording in it is not.
     throw error instanceof AppError && error.param === 'file'
       ? invalidInput(`${path}.input_audio`, error.message)
       : error
@@ -275,7 +275,7 @@ function bytesOf(data: unknown, kind: keyof typeof MAX_MIB, path: string) {
   const body = Buffer.from(data.slice(head.length), 'base64')
   if (!body.length) throw invalidInput(path, `"${path}" holds no bytes. Send the file as base64.`)
   assertSize(body.length, kind, path)
-  // Clients call anything application/octet-stream, and much application/pdf: other types are seen in the bytes.
+  // Clients often send application/octet-stream or application/pdf, so the bytes decide, except for text.
   return { body, contentType: AS_TEXT.test(type) ? type : '', type }
 }
 

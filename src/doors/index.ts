@@ -1,4 +1,4 @@
-/** The formats of other services that clients speak, each translated to the one completion request and back. */
+/** API formats of other services, each translated to the one completion request and back. */
 export { defineBatchJob } from './batches-job'
 export { type FileDeps, fileReader } from './files'
 export { backgroundKind } from './responses'

@@ -14,26 +14,26 @@ import type { Block, MessageInput } from './messages-schema'
 import { serverNames, toolsIn } from './messages-tools'
 import { atOwnPaths, originsOf } from './responses-input'
 
-/** What a message was asked, as the pipeline reads it. */
+/** A message order as the pipeline reads it. */
 export type MessageRequest = {
   request: CompletionRequest
   /** Thoughts are shown as blocks without their text. */
   omitsThoughts: boolean
-  /** Names of members that do nothing here, for `X-Svc-Ignored`. */
+  /** Names of members that have no effect here, for `X-Svc-Ignored`. */
   ignored: readonly string[]
 }
 
 type Place = { block: Block; path: string }
-/** The blocks of one speaker, up to the next. */
+/** The blocks of one speaker, up to the next speaker. */
 type Turn = { role: 'user' | 'assistant'; blocks: Place[]; path: string }
 type Entry = { message: ChatMessage; path: string }
 
-/** Members that would change an answer elsewhere (docs/api.md 30.1). */
+/** Members that would change an answer of the original service (docs/api.md 30.1). */
 const IGNORED = ['container', 'context_management'] as const
 
 const OWN_CALL = /^toolu_([0-9A-Za-z]{24})$/
 
-/** An id of a call as this format has it, and back: what follows tells the mode of the run. */
+/** The id of a call in this format. Only the prefix changes, because the rest encodes the mode of the run. */
 export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
 
 /**
@@ -96,11 +96,11 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
   }
 }
 
-/** Up to where the client wants the prompt kept; a mark of the whole order is at its end. */
+/** How far the client wants the prompt cached. A mark on the whole order counts as at its end. */
 function marksIn({ tools, system, ...own }: MessageInput & Block, turns: readonly Turn[]) {
   const isMarked = (part?: Place[]) => part?.some(({ block }) => block.cache_control != null)
   const isAny = own.cache_control || turns.some(({ blocks }) => isMarked(blocks))
-  // What is said after results of tools is a message of its own.
+  // Content after tool results is a separate message.
   const isResult = ({ block }: Place) => `${block.type === 'tool_result'}`
   const all = isAny ? turns.flatMap(({ blocks }) => Object.values(Object.groupBy(blocks, isResult))) : []
   const at = own.cache_control ? all.length - 1 : all.findLastIndex(isMarked)
@@ -117,7 +117,7 @@ function stopsOf({ stop_sequences: stops }: MessageInput): readonly string[] | n
   return stops
 }
 
-/** The client's names of its user are kept as a hash; what else it says of the request is for the record. */
+/** The client's names of its user are only stored as a hash. Its other texts about the request go into the record. */
 function metadataOf({ metadata }: MessageInput): Pick<ChatInput, 'metadata'> {
   const { user_id: _, ...rest } = metadata ?? {}
   const texts = Object.fromEntries(Object.entries(rest).filter(([, value]) => typeof value === 'string'))
@@ -129,7 +129,7 @@ function formatOf({ output_config: config, output_format: old }: MessageInput): 
   return format ? { type: 'json_schema', json_schema: { schema: format.schema } } : null
 }
 
-/** How hard the engine is to think: by the order's word for it, else by the budget for thoughts. */
+/** The reasoning effort: the order's word for it, or else derived from the budget for thoughts. */
 function reasoningOf({ thinking, output_config: config, max_tokens: limit }: MessageInput) {
   const budget = thinking?.budget_tokens ?? null
   const thinks = thinking != null && thinking.type !== 'disabled'
@@ -143,7 +143,7 @@ function reasoningOf({ thinking, output_config: config, max_tokens: limit }: Mes
   return { ...(effort ? { effort } : {}), shows: thinks } as const
 }
 
-/** The system text. A line that differs in every request would spoil every cache of prefixes, so it is left out. */
+/** The system text. Leaves out a line that differs in every request and would make every prefix cache useless. */
 function systemOf({ system, messages }: MessageInput): string {
   const blocks = [system, ...messages.filter(({ role }) => role === 'system').map(({ content }) => content)]
   return blocks
@@ -153,7 +153,7 @@ function systemOf({ system, messages }: MessageInput): string {
     .join('\n\n')
 }
 
-/** Messages as turns: what one speaker says in several messages is one turn. */
+/** Messages as turns. Consecutive messages of one speaker form one turn. */
 function turnsOf(messages: MessageInput['messages']): Turn[] {
   const turns: Turn[] = []
   for (const [at, { role, content }] of messages.entries()) {
@@ -173,7 +173,7 @@ function turnsOf(messages: MessageInput['messages']): Turn[] {
 const blocksOf = (turn: Turn | undefined, type: string): Place[] =>
   turn?.blocks.filter(({ block }) => block.type === type) ?? []
 
-/** An answer that the client began for the engine is ignored. */
+/** Drops an answer that the client began for the engine. */
 function dropPrefill(turns: Turn[], warnings: string[]): void {
   const last = turns.at(-1)
   if (last?.role !== 'assistant' || blocksOf(last, 'tool_use').length || turns.length === 1) return
@@ -204,7 +204,7 @@ function assertPairs(turns: readonly Turn[]): void {
   }
 }
 
-/** A turn as messages of a chat: results of calls come first, as they do in every format. */
+/** A turn as messages of a chat. Tool results come first, as in every format. */
 function entriesOf({ role, blocks, path }: Turn, warnings: string[]): Entry[] {
   const parts = partsOf(blocks, warnings)
   if (role === 'assistant') {
@@ -246,7 +246,7 @@ function resultOf({ block, path }: Place, warnings: string[]): ChatMessage {
   return { role: 'tool', tool_call_id: callId(textIn(block, 'tool_use_id', path)), content: joined }
 }
 
-/** The blocks in a result. Throws 400 for what is neither a text nor a list of blocks. */
+/** The blocks in a result. Throws 400 for a value that is neither a text nor a list of blocks. */
 function blocksIn(content: unknown, path: string): Block[] {
   if (content == null || typeof content === 'string') return []
   if (!Array.isArray(content))
@@ -280,7 +280,7 @@ function turnsOfText(turns: readonly Turn[], warnings: string[]): Entry[] {
 const textOf = (content: ChatMessage['content']): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => ('text' in part ? part.text : '')).join('\n')
 
-/** Blocks of these types are calls and results, which are read by themselves. */
+/** Types of blocks that are calls and results, which are read separately. */
 const PAIRED: ReadonlySet<unknown> = new Set(['tool_use', 'tool_result'])
 
 function partsOf(blocks: readonly Place[], warnings: string[]): Part[] {
@@ -292,7 +292,7 @@ function partsOf(blocks: readonly Place[], warnings: string[]): Part[] {
   })
 }
 
-/** Where the block of a part is in the body: blocks without a part shift those behind them. */
+/** Path of each part's block in the body. The indexes differ, because some blocks have no part. */
 const placeOf = new WeakMap<Part, string>()
 
 function partOf({ block, path }: Place, warnings: string[]): Part[] {
@@ -331,7 +331,7 @@ const saying = (text: string): Part[] => (isBlank(text) ? [] : [{ type: 'text', 
 const titled = (title: unknown, text: string): string =>
   typeof title === 'string' && title ? `${title}:\n${text}` : text
 
-/** The texts of blocks, one a line. */
+/** The texts of blocks, one per line. */
 const textsIn = (content: unknown): string =>
   typeof content === 'string'
     ? content
@@ -355,7 +355,7 @@ function imageUrl(block: Block, path: string): string {
   throw unreadable(path, source, 'base64 or url')
 }
 
-/** The text of a document. Throws 400 for one whose text this server cannot read. */
+/** The text of a document. Throws 400 if this server cannot read its text. */
 function documentText(block: Block, path: string): string {
   const source = sourceOf(block, path)
   if (source.type === 'text') return textIn(source, 'data', `${path}.source`, true)
@@ -384,7 +384,7 @@ function textIn(block: Block, name: string, path: string, mayBeEmpty = false): s
   throw invalidInput(`${path}.${name}`, `"${path}.${name}" is ${messageOf(value)}; it must be a text.`)
 }
 
-/** Renames what a chat calls the members of a body to what they are called in this one. */
+/** Rewrites the chat format's paths to the paths of this body. */
 function renamer(entries: readonly Entry[], places: readonly string[]) {
   return (text: string): string =>
     text

@@ -8,7 +8,7 @@ type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
 type Answer = Ended['answer']
 
-/** How messages are written. `windowOf`: tokens of prompt and answer together that an engine has room for. */
+/** Options for writing messages. `windowOf`: the engine's limit for prompt and answer together, in tokens. */
 export type Form = { omitsThoughts: boolean; windowOf(engineId: string): number }
 
 /** The whole message (docs/api.md 30.3). */
@@ -34,7 +34,7 @@ const idOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
 function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: string[]): Block[] {
   const shows = run.request.reasoning?.shows
   const blocks: Block[] = []
-  /** Text that follows text is one block with it, as are thoughts. */
+  /** Joins consecutive pieces of text into one block, and consecutive thoughts likewise. */
   const add = (type: 'text' | 'thinking', piece: string, gap: string) => {
     const last = blocks.at(-1)
     if (!piece) return
@@ -64,7 +64,7 @@ function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: st
 
 type Use = Pick<Answer['toolsUsed'][number], 'name' | 'status' | 'arguments' | 'result'>
 
-/** A call of a tool that the request names and this server ran, and its result; nothing for other tools. */
+/** A call of a tool that the request names and this server ran, with its result. Empty for other tools. */
 function serverBlocks(run: Run, use: Use): Block[] {
   if (!run.request.hosted?.tools.some(({ name }) => name === use.name)) return []
   const { name, status, arguments: input = {}, result } = use
@@ -96,10 +96,10 @@ function serverBlocks(run: Run, use: Use): Block[] {
   ]
 }
 
-/** Why the content is not what was asked for; the refusal of an engine is its content already. */
+/** Why the content does not fit the requested format. An engine's refusal is already in the content. */
 const refusalBeside = ({ refusal, content }: Answer): string => (refusal === null || refusal === content ? '' : refusal)
 
-/** Clients give thoughts back only with a signature; this server needs none of them. */
+/** Clients only send thoughts back with a signature. This server does not check it. */
 const signatureOf = (thoughts: string): string => sha256Hex(thoughts)
 
 function inputOf(args: string, name: string, warnings: string[]): Record<string, unknown> {
@@ -107,13 +107,13 @@ function inputOf(args: string, name: string, warnings: string[]): Record<string,
     const value: unknown = JSON.parse(args)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // The warning is added below.
   }
   warnings.push(`The arguments of ${name} are no JSON object: ${args.slice(0, 1_000)}`)
   return {}
 }
 
-/** Of the tokens of a window so many count as all: engines keep some for themselves. */
+/** Share of a window that counts as full, because engines keep some tokens for themselves. */
 const FULL = 0.9
 
 function stopOf(
@@ -137,7 +137,7 @@ type Counts = Pick<
   'promptTokens' | 'completionTokens' | 'cachedTokens' | 'cacheWriteTokens' | 'reasoningTokens'
 >
 
-/** The three counts of the prompt do not overlap: together they are the prompt. */
+/** The three counts of the prompt do not overlap. Their sum is the prompt. */
 function usageOf(counts: Counts & Partial<Pick<Answer, 'toolsUsed'>>, run: Run): MessageUsage {
   const { promptTokens, completionTokens, toolsUsed = [] } = counts
   const { cachedTokens: read = 0, cacheWriteTokens: written = 0, reasoningTokens: thought = 0 } = counts
@@ -170,14 +170,14 @@ const event = (type: string, members: object = {}): string => sseFrame({ event: 
 /** Frame that keeps the connection alive. */
 export const PING = event('ping')
 
-/** Frames of a stream (docs/api.md 30.3): blocks are counted from 0, and one ends before the next begins. */
+/** Frames of a stream (docs/api.md 30.3). Blocks are counted from 0, and one ends before the next begins. */
 export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Progress) => string {
   let open: { kind: Kind; id: string; text: string } | null = null
   let index = -1
   let shows = false
   let hasSpoken = false
   let began: Run | null = null
-  /** Pieces of calls that came while another one was open, by id. */
+  /** Pieces of calls that arrived while another call was open, by id. */
   const waiting = new Map<string, { name: string; text: string }>()
   const closed = new Set<string>()
 
@@ -200,7 +200,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
   }
 
   function say(added: string): string {
-    // A turn behind a block of another kind has one of its own: nothing parts it from the text before.
+    // The text of a turn after another block starts its own block, so it needs no gap before it.
     const isParted = open?.kind !== 'text' && hasSpoken && added.startsWith(TURN_GAP)
     const text = isParted ? added.slice(TURN_GAP.length) : added
     if (!text) return ''
@@ -215,7 +215,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
     return start + (omitsThoughts ? '' : delta({ type: 'thinking_delta', thinking }))
   }
 
-  /** A piece of a call. Another call waits until the open one is whole, because blocks do not mix. */
+  /** A piece of a call. Another call waits until the open one is complete, because blocks must not interleave. */
   function call(id: string, name: string, piece: string): string {
     if (open?.kind === 'tool_use' && open.id !== id && !isWhole(open.text)) {
       const known = waiting.get(id) ?? { name, text: '' }
@@ -233,7 +233,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
     return start + (text ? delta({ type: 'input_json_delta', partial_json: text }) : '')
   }
 
-  /** What of a whole call was not shown yet. */
+  /** The part of a whole call that was not sent yet. */
   function restOf({ id, name, arguments: args }: Answer['toolCalls'][number]): string {
     if (closed.has(id)) return ''
     const shown = open?.id === id ? open.text : ''

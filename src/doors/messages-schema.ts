@@ -55,7 +55,7 @@ const ORDER = {
 export const CountInput = t.Object(ORDER, { $id: 'MessageCountOrder' })
 export type CountInput = Static<typeof CountInput>
 
-/** Body of `POST /messages` (docs/api.md 30.1). Members that are not named are accepted and ignored. */
+/** Body of `POST /messages` (docs/api.md 30.1). Other members are accepted and ignored. */
 export const MessageInput = t.Object(
   {
     ...ORDER,
@@ -120,7 +120,7 @@ export const MessageBody = t.Object(
 
 export type MessageBody = Static<typeof MessageBody>
 
-/** An error as clients of this format read it (docs/api.md 30.5). */
+/** An error in this format (docs/api.md 30.5). */
 export const MessageError = t.Object(
   {
     type: t.Literal('error'),

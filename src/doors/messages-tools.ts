@@ -10,8 +10,8 @@ type Tool = NonNullable<ChatInput['tools']>[number]
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
- * The tools as functions of a chat (docs/api.md 30.2). A kind that this server does not have is left out with a
- * warning. Throws 400 where `tool_choice` then asks for what is not there.
+ * The tools as functions of a chat (docs/api.md 30.2). Tools that this server does not have are left out with a
+ * warning. Throws 400 if `tool_choice` requires one of those.
  */
 export function toolsIn(input: MessageInput, warnings: string[]) {
   const { tools, messages, tool_choice: choice, mcp_servers: servers } = input
@@ -36,7 +36,7 @@ export function toolsIn(input: MessageInput, warnings: string[]) {
   for (const [at, { name, url, authorization_token: token, tool_configuration: limits }] of (servers ?? []).entries()) {
     if (limits?.enabled === false) continue
     const path = `mcp_servers[${at}]`
-    // Names of servers are free in this format.
+    // This format allows any server name.
     const label = name
       .toLowerCase()
       .replace(/[^a-z0-9-]+/g, '-')
@@ -56,7 +56,7 @@ export function toolsIn(input: MessageInput, warnings: string[]) {
     warnings.push(`These tools were left out, because this server does not have them: ${leftOut.join(', ')}.`)
   const named = choice?.type === 'tool' ? hosted.find(({ name }) => name === choice.name) : undefined
   const isAny = choice?.type === 'any' && hosted.length > 0 && !offered.length
-  /** What the first turn has to call, where the choice is about tools of this server. */
+  /** The call that the first turn has to make, if the choice is about tools of this server. */
   const first = isAny ? ('required' as const) : named && { name: named.name }
   return {
     tools: offered,
@@ -68,7 +68,7 @@ export function toolsIn(input: MessageInput, warnings: string[]) {
 
 type Placed = { tool: Block; path: string }
 
-/** The tools after all that system messages add and take away, in their order. */
+/** The tools after all additions and removals by system messages, in their order. */
 function changedBy(messages: MessageInput['messages'], placed: Placed[]): Placed[] {
   for (const [at, { role, content }] of messages.entries()) {
     if (role !== 'system' || typeof content === 'string') continue
@@ -84,7 +84,7 @@ function changedBy(messages: MessageInput['messages'], placed: Placed[]): Placed
   return placed
 }
 
-/** What is wrong with an MCP server, by the names of this format. */
+/** Rewrites an error about an MCP server with the names of this format. */
 export const serverNames = (text: string): string =>
   text
     .replace(/^"tools" names/, '"mcp_servers" names')
@@ -94,7 +94,7 @@ export const serverNames = (text: string): string =>
 
 const MAX_USES = 20
 
-/** A tool of this server, as the client bounds it. */
+/** A tool of this server, with the client's limits. */
 function hostedOf(tool: Block, name: HostedTool['name'], path: string): HostedTool {
   const { max_uses: maxUses, allowed_domains: allowed, blocked_domains: blocked } = tool
   if (maxUses != null && !(Number.isInteger(maxUses) && Number(maxUses) >= 1))

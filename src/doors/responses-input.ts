@@ -7,18 +7,18 @@ import type { Item, ResponseInput } from './responses-schema'
 import { unaskedOf } from './responses-servers'
 import { readTools, type ToolKinds, toolsAmong } from './responses-tools'
 
-/** A response to make, as the pipeline reads it. `kinds`: what its tools are called back as. */
+/** A response order as the pipeline reads it. `kinds`: how calls of its tools are returned. */
 export type ResponseRequest = {
   request: CompletionRequest<ChatCompletion>
   kinds: ToolKinds
-  /** Names of members that were accepted and do nothing here, for `X-Svc-Ignored`. */
+  /** Names of accepted members that have no effect here, for `X-Svc-Ignored`. */
   ignored: readonly string[]
 }
 
-/** Members that would change an answer elsewhere and do nothing here. */
+/** Members that would change an answer of the original service and have no effect here. */
 const IGNORED = ['context_management', 'moderation']
 
-/** What `include` may name; the others of this list do nothing here. */
+/** Values of `include`. Some of them have no effect here. */
 const INCLUDES = new Set([
   'reasoning.encrypted_content',
   'web_search_call.action.sources',
@@ -29,13 +29,13 @@ const INCLUDES = new Set([
   'computer_call_output.output.image_url',
 ])
 
-/** Items of a request: a text is one message. */
+/** Items of a request. A text is one message. */
 export const itemsOf = ({ input }: Pick<ResponseInput, 'input'>): Item[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : [...(input ?? [])]
 
 /**
- * Translates a response (docs/api.md 29.4) to the one completion request. `earlier` are the items that it continues
- * from, `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
+ * Translates a response (docs/api.md 29.4) to the one completion request. `earlier` are the items that it continues,
+ * `own` those of its own input. Throws 400 `empty_prompt`, 400 `validation_error` with the path in the body.
  */
 export function readResponse(
   input: ResponseInput,
@@ -77,13 +77,13 @@ export function readResponse(
   )
   const ignored = ignoredIn(input)
   warnings.push(...ignoredWarning(ignored))
-  // The request is this call's own, so it is not copied.
+  // Changed in place without a copy, because the request belongs to this call only.
   request.isChat = false
   request.door = 'responses'
   if (typeof request.conversation === 'object')
     request.conversation = { ...request.conversation, inContext, kept: true }
   if (hosted) request.hosted = hosted
-  // A conversation of this server is summarised where it is too long, as everywhere.
+  // A conversation of this server is summarised if it is too long, like everywhere.
   if (input.truncation === 'auto') request.tooLong = 'leave-out'
   else if (input.previous_response_id == null && conversationIn(input) === null) request.tooLong = 'refuse'
   if (allowed.length) request.allowed = allowed
@@ -110,11 +110,11 @@ export function assertInput(sent: ResponseInput): void {
     throw invalidInput('input', '"input" is missing. Send a text, or a list of items.')
 }
 
-/** The id of the conversation that a response continues with; null for none. */
+/** The id of the conversation that a response continues. Null for none. */
 export const conversationIn = ({ conversation, conversation_id: id }: ResponseInput): string | null =>
   (typeof conversation === 'string' ? conversation : conversation?.id) ?? id ?? null
 
-/** What tunes the engine, by its names in the chat format. */
+/** Engine parameters under their names in the chat format. */
 const parametersIn = ({ max_output_tokens: limit, reasoning, text, include, ...same }: ResponseInput) => {
   const { top_p, presence_penalty, frequency_penalty, top_logprobs, user, safety_identifier } = same
   const { prompt_cache_key, prompt_cache_retention } = same
@@ -143,7 +143,7 @@ function formatOf({ text }: ResponseInput): ChatInput['response_format'] {
   return { type: 'json_schema', json_schema: { name, schema, strict } }
 }
 
-/** Renames what the chat format calls the members of a body to what they are called in this one. */
+/** Rewrites the chat format's paths to the paths of this body. */
 function renamer(entries: readonly Entry[], places: readonly string[]) {
   return (text: string): string =>
     text
@@ -158,7 +158,7 @@ function renamer(entries: readonly Entry[], places: readonly string[]) {
       .replace(/^messages$/, 'input')
 }
 
-/** Reads a body in the form of a chat; what is wrong with it is told in the words of the body that came. */
+/** Reads a body in the chat format. Errors use the paths of the original body. */
 export function atOwnPaths<T>(rename: (text: string) => string, read: () => T): T {
   try {
     return read()
@@ -167,7 +167,7 @@ export function atOwnPaths<T>(rename: (text: string) => string, read: () => T): 
   }
 }
 
-/** What refusals and warnings name, in the words of the body that came. */
+/** Paths that errors and warnings name, in the original body. */
 export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (text: string) => string) {
   return {
     get prompt() {

@@ -11,10 +11,10 @@ type Part = Exclude<NonNullable<ChatMessage['content']>, string>[number]
 
 type AllowedCall = NonNullable<CompletionRequest['allowed']>[number]
 
-/** A turn: where it is in the body, and where its calls are. */
+/** A turn, with its path in the body and the paths of its calls. */
 export type Entry = { message: ChatMessage; path: string; callsAt?: string[] }
 
-/** Throws 400 `validation_error` for items of which a response could not be made. */
+/** Throws 400 `validation_error` for items that a response could not use. */
 export const assertItems = (items: readonly Item[]): void => {
   entriesOf(items, (at) => `items[${at}]`, [])
 }
@@ -25,10 +25,10 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
   const results = new Map<string, Entry>()
   const leftOut = new Set<string>()
   const requests = new Map<unknown, Item>()
-  /** Calls of tools of MCP servers that the user has allowed. */
+  /** Calls of MCP tools that the user has allowed. */
   const allowed: AllowedCall[] = []
   let reasoning = ''
-  /** The assistant's turn that a call joins; a result or a message of somebody else ends it. */
+  /** The assistant's turn that a call joins. A result or a message of another role ends it. */
   let turn: ChatMessage | null = null
 
   const begin = (message: ChatMessage, path: string): ChatMessage => {
@@ -89,7 +89,7 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
         turn = null
         break
       }
-      // Their tools are read with those of the request.
+      // The tools of these items are read with those of the request.
       case 'additional_tools':
       case 'tool_search_output':
         break
@@ -124,7 +124,7 @@ function answerTo(request: Item, { approve, reason }: Item): string {
   return `No, do not call ${calledIn(request)}.${typeof reason === 'string' ? ` ${reason}` : ''}`
 }
 
-/** What an item of a tool that a server ran says, as text; empty for one that says nothing (docs/api.md 29.4). */
+/** The text of an item of a tool that a server ran. Empty if it has none (docs/api.md 29.4). */
 function textOfHosted(item: Item): string {
   const { type, action, output, code, query } = item
   const wordsIn = (value: unknown): string =>
@@ -201,7 +201,7 @@ function callIn(item: Item, path: string): NonNullable<ChatMessage['tool_calls']
   }
 }
 
-/** The reasoning as it was shown; what this server did not show cannot be given back. */
+/** The reasoning as it was shown. Hidden reasoning cannot be sent back. */
 const reasoningIn = ({ summary, content }: Item): string =>
   [content, summary]
     .map((parts) =>
@@ -234,7 +234,7 @@ function partIn(part: Item, path: string): Part {
   }
 }
 
-/** The turns with the result of each call behind it. Throws 400 for a call without its result, or the reverse. */
+/** The turns, each call followed by its result. Throws 400 for a call or a result without the other. */
 export function withResults(turns: readonly Entry[], results: ReadonlyMap<string, Entry>): Entry[] {
   const left = new Map(results)
   const whole = turns.flatMap((entry) => [
@@ -259,7 +259,7 @@ export function withResults(turns: readonly Entry[], results: ReadonlyMap<string
   return whole
 }
 
-/** Without tools, calls and results are text of the turn before them, as far as there is one. */
+/** Without tools, calls and results become text of the turn before them, if there is one. */
 export function asText({ turns, results }: ReturnType<typeof entriesOf>, warnings: string[]): Entry[] {
   if (!results.size && !turns.some(({ message }) => message.tool_calls)) return [...turns]
   warnings.push('Calls and their results were read as text, because there are no "tools".')
@@ -291,13 +291,13 @@ type Opening = { masterKey: Uint8Array; clock: Clock }
 
 const SEALED_MS = 30 * 86_400_000
 
-/** Seals thoughts for their owner. */
+/** Encrypts thoughts for their owner. */
 export const sealer =
   ({ masterKey, clock }: Opening, owner: OwnerScope) =>
   (thoughts: string): string =>
     seal(masterKey, `reasoning ${owner}`, JSON.stringify({ thoughts, until: clock.now() + SEALED_MS }))
 
-/** An item of thoughts with what this server sealed in it, as text. What others sealed is left out with a warning. */
+/** An item with its encrypted thoughts as text. Content of other servers is left out with a warning. */
 export function opened({ masterKey, clock }: Opening, owner: OwnerScope, item: Item, warnings: string[]): Item {
   const { type, encrypted_content: content, ...rest } = item
   if (type !== 'reasoning' || typeof content !== 'string') return item
@@ -305,7 +305,7 @@ export function opened({ masterKey, clock }: Opening, owner: OwnerScope, item: I
     const { thoughts, until } = JSON.parse(open(masterKey, `reasoning ${owner}`, content))
     if (until > clock.now()) return { type, ...rest, content: [{ type: 'reasoning_text', text: thoughts }] }
   } catch {
-    // Told below.
+    // The warning is added below.
   }
   const words = '"encrypted_content" of an item was left out: this server did not make it, or more than 30 days ago.'
   if (!warnings.includes(words)) warnings.push(words)

@@ -25,17 +25,17 @@ type Request = {
   kinds: ToolKinds
   requestId: string
   clock: Clock
-  /** The response as it was begun before: it keeps its id. */
+  /** The response as it was begun earlier. It keeps its id. */
   begun?: ResponseBody
-  /** Seals thoughts for a client that asked for them to give them back. */
+  /** Encrypts thoughts for a client that wants to send them back. */
   sealed?: ((thoughts: string) => string) | undefined
-  /** Pictures that were made for it, as base64, by the ids of their files. */
+  /** Pictures that were made for the response, as Base64 by file id. */
   pictures?: ReadonlyMap<string, string>
-  /** A stored response that is shown again: its items keep their ids, and events up to this number are left out. */
+  /** A stored response to be sent again. Its items keep their ids, and events up to the number `after` are left out. */
   stored?: { body: ResponseBody; after: number }
 }
 
-/** An item that is being written: `text` is what came of it, `callId` the call that it is. */
+/** The open item. `text` is its content so far, `callId` the id of its call. */
 type Open = {
   item: Item
   index: number
@@ -69,7 +69,7 @@ export function createOutput({
   let made = 0
   const newId = (prefix: string): string => itemIdOf(prefix, id, ++made)
   const createdAt = before?.created_at ?? Math.floor(clock.now() / 1_000)
-  // Nobody reads the frames of an answer in one piece; its events are counted all the same.
+  // The frames of an answer in one piece are not sent, but its events are counted all the same.
   const isUnread = !input.stream && !stored
   const after = isUnread ? Number.POSITIVE_INFINITY : (stored?.after ?? -1)
   const output: Item[] = []
@@ -157,7 +157,7 @@ export function createOutput({
   }
 
   function wrote(kind: 'text' | 'refusal', added: string, likely: readonly Likely[] = []): string {
-    // A turn behind an item of another kind is a message of its own: nothing parts it from the text before.
+    // The text of a turn after another item is a separate message, so it needs no gap before it.
     const isParted = open?.kind !== kind && text !== '' && !stored && added.startsWith(TURN_GAP)
     const piece = isParted ? added.slice(TURN_GAP.length) : added
     if (isParted && !piece) return ''
@@ -180,7 +180,7 @@ export function createOutput({
         frames + frame('response.output_text.delta', { ...at(open!), content_index: 0, delta: piece, logprobs: likely })
       )
     if (sequence <= after) return frames + frame('', {})
-    // Most frames of a stream are this one, so it is written out.
+    // Written out, because most frames of a stream are of this kind.
     return `${frames}event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${sequence++},"item_id":"${item.id}","output_index":${index},"content_index":0,"delta":${sseJson(piece)},"logprobs":[]}\n\n`
   }
 
@@ -219,12 +219,12 @@ export function createOutput({
     }
     open!.text += piece
     seen.set(callId, open!.text)
-    // The input of a custom tool is one member of the arguments, which is known when they are whole.
+    // The input of a custom tool is one member of the arguments, which is only known when they are complete.
     if (isCustom || served || !piece) return frames
     return frames + frame('response.function_call_arguments.delta', { ...at(open!), delta: piece })
   }
 
-  /** A call of a tool that this server ran, as one item: of its own tools only those that the request names. */
+  /** A call of a tool that this server ran, as one item. Server tools only show if the request names them. */
   function used(use: ToolRun): string {
     hasUsed = true
     const item = itemOf(use, input.tools ?? [], pictures, newId)
@@ -253,7 +253,7 @@ export function createOutput({
     )
   }
 
-  /** Ends the item that is open. */
+  /** Ends the open item. */
   function closed(status: 'completed' | 'incomplete' = 'completed'): string {
     if (!open) return ''
     const { item, kind, text: made, logprobs } = open
@@ -317,7 +317,7 @@ export function createOutput({
     }
   }
 
-  /** The whole response of an answer, and the frames that its stream still lacks. The same each time. */
+  /** The whole response of an answer, and the frames that its stream still lacks. Returns the same result each time. */
   function end(ended: Run, answer: Answer): { body: ResponseBody; frames: string } {
     if (whole) return whole
     const isPlain = run === null
@@ -353,7 +353,7 @@ export function createOutput({
     return whole
   }
 
-  /** The response of a run that failed after its stream began: what was made stays, incomplete. */
+  /** The response of a run that failed after its stream began. Its items remain, as incomplete. */
   function failed(error: Failure): { body: ResponseBody; frames: string } {
     if (whole) return whole
     const frames = begun() + closed('incomplete')
@@ -362,7 +362,7 @@ export function createOutput({
     return whole
   }
 
-  /** The frames of the stored response, of which the last has the number that it had. */
+  /** The frames of the stored response. The last frame keeps its original number. */
   function replay(last: number): string {
     const { body } = stored!
     let frames = begun()
@@ -382,7 +382,7 @@ export function createOutput({
         )
       frames += closed(item.status === 'incomplete' ? 'incomplete' : 'completed')
     }
-    // Clients know no event for one that was cancelled; its status says so.
+    // Clients know no event for a cancelled response. Its status shows the cancellation.
     const type = `response.${body.status === 'cancelled' ? 'failed' : body.status}`
     return frames + sseFrame({ event: type, data: { type, sequence_number: last, response: body } })
   }

@@ -8,21 +8,21 @@ export const ResponseId = defineId('response', 'resp')
 export type ResponseId = Id<'response'>
 
 /**
- * The id of a response that begins now: the time comes first, so that rows are added at one end of the index, and four
- * zeros last, which the ids of its items replace.
+ * The id of a new response. It begins with the time, so that rows are added at one end of the index. It ends with four
+ * zeros, which the ids of its items replace.
  */
 export const newResponseId = (now: number): ResponseId => `resp_${timePart(now)}${randomBase62(12)}0000` as ResponseId
 
-/** The id of an item of a response, by its number in it from 1. */
+/** The id of an item of a response, by its number in the response, from 1. */
 export const itemIdOf = (prefix: string, response: string, number: number): string =>
   `${prefix}_${response.slice(-24, -4)}${number.toString(36).padStart(4, '0')}`
 
-/** The id of the response that the item of this id would be of. */
+/** The id of the response that contains the item of this id. */
 export const responseOfItem = (id: string): ResponseId => `resp_${id.slice(-24, -4)}0000` as ResponseId
 
 const mayBe = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
 
-/** What is beside the members that clients know: how the answer came about and what it cost (docs/api.md 29.3). */
+/** Data besides the members that clients know: how the answer was made and its cost (docs/api.md 29.3). */
 export const SvcMetadata = t.Object({
   mode: t.String(),
   resolved_mode: t.String(),
@@ -50,17 +50,17 @@ const TextFormat = t.Union([
 
 const Penalty = mayBe(t.Number({ minimum: -2, maximum: 2 }))
 
-/** What clients note of a thing of theirs: of a record, a pattern is all that limits the names of its members. */
+/** Metadata that clients attach to their objects. Only a pattern can limit the names in a record. */
 export const Notes = t.Record(t.String({ pattern: '^[\\s\\S]{1,64}$' }), t.String({ maxLength: 512 }), {
   maxProperties: 16,
   additionalProperties: false,
 })
 export const Metadata = mayBe(Notes)
 
-/** Items to put into a conversation. */
+/** Items to add to a conversation. */
 export const NewItems = t.Array(JsonObject, { maxItems: 20 })
 
-/** Body of `POST /responses` (docs/api.md 29.4). What items and tools hold is read by their type. */
+/** Body of `POST /responses` (docs/api.md 29.4). The contents of items and tools are read by their type. */
 export const ResponseInput = t.Object(
   {
     model: mayBe(t.String({ description: 'Engine id; any other name means svc-1-auto' })),
@@ -107,7 +107,7 @@ export const ResponseInput = t.Object(
 
 export type ResponseInput = Static<typeof ResponseInput>
 
-/** The answer of `POST /responses` (docs/api.md 29.6). Every member is present, null where there is nothing. */
+/** The answer of `POST /responses` (docs/api.md 29.6). Every member is present, null if it has no value. */
 export const ResponseBody = t.Object(
   {
     id: ResponseId.schema,
@@ -154,7 +154,7 @@ export const ResponseBody = t.Object(
 
 export type ResponseBody = Static<typeof ResponseBody>
 
-/** Part of what a response was asked or answered, read by its `type`. */
+/** Part of a response's input or output, read by its `type`. */
 export type Item = Record<string, unknown>
 
 export const ResponseDeleted = t.Object({
@@ -183,7 +183,7 @@ type Made = Pick<ResponseBody, 'id' | 'status' | 'output'> & {
   requestId: string
 }
 
-/** Members as most responses have them: these very values, so that they are told from others at once. */
+/** The default values of members. Stored values are compared with these by identity. */
 export const USUAL = {
   object: 'response',
   completed_at: null,
@@ -211,7 +211,7 @@ export const USUAL = {
   svc_metadata: null,
 } satisfies Partial<ResponseBody>
 
-/** The response as far as it is made: what was asked, and what of the answer there is. */
+/** The response so far: its input, and the existing part of its answer. */
 export function bodyOf(input: ResponseInput, made: Made): ResponseBody {
   const { id, createdAt, status, output, model, conversation, requestId } = made
   const { text: form, reasoning } = input
@@ -239,7 +239,7 @@ export function bodyOf(input: ResponseInput, made: Made): ResponseBody {
       ? { format: { ...(form.format ?? { type: 'text' }) }, ...(form.verbosity ? { verbosity: form.verbosity } : {}) }
       : USUAL.text,
     tool_choice: input.tool_choice ?? USUAL.tool_choice,
-    // What opens an MCP server is neither shown nor stored.
+    // Credentials of MCP servers are neither shown nor stored.
     tools: input.tools?.length ? input.tools.map(({ authorization: _, headers: __, ...tool }) => tool) : USUAL.tools,
     top_p: input.top_p ?? null,
     truncation: input.truncation ?? USUAL.truncation,

@@ -7,7 +7,7 @@ import type { Item } from './responses-schema'
 
 const Servers = t.Object({ tools: t.Array(McpServer) })
 
-/** An MCP server as this server calls it (docs/api.md 28.2). Throws 400 for one that cannot be called. */
+/** An MCP server in the form that this server calls (docs/api.md 28.2). Throws 400 if it cannot be called. */
 export function serverOf({ authorization: token, server_description: _, ...tool }: Item, path: string): McpServer {
   const { headers, allowed_tools: allowed, require_approval: approval } = tool
   const named = namesIn(allowed)
@@ -26,13 +26,13 @@ export function serverOf({ authorization: token, server_description: _, ...tool 
   }
 }
 
-/** The names in a filter `{"tool_names":[…]}`; null where it is none. */
+/** The names in a filter `{"tool_names":[…]}`. Null if it is not one. */
 function namesIn(filter: unknown): string[] | null {
   const names = (filter as Item | null | undefined)?.tool_names
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : null
 }
 
-/** Tools of MCP servers that run without asking, where their server asks for the others. */
+/** MCP tools that run without approval although the other tools of their server need it. */
 export const unaskedOf = (tools: readonly Item[]): { name: string }[] =>
   tools.flatMap(({ type, server_label: label, require_approval: approval }) =>
     type === 'mcp'
@@ -42,7 +42,7 @@ export const unaskedOf = (tools: readonly Item[]): { name: string }[] =>
       : [],
   )
 
-/** The MCP server whose tool a name is, and what it calls the tool; null for another. */
+/** The MCP server of a tool name, and the server's own name of the tool. Null for other tools. */
 export function servedBy(name: string, tools: readonly Item[]): { label: string; tool: string } | null {
   const labels = tools.flatMap(({ type, server_label: label }) => (type === 'mcp' ? [wordOf(label)] : []))
   const label = labels.find((one) => name.startsWith(`${one}__`))

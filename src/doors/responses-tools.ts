@@ -8,7 +8,7 @@ import type { HostedTool, McpServer } from '../tools/schema'
 import type { Item, ResponseBody, ResponseInput } from './responses-schema'
 import { servedBy, serverOf } from './responses-servers'
 
-/** What a call of a function comes back as: a call of a custom tool, or of a function of a namespace. */
+/** How a function call is returned: as a call of a custom tool, or of a function of a namespace. */
 export type ToolKinds = ReadonlyMap<string, { custom: boolean; namespace: string | null; name?: string }>
 
 type Choice = NonNullable<ChatInput['tool_choice']>
@@ -26,8 +26,8 @@ const NO_TOOLS = {
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
- * The tools of a response as functions (docs/api.md 29.5). A kind that this server does not have is left out with a
- * warning. Throws 400 `validation_error` where `tool_choice` then asks for what is not there.
+ * The tools of a response as functions (docs/api.md 29.5). Tools that this server does not have are left out with a
+ * warning. Throws 400 `validation_error` if `tool_choice` requires one of those.
  */
 export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInput, added: readonly Placed[] = []) {
   const warnings: string[] = []
@@ -42,7 +42,7 @@ export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInp
   )
   const keyOf = ({ tool, kind: { namespace } }: Named) =>
     tool.type === 'function' ? `${namespace ?? ''} ${tool.function.name}` : tool
-  // One that an item adds again is as it was added last.
+  // A tool that an item adds again has its latest definition.
   const last = new Map(all.map((one) => [keyOf(one), one]))
   const named = added.length ? all.filter((one) => last.get(keyOf(one)) === one) : all
   tellApart(named)
@@ -63,7 +63,7 @@ export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInp
   const demanded = own.find(
     ({ name }) => chosenKind && (name === 'web_search' ? isSearch(chosenKind) : isDrawing(chosenKind)),
   )
-  /** What the first turn has to call, where the choice is about a tool of this server. */
+  /** The call that the first turn has to make, if the choice is about a tool of this server. */
   const first: ToolChoice | undefined =
     choice === 'required' ? (own.length && !named.length ? choice : undefined) : demanded && { name: demanded.name }
   return {
@@ -73,19 +73,19 @@ export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInp
     kinds: new Map(
       named.flatMap(({ tool, kind }) => (tool.type === 'function' ? [[tool.function.name, kind] as const] : [])),
     ),
-    /** Where each tool is in the body. */
+    /** Path of each tool in the body. */
     places: named.map(({ path }) => path),
     warnings,
   }
 }
 
-/** A tool and where it is in the body. */
+/** A tool and its path in the body. */
 type Placed = { tool: Item; path: string }
 
-/** Items that say nothing but which tools there are besides. */
+/** Items that only list additional tools. */
 const ADDING: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
-/** The tools of a conversation that items of it add. Throws 400 for an entry that is not an object. */
+/** The tools that items of a conversation add. Throws 400 for an entry that is not an object. */
 export const toolsAmong = (items: readonly Item[], pathOf: (at: number) => string): Placed[] =>
   items.flatMap((item, at) =>
     ADDING.has(item.type)
@@ -96,7 +96,7 @@ export const toolsAmong = (items: readonly Item[], pathOf: (at: number) => strin
       : [],
   )
 
-/** Functions of two namespaces may have one name, as of two MCP servers: the later is offered under both names. */
+/** Functions of two namespaces may share a name. The later one is offered as `namespace__name`. */
 function tellApart(named: readonly Named[]): void {
   const taken = new Set<string>()
   for (const { tool, kind } of named) {
@@ -114,14 +114,14 @@ const isSearch = ({ type }: Item): boolean => /^web_search(?:_preview)?(?:_\d{4}
 
 const isDrawing = ({ type }: Item): boolean => type === 'image_generation'
 
-/** The nearest shape that pictures are made in; the engine chooses it where the client has not. */
+/** The nearest aspect ratio of pictures. Without a size the engine chooses it. */
 function shapeOf({ size }: Item): { aspect_ratio?: string } {
   const [width = 0, height = 0] = wordOf(size).split('x').map(Number)
   if (!(width > 0 && height > 0)) return {}
   return { aspect_ratio: width === height ? '1:1' : width > height ? '3:2' : '2:3' }
 }
 
-/** What the stream of a call that this server runs goes through. */
+/** The states in the stream of a call that this server runs. */
 export const STEPS: Readonly<Record<string, readonly string[]>> = {
   web_search_call: ['in_progress', 'searching', 'completed'],
   image_generation_call: ['in_progress', 'generating', 'completed'],
@@ -130,10 +130,10 @@ export const STEPS: Readonly<Record<string, readonly string[]>> = {
 const RESULTS: Readonly<Record<string, number>> = { low: 3, medium: 5, high: 10 }
 
 const MAX_DOMAINS = 20
-/** Those of namespaces among them (docs/api.md 29.4). */
+/** Maximum number of tools, including those of namespaces (docs/api.md 29.4). */
 const MAX_TOOLS = 128
 
-/** Names of hosts, as clients write them. */
+/** Host names as clients write them. */
 export const domainsIn = (list: unknown): string[] =>
   Array.isArray(list)
     ? list.slice(0, MAX_DOMAINS).map((one) =>
@@ -217,7 +217,7 @@ function nameIn({ name }: Item, path: string): string {
 const descriptionIn = ({ description }: Item): string =>
   typeof description === 'string' ? description.slice(0, 32_768) : ''
 
-/** `tool_choice` in the form of chat completions. Throws 400 where it asks for a tool that is not offered. */
+/** `tool_choice` in the form of chat completions. Throws 400 if it requires a tool that is not offered. */
 function chosen(
   choice: NonNullable<ResponseInput['tool_choice']>,
   named: readonly Named[],
@@ -263,12 +263,12 @@ function assertOffered(name: unknown, named: readonly Named[]): void {
   if (!isKnown) throw invalidInput('tool_choice', `"tool_choice" names ${messageOf(name)}, which is not among "tools".`)
 }
 
-/** A call that this server ran, and how it ended. */
+/** A call that this server ran, with its outcome. */
 export type ToolRun = Pick<ToolUse, 'name' | 'status' | 'arguments' | 'result' | 'description'>
 export type FoundPage = { url: string; title: string }
 export type Citation = FoundPage & { type: 'url_citation'; start_index: number; end_index: number }
 
-/** The item of a call that this server ran; null for a tool that the request does not name. */
+/** The item of a call that this server ran. Null for a tool that the request does not name. */
 export function itemOf(
   { name, status, arguments: args = {}, result, description }: ToolRun,
   tools: readonly Item[],
@@ -307,7 +307,7 @@ export function itemOf(
   }
 }
 
-/** Where a text names pages that a search found, each once. */
+/** The places where a text names found pages, one per page. */
 export function citationsIn(text: string, found: readonly FoundPage[]): Citation[] {
   if (!found.length) return []
   const pages = new Map(found.map(({ url, title }) => [url, title]))
@@ -319,7 +319,7 @@ export function citationsIn(text: string, found: readonly FoundPage[]): Citation
   })
 }
 
-/** What an answer took and how it came about. */
+/** Tokens of an answer, and how it was made. */
 export function countsOf({
   run,
   answer,

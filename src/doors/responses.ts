@@ -45,7 +45,7 @@ export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
   output: ResponseOutput
   /** The items of its own input. */
   own: readonly Item[]
-  /** The order, with texts in the place of files. */
+  /** The order, with its files replaced by texts. */
   order: ResponseInput
   finish(
     ...ending: Parameters<NonNullable<CompletionRequest['alongside']>>
@@ -56,7 +56,7 @@ const NOT_STORED = 'The response was not stored: this server stores none (SVC_RE
 
 const NOTHING_TO_READ = 'A background response is read later, and this one would not be stored. Leave "background" out.'
 
-/** Reads a response, one that has begun under its id. Throws 400 `empty_prompt`, 400 `validation_error`, 404, 409. */
+/** Reads a response, or one `begun` earlier. Throws 400 `empty_prompt`, 400 `validation_error`, 404, 409. */
 export async function openResponse(
   deps: ResponseDeps,
   call: Call,
@@ -84,7 +84,7 @@ export async function openResponse(
     kinds,
     requestId: call.requestId,
     clock: deps.clock,
-    // Only this server reads them, for their owner, and for 30 days (docs/api.md 29.6).
+    // Only this server can read them, for their owner, and for 30 days (docs/api.md 29.6).
     sealed: input.include?.includes('reasoning.encrypted_content') ? sealer(deps, owner) : undefined,
     pictures,
     ...(begun ? { begun } : {}),
@@ -124,7 +124,7 @@ export function streamResponse({ completions }: ResponseDeps, call: Call, { requ
   }
 }
 
-/** `POST /responses/input_tokens`: counts what a response would send, without calling an engine. */
+/** `POST /responses/input_tokens`: counts the tokens that a response would send, without calling an engine. */
 export async function countInput(deps: ResponseDeps, call: Call, input: ResponseInput) {
   const { request } = await openResponse(deps, call, input, undefined, true)
   const input_tokens = await deps.completions.pipeline.count(call, request)
@@ -135,21 +135,21 @@ export type BackgroundDeps = ResponseDeps & {
   publicJobs: Pick<PublicJobs, 'accept' | 'cancel'>
   jobs: Pick<Jobs, 'keepFor' | 'shown'>
   live: Pick<Live, 'tell' | 'hear'>
-  /** Whom the stored work of a key or session runs as; null when it may not any more. */
+  /** The caller as whom the stored work of a key or session runs. Null when that caller has lost access. */
   unattended: Unattended
 }
 
-/** What is stored of an order; its body waits with the job until the job ends. */
+/** The job's payload. The body of the request is stored with the job until the job ends. */
 type Due = ReturnType<typeof behalfOf> & {
   id: ResponseId
   owner: OwnerScope
   requestId: string
   route: string
-  /** Whether its creator reads along. */
+  /** True if its creator reads the stream. */
   streams: boolean
 }
 
-/** Frames of a running response: the numbers of the first and of the one after the last. */
+/** Frames of a running response, with the numbers of the first and of the one after the last. */
 type Piece = { from: number; to: number; frames: string }
 
 type Heard = { next(waitMs: number, signal: AbortSignal): Promise<Piece | null>; stop(): void }
@@ -157,10 +157,10 @@ type Heard = { next(waitMs: number, signal: AbortSignal): Promise<Piece | null>;
 const KIND = { name: 'responses.background', shown: 'response' } as const
 const ORDER = 'order'
 const TOPIC = 'response'
-/** Background responses that an owner may have open. */
+/** Maximum number of open background responses per owner. */
 const MAX_OPEN = 50
 const MINUTE_MS = 60_000
-/** How often a response that runs is looked at by those who wait for it. */
+/** How often waiting readers check a running response. */
 const LOOK_MS = 500
 
 const tooManyOpen = defineError(
@@ -169,11 +169,11 @@ const tooManyOpen = defineError(
   () => `You have ${MAX_OPEN} background responses open, and no more are allowed. Wait for one to end, or cancel one.`,
 )
 
-/** The job that makes a background response; its id tells which. */
+/** The id of the job that makes a background response, derived from the response's id. */
 const jobIdOf = (id: ResponseId): JobId => `job_${id.slice('resp_'.length)}` as JobId
 
 /**
- * Puts a response in line and holds its price; the answer is `queued`. Throws 400, 402, 404, 409, 429, 503
+ * Queues a response and holds its price. The answer is `queued`. Throws 400, 402, 404, 409, 429, 503
  * `queue_unavailable`.
  */
 export async function beginResponse(
@@ -193,7 +193,7 @@ export async function beginResponse(
     hold: await completions.pipeline.accept(call, open.request),
     answer: () => body,
     effects: async (tx, job) => {
-      // The job itself is one of them.
+      // The count includes this job.
       if ((await jobs.shown.countOpen(tx, ownerOf(caller), KIND.shown)) > MAX_OPEN)
         throw tooManyOpen.with({ retryAfterS: 5 })
       await storeResponse(deps, tx, call, { input: open.own, body, lastSequence: 0, conversation: null })
@@ -202,7 +202,7 @@ export async function beginResponse(
   })
 }
 
-/** The same, as a stream of frames that ends with the response. A reader who leaves does not stop it. */
+/** Like `beginResponse`, as a stream that ends with the response. A reader who leaves does not stop it. */
 export async function streamBegun(
   deps: BackgroundDeps,
   call: Call,
@@ -219,7 +219,7 @@ export async function streamBegun(
   }
 }
 
-/** `GET /responses/{id}?stream=true`: of one that runs, the opening at once and the rest when it ends. Throws 404. */
+/** `GET /responses/{id}?stream=true`. Sends the opening of a running response, then its end. Throws 404. */
 export const streamStored =
   (deps: Pick<BackgroundDeps, 'store' | 'clock'>, call: Call, id: string, after: number) =>
   (write: (frames: string) => void | Promise<void>): Promise<void> =>
@@ -243,7 +243,7 @@ async function follow(
   while (!hasEnded(body)) {
     const piece = heard && (await heard.next(LOOK_MS, call.signal))
     if (piece) {
-      // What was missed is shown at the end.
+      // Missed frames are sent at the end.
       if (piece.from <= last + 1 && piece.to > last + 1) await say(piece.frames, piece.to - 1)
       continue
     }
@@ -253,7 +253,7 @@ async function follow(
   }
   for (let piece = await heard?.next(0, call.signal); piece; piece = await heard?.next(0, call.signal))
     if (piece.from <= last + 1 && piece.to > last + 1) await say(piece.frames, piece.to - 1)
-  // The end is shown also to who has heard more than is left of it.
+  // The end is also sent to a reader who has read more than is stored of it.
   const end = last === after ? lastSequence : Math.max(lastSequence, last + 1)
   if (last !== lastSequence || last === after) await say(replayResponse(body, end, last, deps.clock), end)
 }
@@ -279,7 +279,7 @@ function hear({ live, clock }: Pick<BackgroundDeps, 'live' | 'clock'>, id: Respo
   }
 }
 
-/** `POST /responses/{id}/cancel`; an ended one is returned as it is. Throws 400 for one not in the background, 404. */
+/** `POST /responses/{id}/cancel`. Returns an ended response as it is. Throws 400 for one not in the background, 404. */
 export async function cancelResponse(deps: BackgroundDeps, call: Call, id: string): Promise<ResponseBody> {
   const { body } = await getResponse(deps, call, id)
   if (!body.background)
@@ -288,20 +288,20 @@ export async function cancelResponse(deps: BackgroundDeps, call: Call, id: strin
     })
   if (hasEnded(body)) return body
   await deps.publicJobs.cancel(call, jobIdOf(body.id)).catch((error: unknown) => {
-    // It has ended meanwhile.
+    // The response has ended meanwhile.
     if (!(error instanceof AppError && error.kind === 'conflict')) throw error
   })
   return (await getResponse(deps, call, id)).body
 }
 
-/** `DELETE /responses/{id}`; one that runs is cancelled first. Throws 404. */
+/** `DELETE /responses/{id}`. Cancels a running response first. Throws 404. */
 export async function removeResponse(deps: BackgroundDeps, call: Call, id: string) {
   const { body } = await getResponse(deps, call, id)
   if (!hasEnded(body)) await cancelResponse(deps, call, id)
   return deleteResponse(deps, call, id)
 }
 
-/** Responses as jobs: ten minutes, and once more from the start when its process is lost (docs/api.md 29.9). */
+/** Responses as jobs: ten minutes, and one restart if the process is lost (docs/api.md 29.9). */
 export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
   const { store, clock, completions, live } = deps
   return {
@@ -325,7 +325,7 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
     const { id, owner, requestId, route } = job.payload
     const row = await findResponse(store.read, { id, owner })
     if (!row) throw new GiveUp('The response was deleted.')
-    // The process that made it was lost before it could say so.
+    // The process that made the response was lost before it could report the end.
     if (hasEnded(row.body)) return resultOf(row.body)
     const caller = await deps.unattended(job.payload)
     if (!caller) throw new GiveUp('The key or session that asked for this response is no longer valid.')
@@ -360,7 +360,7 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
       await whenThereAreTokens(job, () =>
         completions.pipeline.stream(call, request, (progress) => {
           const frames = output.frame(progress)
-          // Everybody who reads has seen the beginning.
+          // All readers have already received the beginning.
           if (progress.type !== 'began') tell(frames)
           shownUpTo = output.lastSequence() + 1
         }),
@@ -375,7 +375,7 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
     return resultOf((await findResponse(store.read, { id, owner }))?.body ?? row.body)
   }
 
-  /** Tokens of a minute that are used up come back: the job waits for them. */
+  /** Waits until the used-up tokens per minute are available again. */
   async function whenThereAreTokens(job: Running<Due>, work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {

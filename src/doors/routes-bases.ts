@@ -1,13 +1,13 @@
 import { API, pathOf } from '../http/context'
 import type { Caller, ChatParameters } from '../kernel/caller'
 
-/** What a request says by the base address that its client was given (docs/api.md 32.1). */
+/** How a request is treated, by the base address that its client uses (docs/api.md 32.1). */
 export type Door = {
-  /** Chats mean here what clients expect; under `/api/v1` what the specification says (docs/api.md 33.1). */
+  /** True if chats behave as clients expect. Under `/api/v1` they follow the specification (docs/api.md 33.1). */
   forClients: boolean
-  /** The model that the path names, which wins over the body's. */
+  /** The model in the path. Overrides the model in the body. */
   model: string | null
-  /** The headers that may hold the key here, besides `Authorization` (docs/api.md 29.2). */
+  /** Headers that may hold the key here, besides `Authorization` (docs/api.md 29.2). */
   keyHeaders: readonly ('x-api-key' | 'api-key')[]
 }
 
@@ -20,26 +20,26 @@ const ENDPOINTS =
 
 const MORE = '(?:responses|messages|files|batches|models|conversations)/.+'
 
-/** What clients call below a base. */
+/** Paths that clients call below a base. */
 const SERVED = new RegExp(`^(?:${ENDPOINTS}|${MORE})$`)
 const OF_AZURE = /^(?:responses|files|batches|models)(?:\/.+)?$/
 const OF_DEPLOYMENT =
   /^(?:chat\/completions|embeddings|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations))$/
 const TWICE = new RegExp(`/(?:${ENDPOINTS})/(?:v1/)?(?:${ENDPOINTS})$`)
 
-/** An endpoint below an address that is no base of this server. */
+/** An endpoint below an address that is not a base of this server. */
 const BELOW_OTHER = new RegExp(`/(?:${ENDPOINTS})$`)
 /** Clients of this format append the version themselves. */
 const OF_ANTHROPIC = /\/v1\/messages(?:\/|$)/
 
 const doors = new WeakMap<Request, Door>()
 
-/** How a request came in; asked by the routes that clients of other services call. */
+/** The door of a request. Used by the routes that clients of other services call. */
 export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
 
 /**
- * Whether parameters of chat clients count: as the key says, else as the operator does, else as at the base address
- * (docs/api.md 33.1).
+ * True if parameters of chat clients take effect: by the key's setting, else by the operator's, else by the base
+ * address (docs/api.md 33.1).
  */
 export function honoursParameters(caller: Caller, standard: ChatParameters, atBase: boolean): boolean {
   const own = caller.type === 'key' ? caller.chatParameters : 'by_base'
@@ -49,22 +49,21 @@ export function honoursParameters(caller: Caller, standard: ChatParameters, atBa
 
 const MESSAGES = '/api/v1/messages'
 
-/** Whether a path is one of those whose answers have a format of their own (docs/api.md 30.5). */
+/** True for paths whose answers have their own format (docs/api.md 30.5). */
 export const isMessages = (path: string): boolean =>
   path.startsWith(MESSAGES) && (path.length === MESSAGES.length || path[MESSAGES.length] === '/')
 
 const OF_MESSAGES: Door = { ...HONOURED, keyHeaders: ['x-api-key'] }
 
-/** Whether the address of a path says more than where the API is mounted. */
+/** True if a path may contain a base address or needs normalizing. */
 export const hasBase = (path: string): boolean =>
   path.startsWith(`${API}/`)
     ? path.startsWith(`${API}/v1/`) || isMessages(path) || path.endsWith('/') || path.includes('//')
     : path.startsWith('/v1/') || path.startsWith('/openai/') || path.startsWith('//')
 
 /**
- * Reads the base address of a request before it is routed. Below the addresses of docs/api.md 32.1 the paths that
- * clients call mean those under `/api/v1`, and from here on the request has that path: in rules, limits, logs and
- * usage.
+ * Reads the base address of a request before routing. Below the addresses of docs/api.md 32.1, the paths that clients
+ * call stand for those under `/api/v1`. From here on the request has that path: in rules, limits, logs and usage.
  */
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
@@ -76,7 +75,7 @@ export function readBase(request: Request): void {
   if (path === `${API}/${found.path}`) return
   const [before, ...after] = request.url.split(path)
   const moved = `${before}${API}/${found.path}${after.join(path)}`
-  // The request stays the same object: the server knows its connection by it.
+  // The request remains the same object, because the server finds its connection by it.
   Object.defineProperty(request, 'url', { value: moved })
 }
 
@@ -90,7 +89,7 @@ function served(path: string): Found | null {
       : null
   }
   const [, base = '', below = ''] = /^\/(api\/v1\/v1|api\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
-  // What needs no credential has one address (docs/attacks.md A17).
+  // Routes without credentials have only one address (docs/attacks.md A17).
   if (base === 'api/v1')
     return below === 'health' ? null : { path: below, door: isMessages(path) ? OF_MESSAGES : LETTER }
   if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
@@ -110,7 +109,7 @@ function decoded(model: string): string {
   }
 }
 
-/** The `Authorization` that a request means: of the headers that may hold the key here the first that does. */
+/** The effective `Authorization` of a request, taken from the first allowed header that holds a key. */
 export function authorizationOf(request: Request): string | null {
   const { headers } = request
   const authorization = headers.get('authorization')
@@ -120,7 +119,7 @@ export function authorizationOf(request: Request): string | null {
   return key ? `Bearer ${key}` : authorization
 }
 
-/** What to tell a client whose base address is wrong; null where nothing is known to be meant. */
+/** Advice for a client whose base address is wrong. Null if the intended address is unknown. */
 export function baseAdvice(path: string, origin: string, methodsOf: (path: string) => string[]): string | null {
   const base = OF_ANTHROPIC.test(path) ? origin : `${origin}/v1`
   if (TWICE.test(path)) return `The path names its endpoint twice: the base URL is too long. Set it to ${base}.`
@@ -132,6 +131,6 @@ export function baseAdvice(path: string, origin: string, methodsOf: (path: strin
   return /^\/(?:v1|openai)\//.test(path) || BELOW_OTHER.test(path) ? `Set the base URL to ${base}.` : null
 }
 
-/** Addresses that clients ask before they call: whether anything is there (docs/api.md 32.1). */
+/** True for addresses that clients probe before their calls, to see if a server is there (docs/api.md 32.1). */
 export const isProbe = (method: string, path: string): boolean =>
   (method === 'HEAD' && path === '/') || ((method === 'HEAD' || method === 'GET') && /^\/(?:api\/)?v1\/?$/.test(path))

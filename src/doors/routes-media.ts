@@ -46,7 +46,7 @@ export function imageDoorRoutes(images: ImageService, streams: Streams, guard: G
   function make({ set, ...context }: Context, body: GenerationInput, edit: Edit | null) {
     const call = toCall(context)
     const input = { ...body, model: doorOf(context.request).model ?? body.model }
-    // What of an image client's order has no setting here, and the sentence that says so (docs/api.md 32.4).
+    // Members of an image order that have no effect here, and the warning about them (docs/api.md 32.4).
     const ignored = IGNORED_OF_IMAGES.filter((name) => (body as Record<string, unknown>)[name] != null)
     const warnings = ignoredWarning(ignored)
     nameIgnored(set.headers, ignored)
@@ -122,7 +122,7 @@ export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, 
   }
   const route = (english: boolean, summary: string, properties: Record<string, object>) => ({
     handle: ({ body, exchange, request, route, set }: Context & { body: unknown }) =>
-      // The framework sends a response as it is, whatever the schema.
+      // The framework sends a `Response` unchanged, whatever the schema.
       reading(body, (form) => heard({ exchange, request, route, set }, form, english)) as Promise<never>,
     rule: {
       ...MADE,
@@ -183,7 +183,7 @@ export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, 
 type Form = { fields: ReadonlyMap<string, string>; files: readonly { field: string; path: string }[] }
 
 const MAX_IMAGES = 4
-/** With a mask. */
+/** Includes the mask. */
 const MAX_EDIT_FILES = MAX_IMAGES + 1
 const MAX_PICTURE_BYTES = 15 * 1024 * 1024
 const NUMBERS = ['n', 'output_compression', 'partial_images']
@@ -200,8 +200,8 @@ const notAPicture = defineError(
 )
 
 /**
- * The form of `POST /images/edits`: what a JSON body would say, and the pictures. Throws 400 `validation_error`, and
- * 415 for what is no picture.
+ * Reads the form of `POST /images/edits`: the members of a JSON body, and the pictures. Throws 400 `validation_error`,
+ * and 415 for a file that is no picture.
  */
 async function readEdit({ fields, files }: Form): Promise<{ input: GenerationInput; edit: Edit }> {
   const input = Object.fromEntries(
@@ -229,7 +229,7 @@ async function pictureIn(path: string, field: string): Promise<MadeImage> {
   return { bytes, mimeType: `image/${format.toLowerCase()}` }
 }
 
-/** A PNG that can be seen through, as large as the picture. */
+/** A PNG mask with transparency, of the same size as the picture. */
 async function maskIn(path: string, base: MadeImage): Promise<MadeImage> {
   const mask = await pictureIn(path, 'mask')
   const [size, wanted] = [imageSize(mask.bytes)!, imageSize(base.bytes)!]
@@ -243,7 +243,7 @@ async function maskIn(path: string, base: MadeImage): Promise<MadeImage> {
   return mask
 }
 
-/** How a recording is to be written down, by the fields of a form (docs/api.md 32.5). */
+/** Options of a transcription, from the fields of a form (docs/api.md 32.5). */
 function hearingIn({ fields }: Form) {
   const format = fields.get('response_format') ?? 'json'
   const known = COMPAT_FORMATS.find((one) => one === format)
@@ -269,7 +269,7 @@ function hearingIn({ fields }: Form) {
   }
 }
 
-/** A transcript in the format that was asked for: JSON, or the text of the answer. */
+/** A transcript in the requested format: JSON, or the text of the answer. */
 function transcriptAs(
   { transcript, segments, words }: Transcribed,
   { format, english = false, ...wanted }: { format: CompatFormat; words: boolean; english?: boolean },
@@ -286,7 +286,7 @@ function transcriptAs(
       segments: segments.map((segment, id) => ({ id, ...segment })),
       ...(wanted.words ? { words } : {}),
     }
-  // An engine that does not say when each part was said gives one that lasts as long as the recording.
+  // If the engine gives no times, one cue lasts as long as the recording.
   const cues = segments.length ? segments : [{ start: 0, end: duration ?? 0, text }]
   const point = format === 'srt' ? ',' : '.'
   const written = cues.map(({ start, end, text: line }, at) => {
@@ -304,10 +304,10 @@ function momentOf(seconds: number, point: string): string {
   return `${clock}${point}${String(ms % 1_000).padStart(3, '0')}`
 }
 
-/** Bytes of a piece of sound in a stream; a multiple of three, so that the base64 of pieces joins. */
+/** Bytes of audio in one event. A multiple of three, so that the Base64 of the pieces can be joined. */
 const PIECE_BYTES = 24 * 1_024
 
-/** Writes the events of a speech: pieces of its sound, then the end (docs/api.md 32.5). */
+/** Writes the events of a speech: pieces of audio, then the end (docs/api.md 32.5). */
 async function writeSpeech(bytes: Uint8Array, write: (event: MediaEvent) => void | Promise<void>): Promise<void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     const audio = Buffer.from(bytes.subarray(at, at + PIECE_BYTES)).toString('base64')

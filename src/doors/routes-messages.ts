@@ -21,7 +21,7 @@ type Deps = FileDeps & {
 
 const OPENING_MS = 10_000
 
-/** These clients wait on 529, and take 503 for a fault of the server. */
+/** These clients wait after 529, but treat 503 as a fault of the server. */
 const OVERLOADED = 529
 
 const STATUSES = [400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504, OVERLOADED] as const
@@ -92,7 +92,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       },
     )
 
-/** What is counted of a body: the others are not even checked. */
+/** Members of a body that are counted. The others are not even checked. */
 const COUNTED = new Set(Object.keys(CountInput.properties))
 
 /** The request of a message with the form of its answer. */
@@ -104,7 +104,7 @@ export const presented = (
   present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, { omitsThoughts, windowOf }),
 })
 
-/** The model that the path names wins over that of the body. */
+/** Applies the model of the path, which overrides that of the body. */
 function at<Input extends { model?: string | null | undefined }>(
   engines: Deps['engines'],
   request: Request,
@@ -114,9 +114,9 @@ function at<Input extends { model?: string | null | undefined }>(
   return model === input.model ? input : { ...input, model }
 }
 
-/** What this format calls the errors of this server, by their type; the others have the same name. */
+/** Names of errors in this format, by the type of this server. Other types have the same name. */
 const TYPES: Readonly<Record<string, string>> = { conflict_error: 'invalid_request_error' }
-/** The same by their code. */
+/** Names of errors in this format, by the code of this server. */
 const CODES: Readonly<Record<string, string>> = {
   payload_too_large: 'request_too_large',
   engine_unavailable: 'overloaded_error',
@@ -128,10 +128,7 @@ const TOO_LONG = /comes? to (?:about )?(\d{1,12}) tokens; the maximum context le
 
 type Envelope = ReturnType<typeof toEnvelope>['error']
 
-/**
- * An error as clients of this format read it (docs/api.md 30.5). A prompt that is too long has words that they look
- * for.
- */
+/** An error in this format (docs/api.md 30.5). A prompt that is too long gets the words that clients look for. */
 function faceOf({ type, code, message, param }: Envelope) {
   const [, tokens, max] = TOO_LONG.exec(message) ?? []
   return {
@@ -150,14 +147,14 @@ const MESSAGES: ErrorFace = {
   }),
 }
 
-/** How errors of a path are answered, where not as everywhere. */
+/** The error format of a path, if it differs from the usual one. */
 export const errorFaceOf = (path: string): ErrorFace | null => (isMessages(path) ? MESSAGES : null)
 
-/** The headers that clients of this format read, from those of every answer (docs/api.md 30.3). */
+/** The headers that clients of this format read, derived from the usual headers (docs/api.md 30.3). */
 export function messageHeaders(headers: Record<string, unknown>, clock: Clock) {
   const resetOf = (what: string) =>
     iso(clock.now() + Number.parseInt(`${headers[`x-ratelimit-reset-${what}`]}`, 10) * 1_000)
-  // Written out: every answer has them.
+  // Written out, because every answer has them.
   return {
     'request-id': `${headers['x-request-id']}`,
     'anthropic-ratelimit-requests-limit': `${headers['x-ratelimit-limit-requests']}`,

@@ -164,7 +164,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
 
 const OneItem = t.Object({}, { additionalProperties: true, description: 'The item' })
 
-/** `/conversations` as clients of other services call it (docs/api.md 29.8). */
+/** `/conversations` in the format of other services (docs/api.md 29.8). */
 export const itemRoutes = (deps: FileDeps & Pick<ResponseDeps, 'conversations'>, guard: Guard) => {
   const { store, conversations } = deps
   return tenantRoutes(
@@ -267,7 +267,7 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
 
 type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
 
-/** `/batches` (docs/api.md 32.6): many calls in one file; for operators those of everyone. */
+/** `/batches` (docs/api.md 32.6): many calls in one file. Operators see the batches of all owners. */
 const batchVerbs = (deps: BatchRouteDeps) => [
   tenantVerb(
     {
@@ -339,7 +339,7 @@ type LineDeps = ResponseDeps &
 
 type LineDoor = { schema: TSchema; run(deps: LineDeps, call: Call, body: never): Promise<object> }
 
-/** What answers a line: the verb behind the route that its `url` names, with the body that this route takes. */
+/** Answers lines by endpoint, with the handler and the body schema of the route that `url` names. */
 const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
   '/v1/chat/completions': {
     schema: ChatInput,
@@ -370,7 +370,7 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
   },
 }
 
-/** A line that a server may answer in a while, when its engine or its database is back. */
+/** Error codes that may go away when the engine or the database is back. */
 const PASSING = ['engine_unavailable', 'storage_unavailable', 'service_unavailable']
 
 /** Answers the lines of batches through the doors that they name. */

@@ -38,9 +38,9 @@ export type StoredDeps = {
 
 const DAY_MS = 86_400_000
 const EXPIRY_MS = 60 * 60_000
-/** Most responses that one may go on from. */
+/** Maximum number of earlier responses that one continues. */
 const MAX_CHAIN = 1_000
-/** The number of the first item of a request: the items of its answer come before. */
+/** The number of the first item of a request. The items of the answer have smaller numbers. */
 const FIRST_INPUT = 36 ** 3
 
 const previousNotFound = defineError(
@@ -65,7 +65,7 @@ const findStored = query<{ id: ResponseId; owner: OwnerScope }>()((db, p) => {
     .where(and(eq(t.id, p.id), eq(t.owner, p.owner)))
 })
 
-/** Rows hold the members of a response that are not as usual. */
+/** Rows only hold the members of a response that differ from the default. */
 const find = async (reader: Reader, of: { id: ResponseId; owner: OwnerScope }): Promise<ResponseRow[]> =>
   (await findStored(reader, of)).map((row) => ({ ...row, body: { ...USUAL, ...row.body } }))
 
@@ -87,14 +87,14 @@ export const findResponse = async (reader: Reader, of: { id: ResponseId; owner: 
 
 export const hasEnded = ({ status }: ResponseBody): boolean => status !== 'queued' && status !== 'in_progress'
 
-/** A background response runs now. */
+/** Marks a background response as running. */
 export async function beganResponse(tx: Tx, body: ResponseBody): Promise<void> {
   const t = tx.of(responses)
   const begun = { ...body, status: 'in_progress' as const }
   await tx.update(t).set({ body: begun, last_sequence: 1 }).where(eq(t.id, body.id))
 }
 
-/** Stores the end of a background response, once: false when it had ended or is gone. */
+/** Stores the end of a background response, once. False when it had ended or is gone. */
 export async function endResponse(
   tx: Tx,
   body: ResponseBody,
@@ -124,7 +124,7 @@ export async function storeResponse(
   { input, body, lastSequence, conversation }: Stored,
 ): Promise<void> {
   const now = clock.now()
-  // A list of them names each by its id.
+  // Every item needs an id, because a list of items gives each one's id.
   const items = input.map((item, at) =>
     typeof item.id === 'string' && item.id ? item : { id: itemIdOf('msg', body.id, FIRST_INPUT + at), ...item },
   )
@@ -142,8 +142,8 @@ export async function storeResponse(
 }
 
 /**
- * The responses that one continues from, oldest first. They are kept longer by this use. Throws 404
- * `previous_response_not_found`, 409 `conflict` for one that has not ended well.
+ * The responses that one continues, oldest first. This use extends how long they are stored. Throws 404
+ * `previous_response_not_found`, 409 `conflict` unless it is completed or incomplete.
  */
 async function chainBefore(
   { store, clock, settings }: StoredDeps,
@@ -177,10 +177,10 @@ const itemsOfChain = (chain: readonly ResponseRow[]): Item[] =>
 
 type Ending = Parameters<NonNullable<CompletionRequest['alongside']>> extends [Tx, ...infer Rest] ? Rest : never
 
-/** Most items of a conversation that a response is given. */
+/** Maximum number of conversation items that a response reads. */
 const MAX_ITEMS = 1_000
 
-/** What a response continues from: the chain, or the conversation that it names. Throws 404, 409. */
+/** The context of a response: its chain, or the conversation that it names. Throws 404, 409. */
 export function threadOf(
   deps: StoredDeps,
   call: Call,
@@ -200,14 +200,14 @@ async function readThread(deps: StoredDeps, call: Call, input: ResponseInput, ow
   const newest = { limit: MAX_ITEMS, order: 'desc' as const }
   const member = input.conversation == null ? 'conversation_id' : 'conversation'
   const rows = await deps.conversations.messagesOf(deps.store.read, ownerOf(call.caller), conversation, newest, member)
-  // Turns of nothing but text are read as those of every conversation are.
+  // Turns that only contain text are read as in any conversation.
   const inContext = rows.some(({ item }) => item !== null) || !own.some(({ role }) => role === 'user')
   return { earlier: inContext ? rows.toReversed().map(itemIn) : [], conversation, inContext, chain: [] }
 }
 
 /**
- * The conversation that keeps a response: the one it names, or that of its chain. A chain becomes one with its second
- * response; one that continues from an earlier response than its newest begins another (docs/api.md 29.7).
+ * The conversation that stores a response: the named one, or that of its chain, which begins with the second response.
+ * A response that continues an older one than the newest begins another conversation (docs/api.md 29.7).
  */
 async function conversationOf(
   { conversations }: StoredDeps,
@@ -240,7 +240,7 @@ async function conversationOf(
   return fresh
 }
 
-/** What ended an answer that had begun: nothing of the caller's, so it is always an error of the service. */
+/** The error that ended an answer after it began. The caller did not cause it, so it is a service error. */
 export const failureOf = (error: unknown) => ({
   code: error instanceof AppError ? error.code : 'server_error',
   message: error instanceof AppError ? error.message : 'The answer was not finished.',
@@ -252,11 +252,11 @@ type Kept = {
   thread: Thread
   own: readonly Item[]
   output: ResponseOutput
-  /** The id of a conversation that it may begin; null for a response that is in none. */
+  /** The id for a conversation that the response may begin. Null for a response outside of conversations. */
   fresh: ConversationId | null
 }
 
-/** Ends a response in the transaction that charges it; its items go into its conversation. */
+/** Ends a response in the transaction that charges it, and adds its items to its conversation. */
 export async function finishResponse(
   deps: StoredDeps,
   tx: Tx,
@@ -273,7 +273,7 @@ export async function finishResponse(
   return { body, lastSequence: output.lastSequence(), conversation }
 }
 
-/** Deletes the responses of conversations that are deleted. */
+/** Deletes the responses of deleted conversations. */
 export async function removeResponsesOf(tx: Tx, conversations: readonly ConversationId[]): Promise<void> {
   const t = tx.of(responses)
   const of = conversations.length ? inArray(t.conversation_id, [...conversations]) : sql`false`
@@ -287,7 +287,7 @@ export async function removeResponsesOf(tx: Tx, conversations: readonly Conversa
 const isReference = ({ type, role, id }: Item): boolean =>
   type === 'item_reference' || (type == null && role === undefined && typeof id === 'string')
 
-/** Items with those that are only named in place of their names. Throws 404 for one that is not stored. */
+/** Replaces references to items by the items. Throws 404 for an item that is not stored. */
 export function withReferences({ store }: StoredDeps, { caller }: Call, items: Item[]): Item[] | Promise<Item[]> {
   if (!items.some(isReference)) return items
   const owner = ownerOf(caller)
@@ -339,7 +339,7 @@ export async function listInputItems(
   return listAfter(data as (Item & { id: string })[], all.length > from + limit)
 }
 
-/** Job that deletes responses whose time is over. */
+/** Job that deletes expired responses. */
 export const expiredResponses = ({ store, clock }: Pick<StoredDeps, 'store' | 'clock'>) =>
   recurring('responses.expiry', EXPIRY_MS, (signal) =>
     removeOld(store, { table: responses, key: 'id', at: 'expires_at' }, clock.now() + 1, signal),
@@ -355,7 +355,7 @@ async function removeAll(tx: Tx, ids: readonly ResponseId[]): Promise<void> {
 export const replayResponse = (body: ResponseBody, last: number, after: number, clock: Clock): string =>
   outputOf(body, after, clock).replay(last)
 
-/** The first frames of a response that runs. */
+/** The first frames of a running response. */
 export const openingOf = (body: ResponseBody, after: number, clock: Clock): string =>
   outputOf(body, after, clock).opening()
 

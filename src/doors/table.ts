@@ -8,20 +8,20 @@ import type { ConversationId } from '../skills/conversations/schema'
 import type { BatchEndpoint, BatchErrors, BatchId, BatchStatus, BatchUsage } from './batches-schema'
 import type { Item, ResponseBody, ResponseId } from './responses-schema'
 
-/** Responses that were asked to be stored, each of one owner. */
+/** Stored responses, each of one owner. */
 export const responses = defineTable((k) =>
   k.table(
     'responses',
     {
       id: k.text('id').$type<ResponseId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** The response that it continues; null for the first of a chain. */
+      /** The response that it continues. Null for the first of a chain. */
       previous_id: k.text('previous_id').$type<ResponseId>(),
-      /** The conversation that holds its items; null for one that stands alone. */
+      /** The conversation that holds its items. Null outside of conversations. */
       conversation_id: k.text('conversation_id').$type<ConversationId>(),
-      /** Items of its own request, without those of the responses before it. */
+      /** Items of its own request, without those of earlier responses. */
       input: k.json<Item[]>('input').notNull(),
-      /** The members that are not as usual. */
+      /** The members that differ from the default. */
       body: k.json<ResponseBody>('body').notNull(),
       /** The number of the last event of its stream. */
       last_sequence: k.int('last_sequence').notNull(),
@@ -40,18 +40,18 @@ export const responses = defineTable((k) =>
 
 export type ResponseRow = Row<typeof responses>
 
-/** Batches of calls (docs/api.md 32.6). What a line was answered is in `batch_lines` until the files are written. */
+/** Batches of calls (docs/api.md 32.6). The answers of the lines are in `batch_lines` until the files are written. */
 export const batches = defineTable((k) =>
   k.table(
     'batches',
     {
       id: k.text('id').$type<BatchId>().primaryKey(),
       owner: k.text('owner').$type<OwnerScope>().notNull(),
-      /** As whom its lines run. */
+      /** The identity under which its lines run. */
       user_id: k.text('user_id').$type<UserId>().notNull(),
       api_key_id: k.text('api_key_id').$type<KeyId>(),
       active_org_id: k.text('active_org_id').$type<OrgId>(),
-      /** Of the request that made it. */
+      /** Id of the request that created it. */
       request_id: k.text('request_id').notNull(),
       job_id: k.text('job_id').$type<JobId>().notNull(),
       endpoint: k.text('endpoint').$type<BatchEndpoint>().notNull(),
@@ -60,13 +60,13 @@ export const batches = defineTable((k) =>
       model: k.text('model'),
       errors: k.json<BatchErrors>('errors'),
       total: k.int('total').notNull(),
-      /** These two and the usage are counted from the lines while there are some. */
+      /** Until the batch ends, these two and the usage are counted from the lines. */
       completed: k.int('completed').notNull(),
       failed: k.int('failed').notNull(),
       usage: k.json<BatchUsage>('usage'),
       output_file_id: k.text('output_file_id').$type<UploadId>(),
       error_file_id: k.text('error_file_id').$type<UploadId>(),
-      /** Seconds for which its files stay; null for as long as others. */
+      /** Seconds for which its files are stored. Null for the usual time. */
       output_life_s: k.int('output_life_s'),
       metadata: k.json<Record<string, string>>('metadata'),
       created_at: k.ms('created_at').notNull(),
@@ -91,7 +91,7 @@ export const batches = defineTable((k) =>
 )
 export type BatchRow = Row<typeof batches>
 
-/** The lines of a batch that has not ended: where each is in its file, and what it was answered. */
+/** The lines of a batch that has not ended: the place of each in the file, and its answer. */
 export const batchLines = defineTable((k) =>
   k.table(
     'batch_lines',
@@ -99,15 +99,15 @@ export const batchLines = defineTable((k) =>
       batch_id: k.text('batch_id').$type<BatchId>().notNull(),
       line: k.int('line').notNull(),
       custom_id: k.text('custom_id').notNull(),
-      /** Bytes of the file: from, up to. */
+      /** Byte offsets in the file: first, and end (exclusive). */
       from_byte: k.int('from_byte').notNull(),
       to_byte: k.int('to_byte').notNull(),
-      /** How often no engine could be reached. */
+      /** Number of attempts in which no engine could be reached. */
       tries: k.int('tries').notNull(),
-      /** Null until it is answered or given up. */
+      /** Null until the line is answered or given up. */
       ended_at: k.ms('ended_at'),
       request_id: k.text('request_id'),
-      /** Null for one that never ran: `body` is its error then. */
+      /** Null for a line that never ran, whose `body` is an error. */
       status_code: k.int('status_code'),
       body: k.text('body'),
       model: k.text('model'),

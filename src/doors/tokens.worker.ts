@@ -7,7 +7,7 @@ export type TokenAnswer = { texts: string[] } | { unknown: { list: number; id: n
 
 const loaded = new Map<string, Promise<Tiktoken>>()
 
-/** Of a megabyte or two, so it is read when it is first asked for. */
+/** Loaded on first use, because a vocabulary has a megabyte or two. */
 async function load(vocabulary: TokenTask['vocabulary']): Promise<Tiktoken> {
   const { default: ranks } = await (vocabulary === 'o200k_base'
     ? import('js-tiktoken/ranks/o200k_base')
@@ -21,7 +21,7 @@ async function read({ vocabulary, lists }: TokenTask): Promise<TokenAnswer> {
   const isKnown = new Map<number, boolean>()
   for (const [list, ids] of lists.entries()) {
     for (const id of ids) {
-      // The library leaves out what it does not know.
+      // The library silently drops unknown ids.
       if (!isKnown.has(id)) isKnown.set(id, tokens.decode([id]) !== '')
       if (!isKnown.get(id)) return { unknown: { list, id } }
     }
