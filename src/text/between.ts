@@ -1,9 +1,9 @@
-/** What is between two marks: where it begins and ends with its marks, in UTF-16 offsets, and what is inside. */
+/** The text between two marks: its offsets including the marks (UTF-16), and the inner text. */
 export type Between = { start: number; end: number; inner: string }
 
 /**
- * The texts between a mark of `open` and the next mark of `close`, from left to right; marks are single characters. One
- * pass: `["“]([^"”]+)["”]` reads on to the end of the text from each mark that is never closed.
+ * The texts between a mark of `open` and the next mark of `close`, from left to right. Marks are single characters.
+ * Takes one pass, unlike `["“]([^"”]+)["”]`, which reads to the end of the text from each unclosed mark.
  */
 export function* between(text: string, open: string, close: string, min = 1): Generator<Between> {
   let closed = 0

@@ -15,7 +15,7 @@ export type Step =
 
 const INSTRUCTION_MOST_CHARS = 2_000
 
-/** Quoted texts are put aside while the words around them are read. */
+/** Quoted texts are replaced by marks while the words around them are parsed. */
 type Quotes = { text: string; put(back: string): string }
 
 const QUOTED =
@@ -102,7 +102,7 @@ const RULES: readonly Rule[] = [
   ],
 ]
 
-/** One call of a browser tool that a request asks for, by the tool's name (docs/api.md 16.4). */
+/** One browser tool call that a request describes, by the tool's name (docs/api.md 16.4). */
 type BrowserAsk = { tool: string; arguments: Record<string, unknown> }
 
 const MAX_CHARS = 2_000
@@ -110,7 +110,7 @@ const MAX_ASKS = 12
 
 const POLITE =
   /^(?:(?:please|now|next|first|then|also|and|ok|okay|hey|just|kindly)[ ,]+|(?:can|could|would|will) you (?:please )?|i(?:'d like| want| need) (?:you )?to |let'?s )+/i
-/** Says that the page of the session is meant, and is no part of what is looked for. */
+/** Phrases that refer to the page of the session and are not part of the target. */
 const PLACE =
   /,? (?:in|on|with|using|inside|from|of) (?:the|this|that|my|your|our) (?:current |open |live )?(?:browser(?: session| window| tab)?|web ?page|page|screen|web ?site|site)\b/gi
 const PLACE_FIRST =
@@ -133,13 +133,13 @@ const OBSERVE =
 const SURE_READ = /^(?:extract|scrape)\b/i
 const READ =
   /^(?:extract|scrape|read|get|list|collect|find|tell me|show me|give me|what(?:'s| is| are| does)|which|how (?:much|many))\b/i
-/** Instructions that mean a page whatever else is said. */
+/** Instructions that always refer to a page. */
 const SURE_ACT =
   /^(?:click|tap|double[ -]?click|hover|scroll|tick|untick|uncheck|press|submit the form|go back|go forward|reload|fill(?: in| out)? .+ (?:with|as) |(?:type|enter) .+ (?:in|into) |select .+ (?:from|in) )/i
 
 /**
- * The calls of browser tools that a request asks for in plain words, in order; null when any part of it is something
- * else. A request that could mean anything must say that it means the browser or the page.
+ * The browser tool calls that a request describes in plain words, in order. Null when any part of it is something else.
+ * An ambiguous request must mention the browser or the page.
  */
 export function readBrowsing(prompt: string): BrowserAsk[] | null {
   if (prompt.length > MAX_CHARS) return null
@@ -149,7 +149,7 @@ export function readBrowsing(prompt: string): BrowserAsk[] | null {
   if (!parts.length || parts.length > MAX_ASKS) return null
   const asks: BrowserAsk[] = []
   for (const [at, part] of parts.entries()) {
-    // After a first part that means the page, the others do too.
+    // After a first part that refers to the page, the other parts do too.
     const ask = readPart(part.trim(), put, mentioned || at > 0)
     if (!ask) return null
     asks.push(ask)
@@ -175,14 +175,14 @@ function readPart(part: string, put: Quotes['put'], meant: boolean): BrowserAsk 
     return { tool: 'browser_extract', arguments: { instruction: put(text) } }
   }
   if (!meant && !SURE_ACT.test(text)) return null
-  // Without a field to write it into, it is a text that is asked for.
+  // `write` without a field to type into is a request to compose a text.
   if (/^write (?!.*\b(?:in|into)\b)/i.test(text)) return null
-  // Quotations stay in the instruction as they were, so that what they hold is not read as words of it.
+  // Quotations stay in the instruction unchanged, so that their content is not parsed.
   const whole = text.replace(/⟦\d+⟧/g, (mark) => `"${put(mark).replace(/["\n]/g, ' ')}"`)
   return readInstruction(whole) ? { tool: 'browser_act', arguments: { instruction: whole } } : null
 }
 
-/** The address that a part names; a bare name is one only where the page is meant, or where it is visited. */
+/** The address in a part. A bare host name counts only if the page is mentioned or the verb is about visiting. */
 function addressIn(text: string, meant: boolean): string | null {
   const verb = ADDRESS.exec(text)?.[0]
   if (verb === undefined) return null
@@ -211,8 +211,8 @@ function withoutQuotes(instruction: string): Quotes {
 }
 
 /**
- * Reads an instruction such as `type 5 in Quantity and click Add to cart` into steps; null when it says anything that
- * this reader does not know. Only the caller's instruction is read, never a page.
+ * Parses an instruction such as `type 5 in Quantity and click Add to cart` into steps. Null when it contains anything
+ * that the parser does not know. Only the caller's instruction is parsed, never a page.
  */
 export function readInstruction(instruction: string): Step[] | null {
   if (instruction.length > INSTRUCTION_MOST_CHARS) return null

@@ -1,6 +1,6 @@
 import { compileLinear, type LinearPattern } from './patterns/linear'
 
-/** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (docs/api.md 10); it never becomes code. */
+/** The syntax tree of a condition such as `a.b > 1 && !(c contains "x")` (docs/api.md 10). Never compiled to code. */
 export type Expression =
   | { kind: 'literal'; value: string | number | boolean | null }
   | { kind: 'path'; path: Path }
@@ -12,7 +12,7 @@ export type Expression =
 export type Path = readonly (string | number)[]
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains' | 'matches'
 
-/** Why a text is not an expression, in one sentence that names the position. */
+/** Why a text is not an expression, in one sentence with the position. */
 export class ExpressionFault extends Error {
   override name = 'ExpressionFault'
 }
@@ -22,7 +22,7 @@ const MAX_DEPTH = 32
 const MAX_PATTERN_CHARS = 512
 const MAX_PATTERN_SIZE = 600
 
-/** The first names a path may have: the values of a run (docs/api.md 10). */
+/** The permitted first names of a path: the values of a run (docs/api.md 10). */
 const ROOTS = ['trigger', 'steps', 'previous', 'run', 'workflow', 'now']
 const COMPARISONS = new Set(['==', '!=', '<', '<=', '>', '>=', 'contains', 'matches'])
 const CONSTANTS = new Map([
@@ -50,14 +50,14 @@ export function parseExpression(text: string): Expression {
   return expression
 }
 
-/** Parses what is in the braces of a template: one path. Throws ExpressionFault. */
+/** Parses the content of template braces: one path. Throws ExpressionFault. */
 export function parsePath(text: string): Path {
   const parsed = parseExpression(text)
   if (parsed.kind !== 'path') throw new ExpressionFault('only a path such as trigger.name may stand in double braces')
   return parsed.path
 }
 
-/** Compiles what stands after `matches`: ECMAScript in any case, in linear time. Throws ExpressionFault. */
+/** Compiles the pattern after `matches`: ECMAScript, case-insensitive, in linear time. Throws ExpressionFault. */
 export function compileMatch(pattern: string): LinearPattern {
   try {
     return compileLinear(pattern, { flags: 'i', maxChars: MAX_PATTERN_CHARS, maxSize: MAX_PATTERN_SIZE })
@@ -139,7 +139,7 @@ function readComparison(reader: Reader, depth: number): Expression {
   if (kind === 'text' || !COMPARISONS.has(text)) return left
   reader.next()
   const right = readOperand(reader, depth)
-  // A literal pattern is checked at parse time; a computed one is only known when it runs.
+  // A literal pattern is checked at parse time. A computed one is only known at run time.
   if (text === 'matches' && right.kind === 'literal') compileMatch(String(right.value))
   return { kind: 'compare', op: text as Comparison, left, right }
 }

@@ -1,8 +1,9 @@
 import { remember } from './runs'
 
 /**
- * Which n-grams (runs of one to three characters) a text holds. The cell of an n-gram's hash has the number of the last
- * part of the text it ends in, counted from 1; 0 for none. May wrongly say that one is there, never that it is not.
+ * The n-grams (runs of one to three characters) of a text. The cell of an n-gram's hash contains the number of the last
+ * part of the text in which it ends, counted from 1, or 0 for none. May report an n-gram that is absent, but never
+ * misses one that is present.
  */
 export type Grams = Uint8Array
 
@@ -29,7 +30,7 @@ export function gramsOf(text: string): Grams {
   return cells
 }
 
-/** Marks the n-grams that end between two offsets as those of part `part`. */
+/** Marks the n-grams that end between two offsets as belonging to part `part`. */
 export function markGrams(cells: Grams, text: string, start: number, end: number, part: number): void {
   let beforeThat = start > 1 ? text.charCodeAt(start - 2) : 0
   let before = start > 0 ? text.charCodeAt(start - 1) : 0
@@ -42,8 +43,8 @@ export function markGrams(cells: Grams, text: string, start: number, end: number
 }
 
 /**
- * The n-grams of a text, in ASCII lower case. Cached for the last text, because many patterns ask for the same one in
- * a row; valid until the next text is read.
+ * The n-grams of a text, in ASCII lower case. Cached for the last text, because many patterns read the same one in a
+ * row. Valid until the next text is read.
  */
 export const foldedGramsOf = remember((text: string): Grams => {
   const cells = sharedFolded.fill(0)
@@ -60,7 +61,7 @@ export const foldedGramsOf = remember((text: string): Grams => {
 
 const folded = (code: number): number => {
   if (code < 0x80) return code >= 65 && code <= 90 ? code + 32 : code
-  // The long s and the Kelvin sign, which match `s` and `k` where case is ignored.
+  // The long s and the Kelvin sign match `s` and `k` in case-insensitive patterns.
   return code === 0x17f ? 115 : code === 0x212a ? 107 : code
 }
 
@@ -70,7 +71,7 @@ function mark(cells: Grams, beforeThat: number, before: number, code: number, pa
   cells[three(beforeThat, before, code)] = part
 }
 
-/** N-grams that every text with this word has: only the longest, since these rule out most texts. */
+/** N-grams that every text with this word contains. Only the longest, because these rule out most texts. */
 export function gramsOfWord(word: string): number[] {
   const code = (at: number) => word.charCodeAt(at)
   if (word.length === 1) return [one(code(0))]

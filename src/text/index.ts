@@ -1,4 +1,4 @@
-/** Text: what reads a text and knows no tenant, row or route. */
+/** Text: functions that read texts, independent of tenants, rows and routes. */
 export { between } from './between'
 export { readBrowsing, readInstruction, type Step } from './browsing-ask'
 export { ExpressionFault, type Path, parseExpression, pathsOf } from './expression'

@@ -1,17 +1,17 @@
-/** Words before which a hyphen at a line end stays: `pre- and post-war`. */
+/** Words before which a hyphen at a line end is kept: `pre- and post-war`. */
 const SUSPENDED = /^(?:and|or|to|und|oder|bis|et|ou|y|o)\b/
-/** A line that begins something of its own, whatever stands before it: an entry, a moment of a record, a label. */
+/** A line that starts a new item, whatever precedes it: a list entry, a log time, a label. */
 const OWN_LINE =
   /^(?: {4}|\t| {0,3}(?:[-*+•>|#]|\d{1,3}[.)] |```|~~~|\[?\d{4}-\d{2}-\d{2}[T ]|\[?\d{2}:\d{2}:\d{2}|\p{Lu}[\p{L}-]{1,20}: ))/u
-/** A line this much shorter than the longest one of its paragraph ends where its writer ended it. */
+/** A line shorter than this share of the longest line of its paragraph was ended deliberately. */
 const FULL = 0.6
-/** Nobody breaks the lines of a text at so few characters: they are an address, or verses. */
+/** Narrower paragraphs are not wrapped text but addresses or verses. */
 const NARROW = 40
-/** Scripts without spaces between words, and their signs. */
+/** Scripts without spaces between words, and their punctuation. */
 const SPACELESS_END = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]$/u
 const SPACELESS_BEGIN = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]/u
 
-/** The lines of a paragraph as one: their ends are spaces, and a word that a hyphen cuts is one again. */
+/** Joins the lines of a paragraph. Line ends become spaces, and hyphenated words are joined. */
 export function joinLines(lines: readonly string[]): string {
   const pieces: string[] = []
   for (const line of lines) {
@@ -30,8 +30,8 @@ export function joinLines(lines: readonly string[]): string {
 }
 
 /**
- * A text whose lines were broken at a width, with each paragraph as one line. Lists, tables, code and lines that are
- * short on purpose stay lines of their own.
+ * Joins each paragraph of a text that was wrapped at a width into one line. Lists, tables, code and deliberately short
+ * lines keep their lines.
  */
 export function unwrapped(text: string): string {
   const lines = text.replace(/\r\n?/g, '\n').split('\n')
@@ -45,7 +45,7 @@ export function unwrapped(text: string): string {
   return found.join('\n')
 }
 
-/** The lines of a paragraph, those that go on from one another together. */
+/** The lines of a paragraph, grouped by continuation. */
 function partsOf(lines: readonly string[]): string[][] {
   if (isTable(lines)) return lines.map((line) => [line])
   const widest = lines.reduce((max, line) => Math.max(max, line.length), 0)
@@ -61,7 +61,7 @@ function partsOf(lines: readonly string[]): string[][] {
   return parts
 }
 
-/** Rows of cells have as many separators as their header, whose names have no space behind these. */
+/** Table rows have as many separators as their header, and no space follows the separators of the header. */
 const isTable = (lines: readonly string[]): boolean =>
   lines.length > 1 &&
   [',', ';', '\t'].some((sign) => {

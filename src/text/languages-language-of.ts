@@ -18,7 +18,7 @@ const SCRIPTS: readonly (readonly [Script, RegExp])[] = [
 
 const LETTER = /\p{L}/u
 
-/** By UTF-16 unit: the place in SCRIPTS plus one, a mark below, or 0 before the unit was looked up. */
+/** By UTF-16 unit: the index in SCRIPTS plus one, a value below, or 0 before the first lookup. */
 const KINDS = new Uint8Array(1 << 16)
 
 const NO_LETTER = 0xff
@@ -29,7 +29,7 @@ type Count = { script: Script; letters: number; all: number }
 
 const isScript = (code: string): code is Script => SCRIPTS.some(([script]) => script === code)
 
-/** ISO 639-1 codes and the detector's own. Other languages are known by their script only. */
+/** ISO 639-1 codes and the detector's own codes. Other languages are recognised by their script only. */
 const CODES = new Map(
   `en:eng es:spa pt:por id:ind fr:fra de:deu vi:vie it:ita tr:tur pl:pol ro:ron nl:nld hr:hrv sr:srp bs:bos hu:hun
    cs:ces sv:swe da:dan nn:nno nb:nob no:nob fi:fin ca:cat sk:slk sl:slv lt:lit lv:lvs et:ekk sq:als is:isl eu:eus
@@ -39,7 +39,7 @@ const CODES = new Map(
     .map((word) => [word.slice(0, 2), word.slice(3)] as const),
 )
 
-/** Languages that cannot be told apart in a sentence or two. */
+/** Languages that cannot be distinguished in a sentence or two. */
 const ALIKE: readonly (readonly string[])[] = [
   ['nob', 'nno', 'dan'],
   ['hrv', 'srp', 'bos'],
@@ -57,23 +57,26 @@ const isKnown = (language: string): boolean => CODES.has(language)
 /** Language codes of the detector. */
 type Wanted = ReadonlySet<string>
 
-/** The first sentences are enough to tell a language. */
+/** The first sentences are enough to detect a language. */
 const FOREIGN_MOST_CHARS = 180
 
 const MAX_READ = 1_200
 
-/** Code, URLs, mail addresses and identifiers, which belong to no language. Only whole runs: long ones cost squares. */
+/**
+ * Code, URLs, mail addresses and identifiers, which belong to no language. Matches whole runs only, because long runs
+ * would otherwise take quadratic time.
+ */
 const NO_LANGUAGE =
   /```[\s\S]*?(?:```|$)|`[^`\n]{1,200}`|https?:\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,253}|(?<![^\s\d_/\\{}<>=[\]()$#@])[^\s\d_/\\{}<>=[\]()$#@]*[\d_/\\{}<>=[\]()$#@][^\s]*/g
 
-/** Fewer letters of a script that is not allowed may be a quotation, a name or a symbol. */
+/** Fewer letters of a disallowed script may be a quotation, a name or a symbol. */
 const MIN_OF_SCRIPT = 6
 
 const MIN_LATIN = 24
 
 const FOREIGN_LEAST_LETTERS = 24
 
-/** How well the best allowed language must fit, by the number of letters. */
+/** Minimum fit of the best allowed language, by the number of letters. */
 const MIN_FIT: readonly { letters: number; fit: number }[] = [
   { letters: 120, fit: 0.86 },
   { letters: 60, fit: 0.78 },
@@ -87,7 +90,7 @@ const TELLING: Readonly<Record<string, RegExp>> = {
   fr: /(?<!\p{L})(?:les|des|est|une|dans|pour|vous|je|pas|qui|sur|avec|nous)(?!\p{L})/giu,
 }
 
-/** One function word in so many letters settles the language without the tables. */
+/** One function word per this number of letters determines the language without the tables. */
 const LETTERS_A_WORD = 28
 
 const MIN_TELLING = 4
@@ -103,14 +106,14 @@ const nameOf = (code: string): string | undefined => {
 /** Whether a code is that of a language (ISO 639-1), such as `en`. */
 export const isLanguageCode = (code: string): boolean => /^[a-z]{2}$/.test(code) && nameOf(code) !== undefined
 
-/** The allowed languages that use a script; `wanted` is null unless the tables know all of them. */
+/** The allowed languages that use a script. `wanted` is null unless the tables know all of them. */
 type Written = { codes: readonly string[]; wanted: Wanted | null }
 
-/** Fewer letters of an alphabet that many languages share do not tell which one it is. */
+/** Fewer letters of an alphabet shared by many languages do not determine the language. */
 const MIN_LETTERS = 24
 const MAX_CHARS = 2_000
 
-/** Scripts that one language has for itself, or nearly so. */
+/** Scripts used by a single language, or nearly so. */
 const ALONE: Partial<Record<Script, string>> = {
   Hani: 'zh',
   Jpan: 'ja',
@@ -121,7 +124,7 @@ const ALONE: Partial<Record<Script, string>> = {
 }
 const USUAL: Partial<Record<Script, string>> = { Cyrl: 'ru', Arab: 'ar', Deva: 'hi' }
 
-/** The language that a text is most likely in (ISO 639-1), by its beginning; null when it is too short to tell. */
+/** The most probable language of a text (ISO 639-1), judged by its start. Null when the text is too short. */
 export function languageOf(text: string): string | null {
   const sample = text.slice(0, MAX_CHARS)
   const { script, letters } = mainScript(sample)
@@ -132,7 +135,7 @@ export function languageOf(text: string): string | null {
 
 let codes: ReadonlyMap<string, string> | undefined
 
-/** The code (ISO 639-1) of a language that is given by a code, a tag such as `de-AT` or its English name; else null. */
+/** The code (ISO 639-1) of a language given by a code, a tag such as `de-AT` or its English name. Null otherwise. */
 export function languageCodeOf(word: string): string | null {
   codes ??= new Map(
     LETTERS.flatMap((one) => LETTERS.map((two) => one + two))
@@ -146,7 +149,7 @@ export function languageCodeOf(word: string): string | null {
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']
 
-/** Tells whether a text is in none of these languages (ISO 639-1); false for code and texts too short to tell. */
+/** Whether a text is in none of these languages (ISO 639-1). False for code and texts that are too short. */
 export function foreignTo(allowed: readonly string[]): (text: string) => boolean {
   const byScript = new Map<Script, Written>()
   const writtenIn = (script: Script) => {
@@ -172,14 +175,14 @@ function isForeign(sample: string, { script, letters, all }: Count, { codes, wan
     })
   )
     return false
-  // How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, and
-  // less the better others do; 0 where the detector knows none of them in the text's script.
+  // How well a text fits the best of the wanted languages by its trigrams: 1 when no known language fits better, lower
+  // the better others fit, and 0 if the detector knows none of them in the text's script.
   const { francAll } = require('franc') as typeof Franc
   const fit = francAll(sample, { only: KNOWN }).find(([language]) => wanted.has(language))?.[1] ?? 0
   return fit < MIN_FIT.find((one) => letters >= one.letters)!.fit
 }
 
-/** The beginning of a text without code and the like; reads no more of the text than it needs. */
+/** The start of a text without code and similar parts. Reads only as much of the text as needed. */
 function sampleOf(text: string): string {
   const read = text.slice(0, MAX_READ)
   let sample = ''
@@ -195,14 +198,14 @@ function sampleOf(text: string): string {
   return sample.replace(/\s+/g, ' ').trim().slice(0, FOREIGN_MOST_CHARS)
 }
 
-/** Languages (ISO 639-1, all known) with those that cannot be told from one of them. */
+/** Languages (ISO 639-1, all known), and those that cannot be distinguished from one of them. */
 function wantedOf(languages: readonly string[]): Wanted {
   const codes = new Set(languages.map((language) => CODES.get(language)!))
   for (const alike of ALIKE) if (alike.some((code) => codes.has(code))) for (const code of alike) codes.add(code)
   return codes
 }
 
-/** The language (ISO 639-1) that fits a text best by its trigrams; null where none does. */
+/** The language (ISO 639-1) that fits a text best by its trigrams, or null. */
 function likeliest(text: string): string | null {
   const { franc } = require('franc') as typeof Franc
   const code = franc(text, { only: KNOWN })
@@ -216,14 +219,14 @@ function kindOf(code: number): number {
   return place < 0 ? OTHER : place + 1
 }
 
-/** `kindOf`, remembered: the expressions are slow. */
+/** `kindOf` with a cache, because the regular expressions are slow. */
 function kindAt(code: number): number {
   if (code > 0xffff) return kindOf(code)
   KINDS[code] ||= kindOf(code)
   return KINDS[code]!
 }
 
-/** The script of most letters. Han letters with kana among them are Japanese. */
+/** The script of most letters. Han letters mixed with kana are Japanese. */
 function mainScript(text: string): Count {
   const counts = new Map<Script, number>()
   let all = 0
@@ -246,7 +249,7 @@ function mainScript(text: string): Count {
   return { script, letters, all }
 }
 
-/** The scripts that a language (ISO 639-1) is written in; some languages use two. */
+/** The scripts of a language (ISO 639-1). Some languages use two. */
 function scriptsOf(language: string): readonly Script[] {
   if (['sr', 'uz', 'az', 'kk', 'bs'].includes(language)) return ['Latn', 'Cyrl']
   if (language === 'ja') return ['Jpan', 'Hani']

@@ -1,12 +1,12 @@
 import { softmax } from './model'
 
-/** A model's scores for one text, one per class, and the index of the right class. */
+/** A model's scores for one text, one per class, and the index of the correct class. */
 export type Scored = { scores: Float64Array; target: number }
 
 const STEPS = 60
 
 /**
- * The factor on scores, from 0.1 to 10, that makes confidence match the share of right answers (temperature scaling).
+ * The factor on scores, from 0.1 to 10, that makes confidence match the share of correct answers (temperature scaling).
  * `held` are scores of texts that the model was not trained on.
  */
 export function sharpnessFor(held: readonly Scored[]): number {
@@ -20,7 +20,7 @@ export function sharpnessFor(held: readonly Scored[]): number {
   return (low + high) / 2
 }
 
-/** Whether sharpening the scores further would lower the likelihood of the right classes. */
+/** Whether sharpening the scores further would lower the likelihood of the correct classes. */
 function tooSharp(held: readonly Scored[], sharpness: number): boolean {
   let slope = 0
   for (const { scores, target } of held) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** One labelled text. `line` is the number of the corpus line it was made from; variants of a line share it. */
+/** One labelled text. `line` is the number of the corpus line it was made from. Variants of a line share it. */
 export type Labelled<Label extends string> = {
   text: string
   label: Label
@@ -17,8 +17,8 @@ const CHOICE = /\{([^{}|]*\|[^{}]*)\}/g
 
 /**
  * Reads the `.txt` files of a folder: a heading `[language label]` or `[language label hard]`, then one text per line.
- * `{a|b}` in a line stands for either; each choice is used at least `mixes` times.
- * @throws Error when a heading names none of the labels; null for `labels` accepts any word.
+ * `{a|b}` in a line stands for either option. Each option is used at least `mixes` times.
+ * @throws Error when a heading has an unknown label. Null for `labels` accepts any word.
  */
 export function readCorpus<Label extends string>(
   folder: string,
@@ -51,7 +51,10 @@ function headingOf<Label extends string>(
   return { language, label, hard: hard !== undefined }
 }
 
-/** Makes `mixes` variants per option of the longest choice, so that every option occurs; choices shift apart to mix. */
+/**
+ * Makes `mixes` variants per option of the longest choice, so that every option occurs. Several choices in a line are
+ * shifted against each other, to mix their options.
+ */
 function variantsOf(row: string, mixes: number): string[] {
   const longest = Math.max(1, ...[...row.matchAll(CHOICE)].map(([, inner]) => inner!.split('|').length))
   const variants = Array.from({ length: longest * mixes }, (_, index) => {
@@ -68,12 +71,12 @@ function variantsOf(row: string, mixes: number): string[] {
   return [...new Set(variants)]
 }
 
-/** A text and who wrote it. */
+/** A text and its writer. */
 export type Written<Label extends string> = Labelled<Label> & { writer: string }
 
 /**
- * Reads the `.jsonl` files of a folder, one for each writer: a line is an object of `text`, `label`, `lang` and `hard`.
- * @throws Error when a line names none of the labels.
+ * Reads the `.jsonl` files of a folder, one per writer. A line is an object with `text`, `label`, `lang` and `hard`.
+ * @throws Error when a line has an unknown label.
  */
 export function readWriters<Label extends string>(folder: string, labels: readonly Label[]): Written<Label>[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))

@@ -4,15 +4,15 @@ import { softmax } from './model'
 /** The features of a text and the index of its class. */
 export type Example = { features: Features; target: number }
 
-/** `slots` holds one row per feature slot with a weight for each class; `bias` is the score of a class by itself. */
+/** `slots` contains one row per feature slot with a weight for each class. `bias` is the base score of each class. */
 export type Weights = { slots: Float64Array; bias: Float64Array }
 
 const ROUNDS = 16
 const RATE = 0.6
-/** Pulls every weight towards zero, so that a rare word decides little. */
+/** Pulls every weight towards zero, so that a rare word has little influence. */
 const DECAY = 2e-5
 
-/** Multinomial logistic regression by AdaGrad. The same examples in the same order give the same weights. */
+/** Multinomial logistic regression with AdaGrad. The same examples in the same order give the same weights. */
 export function learn(examples: readonly Example[], shape: Shape): Weights {
   const { classes } = shape
   const slots = new Float64Array(shape.slots * classes)
@@ -57,13 +57,13 @@ function score(
   return into
 }
 
-/** The weights halfway between two. */
+/** The average of two sets of weights. */
 export const between = (one: Weights, other: Weights): Weights => ({
   slots: one.slots.map((weight, cell) => (weight + other.slots[cell]!) / 2),
   bias: one.bias.map((weight, cell) => (weight + other.bias[cell]!) / 2),
 })
 
-/** Rounds the weights to whole numbers from -127 to 127, which makes the model file smaller and no less accurate. */
+/** Rounds the weights to whole numbers from -127 to 127, for a smaller model file without loss of accuracy. */
 export function rounded({ slots, bias }: Weights): Model {
   const max = slots.reduce((top, weight) => Math.max(top, Math.abs(weight)), 0)
   const scale = max / 127

@@ -2,37 +2,37 @@ import type { Features } from './model'
 import { remember } from './runs'
 
 /**
- * The ends of a text as hashed features: words, pairs of words and pieces of words. Models of modes and of attacks are
- * trained on these numbers, so run `bun run make models` after a change here.
+ * The start and end of a text as hashed features: words, pairs of words and pieces of words. Models of modes and of
+ * attacks are trained on these numbers, so run `bun run make models` after a change here.
  */
 
-/** Slots of the hash table; a power of two. A quarter as many cost two of a hundred prompts of unseen writers. */
+/** Slots of the hash table, a power of two. A quarter as many misclassifies 2 % more prompts of unseen writers. */
 export const PROMPT_SLOTS = 1 << 18
 
-/** Only the ends of a long text are read: the instruction is at the beginning or, after a quoted text, at the end. */
+/** Reads only the start and end of a long text. The instruction is at the start or, after a quoted text, at the end. */
 const HEAD_CHARS = 700
 const TAIL_CHARS = 300
 const MAX_WORDS = 160
 
-/** Where the sum of each kind of feature begins. */
+/** The initial hash of each kind of feature. */
 const KIND = Object.fromEntries([...'wpsbencr#'].map((kind) => [kind, mixed(0x811c9dc5, kind)])) as Record<
   'w' | 'p' | 's' | 'b' | 'e' | 'n' | 'c' | 'r' | '#',
   number
 >
 
-/** Combining accents of Latin, Greek and Cyrillic letters; other scripts keep their vowel signs. */
+/** Combining accents of Latin, Greek and Cyrillic letters. Other scripts keep their vowel signs. */
 const ACCENTS = /[\u0300-\u036f]/g
 const TOKEN =
   /\p{Script=Han}|\p{Script=Hiragana}+|[\p{Script=Katakana}ー]+|[a-z]*\p{N}[a-z\p{N}]*|[\p{L}\p{M}]+|\p{N}+|[^\s\p{L}\p{N}\p{M}]/gu
-/** Quoted text is what the request is about, not what it asks for, so it is left out. */
+/** Quoted text is the subject of a request, not the request itself, so it is left out. */
 const QUOTED = /["“„«「『][^"”“»」』\n]{2,120}["”“»」』]/g
 const WORD = /^[\p{L}\p{M}]/u
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** Where in a text's list a slot stands, from one on; all zero between two texts. A map takes half of the time. */
+/** The position of a slot in a text's list, counted from one. All zero between two texts. Twice as fast as a map. */
 const places = new Int32Array(PROMPT_SLOTS)
 
-/** The slots of a text and their weights, a vector of length 1. Cached for the last text: several models read it. */
+/** The slots of a text with weights, a vector of length 1. Cached for the last text, because several models read it. */
 export const promptFeaturesOf = remember(read)
 
 function read(text: string): Features {
@@ -43,7 +43,7 @@ function read(text: string): Features {
   const slots: number[] = []
   const counts: number[] = []
   const add = (sum: number, weight: number) => {
-    // Finished so that low bits depend on all.
+    // Final mixing, so that the low bits depend on all bits.
     const on = Math.imul(sum ^ (sum >>> 15), 0x2c1b3c6d)
     const slot = (on ^ (on >>> 13)) & (PROMPT_SLOTS - 1)
     const at = places[slot]!
@@ -70,7 +70,7 @@ function read(text: string): Features {
   return normalized(slots, counts)
 }
 
-/** Adds the pieces of 3 to 5 letters of a word, so that other forms of the word share features with it. */
+/** Adds the pieces of 3 to 5 letters of a word, so that its inflected forms share features. */
 function addPieces(word: string, add: Add): void {
   if (word.length < 3) return
   const framed = `<${word}>`
@@ -79,7 +79,7 @@ function addPieces(word: string, add: Add): void {
   }
 }
 
-/** For scripts without spaces between words, runs of 2 to 4 characters stand for words. */
+/** Runs of 2 to 4 characters replace words in scripts without spaces. */
 function addRuns(tokens: readonly string[], add: Add): void {
   const text = tokens.join('')
   if (!SPACELESS.test(text)) return
@@ -101,7 +101,7 @@ const LOOKS: readonly (readonly [string, RegExp])[] = [
   ['heading', /:[ \t]*\n/],
 ]
 
-/** Adds what a text looks like whatever its language: lines, length, figures, signs of code, questions, tables. */
+/** Adds language-independent features of the form: lines, length, digits, code characters, questions, tables. */
 function addShape(text: string, add: Add): void {
   const say = (look: string) => add(mixed(KIND['#'], look), SHAPE_WEIGHT)
   const lines = text.split('\n').filter((line) => line.trim())
@@ -116,7 +116,7 @@ function addShape(text: string, add: Add): void {
   if (lines.length > 1 && lines.at(-1)!.length < 120) say('short last')
 }
 
-/** Replaces digits by 0, since `4k` and `3d` have a meaning but their number has none; a long id becomes `#`. */
+/** Replaces digits by 0, because `4k` and `3d` have a meaning but their number has none. A long id becomes `#`. */
 function withoutNumber(token: string): string {
   if (!/\p{N}/u.test(token)) return token
   const shape = token.replace(/\p{N}+/gu, '0')
@@ -125,7 +125,7 @@ function withoutNumber(token: string): string {
 
 function normalized(numbers: readonly number[], counts: readonly number[]): Features {
   const slots = Uint32Array.from(numbers)
-  // Square roots, so that a word said five times does not count five times.
+  // Square roots, so that a repeated word does not count in full each time.
   const weights = Float64Array.from(counts, (count) => Math.sqrt(count))
   let squares = 0
   for (const weight of weights) squares += weight * weight
@@ -134,10 +134,10 @@ function normalized(numbers: readonly number[], counts: readonly number[]): Feat
   return { slots, weights }
 }
 
-/** Adds a feature by the sum of its kind and letters, so that no string is made for it. */
+/** Adds a feature by the hash of its kind and letters, so that no string is created for it. */
 type Add = (sum: number, weight: number) => void
 
-/** FNV-1a over UTF-16 units, going on from `sum`. */
+/** FNV-1a over UTF-16 units, continuing from `sum`. */
 function mixed(sum: number, text: string, from = 0, to = text.length): number {
   let on = sum
   for (let at = from; at < to; at++) on = Math.imul(on ^ text.charCodeAt(at), 0x01000193)

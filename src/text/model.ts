@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 
-/** The shared result of a search without matches, which most are. */
+/** The shared result of a search without matches, because most searches have none. */
 const NONE: RegExpExecArray[] = []
 
 /** The features of a text: `weights[i]` belongs to feature number `slots[i]`. */
 export type Features = { slots: Uint32Array; weights: Float64Array }
 
-/** The number of features, a power of two, and of classes. A feature's number is taken modulo the first. */
+/** The number of features, a power of two, and of classes. A feature number is taken modulo the first. */
 export type Shape = { slots: number; classes: number }
 
 /** A linear model: a weight for each feature and class. */
@@ -15,11 +15,11 @@ export type Model = {
   rows: Int8Array
   bias: Float64Array
   scale: number
-  /** Factor on scores that makes confidence match the share of right answers (temperature scaling). */
+  /** Factor on scores that makes confidence match the share of correct answers (temperature scaling). */
   sharpness: number
 }
 
-/** Reads a trained model. Throws Error when the file is missing or has the wrong size: the installation is broken. */
+/** Reads a trained model. Throws Error if the file is missing or has the wrong size: the installation is broken. */
 export function readModel(file: string, shape: Shape): Model {
   const bytes = readFileSync(file)
   const head = (shape.classes + 2) * 8
@@ -38,7 +38,7 @@ export function packModel({ rows, bias, scale, sharpness }: Model): Buffer {
   return Buffer.concat([head, new Uint8Array(rows.buffer, rows.byteOffset, rows.length)])
 }
 
-/** What is left of a feature's number in a model of fewer slots. */
+/** The bit mask that maps feature numbers to the slots of a smaller model. */
 export const maskOf = ({ rows, bias }: Pick<Model, 'rows' | 'bias'>): number => rows.length / bias.length - 1
 
 /** Scores by class, not yet multiplied by `sharpness`. */
@@ -54,7 +54,7 @@ export function scoresOf({ rows, bias, scale }: Model, { slots, weights }: Featu
   return scores.map((score, index) => score * scale + bias[index]!)
 }
 
-/** Turns scores into probabilities that sum to one, in place; returns `scores`. */
+/** Converts scores to probabilities that sum to one, in place. Returns `scores`. */
 export function softmax(scores: Float64Array): Float64Array {
   const max = Math.max(...scores)
   let sum = 0
@@ -68,8 +68,8 @@ export function softmax(scores: Float64Array): Float64Array {
 }
 
 /**
- * `Math.exp` for numbers of at most zero, from basic arithmetic only: that gives the same bits on every machine,
- * which `Math.exp` does not guarantee and the check of the model file needs.
+ * `Math.exp` for numbers up to zero, from basic arithmetic only. Gives the same bits on every machine, which `Math.exp`
+ * does not guarantee and the check of the model file needs.
  */
 function exp(power: number): number {
   if (power < -700) return 0
@@ -82,7 +82,7 @@ function exp(power: number): number {
 
 /**
  * Every match of an expression with the flag `g`, from offset `from` on. Unlike `matchAll` it does not copy the
- * expression, which costs several times what most searches do.
+ * expression, which costs several times as much as most searches.
  */
 export function matchesOf(expression: RegExp, text: string, from = 0): readonly RegExpExecArray[] {
   let found = NONE

@@ -1,6 +1,6 @@
 import type { CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/min'
-// The package's CommonJS file has another default export in the bundled server than in the sources; this one has the
-// same.
+// The package's CommonJS file has a different default export in the bundled server than in the sources. This file has
+// the same in both.
 import isIBAN from 'validator/es/lib/isIBAN'
 import { matchesOf } from './model'
 import { found } from './names/tagger'
@@ -11,11 +11,11 @@ import { findNationalIds } from './personal-data-ssn'
 import { plainly } from './plain'
 import type { TextSpan } from './schema'
 
-/** Words before a phone number; up to 24 characters without a digit may be between. */
+/** Words before a phone number, with up to 24 characters without a digit in between. */
 const CONTEXT =
   /(?:(?:\b(?:tele?(?:phone|fon|foon|fono|fone|fax)?s?|t[ée]l(?:[ée]phone|[ée]fono)?|phones?|call(?:back)?|ring|dial|fax|mobile?|m[óo]vil|cell(?:phone|ular)?|handy(?:nummer)?|whatsapp|signal|sms|text|contact|reach(?: us| me)?|number|rufnummer|anrufen?|appele[zr]?|ll[áa]ma(?:me|r)?|ligue|bel|gsm|komórk[a-ząę]+|zadzwoń|dzwoń|telefonu?)\b)|тел|звони|номер|моб|電話|携帯|电话|手机|電话|전화|번호|هاتف|جوال|फ़ोन|मोबाइल|☎️?|📞|📱)[^\d\n]{0,24}$/iu
 
-/** Words before other numbers, such as amounts and cards: these are never phone numbers. */
+/** Words before other numbers, such as amounts and cards, which are never phone numbers. */
 const OTHER =
   /(?:\bcard|\border|invoice|serial|isbn|imei|account|konto|ticket|\bid\b|ssn|\bvat\b|eur|usd|[$€£])[^\d\n]{0,16}$/i
 
@@ -23,7 +23,7 @@ const OTHER =
 const NANP =
   /^(?:\+?1[-. ])?(?:\([2-9]\d{2}\) ?[2-9]\d{2}[-. ]\d{4}|[2-9]\d{2}([-.])[2-9]\d{2}\1\d{4}|[2-9]\d{2} [2-9]\d{2}-\d{4})$/
 
-/** The same between blanks or slashes, where other numbers are beside it. */
+/** The same form between blanks or slashes, if other numbers are adjacent. */
 const NANP_WITHIN = new RegExp(`(?<![^ /])(?:${NANP.source.slice(1, -1)})(?![^ /])`, 'g')
 
 /** A date, with or without a time, or a range of years. */
@@ -34,24 +34,24 @@ const TIME =
 let parse: typeof parsePhoneNumberFromString | undefined
 
 /**
- * Phone numbers: with a country code, in North American form, or in any form right behind a word such as `Tel.`.
- * Without one of these nothing tells a phone number from other numbers.
+ * Finds phone numbers: with a country code, in North American form, or in any form directly after a word such as
+ * `Tel.`. Without one of these, a phone number cannot be distinguished from other numbers.
  */
 const findPhones: Find = (text) =>
   numberRuns(text)
     .filter(({ digits }) => digits <= 40)
     .flatMap((run) => inRun(text, run))
 
-/** Countries that dial a zero first inside the country; together they have the usual forms. */
+/** Countries with a trunk prefix of zero. Together they cover the usual forms. */
 const WITH_ZERO: readonly CountryCode[] = ['GB', 'DE', 'FR', 'NL', 'IT', 'AU', 'JP', 'KR', 'TR', 'UA', 'IN', 'SE', 'ZA']
 
 const isDialledAbroad = (digits: string): boolean => /^00[1-9]/.test(digits) && isPossible(`+${digits.slice(2)}`)
 
-/** Leaves out an opening bracket that is not closed in the number: it belongs to the sentence. */
+/** Leaves out an opening bracket that is not closed within the number, because it belongs to the sentence. */
 const bare = (text: string, { start, end }: Run): { start: number; end: number } =>
   text[start] === '(' && !text.slice(start, end).includes(')') ? { start: start + 1, end } : { start, end }
 
-/** Where a word ends. Every part of a form ends so, or it would stop inside a word or a postal code. */
+/** The end of a word. Every part of a form ends so, because it could otherwise stop inside a word or a postal code. */
 const END = '(?![\\p{L}\\p{M}\\d])'
 
 const WORD = `(?:[ldLD]['’])?[\\p{Lu}\\d][\\p{L}\\p{M}\\d.'’-]{0,24}${END}`
@@ -71,10 +71,10 @@ const QUARTER = '(?:N|S|E|W|NW|NE|SW|SE|North|South|East|West)'
 
 const UNIT = '(?:Apt|Apartment|Suite|Ste|Unit|Flat|Floor|#)\\.?[ ]?[\\w-]{1,12}'
 
-/** Between the lines of an address, which may stand on one. */
+/** Between the lines of an address, which may be written on one line. */
 const NEXT = '(?:,?[ ]?\\n|,?[ ])'
 
-/** Britain, Canada, the United States; five digits alone count behind a place that a comma sets off. */
+/** Postal codes of Britain, Canada and the US. Five digits alone count only after a place separated by a comma. */
 const CODE = '(?:[A-Z]{1,2}\\d[A-Z\\d]?[ ]?\\d[A-Z]{2}|[A-Z]\\d[A-Z][ ]?\\d[A-Z]\\d|[A-Z]{2}[ ]\\d{5}(?:-\\d{4})?)'
 
 const COUNTRY =
@@ -82,12 +82,12 @@ const COUNTRY =
 
 const LAST = `${END}(?:${NEXT}${COUNTRY}${END})?`
 
-/** What follows a street in English: places up to the postal code, else one place behind a comma. */
+/** The places after an English street up to the postal code, else one place after a comma. */
 const PLACES = `(?:${NEXT}${TOWN}(?:[ -](?:${LINK}[ -](?:the[ -])?)${TOWN})?){0,7}`
 
 const ENGLISH_TAIL = `(?:${PLACES}${NEXT}${CODE}${LAST}|${PLACES},[ ]${TOWN}(?:[ ]${TOWN})?[ ]\\d{5}(?:-\\d{4})?${LAST}|,[ \\n]${CITY}(?:${NEXT}${COUNTRY}${END})?)`
 
-/** House number and street, town and postal code if they follow: `12 Elm Street, Apt 4, Springfield, IL 62704`. */
+/** House number and street, with town and postal code if they follow: `12 Elm Street, Apt 4, Springfield, IL 62704`. */
 const ENGLISH = new RegExp(
   `(?<![\\p{L}\\d.,])${NUMBER}[ ](?:${WORD}[ ]){1,4}(?:${US_STREET})${END}\\.?(?:[ ]${QUARTER}${END})?(?:,?[ ]${UNIT}${END})?${ENGLISH_TAIL}?`,
   'gu',
@@ -100,17 +100,17 @@ const RUSSIAN = new RegExp(
 )
 
 /**
- * Postal addresses: those in English and Russian form, to the last character, and those that a model sees by words and
- * numbers around. Where both meet, the longer wins, unless it adds plain words only.
+ * Finds postal addresses: those in English and Russian form exactly, and those that a model detects by the surrounding
+ * words and numbers. If both overlap, the longer one wins, unless it adds only plain words.
  */
 const findPostalAddresses: Find = (text) => addressesIn(text, found(text, 'address'))
 
 const meets = (one: TextSpan, other: TextSpan): boolean => one.start < other.end && other.start < one.end
 
-/** What is no more of an address: words in lower case and signs. */
+/** Text that does not extend an address: lower-case words and punctuation. */
 const PLAIN = /^[^\p{Lu}\p{Lo}\d]*$/u
 
-/** Length by country (SWIFT registry): it says where an IBAN ends. */
+/** IBAN length by country (SWIFT registry), which determines the end of an IBAN. */
 const LENGTHS = new Map(
   `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 ES24 FI18 FO18 FR27
    GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IR26 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 MC27
@@ -123,7 +123,7 @@ const LENGTHS = new Map(
 /** Country code and check digits. */
 const BEGINNING = /(?<![A-Za-z0-9])[A-Za-z]{2}[ -]?\d[ -]?\d(?=[ -]?[A-Za-z0-9])/y
 
-/** IBANs whose country, length and check digits (mod 97) agree, in groups of any size. */
+/** IBANs with a valid country, length and check digits (mod 97), in groups of any size. */
 const findIbans: Find = (text) => {
   const found: TextSpan[] = []
   const groups = digitGroups(text)
@@ -138,7 +138,7 @@ const findIbans: Find = (text) => {
   return found
 }
 
-/** Blank and dash. */
+/** A blank or a dash. */
 const isBetween = (code: number): boolean => code === 32 || code === 45
 
 const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
@@ -149,24 +149,24 @@ const MAX_DOMAIN = 253
 
 const LETTER = /[\p{L}\p{M}]/u
 
-/** A name with a dot and an ending of letters; `icon@2x.png` names a picture. */
+/** A host with a dot and an alphabetic top-level domain. `icon@2x.png` is an image name. */
 const DOMAIN =
   /^(?!\d+(?:\.\d+)?x\.)(?:[\p{L}\p{M}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+(?:[\p{L}\p{M}]{2,24}|xn--[a-z0-9-]{2,59})$/iu
 
-/** The users as which servers of code are asked. */
+/** User names of code servers. */
 const CODE_USER = /^(?:git|hg|svn|gitea|forgejo)$/i
 
-/** Looks left and right of every `@`, at most as far as an address can reach. */
+/** Looks left and right of every `@`, at most as far as an address can extend. */
 const findEmails: Find = (text) => {
   const found = []
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     const start = startOf(text, at)
-    // `scheme://user:word@host` is a password, not an address.
+    // `scheme://user:word@host` is a password, not an e-mail address.
     if (start === at || /:\/\/[^\s/@]*$/.test(text.slice(Math.max(0, start - 100), start))) continue
     WIDE.lastIndex = at + 1
     const isWide = text.charCodeAt(at + 1) >= WITHOUT_BLANKS && WIDE.test(text)
     const end = isWide ? WIDE.lastIndex : endOf(text, at + 1)
-    // `git@host:org/repository` is an address of code.
+    // `git@host:org/repository` is a repository address.
     const isCode =
       text[end] === ':' && /^\S/.test(text.slice(end + 1, end + 2)) && CODE_USER.test(text.slice(start, at))
     if (end > at + 1 && !isCode && DOMAIN.test(text.slice(at + 1, end))) found.push({ start, end })
@@ -174,7 +174,7 @@ const findEmails: Find = (text) => {
   return found
 }
 
-/** `@` as it is said, in brackets or as a word of its own. */
+/** `@` in words, in brackets or as a separate word. */
 const AT =
   /\s{0,2}[[({<]\s?(?:at|ät|arroba|chiocciola|arobase|@)\s?[\])}>]\s{0,2}|\s{1,2}(?:at|arroba|chiocciola|arobase|apenstaartje|собака)\s{1,2}/giu
 
@@ -186,7 +186,7 @@ const BEFORE = new RegExp(String.raw`(?<![\p{L}\p{N}_+.-])${PART}(?:${DOT}${PART
 
 const BEHIND = new RegExp(String.raw`^${PART}(?:${DOT}${PART}){0,2}${DOT}(\p{L}{2,24})(?![\p{L}\p{N}])`, 'iu')
 
-/** How far an address reaches on either side. */
+/** Maximum length of an address on either side. */
 const REACH = 110
 
 const ENDINGS =
@@ -196,7 +196,7 @@ const ENDINGS =
 const NO_NAME =
   /(?:^|\s)(?:us|me|it|them|him|her|you|look|looking|visit|online|here|there|site|page|website|blog|docs?|shop|store|available|is|are|was|be|live|found|hosted|runs?|out|back|more|and|or|also|only|start|arrive|works?)$/i
 
-/** E-mail addresses as people spell them out for no machine to read: `ada at example dot com`, `ada[at]example.com`. */
+/** E-mail addresses spelled out to hide them from machines: `ada at example dot com`, `ada[at]example.com`. */
 const findSpelledEmails: Find = (text) => {
   const found: TextSpan[] = []
   for (const { 0: sign, index } of matchesOf(AT, text)) {
@@ -205,14 +205,14 @@ const findSpelledEmails: Find = (text) => {
     const from = index + sign.length
     const behind = before && BEHIND.exec(text.slice(from, from + REACH))
     if (!behind || !ENDINGS.test(behind[1]!)) continue
-    // As words, both signs have to be said: “meet at example.com” names a site.
+    // In words, both `@` and the dot must be spelled out, because “meet at example.com” names a site.
     if (isWord && (!/\s/.test(behind[0]) || NO_NAME.test(before))) continue
     found.push({ start: index - before.length, end: from + behind[0].length })
   }
   return found
 }
 
-/** By priority: where matches of two overlap, the one listed first keeps its match. */
+/** By priority. On overlaps, the finder listed first keeps its match. */
 const FINDERS: readonly (readonly [Entity, Find])[] = [
   ['email', findEmails],
   ['email', findSpelledEmails],
@@ -225,10 +225,10 @@ const FINDERS: readonly (readonly [Entity, Find])[] = [
   ['name', (text) => found(text, 'name')],
 ]
 
-/** Personal data in a text, with offsets in the text as it was given. */
+/** Personal data in a text, with offsets in the original text. */
 export type PersonalData = TextSpan & { kind: Entity }
 
-/** Finds personal data of these kinds, in the order of the text and without overlaps. Loads the tables they need. */
+/** Finds personal data of these kinds, in text order and without overlaps. Loads the tables they need. */
 export function personalDataFinder(entities: readonly Entity[]): (text: string) => PersonalData[] {
   const wanted = FINDERS.filter(([entity]) => entities.includes(entity))
   if (entities.includes('phone')) loadPhoneTables()
@@ -239,7 +239,7 @@ export function personalDataFinder(entities: readonly Entity[]): (text: string) 
   }
 }
 
-/** In the order of the text and without overlaps: the finder listed first wins. Sorting keeps it near linear. */
+/** In text order and without overlaps: the finder listed first wins. Sorting keeps it nearly linear. */
 function distinct(found: readonly PersonalData[]): PersonalData[] {
   const ranked = found.map((one, rank) => ({ one, rank })).sort((a, b) => a.one.start - b.one.start || a.rank - b.rank)
   const stored: { one: PersonalData; rank: number }[] = []
@@ -265,13 +265,13 @@ function endOf(text: string, from: number): number {
   return end
 }
 
-/** From here on scripts write no blanks. */
+/** Scripts from this code point on use no blanks. */
 const WITHOUT_BLANKS = 0x2e80
 
-/** A host in a script without blanks ends with an ending in Latin letters: `例え.jp`. */
+/** A host in a script without blanks, with a Latin top-level domain: `例え.jp`. */
 const WIDE = /(?:[\p{L}\p{M}\p{N}-]{1,63}\.){1,4}[a-z]{2,24}(?![a-z0-9-])/iuy
 
-/** Letters from U+2E80 on do not count: these scripts write no blanks, so words beside the address would join it. */
+/** Excludes letters from U+2E80 on. These scripts use no blanks, so adjacent words would join the address. */
 function isPart(text: string, at: number, signs: string): boolean {
   const code = text.charCodeAt(at)
   if (code < 0x80) {
@@ -281,15 +281,15 @@ function isPart(text: string, at: number, signs: string): boolean {
   return code < WITHOUT_BLANKS && LETTER.test(text[at]!)
 }
 
-/** Where a word of two letters before a digit begins; -1 when there is none. */
+/** The start of a two-letter word before a digit, or -1. */
 function beginningAt(text: string, digit: number): number {
   const last = isBetween(text.charCodeAt(digit - 1)) ? digit - 2 : digit - 1
   if (last < 1 || !isLetter(text.charCodeAt(last)) || !isLetter(text.charCodeAt(last - 1))) return -1
-  // Most words are longer.
+  // Rejects longer words.
   return last > 1 && isLetter(text.charCodeAt(last - 2)) ? -1 : last - 1
 }
 
-/** Where `length` letters and digits end, with at most one blank or dash between two; -1 when there are none. */
+/** The end of `length` letters and digits with at most one blank or dash between any two, or -1. */
 function endOfIban(text: string, start: number, length: number): number {
   let seen = 0
   let at = start
@@ -300,7 +300,7 @@ function endOfIban(text: string, start: number, length: number): number {
   return /[A-Za-z0-9]/.test(text[at] ?? '') ? -1 : at
 }
 
-/** With those that a model has seen. */
+/** Combines addresses found by form with those that the model has detected. */
 export function addressesIn(text: string, tagged: readonly TextSpan[]): TextSpan[] {
   const formed = [ENGLISH, RUSSIAN].flatMap((form) =>
     Array.from(text.matchAll(form), ({ 0: hit, index: start }) => ({ start, end: start + hit.length })),
@@ -338,7 +338,7 @@ function inRun(text: string, run: Run): TextSpan[] {
   return isPlausible(text, run) ? [run] : parts.filter((part) => isPlausible(text, part))
 }
 
-/** The whole run, if its form says that it is a phone number. */
+/** The whole run, if its form is that of a phone number. */
 function inForm(text: string, run: Run): TextSpan[] {
   const shown = text.slice(run.start, run.end)
   if (/^\(?\+/.test(shown)) return isPossible(`+${digitsOf(text, run)}`) ? [bare(text, run)] : []
@@ -348,7 +348,7 @@ function inForm(text: string, run: Run): TextSpan[] {
   return isPhone && !followsWord(text, run.start, OTHER, 24) ? [isNanp ? run : bare(text, run)] : []
 }
 
-/** The numbers of a run that a slash or dash between blanks parts: `030 1234567 / 030 1234568`. */
+/** The numbers of a run that are separated by a slash or dash between blanks: `030 1234567 / 030 1234568`. */
 function partsOf(text: string, run: Run): Run[] {
   const parts: Run[] = []
   let groups: Group[] = []
@@ -364,7 +364,7 @@ function partsOf(text: string, run: Run): Run[] {
   return parts
 }
 
-/** A number in groups that begins with a zero and is one in a country of these: `06 12 34 56 78`, `030 1234567`. */
+/** A grouped number with a leading zero that is valid in one of these countries: `06 12 34 56 78`, `030 1234567`. */
 function isNational(text: string, run: Run, shown: string): boolean {
   const { digits, groups } = run
   if (digits < 9 || digits > 12 || groups.length < 2 || groups.length > 5) return false
@@ -375,7 +375,7 @@ function isNational(text: string, run: Run, shown: string): boolean {
   return WITH_ZERO.some((country) => parse!(number, country)?.isValid() === true)
 }
 
-/** Whether it is as long as phone numbers are, and neither a time, single digits in a row nor one digit repeated. */
+/** Whether it has the length of a phone number and is not a time, a sequence of single digits or one repeated digit. */
 function isPlausible(text: string, { digits, groups, start, end }: Run): boolean {
   if (digits < 7 || digits > 13 || TIME.test(text.slice(start, end))) return false
   const isCounted = groups.length > 1 && groups.every((one) => one.end - one.start === 1)
@@ -385,6 +385,6 @@ function isPlausible(text: string, { digits, groups, start, end }: Run): boolean
 function isPossible(number: string): boolean {
   if (number.length < 8 || number.length > 17) return false
   loadPhoneTables()
-  // `+49 (0)30 …`: the zero in brackets is dialled inside the country only.
+  // `+49 (0)30 …`: the zero in brackets is only dialled inside the country.
   return [number, number.replace(/^(\+\d{2})0/, '$1')].some((one) => parse!(one)?.isPossible() === true)
 }

@@ -8,16 +8,16 @@ const V6 = /(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?:(?:\.\d{1,3}
 const MIN_OF_6 = 8
 const DOT = 46
 
-/** Words before four dotted numbers that are a version or a chapter. */
+/** Words before four dotted numbers that make them a version or a chapter. */
 const COUNTED =
   /(?:\bv\.?|version|release|build|firmware|section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*$/i
-/** Words and signs before four dotted numbers that are an address. */
+/** Words and signs before four dotted numbers that make them an address. */
 const CONTEXT =
   /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
 const SMALL = 20
 const PARTS = 4
 
-/** IP addresses. Those that every machine has (loopback, any, broadcast, masks) identify nobody and are left out. */
+/** Finds IP addresses, except those that every machine has (loopback, any, broadcast, masks) and identify nobody. */
 export const findAddresses: Find = (text) => {
   const found: TextSpan[] = []
   for (const [start, hit] of hitsAt(beginnings6(text), V6, text)) {
@@ -40,7 +40,7 @@ function hitsAt(offsets: readonly number[], pattern: RegExp, text: string): (rea
   return hits
 }
 
-/** Where runs of hexadecimal digits, colons and dots begin that have a colon. */
+/** The starts of runs of hexadecimal digits, colons and dots that contain a colon. */
 function beginnings6(text: string): number[] {
   const found: number[] = []
   for (let at = text.indexOf(':'); at >= 0; ) {
@@ -58,7 +58,7 @@ function beginnings6(text: string): number[] {
 const isPart6 = (code: number): boolean =>
   (code >= 48 && code <= 58) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70) || code === 46
 
-/** Where an IPv4 address may begin: at three groups of digits one character apart, with a dot after the first. */
+/** The possible starts of an IPv4 address: three groups of digits one character apart, with a dot after the first. */
 function beginnings4(text: string): number[] {
   const found: number[] = []
   const groups = digitGroups(text)
@@ -69,27 +69,27 @@ function beginnings4(text: string): number[] {
   return found
 }
 
-/** Whether it is a valid IPv4 address that can identify somebody. */
+/** Whether it is a valid IPv4 address that can identify a person. */
 function isTelling4(hit: string): boolean {
   if (!ipaddr.IPv4.isValidFourPartDecimal(hit) || /(?:^|\.)0\d/.test(hit)) return false
   const range = ipaddr.IPv4.parse(hit).range()
   return range !== 'loopback' && range !== 'unspecified' && range !== 'broadcast' && !hit.startsWith('255.')
 }
 
-/** Whether four dotted numbers are rather a version or a chapter. */
+/** Whether four dotted numbers are probably a version or a chapter. */
 function isCounting(text: string, start: number, hit: string): boolean {
   if (follows(text, start, COUNTED, 16)) return true
   const small = hit.split('.').filter((part) => Number(part) < SMALL).length
-  // Networks at home and in firms have small numbers too.
+  // Private networks also have small numbers.
   const isSmall = small === PARTS || (small === PARTS - 1 && ipaddr.IPv4.parse(hit).range() === 'unicast')
   return isSmall && !follows(text, start, CONTEXT, 16) && !/^[:/]\d/.test(text.slice(start + hit.length))
 }
 
-/** Whether it is a valid IPv6 address that can identify somebody. */
+/** Whether it is a valid IPv6 address that can identify a person. */
 function isTelling6(hit: string): boolean {
-  // With few digits it is rather a name in a program, such as `a::b`.
+  // With few digits it is probably a name in a program, such as `a::b`.
   if (hit.replace(/[^0-9a-fA-F]/g, '').length < 6) return false
-  // Times and MAC addresses have too few groups; the package would find that out by throwing, which is slow.
+  // Times and MAC addresses have too few groups. The package would detect that by throwing, which is slow.
   const isWhole = hit.includes('::') || hit.includes('.') || hit.split(':').length === 8
   if (!isWhole || !ipaddr.IPv6.isValid(hit)) return false
   const range = ipaddr.IPv6.parse(hit).range()

@@ -5,16 +5,16 @@ export type Entity = (typeof ENTITIES)[number]
 
 export type Find = (text: string) => TextSpan[]
 
-/** Whether the up to `reach` characters before `start` match `context`, which ends in `$`. */
+/** Whether the characters before `start`, up to `reach` of them, match `context`, which ends in `$`. */
 export const follows = (text: string, start: number, context: RegExp, reach = 40): boolean =>
   context.test(text.slice(Math.max(0, start - reach), start))
 
-/** Like `follows`, but reads no further back than the line or the nearest digit. */
+/** Like `follows`, but reads back only to the start of the line or the nearest digit. */
 export function followsWord(text: string, start: number, context: RegExp, reach = 40): boolean {
   const min = Math.max(0, start - reach)
   let from = start
   while (from > min && !isCut(text.charCodeAt(from - 1))) from--
-  // Includes the character before, so that `\b` sees whether a word begins there.
+  // Includes the previous character, so that `\b` can detect a word start there.
   return context.test(text.slice(Math.max(min, from - 1), start))
 }
 

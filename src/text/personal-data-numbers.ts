@@ -20,10 +20,10 @@ const MIN = 13
 
 const MAX = 19
 
-/** Card numbers: an issuer's prefix and the right check digit (Luhn), in one piece or grouped as on a card. */
+/** Finds card numbers: an issuer's prefix and the correct check digit (Luhn), in one piece or grouped as on a card. */
 export const findCards: Find = (text) => found(text, isCard)
 
-/** Whether a text may hold a card number, also inside a word: for records, where doubt hides it. */
+/** Whether a text may contain a card number, even inside a word. Used for records, where doubtful values are hidden. */
 export const holdsCard = (text: string): boolean =>
   found(plainly(text).text.replace(/[\p{L}_#]/gu, '|'), mayBeCard).length > 0
 
@@ -41,18 +41,18 @@ const isShaped = (shape: readonly number[], sizes: readonly number[], first: num
 
 /** Start and end offset of a group of digits. */
 export type Group = { start: number; end: number }
-/** Digits with blanks, dots, dashes, slashes and brackets between them. */
+/** Digits separated by blanks, dots, dashes, slashes and brackets. */
 export type Run = {
   start: number
   end: number
   groups: readonly Group[]
-  /** How many digits all groups have. */
+  /** Total number of digits in all groups. */
   digits: number
 }
 
 /**
- * Start and end offsets of all groups of digits, as a flat list. Every finder of numbers begins with these, so that
- * the rest of a text is read only once.
+ * Start and end offsets of all groups of digits, as a flat list. Every finder of numbers starts from these, so that the
+ * rest of a text is read only once.
  */
 export const digitGroups = remember((text: string): readonly number[] => {
   const groups: number[] = []
@@ -70,8 +70,8 @@ const MAX_DIGITS = 41
 const MAX_BETWEEN = 3
 
 /**
- * Everything that could be a phone or card number: at least six digits, with up to three separators between any two
- * and up to two of `+` and `(` before. Linear: every digit is in at most one run.
+ * Everything that could be a phone or card number: at least six digits, with up to three separators between any two and
+ * up to two of `+` and `(` before. Linear, because every digit is in at most one run.
  */
 export const numberRuns = remember((text: string): readonly Run[] => {
   const runs: Run[] = []
@@ -101,7 +101,7 @@ export const numberRuns = remember((text: string): readonly Run[] => {
   return runs
 })
 
-/** Leaves out groups at its edges that belong to a word, an amount or a time and are set off by a blank. */
+/** Leaves out outer groups that belong to a word, an amount or a time and are separated by a blank. */
 function addRun(runs: Run[], text: string, groups: readonly Group[]): void {
   let first = 0
   let last = groups.length - 1
@@ -115,7 +115,7 @@ function addRun(runs: Run[], text: string, groups: readonly Group[]): void {
   runs.push({ start, end: own.at(-1)!.end, groups: own, digits })
 }
 
-/** Whether only separators are between two offsets, and few of them. */
+/** Whether the text between two offsets consists of a few separators only. */
 function isJoined(text: string, from: number, to: number): boolean {
   if (to - from > MAX_BETWEEN) return false
   for (let at = from; at < to; at++) if (!isBetween(text.charCodeAt(at))) return false
@@ -137,8 +137,8 @@ const isPart = (code: number): boolean =>
   isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 
 /**
- * Whether a group continues to the left, as an id, a hash, an amount or a time. Beside a comma or a colon it does so
- * only with a fitting length, since rows of a table are written so as well.
+ * Whether a group continues to the left, as part of an id, a hash, an amount or a time. Next to a comma or a colon it
+ * must also have a matching length, because table rows look the same.
  */
 function isBegun(text: string, { start, end }: Group): boolean {
   const from = startOf(text, start)
@@ -149,7 +149,7 @@ function isBegun(text: string, { start, end }: Group): boolean {
   return (before === DOT || before === COLON) && end - start < 8
 }
 
-/** The same to the right. */
+/** Like `isBegun`, to the right. */
 function isContinued(text: string, { start, end }: Group): boolean {
   const after = end < text.length ? text.charCodeAt(end) : 32
   if (isPart(after) && !isEmphasis(text, end, 1)) return true
@@ -167,7 +167,7 @@ function inRun(text: string, run: Run, isCard: IsCard): Span[] {
   const { groups } = run
   const sizes = groups.map(({ start, end }) => end - start)
   const whole = { start: groups[0]!.start, end: groups.at(-1)!.end }
-  // The whole run, if it is written digit by digit, or grouped unlike any card but behind a word such as `card`.
+  // The whole run, if it is written digit by digit, or grouped unlike any card but after a word such as `card`.
   if (run.digits <= MAX && sizes.length > 1 && !SHAPES.some((shape) => isShaped(shape, sizes, 0, sizes.length))) {
     const isOneNumber = sizes.every((size) => size === 1) || followsWord(text, whole.start, CONTEXT)
     if (isOneNumber && isCard(text, whole)) return [whole]
@@ -196,8 +196,8 @@ function inRun(text: string, run: Run, isCard: IsCard): Span[] {
 }
 
 /**
- * Whether groups between others of four digits are a number of their own: behind another card or at the start, and
- * before another card or a date; or with one sign within and another around.
+ * Whether groups among others of four digits form a separate number: after another card or at the start, and before
+ * another card or a date, or with one separator inside and another around.
  */
 function isSetOff(text: string, groups: readonly Group[], first: number, last: number, next: number): boolean {
   const between = (index: number) => text.slice(groups[index]?.end, groups[index + 1]?.start)
@@ -213,7 +213,7 @@ function isSetOff(text: string, groups: readonly Group[], first: number, last: n
 /** A month and a year, or a year alone. */
 const EXPIRY = /^(?:(?:0[1-9]|1[0-2])[2-4]\d|20[2-4]\d)$/
 
-/** Numbers of cards begin with 3 to 6 or 22 to 27; times in milliseconds with 1, and dates with 20. */
+/** Card numbers begin with 3 to 6 or 22 to 27. Times in milliseconds begin with 1, and dates with 20. */
 function mayBeCard(text: string, span: Span): boolean {
   const digits = digitsOf(text, span)
   return digits.length >= MIN && digits.length <= MAX && /^(?:[3-6]|2[2-7])/.test(digits) && isLuhnNumber(digits)
@@ -222,7 +222,7 @@ function mayBeCard(text: string, span: Span): boolean {
 function isCard(text: string, span: Span): boolean {
   const digits = digitsOf(text, span)
   if (digits.length < MIN || digits.length > MAX) return false
-  // Rare lengths for cards, and common ones for article numbers and ids: these need a word such as `card` before them.
+  // These lengths are rare for cards and common for article numbers and ids. They need a word such as `card` before.
   const isUnusual = digits.length === MIN || digits.length > 16
   return isCreditCard(digits) && (!isUnusual || followsWord(text, span.start, CONTEXT))
 }

@@ -8,12 +8,12 @@ import type { TextSpan } from './schema'
 type Id = {
   /** The possible lengths of its first group of digits, with and without separators. */
   first: readonly number[]
-  /** How many characters of the id precede that group; 0 by default. */
+  /** Number of characters of the id before that group. 0 by default. */
   before?: readonly number[]
   pattern: RegExp
-  /** Checks beyond the pattern, on the id without separators. */
+  /** Further checks of the id without separators. */
   isValid(compact: string): boolean
-  /** Words of which one must stand before it; left out where the form says enough. */
+  /** Words of which one must precede the id. Omitted if the form is sufficient. */
   context?: RegExp
 }
 
@@ -25,7 +25,7 @@ const isUsNumber = (id: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!00
 const sumOf = (digits: readonly number[], weights: readonly number[]): number =>
   digits.reduce((sum, digit, at) => sum + digit * weights[at]!, 0)
 
-/** The values of the characters in the tax number of Mexico (SAT); that of a company begins with a blank. */
+/** The values of the characters in the tax number of Mexico (SAT). The number of a company begins with a blank. */
 const RFC = '0123456789ABCDEFGHIJKLMN&OPQRSTUVWXYZ Ñ'
 const isMexicanTaxNumber = (id: string): boolean => {
   const values = [...id.toUpperCase().padStart(13)].map((sign) => RFC.indexOf(sign))
@@ -180,7 +180,7 @@ const MAX_OF_GROUP = 18
 const FEWEST = 6
 const NEAR = 12
 
-/** National id numbers, recognised by form, by check digit or by the word before them. */
+/** Finds national id numbers, recognised by form, check digit or the preceding word. */
 export const findNationalIds: Find = (text) => {
   const found: TextSpan[] = []
   const likely = likelyGroups(digitGroups(text))
@@ -193,7 +193,7 @@ export const findNationalIds: Find = (text) => {
   return found
 }
 
-/** The groups of digits with which any id can begin: enough digits follow nearby. */
+/** The groups of digits with which an id can begin, because enough digits follow nearby. */
 function likelyGroups(groups: readonly number[]): readonly number[] {
   const likely: number[] = []
   for (let index = 0; index < groups.length; index += 2) {

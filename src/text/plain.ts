@@ -3,34 +3,35 @@ import { madeOf } from './injection/units'
 import { remember } from './runs'
 import type { Match } from './schema'
 
-/** A text with its characters normalized, and the way back to offsets in the original. */
+/** A text with normalized characters, and a mapping to offsets in the original. */
 export type Plain = {
   text: string
-  /** UTF-16 offsets in the original of the stretch between two offsets of this text. */
+  /** The original UTF-16 offsets of a range of this text. */
   span(start: number, end: number): Pick<Match, 'start' | 'end'>
 }
 
-/** Such a text is normal already. */
+/** ASCII text is already normalized. */
 const ASCII = /^\p{ASCII}*$/u
 const DIGIT = /\p{Nd}/u
 const DASH = /[\u2010-\u2015\u2212\ufe58\ufe63]/
 const BLANK = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/
 const PRINTED = /^[\x20-\x7e]+$/
-/** Whether a character only changes how the one before it is drawn; it is redacted together with that one. */
+/** Whether a character only modifies the previous one. It is redacted together with that character. */
 const isAttached = (code: number): boolean =>
   (code >= 0x300 && code <= 0x36f) || (code >= 0xfe00 && code <= 0xfe0f) || code === 0x20e3
 
 const { units: UNITS, learn, plainOf } = createAlphabet(made)
 
 /**
- * Normalizes a text: digits of any script become ASCII ones, wide and styled letters plain ones, all dashes and blanks
- * the common one, and invisible characters go. Case and letters of other scripts stay. Linear.
+ * Normalizes a text: digits of any script become ASCII digits, wide and styled letters become plain letters, all dashes
+ * and blanks become the common ones, and invisible characters are removed. Case and letters of other scripts are kept.
+ * Linear.
  */
 export const plainly = remember((source: string): Plain => {
   if (ASCII.test(source)) return { text: source, span: spanIn(source, null) }
   if (room.length < source.length) room = new Uint16Array(source.length)
   const units = room
-  /** The offset of each unit in the original; null as long as all are the same. */
+  /** The offset of each unit in the original. Null while all offsets are equal. */
   let at: Int32Array | null = null
   let isChanged = false
   let length = 0
@@ -56,7 +57,7 @@ export const plainly = remember((source: string): Plain => {
   return { text: isChanged ? madeOf(units, length) : source, span: spanIn(source, at) }
 })
 
-/** Scratch buffer for the units of the result; reused between texts. */
+/** Scratch buffer for the units of the result, reused between texts. */
 let room = new Uint16Array(1 << 13)
 
 /** A table of offsets that maps every unit before `upTo` to itself. */
@@ -70,7 +71,7 @@ const spanIn =
   (source: string, at: Int32Array | null): Plain['span'] =>
   (start, end) => ({ start: at ? at[start]! : start, end: endOf(source, at ? at[end - 1]! : end - 1) })
 
-/** Where the character at `last` ends, including what only changes how it is drawn. */
+/** The end of the character at `last`, including characters that only modify it. */
 export function endOf(source: string, last: number): number {
   let end = last + (source.codePointAt(last)! > 0xffff ? 2 : 1)
   while (end < source.length && isAttached(source.charCodeAt(end))) end++
@@ -81,12 +82,12 @@ function made(char: string): string {
   if (DASH.test(char)) return '-'
   if (BLANK.test(char)) return ' '
   const folded = char.normalize('NFKC')
-  // Only one for one: a fraction or unit sign would become several characters and mean something else.
+  // Only one-to-one, because a fraction or unit sign would become several characters with another meaning.
   if (PRINTED.test(folded) && folded.length === 1) return folded
   return DIGIT.test(char) ? String(digitOf(char)) : char
 }
 
-/** The value of a digit: Unicode lists the digits of a script in a row that begins with zero. */
+/** The value of a digit. Unicode lists the digits of a script consecutively from zero. */
 function digitOf(char: string): number {
   let zero = char.codePointAt(0)!
   let value = 0

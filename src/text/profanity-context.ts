@@ -1,6 +1,6 @@
 import type { TextSpan } from './schema'
 
-/** Function words by language, without accents: they tell the language of the few words around a match. */
+/** Function words by language, without accents. They identify the language of the few words around a match. */
 const SMALL_WORDS: Readonly<Record<string, string>> = {
   en: 'the and of is are was were you your it that this to in a i my me he she they we with for be not what such so no just like get on at all his her an or as by have has do don im from if u up',
   de: 'der die das und ist ein eine nicht ich du wir mit fur auf den im in von zu es sich auch wie was hat kein dem des am ihr er sie aus bei mein hier noch',
@@ -26,19 +26,19 @@ const SMALL_WORDS: Readonly<Record<string, string>> = {
 }
 
 const LANGUAGES = Object.keys(SMALL_WORDS)
-/** By word: the indexes in LANGUAGES of the languages that have it. */
+/** By word: the indexes in LANGUAGES of the languages that contain it. */
 const INDEXES_OF = new Map<string, number[]>()
 for (const [index, words] of Object.values(SMALL_WORDS).entries()) {
   for (const word of new Set(words.split(' '))) INDEXES_OF.set(word, [...(INDEXES_OF.get(word) ?? []), index])
 }
 const NONE: readonly number[] = []
 
-/** How much text around a match tells its language, and how much beside it tells how it is used. */
+/** Number of characters around a match used to detect its language, and beside it to detect its use. */
 const CHARS_AROUND = 80
 const CHARS_BESIDE = 24
 const NO_LETTERS = /[^a-z]+/
 
-/** By word, a pattern of its plain uses over `before[word]after`. */
+/** By word, a pattern of its harmless uses over `before[word]after`. */
 export type PlainUses = Readonly<Record<string, RegExp>>
 
 export function isPlainUse(uses: PlainUses, term: string, text: string, { start, end }: TextSpan): boolean {
@@ -48,7 +48,7 @@ export function isPlainUse(uses: PlainUses, term: string, text: string, { start,
   return use.test(`${before}[${text.slice(start, end)}]${text.slice(end, end + CHARS_BESIDE)}`)
 }
 
-/** Whether the words around a match are in another language than `languages`; false where they do not tell. */
+/** Whether the words around a match are in a language other than `languages`. False if they do not tell. */
 export function isForeignAround(text: string, { start, end }: TextSpan, languages: readonly string[]): boolean {
   const around = `${text.slice(Math.max(0, start - CHARS_AROUND), start)} ${text.slice(end, end + CHARS_AROUND)}`
   const counts = LANGUAGES.map(() => 0)

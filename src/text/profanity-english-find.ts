@@ -13,13 +13,13 @@ import type { Reading } from './reading'
 import type { TextSpan } from './schema'
 
 /**
- * English profanity. `{a,b}` is a choice, `~` before a stem finds it inside any word, `*` is a star in place of letters
- * and `?` any sign. All others are whole words, listed with their endings: stems such as `ass`, `cum` or `anal` begin
- * plain words of English (`assonance`) and of other languages (`cumprir`, `análise`). Words of medicine and the law,
- * birds, first names and names of groups are not rude by themselves and are left out.
+ * English profanity. `{a,b}` is a choice, `~` before a stem matches inside any word, `*` is a star in place of letters
+ * and `?` any sign. All others are whole words, listed with their endings, because stems such as `ass`, `cum` or `anal`
+ * begin harmless words of English (`assonance`) and of other languages (`cumprir`, `análise`). Words of medicine and
+ * law, birds, first names and names of groups are not rude by themselves and are left out.
  */
 const WORDS: readonly string[] = [
-  // Stems that no plain word holds.
+  // Stems that no harmless word contains.
   '~f{u,*}ck',
   '~bitch',
   '~nigger',
@@ -29,7 +29,7 @@ const WORDS: readonly string[] = [
   '~{blow,hand}job',
   '~gangbang',
   '~dickhead',
-  // Spellings that are meant to get past filters.
+  // Spellings that are meant to evade filters.
   '{,mother}f{?ck,vck,*k,uk,ck,u*k,uxk}{in,ing,ed,er,ers}',
   'f{?ck,vck,*k,u*k,uc*,uxk,ucc}{,s}',
   '{mother,cluster,mind}f*k{,s,ed}',
@@ -101,13 +101,13 @@ const WORDS: readonly string[] = [
   'abbo{,s}',
 ]
 
-/** Found when spelled letter by letter, with anything in between: `f-u-c-k`. */
+/** Also matched when spelled letter by letter, with anything in between: `f-u-c-k`. */
 const SPELLED = ['fuck', 'shit', 'bitch', 'cunt', 'nigger', 'nigga', 'asshole', 'whore', 'slut', 'faggot', 'wanker']
 
-/** Found only with a sign or figure for a letter: `f@ck` reads as `fack`, which by itself is something else. */
+/** Matched only with a sign or digit in place of a letter: `f@ck` reads as `fack`, which means something else. */
 const FIGURES: readonly string[] = ['f{a,e,i,o}ck{,s,ed,er,ers,in,ing}']
 
-/** Plain words that hold a stem of the list, or look like one of its words with a doubled letter. */
+/** Harmless words that contain a stem of the list, or resemble one of its words with a doubled letter. */
 const ENGLISH_PLAIN_WORDS: readonly string[] = [
   'snigger{,s,ed,er,ers,ing,ingly}',
   'bitche',
@@ -119,7 +119,7 @@ const ENGLISH_PLAIN_WORDS: readonly string[] = [
   'twatt',
 ]
 
-/** Plain uses in English of words of the list. */
+/** Harmless English uses of words of the list. */
 const PLAIN_USES: PlainUses = {
   ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b|\]\.(?::|[ -]?(?:prof|jur|dir|manager|coach|editor))/,
   asses: /(?:wild|pack|of) \[/,
@@ -136,7 +136,7 @@ const PLAIN_USES: PlainUses = {
   retarded: /\] (?:potentials?|time|growth|ignition|greens?)\b/,
 }
 
-/** Words that are plain in other languages. */
+/** Words that are harmless in other languages. */
 const ENGLISH_PLAIN_ELSEWHERE: readonly string[] = `
   ass asses arse arses cum fag fags kike kikes nig nigs prick pricks retard retards shite slut sluts wank abbo
   abbos turd bellend fuker fukers shiit shiits`
@@ -152,13 +152,13 @@ const ENGLISH = {
   PLAIN_ELSEWHERE: ENGLISH_PLAIN_ELSEWHERE,
 }
 
-/** How far a word is followed on either side of a stem. */
+/** Maximum number of letters of a word read on either side of a stem. */
 const MAX_LETTERS = 40
-/** So many characters around a stem, with figures among them, are a key or data and no word. */
+/** This many characters around a stem, with digits among them, are a key or data and not a word. */
 const MIN_OF_DATA = 16
-/** In words this short, figures make a name and no spelling: `A55`, `F4G`. */
+/** In words this short, digits make a name and not a spelling: `A55`, `F4G`. */
 const FEW_LETTERS = 3
-/** Colours, digests and ids that read as words. */
+/** Colours, digests and ids that resemble words. */
 const HEXADECIMAL = /^[a-f]*[0-9][0-9a-f]*$/
 
 const PLAIN_WORDS = new Set(ENGLISH.PLAIN_WORDS.flatMap(expanded))
@@ -167,7 +167,7 @@ const PLAIN_ELSEWHERE = new Set(ENGLISH.PLAIN_ELSEWHERE)
 /** Compiled with the first policy, and shared by all. */
 let known: Starts | undefined
 
-/** English profanity in all its spellings: figures for letters, letters repeated, replaced by signs or set apart. */
+/** English profanity in all its spellings: digits for letters, letters repeated, replaced by signs or separated. */
 export function compileEnglish(): (view: Reading) => TextSpan[] {
   known ??= startsOf(spellings())
   const { starts, byThree } = known
@@ -201,11 +201,11 @@ function firstOf(spellings: readonly Spelling[], text: string, at: number, view:
   return null
 }
 
-/** Whether a word with these first three units counts inside other words too, or only at the start of one. */
+/** Whether a word with these first three units also counts inside other words, or only at the start of one. */
 const ANYWHERE = 1
 const AT_WORDS = 2
 
-/** The spellings by the three units they begin with, the longest first. */
+/** The spellings by their first three units, the longest first. */
 type Starts = { starts: Uint8Array; byThree: ReadonlyMap<number, readonly Spelling[]> }
 
 function startsOf(spellings: readonly Spelling[]): Starts {
@@ -222,16 +222,16 @@ function startsOf(spellings: readonly Spelling[]): Starts {
   return { starts, byThree }
 }
 
-/** Where a word of the list may begin, by the first three units there; a repeated unit counts as one. */
+/** The possible starts of listed words, by the first three units there. A repeated unit counts as one. */
 function candidatesIn(text: string, starts: Uint8Array): number[] {
   const candidates: number[] = []
   let three = 0
   let code = -1
   let index = -1
   let before = -1
-  // Goes one beyond the end, read as 0, so that a word of two letters may be the last.
+  // Goes one past the end, read as 0, so that a word of two letters may be the last.
   for (let at = 0; at <= text.length; at++) {
-    // `charCodeAt` beyond the end makes the whole loop several times slower.
+    // `charCodeAt` past the end makes the whole loop several times slower.
     const next = at < text.length ? text.charCodeAt(at) : 0
     if (next === code) continue
     code = next
@@ -253,7 +253,7 @@ function threeAt(text: string, at: number): number {
   return three
 }
 
-/** Where a run of one unit ends. */
+/** The end of a run of one unit. */
 function runEnd(text: string, at: number): number {
   const code = text.charCodeAt(at)
   let end = at + 1
@@ -261,7 +261,7 @@ function runEnd(text: string, at: number): number {
   return end
 }
 
-/** Where the spelling ends if it is at `at`, with its doubled letters and word boundaries; else -1. */
+/** The end of the spelling if it matches at `at`, with its doubled letters and word boundaries. Else -1. */
 function endOf(spelling: Spelling, text: string, at: number, view: Reading): number {
   let end = at
   for (let index = 0; index < spelling.units.length; index++) {
@@ -275,13 +275,13 @@ function endOf(spelling: Spelling, text: string, at: number, view: Reading): num
 
 const NO_MORE_LETTERS = /[0-9]*(?![a-z0-9\u00c0-\u024f])/y
 
-/** Figures after a word are not part of it. */
+/** Digits after a word are not part of it. */
 function endsWord(text: string, at: number): boolean {
   NO_MORE_LETTERS.lastIndex = at
   return NO_MORE_LETTERS.test(text)
 }
 
-/** What a match covers: for a stem the whole word around it, or null in the middle of data. */
+/** The range of a match. For a stem it is the whole word around it, or null in the middle of data. */
 function spanOf({ isWhole }: Spelling, stem: TextSpan, { text }: Reading): TextSpan | null {
   if (isWhole) return stem
   const first = Math.max(0, stem.start - MAX_LETTERS)
@@ -295,7 +295,7 @@ function spanOf({ isWhole }: Spelling, stem: TextSpan, { text }: Reading): TextS
   return isWord ? { start, end } : stem
 }
 
-/** False for a plain word that is spelled the same, in English or in the language around it. */
+/** False for a harmless word with the same spelling, in English or in the language around it. */
 function isMeant({ term, isFigured }: Spelling, span: TextSpan, view: Reading): boolean {
   const word = view.text.slice(span.start, span.end)
   if (PLAIN_WORDS.has(word)) return false
@@ -305,7 +305,7 @@ function isMeant({ term, isFigured }: Spelling, span: TextSpan, view: Reading): 
   return !((PLAIN_ELSEWHERE.has(term) || PLAIN_ELSEWHERE.has(word)) && isForeignAround(view.text, span, ['en']))
 }
 
-/** All words that a notation with choices stands for. */
+/** All words that a notation with choices represents. */
 function expanded(notation: string): string[] {
   const choice = /\{([^{}]*)\}/.exec(notation)
   if (!choice) return [notation]

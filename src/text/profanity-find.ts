@@ -5,26 +5,26 @@ import { reading } from './reading'
 import { isEmphasis, unitsOf } from './runs'
 import type { Match } from './schema'
 
-/** Compiled terms. `find` answers offsets in the text it was given. */
+/** Compiled terms. `find` returns offsets in the given text. */
 type Terms = { find(text: string): { start: number; end: number; term: string }[] }
 
 const isLetter = unitsOf(/[\p{L}\p{N}\p{M}_]/u)
 
-/** Scripts without blanks between words, whose word boundaries cannot be seen. */
+/** Scripts without blanks between words, in which word boundaries are invisible. */
 const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 const CELLS = 1 << 12
 
 const STARTS_WITH = 3
 
-/** What begins with a unit: a term of at least three units, or one that is too short for a cell. */
+/** What starts with a unit: a term of at least three units, or one that is too short for a cell. */
 const BEGINS = 1
 
 const SHORT = 2
 
 const words = (list: string): readonly string[] => list.trim().split(/,\s+/)
 
-/** Rude words of other languages by ISO 639-1 code: whole words, also as written without accents. */
+/** Rude words of other languages by ISO 639-1 code: whole words, also matched without accents. */
 const RUDE: Readonly<Record<string, readonly string[]>> = {
   de: words(`
     arschloch, arschlocher, arschgeige, scheisse, scheiße, scheiß, scheiss, verfickt, verfickte, wichser, hurensohn,
@@ -55,7 +55,7 @@ const RUDE: Readonly<Record<string, readonly string[]>> = {
   ko: words('씨발, 시발, 개새끼, 병신, 좆, 지랄, 쌍년'),
 }
 
-/** Words that are plain in other languages, with the languages in which they are rude. */
+/** Words that are harmless in other languages, with the languages in which they are rude. */
 const PLAIN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   fitta: ['sv'],
   foder: ['pt'],
@@ -70,22 +70,23 @@ const PLAIN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   verga: ['es'],
 }
 
-/** Japanese has no blanks, so that a word may appear across two others: `がまんこそ`. */
+/** Japanese has no blanks, so a word may appear across two others: `がまんこそ`. */
 const PLAIN_USES: PlainUses = { まんこ: /[ぁ-えか-ん]\[/ }
 
 /*
- * By hand, because maintained lists find less and accuse more: of the 131 rude spellings and 56 plain sentences in
- * tests/guardrails/profanity.test.ts obscenity finds 108 and touches 48, glin-profanity 84 and 18, @2toad/profanity 64
- * and 22, all of them none of the other languages; with all its languages glin touches every tenth everyday text.
+ * Hand-written, because maintained lists find less and have more false positives. Of the 131 rude spellings and 56
+ * harmless sentences in tests/guardrails/profanity.test.ts, obscenity finds 108 and flags 48, glin-profanity 84 and 18,
+ * @2toad/profanity 64 and 22. None of them covers the other languages. With all its languages, glin flags every tenth
+ * everyday text.
  */
 
-/** Finds rude words of many languages, with offsets in the text as it was given. Compiled once for all. */
+/** Finds rude words of many languages, with offsets in the original text. Compiled once for all callers. */
 export function profanityFinder(): (text: string) => Match[] {
   const english = compileEnglish()
   const others = compileTerms(Object.values(RUDE).flat(), true)
   return (text) => {
     const view = reading(text)
-    // A rude word of one language may be a plain one of another: `foder` is fodder in Danish.
+    // A rude word of one language may be harmless in another: `foder` is fodder in Danish.
     const rude = others.find(view.text).filter((one) => {
       if (isPlainUse(PLAIN_USES, one.term, view.text, { start: one.start, end: one.end })) return false
       const languages = PLAIN_ELSEWHERE[one.term]
@@ -98,12 +99,12 @@ export function profanityFinder(): (text: string) => Match[] {
 }
 
 /**
- * Finds all terms in one pass over a text made readable. Terms are normalized in the same way, so case, accents and
- * width do not matter; with `asWords` a term must stand as a word of its own.
+ * Finds all terms in one pass over a text made readable. Terms are normalized the same way, so case, accents and width
+ * do not matter. With `asWords` a term must be a whole word.
  */
 export function compileTerms(terms: readonly string[], asWords: boolean): Terms {
   const known = [...new Set(terms.map((term) => readable(term).text.trim()).filter(Boolean))]
-  // The longest first, so that of several terms at a place the longest is found.
+  // The longest first, so that the longest of several terms at a position is found.
   known.sort((a, b) => b.length - a.length)
   const byFirst = Map.groupBy(known, (term) => term.charCodeAt(0))
   const byCell = Map.groupBy(known, (term) => cellOf(term, 0))
@@ -115,7 +116,7 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
       for (let at = 0; at < text.length; at++) {
         const before = code
         code = text.charCodeAt(at)
-        // Inside a word, as most of a text is, no term begins.
+        // No term begins inside a word, which excludes most positions.
         if (asWords && before >= 97 && before <= 122 && code >= 97 && code <= 122) continue
         const first = firsts[code]!
         if (first === 0) continue
@@ -134,13 +135,13 @@ export function compileTerms(terms: readonly string[], asWords: boolean): Terms 
   }
 }
 
-/** Hash of the three units at a place; 0 where the text ends before. */
+/** Hash of the three units at a position, or 0 if the text ends earlier. */
 function cellOf(text: string, at: number): number {
   if (at + STARTS_WITH > text.length) return 0
   return ((text.charCodeAt(at) << 10) ^ (text.charCodeAt(at + 1) << 5) ^ text.charCodeAt(at + 2)) & (CELLS - 1)
 }
 
-/** Which units, and which hashes of three units, terms begin with: they rule out most of a text. */
+/** The units, and the hashes of three units, with which terms begin. They rule out most of a text. */
 function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8Array } {
   const firsts = new Uint8Array(1 << 16)
   const starts = new Uint8Array(CELLS)
@@ -151,7 +152,7 @@ function startsOf(terms: readonly string[]): { firsts: Uint8Array; starts: Uint8
   return { firsts, starts }
 }
 
-/** Whether a word may begin or end at `at`; `inside` is an offset within the term. */
+/** Whether a word may begin or end at `at`. `inside` is an offset within the term. */
 function isEdge(text: string, at: number, inside: number): boolean {
   if (at === 0 || at >= text.length || !isLetter(text.charCodeAt(at - 1)) || !isLetter(text.charCodeAt(at))) return true
   if (inside === at ? isEmphasis(text, at - 1, -1) : isEmphasis(text, at, 1)) return true

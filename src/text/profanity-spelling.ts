@@ -6,25 +6,25 @@ const SIGN = -2
 const GAP = -3
 const SIGNS: Readonly<Record<string, number>> = { '*': STAR, '?': SIGN }
 
-/** A word to look for, as runs of one letter; `least` is how long each run must be. */
+/** A word to search for, as runs of one letter. `least` is the minimum length of each run. */
 export type Spelling = {
   term: string
   units: readonly number[]
   least: readonly number[]
-  /** It must be a whole word; else it may be part of one. */
+  /** Whether it must be a whole word. Otherwise it may be part of one. */
   isWhole: boolean
-  /** It counts only where a figure or sign stands for a letter. */
+  /** Whether it counts only with a digit or sign in place of a letter. */
   isFigured: boolean
 }
 
-/** From the notation of the word list, with its choices expanded. */
+/** Parses the notation of the word list, with its choices expanded. */
 export function spellingOf(notation: string, isFigured = false): Spelling {
   const isWhole = !notation.startsWith('~')
   const term = isWhole ? notation : notation.slice(1)
   return { ...runsOf([...term].map((char) => SIGNS[char] ?? char.charCodeAt(0))), term, isWhole, isFigured }
 }
 
-/** With a sign or a blank between its letters. */
+/** The spelling with a sign or a blank between the letters. */
 export function spelledOut(term: string): Spelling {
   const units = [...term].flatMap((char) => [GAP, char.charCodeAt(0)]).slice(1)
   return { term, units, least: units.map(() => 1), isWhole: true, isFigured: false }
@@ -43,14 +43,14 @@ function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
   return { units, least: min }
 }
 
-/** In words of this length a star may stand for an inner vowel; shorter ones would match formulas. */
+/** In words of at least this length a star may replace an inner vowel. Shorter ones would match formulas. */
 const MIN_STARRED = 5
 const VOWELS = new Set([...'aeiou'].map((char) => char.charCodeAt(0)))
 
 const isStarrable = ({ term, units }: Spelling, index: number): boolean =>
   index > 0 && index < units.length - 1 && term.length >= MIN_STARRED && VOWELS.has(units[index]!)
 
-/** Whether a unit of a lower-case text fits the spelling at a place. */
+/** Whether a unit of a lower-case text fits the spelling at a position. */
 export function fits(spelling: Spelling, index: number, code: number): boolean {
   const wanted = spelling.units[index]!
   if (code === wanted) return true
@@ -58,11 +58,11 @@ export function fits(spelling: Spelling, index: number, code: number): boolean {
   return code === 32 ? wanted === GAP : wanted < STAR && code > 0 && !isOfWord(code)
 }
 
-/** Latin letters and figures: a word continues with them. Scripts without blanks have no word boundaries to respect. */
+/** Latin letters and digits, which continue a word. Scripts without blanks have no word boundaries to respect. */
 export const isOfWord = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 0xc0 && code < 0x250 && isLetter(code))
 
-/** By unit: a letter's place in the alphabet from 1, STARS for what may stand for a letter, else 0. */
+/** By unit: a letter's position in the alphabet from 1, STARS for signs that may replace a letter, else 0. */
 const CLASSES = new Uint8Array(1 << 16)
 for (let code = 97; code <= 122; code++) CLASSES[code] = code - 96
 const STARS = 27
@@ -70,14 +70,14 @@ CLASSES[42] = STARS
 CLASSES[35] = STARS
 
 const BITS = 5
-/** How many combinations of three classes there are. */
+/** The number of combinations of three classes. */
 export const THREES = 1 << (3 * BITS)
 
-/** The last three units as a number, moved on by one unit. */
+/** The last three units as a number, advanced by one unit. */
 export const nextThree = (three: number, code: number): number => nextClass(three, CLASSES[code]!)
 const nextClass = (three: number, one: number): number => ((three << BITS) | one) & (THREES - 1)
 
-/** Every combination a spelling may begin with. A spelling of two runs may be followed by anything, as in `ass!`. */
+/** Every combination with which a spelling may begin. Anything may follow a spelling of two runs, as in `ass!`. */
 export const threesOf = (spelling: Spelling): number[] =>
   [0, 1, 2].reduce<number[]>(
     (threes, index) => threes.flatMap((three) => classesAt(spelling, index).map((one) => nextClass(three, one))),

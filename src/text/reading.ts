@@ -3,22 +3,22 @@ import { type Views, viewsOf } from './injection/views'
 import { endOf } from './plain'
 import type { Match } from './schema'
 
-/** A text in lower case without accents, look-alike letters made Latin. Valid until the next text is read. */
+/** A text in lower case without accents, with look-alike letters made Latin. Valid until the next text is read. */
 export type Reading = View & {
-  /** The text with digits read as letters, too; null where that changes nothing. */
+  /** The text with digits also read as letters. Null if that changes nothing. */
   readonly letters: View | null
-  /** UTF-16 offsets in the original of the stretch between two offsets of this text. */
+  /** The original UTF-16 offsets of a range of this text. */
   span(start: number, end: number): Pick<Match, 'start' | 'end'>
 }
 
-/** Reads a text as people wrote it; cached for the last one. */
+/** Reads a text as people write it. Cached for the last text. */
 export function reading(source: string): Reading {
   const views = viewsOf(source)
   if (last?.views !== views) last = { views, reading: readingOf(source, views) }
   return last.reading
 }
 
-/** The last reading, valid as long as its views are: these are made again once another text was read in between. */
+/** The last reading, valid as long as its views are. The views are recreated after another text was read. */
 let last: { views: Views; reading: Reading } | undefined
 
 function readingOf(source: string, views: Views): Reading {

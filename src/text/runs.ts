@@ -1,8 +1,8 @@
-/** Whether a unit is in the class; 0 until it was looked up. */
+/** Whether a unit is in the class. 0 until the first lookup. */
 const IN = 1
 const OUT = 2
 
-/** Tells whether a UTF-16 unit matches `unit`, by a table: an expression takes many times as long. */
+/** Whether a UTF-16 unit matches `unit`, using a table because a regular expression is many times slower. */
 export function unitsOf(unit: RegExp): (code: number) => boolean {
   const kinds = new Uint8Array(1 << 16)
   return (code) => {
@@ -12,9 +12,9 @@ export function unitsOf(unit: RegExp): (code: number) => boolean {
 }
 
 /**
- * Finds runs of at least `least` units that match `unit`, as the expression `unit{least,}` would, and answers start and
- * end offsets as a flat list. Several times as fast as that expression: units are looked up in a table, and matches
- * make no objects.
+ * Finds runs of at least `min` units that match `unit`, as the expression `unit{min,}` would, and returns start and end
+ * offsets as a flat list. Several times faster than that expression, because units are looked up in a table, and
+ * matches create no objects.
  */
 export function runsOf(unit: RegExp, min: number): (text: string) => number[] {
   const isOf = unitsOf(unit)
@@ -22,7 +22,7 @@ export function runsOf(unit: RegExp, min: number): (text: string) => number[] {
     const runs: number[] = []
     let start = 0
     while (start + min <= text.length) {
-      // Backwards from the last unit of the shortest run: one outside the class rules out every start before it.
+      // Backwards from the end of the shortest run, because one unit outside the class rules out all starts before it.
       let at = start + min - 1
       while (at >= start && isOf(text.charCodeAt(at))) at--
       if (at >= start) {
@@ -39,8 +39,8 @@ export function runsOf(unit: RegExp, min: number): (text: string) => number[] {
 }
 
 /**
- * Caches the result for the last text, because the rules of a policy read the same text one after another. A result
- * is only ever returned for the same text, so nothing leaks between tenants.
+ * Caches the result for the last text, because the rules of a policy read the same text one after another. A result is
+ * only ever returned for the same text, so nothing leaks between tenants.
  */
 export function remember<Out>(read: (text: string) => Out): (text: string) => Out {
   let last: { text: string; out: Out } | undefined
@@ -51,8 +51,8 @@ export function remember<Out>(read: (text: string) => Out): (text: string) => Ou
 }
 
 /**
- * Whether the underscores at `at` are marks of emphasis, as in `_word_`, and no part of a name such as `my_word`: on
- * their other side, to which `step` (1 or -1) leads, stands no letter and no digit.
+ * Whether the underscores at `at` mark emphasis, as in `_word_`, and are not part of a name such as `my_word`: there is
+ * no letter or digit on their other side, in the direction of `step` (1 or -1).
  */
 export function isEmphasis(text: string, at: number, step: 1 | -1): boolean {
   if (text[at] !== '_') return false

@@ -3,27 +3,27 @@ import { plainly } from './plain'
 import { runsOf } from './runs'
 import type { Match } from './schema'
 
-/** Words that make a name the name of a secret wherever they are in it, such as `old_password_2` or `dbpassword`. */
+/** Words that mark a name as the name of a secret at any position, such as `old_password_2` or `dbpassword`. */
 const ANYWHERE =
   /pass(?:word|wd|phrase|wort|code)|contrase(?:ñ|n)a|wachtwoord|senha(?![a-z])|пароль|密码|密碼|パスワード|비밀번호|credential|authorization|api[ _.-]?key/iu
 
 /**
- * Words that do so at the end of a name, also before `_id`, `_value`, `_hash` or a number: `jwt`, `signing-key-2`. One
- * digit at a time: `(?:\d+)*` reads `token` and forty digits in a million ways.
+ * Words that do so at the end of a name, also before `_id`, `_value`, `_hash` or a number: `jwt`, `signing-key-2`.
+ * Matches one digit at a time, because `(?:\d+)*` can read `token` and forty digits in a million ways.
  */
 const AT_END =
   /(?:secrets?|token|(?<![a-z])(?:tokens|pass|passes|pwds?|pw|auth|pin|otp|cvv|cvc|jwt|bearer|cookies?|(?:access|private|encryption|signing|client|auth|account|service|master|shared|ssh)[ _.-]?keys?))(?:[ _.-]?(?:id|key|value|hash|digest|text|string|\d))*$/iu
 
-/** Characters of an end: a longer one says nothing. */
+/** Maximum length of the end of a name that is checked. */
 const MAX_END = 300
 
 const COUNTED = /tokens$/i
 
-/** Names of secrets, also at the end of longer names. Without the flag `u`, which makes it a third slower. */
+/** Names of secrets, also at the end of longer names. Without the flag `u`, which makes matching a third slower. */
 const NAME =
   /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|\bpw|kennwort|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|\bmdp|has(?:ł|l)o|parola|(?:ş|s)ifre(?:si|m)?|парол(?:ь|я)|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'`\]]{0,2}(?=[\s:：=(>])/gi
 
-/** Between a name and its value: in code, settings, shells and speech. */
+/** The text between a name and its value: in code, settings, shells and speech. */
 const LINK =
   /(?: \([^)\n]{1,30}\))?(?:\s{0,4}(?::=|=>|[:：=]|\bis\b|\bes\b|\bist\b|\best\b|は|是)\s{0,4}(?:Bearer |Basic )?|>|[ \t]{1,4})["'“‘`]{0,1}/iuy
 
@@ -31,32 +31,32 @@ const VALUE = /[^\s"'“”‘’`,;，。；()<>{}]{8,512}/y
 
 const IS_STRONG_LINK = /[:：=>]/
 
-/** What manuals write where a value goes, and names of the variable or vault it is read from: no secret either way. */
+/** Placeholders in manuals, and names of the variable or vault that contains the value. None of them is a secret. */
 const ASSIGNED_STAND_IN =
   /^(?:\*+|x{3,}|\.{3,}|your|my[-_]|example|changeme|placeholder|insert|replace|todo|null|none|undefined|true|false|string|redacted|\$|%|@|process\.|os\.|env\.|config\.|settings\.|import\.|this\.|self\.|req\.|secrets\.|vault:|ref:|http)/i
 
-/** Every secret found has a digit in it, so only the text before such runs is searched. */
+/** Every secret found contains a digit, so only the text before such runs is searched. */
 const stretchesAssigned = runsOf(/[^\s"'“”‘’`,;，。；()<>{}]/, 8)
 
-/** How far before its value a name may begin. */
+/** Maximum distance of a name before its value. */
 const REACH = 120
 
-/** How far behind the word a sentence may come to the password itself: “the password of the router is now …”. */
+/** Maximum distance between the word and the password in a sentence: “the password of the router is now …”. */
 const NOTIFIED_REACH = 60
 
 const NOTICE = /(?![:：=])[^\s"'“”‘’`,;，。；()<>{}]{8,64}/g
 
 const ODD = /[!?#$%&*+=^~§]/
 
-/** Without the end of a sentence; a key also ends where the next parameter begins. */
+/** Removes the punctuation at the end of a sentence. A key also ends where the next URL parameter begins. */
 const trimmed = (value: string, isPassword: boolean): string =>
   (isPassword ? value : value.replace(/[&\\].*$/s, '')).replace(/(?<![.:?])[.:?]+$/, '')
 
-/** Keys of one maker, known by how they begin. */
+/** Keys of one vendor, recognised by their prefixes. */
 type Family = {
   /** Prefixes, as literal text. */
   begins: readonly string[]
-  /** Pattern of what follows. It has a least length, since a prefix alone is only talk about keys. */
+  /** Pattern of the rest. It has a minimum length, because a prefix alone is only a mention of keys. */
   rest: string
 }
 
@@ -136,9 +136,9 @@ const FAMILIES: readonly Family[] = [
   family('pnu_ waka_ ntl_ cfk_ cfut_ cfat_', `${URL_SAFE}{36,60}`),
 ]
 
-/** Keys known by their middle. */
+/** Keys recognised by their structure. */
 const SHAPES: readonly string[] = [
-  // A bot of Telegram: its id, then 35 characters.
+  // A Telegram bot: its id, then 35 characters.
   '\\d{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])',
   // A bot of Discord: id, time and signature.
   '[MNO][A-Za-z0-9]{23,25}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,38}(?![A-Za-z0-9_-])',
@@ -154,18 +154,18 @@ const PEM_HEAD = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
 
 const PEM_END = /-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\n)?/g
 
-/** The lines of a key that may lack its end: indented, quoted, or all in one. */
+/** The body of a key that may lack its end: indented, quoted, or all on one line. */
 const PEM_BODY =
   /(?:(?:\\r|\\n|[\s>|#*"',]){0,24}(?:[A-Za-z0-9+/=]{16,}|[A-Za-z-]{4,20}: [^\n]{1,80}|=[A-Za-z0-9+/]{4}))*/y
 
 const USERINFO = /\b([a-z][a-z0-9+.-]{1,30}):\/\/([^\s:/@"'<>`]{0,128}):([^\s/@"'<>`]{3,256})@[^\s"'<>`)\]},]{1,512}/gi
 
-/** What such an address cannot do without, and most addresses have not. */
+/** Every such address contains this, and most other addresses do not. */
 const LOGIN = /:\/\/[^\s/@"'<>`]{4,400}@/
 
 const ACCOUNT_KEY = /(?:\b(?:AccountKey|SharedAccessKey|SharedSecretValue)|[?&]sig)=([A-Za-z0-9+/%]{40,100}={0,2})/g
 
-/** Passwords that commands take as they are: `curl -u ada:…`, `sshpass -p …`, `mysql -p…`, `identified by '…'`. */
+/** Passwords on command lines: `curl -u ada:…`, `sshpass -p …`, `mysql -p…`, `identified by '…'`. */
 const COMMAND =
   /(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,64}:|\bsshpass\s+-p\s?["']?|\bmysql(?:dump|admin)?\b[^\n]{0,100}?\s(?:-p|--password=)["']?|\bidentified by ["'])([^\s"'`]{4,128})/gi
 
@@ -173,7 +173,7 @@ const COMMAND =
 const STAND_IN =
   /^(?:pass(?:word|wd)?|pw|pwd|secret|user|token|xxx+|\*+|\.+|…|\$\{?.*|\{.*|%[a-z_]+%|<.*|\[.*|your.*|my.*pass.*|example|changeme)$/i
 
-/** Runs of the characters keys are made of, as long as the shortest key: only these are searched. */
+/** Runs of key characters, as long as the shortest key. Only these are searched. */
 const LONG = 20
 
 const stretches = runsOf(/[\w.+/=:~-]/, LONG)
@@ -193,18 +193,18 @@ const BY_SHAPE = SHAPES.map((shape) => new RegExp(`${NOT_INSIDE}${shape}`, 'g'))
 const SHAPED = /:AA|\.\w{6}\.|atlasv1|Q~|:APA91/
 
 /*
- * By hand, because maintained rule sets find less: on tests/guardrails/held-out/secrets.txt secretlint's recommended
- * preset finds 35 of 140 and touches one clean text, with our readers of assignments and structures 94; this finds 138
- * and touches none.
+ * Hand-written, because maintained rule sets find less. On tests/guardrails/held-out/secrets.txt secretlint's
+ * recommended preset finds 35 of 140 and flags one clean text, and 94 with our readers of assignments and structures.
+ * This code finds 138 and flags none.
  */
 
-/** Keys, tokens and passwords, with offsets in the text as it was given; overlapping ones are merged. Linear. */
+/** Finds keys, tokens and passwords, with offsets in the original text. Merges overlapping ones. Linear. */
 export function findSecrets(text: string): Match[] {
   const { text: plain, span } = plainly(text)
   return merged(inPlain(plain)).map((one) => ({ ...one, ...span(one.start, one.end) }))
 }
 
-/** Whether a text holds a secret, without saying where. Linear. */
+/** Whether a text contains a secret. Linear. */
 export const holdsSecret = (text: string): boolean => inPlain(plainly(text).text).length > 0
 
 const inPlain = (plain: string): Match[] => [
@@ -213,7 +213,7 @@ const inPlain = (plain: string): Match[] => [
   ...partsOf(plain).flatMap((part) => inPart(plain, part)),
 ]
 
-/** Sorted, with overlapping matches merged, so that no end of a key is left. */
+/** Sorts and merges overlapping matches, so that no end of a key remains. */
 function merged(found: Match[]): Match[] {
   const stored: Match[] = []
   for (const next of found.sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -224,7 +224,7 @@ function merged(found: Match[]): Match[] {
   return stored
 }
 
-/** Keys of known makers. Most texts have few runs of such length, so this is cheap. */
+/** Keys of known vendors. Most texts have few runs of such length, so this is cheap. */
 function findKnown(text: string): Match[] {
   const found: Match[] = []
   const runs = stretches(text)
@@ -247,7 +247,7 @@ function add(found: Match[], pattern: RegExp, stretch: string, index: number): v
   }
 }
 
-/** Secrets known by their structure: signed tokens, PEM keys, URLs with a password, account keys. */
+/** Secrets recognised by their structure: signed tokens, PEM keys, URLs with a password, account keys. */
 function findStructured(text: string): Match[] {
   const found: Match[] = []
   if (text.includes('eyJ')) {
@@ -280,12 +280,12 @@ function findPems(text: string, found: Match[]): void {
     const foot = PEM_END.exec(text)
     const isClosed = foot !== null && foot.index - near <= 80
     from = isClosed ? foot.index + foot[0].length : near
-    // A header without a body is only talk about keys.
+    // A header without a body is only a mention of a key.
     if (body) found.push({ start, end: from, kind: 'private_key' })
   }
 }
 
-/** `scheme://user:password@host`: the credentials of a web address; all of any other, since its host is internal. */
+/** `scheme://user:password@host`: the credentials of a web address. For other schemes all, as the host is internal. */
 function findLogins(text: string, found: Match[]): void {
   for (const { 0: hit, 1: scheme, 2: user, 3: password, index: start } of matchesOf(USERINFO, text)) {
     if (STAND_IN.test(password!)) continue
@@ -319,8 +319,8 @@ function isNumbered(text: string, start: number, end: number): boolean {
 }
 
 /**
- * Values behind a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Names, calls
- * and the sample values of manuals ({@link STAND_IN}) are not.
+ * Values after a word such as `password` or `api_key` that are mixed and irregular enough to be secrets. Excludes
+ * names, calls and the sample values of manuals ({@link STAND_IN}).
  */
 function inPart(text: string, part: { start: number; end: number }): Match[] {
   const found: Match[] = []
@@ -334,7 +334,7 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
     const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
     if (!value || ASSIGNED_STAND_IN.test(value)) continue
     const start = LINK.lastIndex
-    // `token = user.sessions2.current` and `key = make(…)` refer to a value and do not hold it.
+    // `token = user.sessions2.current` and `key = make(…)` refer to a value and do not contain it.
     const isSecret = password
       ? isPassword(value, IS_STRONG_LINK.test(link[0]))
       : isKey(value) &&
@@ -344,7 +344,7 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
   return found
 }
 
-/** A password told in a sentence, without `:` or `=`: so mixed that it can be nothing else. Null when there is none. */
+/** A password stated in a sentence, without `:` or `=`, so mixed that it cannot be anything else, or null. */
 function notifiedBehind(text: string, from: number): Match | null {
   const line = text.slice(from, from + NOTIFIED_REACH + 64).split('\n', 1)[0]!
   for (const { 0: token, index } of line.matchAll(NOTICE)) {
@@ -362,7 +362,7 @@ function notifiedBehind(text: string, from: number): Match | null {
   return null
 }
 
-/** Three kinds of characters, a digit among them; behind `=` or `:` irregular letters and digits will do. */
+/** At least three kinds of characters including a digit. After `=` or `:`, irregular letters and digits are enough. */
 function isPassword(value: string, isAssigned: boolean): boolean {
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
   if (!/\d/.test(value) || /^[\d.,:/-]+$/.test(value) || /^[\w.-]+\(/.test(value)) return false
@@ -382,7 +382,7 @@ function isKey(value: string): boolean {
   )
 }
 
-/** Shannon entropy in bits a character. */
+/** Shannon entropy in bits per character. */
 function bitsOf(value: string): number {
   const counts = new Map<string, number>()
   for (const char of value) counts.set(char, (counts.get(char) ?? 0) + 1)

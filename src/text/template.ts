@@ -1,13 +1,13 @@
 import { type Comparison, compileMatch, type Expression, ExpressionFault, type Path, parsePath } from './expression'
 import { folded } from './words'
 
-/** What paths read: the values of a run by their first names (docs/api.md 10). */
+/** The values of a run that paths read, by their first names (docs/api.md 10). */
 export type RunValues = Readonly<Record<string, unknown>>
 
-/** The longest text that a pattern is tried on, to bound its time. Of a part of a text it could say the wrong thing. */
+/** Maximum length of a text for a pattern, to bound the time. Matching only a part could give a wrong result. */
 const MAX_MATCHED_CHARS = 50_000
 
-/** Whether a value counts as true: all but `false`, `null`, `0` and the empty text. */
+/** Whether a value counts as true: all except `false`, `null`, `0` and the empty text. */
 export const isTrue = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== false && value !== 0 && value !== ''
 
@@ -20,22 +20,22 @@ const toNumber = (value: unknown): number | null => {
 
 const isComposite = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** A text with the places to fill: `Dear {{trigger.name}}!` is `['Dear ', {path}, '!']`. */
+/** A text with placeholders: `Dear {{trigger.name}}!` is `['Dear ', {path}, '!']`. */
 type Part = string | { path: Path; text: string }
 
-/** The most characters that filling one value in may make. */
+/** Maximum number of characters that filling one value may produce. */
 const MAX_FILLED_CHARS = 1_000_000
 
-/** A template that became too large when it was filled in. */
+/** A template that became too large when filled in. */
 export class TooMuchText extends Error {
   override name = 'TooMuchText'
 }
 
-/** The paths in a text's placeholders; braces that do not close are text. Throws ExpressionFault. */
+/** The paths in a text's placeholders. Unclosed braces are text. Throws ExpressionFault. */
 export const placeholdersOf = (text: string): Path[] =>
   partsOf(text).flatMap((part) => (typeof part === 'string' ? [] : [part.path]))
 
-/** Visits all texts of a value, keys aside. */
+/** All texts in a value, without member names. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value !== 'object' || value === null) return []
@@ -43,9 +43,9 @@ export function textsIn(value: unknown): string[] {
 }
 
 /**
- * Fills a value's texts in (docs/api.md 10). A placeholder that is a whole text keeps the type of its value; within a
- * text it is written out, and percent-encoded in the path, query and fragment of a URL. A missing one is empty, and
- * `missing` is told its name. Throws TooMuchText.
+ * Fills in the placeholders of a value's texts (docs/api.md 10). A placeholder that is the whole text keeps the type of
+ * its value. Within a text it is written as text, and percent-encoded in the path, query and fragment of a URL. A
+ * missing value is empty, and `missing` is called with its name. Throws TooMuchText.
  */
 export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void): Value {
   let left = MAX_FILLED_CHARS
@@ -81,7 +81,7 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
 
   function pieceOf(part: Exclude<Part, string>, isEncoded: boolean): string {
     const text = written(lookUp(part))
-    // What is too long is refused before it is made longer.
+    // A text that is too long is rejected before encoding makes it longer.
     return isEncoded && text.length <= left ? encodeURIComponent(text.toWellFormed()) : text
   }
 
@@ -98,11 +98,11 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
   }
 }
 
-/** A whole text that is a URL; placeholders at its begin are its origin, or all before a query. */
+/** A text that is a URL as a whole. Placeholders at its start are its origin, or everything before a query. */
 const URL_TEXT = /^(?:https?:\/\/|(?:\{\})+[/?#])\S*$/i
 const HAS_ORIGIN = /^https?:\/\/[^/?#]{1,1000}[/?#]/i
 
-/** A value as text: JSON for all but texts, nothing for null. */
+/** A value as text: texts unchanged, nothing for null, JSON for other values. */
 export const written = (value: unknown): string =>
   typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
 
@@ -121,7 +121,7 @@ function partsOf(text: string): Part[] {
   return parts
 }
 
-/** The value at a path; undefined when it is not there. Only own members are read. */
+/** The value at a path, or undefined. Reads only own members. */
 function valueAt(values: RunValues, path: Path): unknown {
   let value: unknown = values
   for (const member of path) {
@@ -132,9 +132,9 @@ function valueAt(values: RunValues, path: Path): unknown {
 }
 
 /**
- * Evaluates an expression (docs/api.md 10). It is total: a missing path is null, and values that cannot be compared are
- * not equal, smaller or larger. A number and a text that is one compare as numbers. `contains` and `matches` take any
- * case. Throws ExpressionFault for a computed pattern that is invalid, and for a text too long for a pattern.
+ * Evaluates an expression (docs/api.md 10). Total: a missing path is null, and incomparable values are neither equal,
+ * smaller nor larger. A number and a numeric text compare as numbers. `contains` and `matches` ignore case. Throws
+ * ExpressionFault for an invalid computed pattern, and for a text too long for a pattern.
  */
 export function evaluate(expression: Expression, values: RunValues): unknown {
   switch (expression.kind) {
@@ -186,7 +186,7 @@ function isOrdered(op: '<' | '<=' | '>' | '>=', left: unknown, right: unknown): 
   return op === '<' ? x < y : op === '<=' ? x <= y : op === '>' ? x > y : x >= y
 }
 
-/** Both as numbers, when one is a number and the other one, or a text that is one. */
+/** Both values as numbers, if one is a number and the other is a number or a numeric text. */
 function asNumbers(left: unknown, right: unknown): [number, number] | null {
   if (typeof left !== 'number' && typeof right !== 'number') return null
   const [a, b] = [toNumber(left), toNumber(right)]

@@ -1,11 +1,11 @@
 import { reading } from './reading'
 import { remember, unitsOf } from './runs'
 
-/** Which words a text has and how its words begin, without a string for each of them. */
+/** The words of a text and their prefixes, without a string for each of them. */
 type WordIndex = {
   /** `size` is the number of different words, counted up to 32. */
   words: { readonly size: number; has(word: Hashed): boolean }
-  /** Beginnings of `SHORTEST` to `LONGEST` letters. */
+  /** Prefixes of `SHORTEST` to `LONGEST` letters. */
   beginnings: { has(stem: Hashed): boolean }
 }
 
@@ -41,7 +41,7 @@ const cells = new Int32Array(CELLS / 32)
 
 const hashed = (text: string): Hashed => ({ text, hash: hashOf(text) })
 
-/** Words people use for common topics: beginnings of words, in lower case without accents. */
+/** Words for common topics: word prefixes, in lower case without accents. */
 const TOPICS: Readonly<Record<string, string>> = {
   politics:
     'politic politik election elect vote voter ballot parliament congress senate senator president minister government campaign democrat republican party-line referendum candidate coalition policy-maker wahl wahlen bundestag kanzler partei regierung gouvernement gobierno elecciones partido governo eleicao выборы политик президент правительств партия 政治 选举 選挙 政府 总统 정치 선거',
@@ -79,7 +79,7 @@ const TOPICS: Readonly<Record<string, string>> = {
     'order refund delivery shipping invoice price discount cart checkout return warranty parcel bestellung lieferung ruckgabe rechnung commande livraison remboursement pedido envio reembolso заказ доставк возврат 订单 退款 注文 配送 주문 환불',
 }
 
-/** Other words by which people name these topics. */
+/** Other names of these topics. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   politics: 'political election elections politik government',
   religion: 'religious faith',
@@ -100,33 +100,33 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   shopping: 'orders refunds delivery returns',
 }
 
-/** The topic that a word names, by the word. */
+/** The topic by each of its other names. */
 const ALSO: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(OTHER_NAMES).flatMap(([topic, names]) => names.split(' ').map((name) => [name, topic])),
 )
 
-/** A topic to look for: the words of its name, and the words people use for it. */
+/** A topic to search for: the words of its name, and common words for it. */
 export type Topic = { own: readonly Stem[]; known: readonly Stem[] }
-/** How one word is found: anywhere in the text, as a whole word or its plural, or as the beginning of a word. */
+/** How one word is found: anywhere in the text, as a whole word or its plural, or as a word prefix. */
 type Stem = { anywhere: string } | { words: readonly Hashed[] } | { beginning: Hashed }
 
-/** The words of a text and their beginnings, with the normalised text itself. */
+/** The words of a text and their prefixes, with the normalised text itself. */
 export type TopicWords = WordIndex & { plain: string }
 
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 /** Scripts without blanks between words. */
 export const SPACELESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
-/** Words of a topic's name that do not say what it is about. */
+/** Words of a topic's name that carry no subject. */
 const GENERAL = new Set(
   `a about advice all and any anything are as at be by can content conversation discussion discussions do for from general
    help how i in information is it matters me my news not of on opinions or our question questions related stuff talk the
    their things tips to topic topics us we what with you your`.split(/\s+/),
 )
 const GENERAL_HASHES = new Set([...GENERAL].map(hashOf))
-/** In a text of so few words, one word of a topic makes it the subject. */
+/** In a text with at most this many words, one word of a topic makes it the subject. */
 const SHORT = 14
 
-/** The topic of a name such as `politics` or `our refund policy`; null when the name has no word. */
+/** The topic of a name such as `politics` or `our refund policy`. Null when the name has no word. */
 export function compileTopic(name: string): Topic | null {
   const messages = reading(name).text.match(WORD) ?? []
   if (!messages.length) return null
@@ -136,16 +136,16 @@ export function compileTopic(name: string): Topic | null {
   return { own, known: [...names].flatMap((one) => TOPICS[one]!.split(' ').map(lookedFor)) }
 }
 
-/** The words of a text, to ask for topics; valid until the next text is read. */
+/** The words of a text, for topic checks. Valid until the next text is read. */
 export const topicWordsOf = remember((source: string): TopicWords => {
   const { text: plain } = reading(source)
   return { plain, ...wordIndexOf(plain, GENERAL_HASHES) }
 })
 
-/** Without the endings of plural and of adjectives, so that `elections` is found by `election`. */
+/** Removes plural and adjective endings, so that `election` finds `elections`. */
 const stemOf = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|y|e)$/, '') : word)
 
-/** Whether a text is about a topic: named in full, or by two of its known words, or by one in a short text. */
+/** Whether a text is about a topic: it contains the full name, two known words, or one in a short text. */
 export function isAbout({ own, known }: Topic, text: TopicWords): boolean {
   if (own.every((stem) => hasStem(stem, text))) return true
   const hits = known.filter((stem) => hasStem(stem, text)).length
@@ -156,11 +156,11 @@ export function isAbout({ own, known }: Topic, text: TopicWords): boolean {
 export const touches = ({ own, known }: Topic, text: TopicWords): boolean =>
   [...own, ...known].some((stem) => hasStem(stem, text))
 
-/** How many words of a topic a text has. */
+/** The number of a topic's words in a text. */
 export const hitsOf = ({ own, known }: Topic, text: TopicWords): number =>
   [...own, ...known].filter((stem) => hasStem(stem, text)).length
 
-/** Words of four letters and more are found by their beginning, shorter ones only as they are. */
+/** Words of four letters and more are found by prefix, shorter ones only exactly. */
 function lookedFor(stem: string): Stem {
   if (SPACELESS.test(stem)) return { anywhere: stem }
   if (stem.includes('-')) return { anywhere: stem.replace('-', ' ') }
@@ -177,7 +177,7 @@ function mark(sum: number): void {
   cells[cell >>> 5]! |= 1 << (cell & 31)
 }
 
-/** Indexes a text in lower case; words whose hash is in `general` count as absent. Linear. */
+/** Indexes a text in lower case. Words whose hash is in `general` count as absent. Linear. */
 function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
   cells.fill(0)
   const counted = new Set<number>()
@@ -196,7 +196,7 @@ function wordIndexOf(text: string, general: ReadonlySet<number>): WordIndex {
     mark(sum)
     if (counted.size < MAX_COUNTED && !general.has(sum)) counted.add(sum)
   }
-  // Hashes can collide: a word that seems to be there is searched in the text itself.
+  // Hashes can collide, so a word that seems to be present is searched in the text itself.
   const stands = ({ text: stem, hash }: Hashed, isWhole: boolean): boolean => {
     const cell = cellOf(hash)
     if (((cells[cell >>> 5]! >>> (cell & 31)) & 1) !== 1) return false

@@ -3,10 +3,10 @@ import { endOf, plainly } from './plain'
 import type { TextSpan } from './schema'
 import { hostIn, isNamed, isNumbered } from './urls-host'
 
-/** A URL from its authority on. `host` is null when it is no URL, and empty when the host cannot be known. */
+/** The authority and following part of a URL. `host` is null if it is not a URL, and empty if the host is unknown. */
 type Address = { authority: string; host: string | null; end: number }
 
-/** Longer than any host with credentials: what is longer still gets an unknown host. */
+/** Longer than any host with credentials. A longer authority counts as an unknown host. */
 const MAX_AUTHORITY = 512
 
 const MAX_ENCODED = 1_024
@@ -19,7 +19,7 @@ const ENCODED_REST = /[^\s<>"'`&]*/uy
 
 const PATH = /[^\s<>"'`|^{}[\]]*/uy
 
-/** Most programs end an authority at these signs; browsers go on when more of it follows. */
+/** Most programs end an authority at these signs. Browsers continue if more of the authority follows. */
 const USUAL = /^(?:[^>"'`|^{}[\]]*@)?(?:\[[^\s>"'[\]]*\]?)?[^>"'`|^{}[\]]*/u
 
 const GOES_ON = /^(?!\]\().*(?:@|\.[\p{L}\p{N}])/su
@@ -48,10 +48,10 @@ const FILLED = /^x(?::(?:x|\d+))?$/
 const trimmed = (authority: string): string =>
   authority.replace(ENDS, (signs) => (signs.startsWith(']') && authority.includes('[') ? ']' : ''))
 
-/** A text as some program reads it; `span` maps offsets in it back to the source. */
+/** A text as some program reads it. `span` maps its offsets back to the source. */
 type View = { text: string; span(start: number, end: number): { start: number; end: number } }
 
-/** Named character references that may be in URLs, or are invisible, each before its character. */
+/** Named character references that may be in URLs or are invisible, each before its character. */
 const REFERENCES: Readonly<Record<string, string>> = Object.fromEntries(
   `colon: sol/ bsol\\ period. commat@ num# quest? percnt% amp& lsqb[ lbrack[ rsqb] rbrack] lpar( rpar) equals= hyphen-
    dash- quot" apos' lowbar_ Tab NewLine shy ZeroWidthSpace`
@@ -66,7 +66,7 @@ const ESCAPES = new RegExp(`&#(?:x([0-9a-f]{1,6})|(\\d{1,7}));?|&(${VIEWS_NAMES}
 
 const HAS_ESCAPE = /&(?:#|[a-z]{2,14};)|\\[!-/:-@[-`{-~]/i
 
-/** Attributes, in whose URLs browsers drop tabs and line ends; elsewhere these end a URL. */
+/** Quoted attributes. In their URLs browsers drop tabs and line ends, which end a URL elsewhere. */
 const QUOTED = /[\w:-]\s{0,8}=\s{0,8}(?:"[^"]{0,4096}|'[^']{0,4096})/g
 
 const BREAKS = /[\t\r\n]+/g
@@ -93,7 +93,7 @@ const breaksIn = (source: string): Piece[] =>
 
 const LONG_FILLING = 32
 
-/** Labels and a top-level domain; the path or bracket behind them is captured. */
+/** Labels and a top-level domain. Captures the following path or bracket. */
 const HOST =
   /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_-]{0,61}[\p{L}\p{N}\p{M}_])?[.。．｡]){1,126}(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#(][^\s<>"'`]*)?)(?!\.?[\p{L}\p{N}_@-])/giu
 
@@ -102,33 +102,34 @@ const IPV4 = /(?<![\w.@/\\:-])(?:\d{1,3}\.){3}\d{1,3}(?=(?::\d{2,5})?(\/[^\s<>"'
 /** The prefix length of a network: `/24`. */
 const BITS = /^\/\d{1,2}(?![\w/?#.-]*[\w/?#-])/
 
-/** Top-level domains that make a host of a name without scheme and path: files and members do not end so. */
+/** Top-level domains that mark a name without scheme and path as a host. Files and members do not end with them. */
 const COMMON =
   /^(?:com|org|net|info|biz|edu|gov|io|dev|app|ai|co|xyz|online|site|shop|store|club|top|live|link|click|cloud|tv|uk|de|fr|es|nl|pl|ru|cn|jp|br|eu|ch|se|dk|fi|pt|gr|cz|ca|au|nz|kr|tr|ua|za|mx|tk|gq|ml|ga|cf|рф|中国|example)$/i
 
-/** Top-level domains that are file extensions too. */
+/** Top-level domains that are also file extensions. */
 const FILES = /^(?:rs|sh|py|md|pl|zip|so|cc|mk|ps|tf|in|am|ac|mov|java)$/i
 
 /** Usual names of files with such an extension. */
 const FILE_NAMES =
   /^(?:_.*|.*_.*|main|lib|mod|index|init|setup|install|uninstall|build|run|test|tests|start|stop|deploy|release|config|configure|makefile|makevars|utils?|helpers?|app|server|client|readme|changelog|license|contributing|security|script|example|entrypoint|bootstrap|manage|types|models?|views?|urls?|admin|cli|core|common|docs?|todo|notes|guide|error|errors|system|archive|backup|conftest|variables|outputs)$/i
 
-/** Products that are named like hosts. */
+/** Products with names like hosts. */
 const NAMES = /^(?:asp\.net|vb\.net|ado\.net|socket\.io|node\.js|next\.js)$/i
 
-/** A host as it stands from `start` to `at`; `host` is the form browsers compare. */
+/** A host in the text from `start` to `at`. `host` is the form that browsers compare. */
 type Bare = { start: number; at: number; host: string }
 
 /*
- * By hand, because a linkifier finds what people write and not what browsers follow: on tests/guardrails/urls.test.ts
- * linkify-it passes 101 of 165 (escapes, `//host`, numeric hosts, user names before an @), and for hosts without a scheme
- * alone 155, taking `main.rs/x` and `list.sort/list.filter` for hosts.
+ * Hand-written, because a linkifier finds what people write and not what browsers follow. On
+ * tests/guardrails/urls.test.ts linkify-it passes 101 of 165 (it lacks escapes, `//host`, numeric hosts, user names
+ * before an @). Used for hosts without a scheme only, it passes 155, taking `main.rs/x` and `list.sort/list.filter` for
+ * hosts.
  */
 
-/** A URL in a text, and the host a browser would go to, in the form browsers compare; empty when it cannot be known. */
+/** A URL in a text, and the host a browser would contact, in the form that browsers compare. Empty when unknown. */
 type FoundUrl = TextSpan & { host: string }
 
-/** After these, browsers accept any number of slashes of either kind, also none. */
+/** After these, browsers accept any number of slashes of either kind, or none. */
 const WEB = /(?<![a-z0-9])(?:https?|wss?|ftp|file):[/\\]*/giu
 
 const OTHER_SCHEME = /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,31}:\/\/+/giu
@@ -138,11 +139,11 @@ const SCHEME_RELATIVE = /(?<![\w/\\]|(?<!\]):)[/\\]{2,}(?=[^\s/\\<>"'`])/gu
 
 const ENCODED = /(?:(?<![a-z0-9])(?:https?|wss?|ftp)(?:%(?:25){0,3}3a|:)|(?<![\w%]))(?:%(?:25){0,3}(?:2f|5c)){2,}/giu
 
-/** URLs that hold a page or a program, which may fetch from anywhere. */
+/** URLs that contain a page or a program, which may fetch from anywhere. */
 const ACTIVE_CONTENT =
   /(?<![\w:])(?:data:(?:text\/(?:html|xml|javascript)|image\/svg\+xml|application\/(?:xhtml\+xml|xml|(?:x-)?javascript))[;,]|(?:java|vb)script:(?=\S))/giu
 
-/** Places where a renderer takes whatever follows for a URL. */
+/** Places where a renderer treats the following text as a URL. */
 const BEFORE_TARGET =
   /(?:\]\(|\]:|\burl\(|\b(?:href|src|srcset|poster|action|formaction|data|background|ping|cite|manifest)\s{0,4}=)\s{0,4}["'<]?$/iu
 
@@ -150,14 +151,14 @@ const TARGET_REACH = 24
 
 const IS_WEB = /^(?:https?|wss?|ftp|file):/i
 
-/** Whether it can only be a host: `//1` is a note, `http:80` a port. */
+/** Whether it can only be a host. `//1` is a footnote, `http:80` a port. */
 const tellsHost = ({ host, authority }: Address): boolean =>
   !!host && (isNamed(host) || (isNumbered(host) && /^\[|(?:\.\d+){3}(?::\d+)?$/.test(authority)))
 
-/** Where a text, however it is escaped or disguised, holds URLs of hosts other than those that `isAllowed` accepts. */
+/** Finds URLs in a text, in any escaped or disguised form, of hosts that `isAllowed` does not accept. */
 export function urlsBut(text: string, isAllowed: (host: string) => boolean): TextSpan[] {
-  // The views of a text in which URLs are searched: as it stands, with look-alike characters made plain, and with the
-  // escapes that renderers resolve before they read a URL.
+  // The views of a text in which URLs are searched: unchanged, with look-alike characters made plain, and with the
+  // escapes resolved that renderers resolve before they read a URL.
   const asItStands: View = { text, span: (start, end) => ({ start, end: endOf(text, end - 1) }) }
   const rendered = resolved(text)
   const views = [...alsoPlain(asItStands), ...(rendered ? alsoPlain(rendered) : [])]
@@ -170,7 +171,7 @@ export function urlsBut(text: string, isAllowed: (host: string) => boolean): Tex
   return merged(foreign)
 }
 
-/** Sorted and merged: several views find the same address, and one may be in another's query. */
+/** Sorted and merged, because several views find the same address, and one may be in another's query. */
 function merged(spans: readonly TextSpan[]): TextSpan[] {
   const stored: TextSpan[] = []
   for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
@@ -183,9 +184,9 @@ function merged(spans: readonly TextSpan[]): TextSpan[] {
 
 /**
  * Every URL in a text that a browser or a Markdown renderer would fetch or link: with any scheme, scheme-relative
- * (`//host`), inside another's query, percent-encoded, or without a scheme where `www`, a path or a common ending tells
- * a host from a word; `data:` where it holds a page or a program. Not found: single labels and single numbers without
- * a scheme, names that look like files (`main.rs/x`), mail addresses, and hosts that code puts together. Linear.
+ * (`//host`), inside another's query, percent-encoded, or without a scheme if `www`, a path or a common top-level
+ * domain marks a host. `data:` URLs if they contain a page or a program. Not found: single labels and single numbers
+ * without a scheme, names that look like files (`main.rs/x`), mail addresses, and hosts that code assembles. Linear.
  */
 function findUrls(text: string): FoundUrl[] {
   const found: FoundUrl[] = []
@@ -224,7 +225,7 @@ function asFile(scheme: string, address: Address): Address {
   return slashes === 2 ? address : { ...address, host: '' }
 }
 
-/** Hosts without a scheme: below `www`, before a path, or with a common top-level domain. */
+/** Hosts without a scheme: after `www`, before a path, or with a common top-level domain. */
 function bareHosts(text: string): Bare[] {
   const found: Bare[] = []
   for (const { 0: host, 1: path = '', index } of text.matchAll(HOST)) {
@@ -243,7 +244,7 @@ function isHost(host: string, address: string, path: string): boolean {
   if (NAMES.test(host)) return false
   const labels = host.split(/[.。．｡]/)
   if (!/^(?:\/.|[?#][^=]*=)/.test(path)) {
-    // `name.member(`: a call in code.
+    // `name.member(` is a call in code.
     return !path.startsWith('(') && COMMON.test(labels.at(-1)!) && host === host.toLowerCase()
   }
   return isNamed(address) && (!FILES.test(labels.at(-1)!) || !FILE_NAMES.test(labels.at(-2)!))
@@ -259,7 +260,7 @@ function alsoPlain(view: View): View[] {
   return [view, { text: plain.text, span }]
 }
 
-/** With escapes and line breaks resolved; null where there are none. */
+/** The text with escapes and line breaks resolved. Null when there are none. */
 function resolved(source: string): View | null {
   const pieces = [...(HAS_ESCAPE.test(source) ? escapesIn(source) : []), ...breaksIn(source)]
   if (!pieces.length) return null
@@ -293,8 +294,8 @@ function lettered(hex: string | undefined, digits: string | undefined, whole: st
 }
 
 /**
- * Whether a long run of invisible characters begins at `place`. A URL may go on behind it, which cannot be known while
- * the text is still being streamed.
+ * Whether a long run of invisible characters begins at `place`. A URL may continue after it, which is unknown while the
+ * text is still being streamed.
  */
 function isFilled(text: string, place: number): boolean {
   if (text.length - place < LONG_FILLING) return false
@@ -306,7 +307,7 @@ function isFilled(text: string, place: number): boolean {
   return true
 }
 
-/** Reads the URLs of one text. `start` is where a URL begins, `at` where its authority does. */
+/** Reads the URLs of one text. `start` is the start of a URL, `at` the start of its authority. */
 function createReader(text: string) {
   let run = { start: 0, end: -1 }
   return Object.assign(read, { encoded, shown })
@@ -322,7 +323,7 @@ function createReader(text: string) {
     const isLast = !/[\\/?#]/.test(text[after] ?? '')
     const authority = isLast ? trimmed(usual) : usual
     const end = isLast ? at + trimmed(text.slice(at, after)).length : shown(after)
-    // With a backslash and an @ behind it, programs disagree on the host.
+    // With a backslash followed by an @, programs disagree on the host.
     return {
       authority,
       host:
@@ -331,14 +332,14 @@ function createReader(text: string) {
     }
   }
 
-  /** The same for a URL whose slashes are written `%2F`. */
+  /** Like `read`, for a URL whose slashes are written `%2F`. */
   function encoded(start: number, at: number): Address {
     const end = at + upTo(ENCODED_REST, at).length
     const authority = trimmed(/^[^\\/?#]*/.exec(decoded(text.slice(at, Math.min(end, at + MAX_ENCODED))))![0])
     return { authority, host: known(authority), end: shown(Math.max(start, at)) }
   }
 
-  /** Where the URL ends whose path begins at `at`, without punctuation of the sentence. */
+  /** The end of a URL whose path begins at `at`, without the sentence's punctuation. */
   function shown(at: number): number {
     if (at < run.start || at > run.end) run = { start: at, end: at + upTo(PATH, at).length }
     let { end } = run
@@ -352,12 +353,12 @@ function createReader(text: string) {
   }
 }
 
-/** The authority up to where the bracket or quote around the URL closes. */
+/** The authority up to the closing bracket or quote around the URL. */
 function within(text: string, start: number, authority: string): string {
   const opener = text[start - 1] ?? ''
   if (opener === '(' && text[start - 2] === ']') return authority.slice(0, endOfTarget(authority))
   const closer = CLOSED_BY[opener]
-  // A literal IPv6 address has a bracket of its own.
+  // A literal IPv6 address contains brackets itself.
   const from = closer === ']' && authority.includes('[') ? authority.indexOf(']') + 1 : 0
   const end = closer ? authority.indexOf(closer, from) : -1
   return end < 0 ? authority : authority.slice(0, end)
@@ -373,7 +374,7 @@ function endOfTarget(authority: string): number {
   return authority.length
 }
 
-/** Null for what cannot be a host, such as three dots. */
+/** Null for text that cannot be a host, such as three dots. */
 function known(authority: string): string | null {
   const host = hostIn(authority)
   if (host) return /[\p{L}\p{N}[]/u.test(host) ? host : null

@@ -2,16 +2,16 @@ import TOP_LEVEL from 'tlds'
 
 /**
  * The host of a URL by the WHATWG rules: without credentials, other scripts in punycode, numbers as IPv4 addresses,
- * IPv6 in brackets. Null where the rules find none.
+ * IPv6 in brackets. Null for an invalid URL.
  */
 export function hostOf(address: string): string | null {
   return URL.parse(address)?.hostname.replace(/\.$/, '') || null
 }
 
-/** The same for the authority part alone. Read as https, since the rules parse hosts of few schemes. */
+/** The host of an authority. Parsed as https, because the rules parse hosts for few schemes only. */
 export const hostIn = (authority: string): string | null => hostOf(`https://${authority}`)
 
-/** Top-level domains that cannot be registered but are used for hosts all the same. */
+/** Top-level domains that cannot be registered but are used for hosts. */
 const RESERVED = ['example', 'onion', 'internal', 'local', 'localhost']
 const ENDINGS = new Set([...TOP_LEVEL.map((ending) => hostIn(ending) ?? ending), ...RESERVED])
 

@@ -1,8 +1,8 @@
 import { byLookAlike, toLatin } from './injection/confusables'
 
 /**
- * Latin letters, each with the letters of other scripts that look like it. Mostly capitals: their lower-case forms
- * often look like another letter or like none, so lower-casing the text first would miss them.
+ * Latin letters, each with the letters of other scripts that look like it. Mostly capitals, because their lower-case
+ * forms often look like another letter or like none, so lower-casing the text first would miss them.
  */
 const DRAWN = byLookAlike(`
   AАΑᎪꓮⲀ BВΒᏴꓐⲂ CСϹᏟꓚⲤ DᎠꓓĐÐ EЕΕᎬꓰ FϜꓝ GԌᏀꓖ HНΗᎻꓧⲎĦ IІΙӀᏆꓲⲒ JЈᎫꓙ KКΚᏦꓗⲔ LᏞꓡŁ MМΜᎷꓟⲘ NΝꓠ OОΟՕꓳⲞØ PРΡᏢꓑⲢ
@@ -17,10 +17,10 @@ for (const row of ROWS) {
 }
 
 const OTHERS = /[^\p{ASCII}]/gu
-/** Flags with something between them stand for countries; only adjacent flags may spell a word. */
+/** Separated flags represent countries. Only adjacent flags may spell a word. */
 const LISTED_FLAGS = /(\p{RI}{2})[^\p{L}\p{N}\p{RI}]+(?=\p{RI}{2})/gu
 
-/** Replaces every letter by the Latin letter it looks like; capitals stay capitals. */
+/** Replaces every letter with the Latin letter it looks like. Capitals stay capitals. */
 export const asDrawn = (text: string): string =>
   text.replace(LISTED_FLAGS, '$1 #### ').replace(OTHERS, (letter) => {
     const small = letter.toLowerCase()
@@ -32,11 +32,11 @@ export const asDrawn = (text: string): string =>
 export const STROKE = 'ǀ'
 
 const WORD = /[\p{L}\p{N}|]+/gu
-/** A word with a small letter. In a word of mixed case a capital I may stand for l, and an l after a capital for I. */
+/** Matches words with a lower-case letter. In mixed-case words, a capital I may be l, and an l after a capital I. */
 const MIXED = /\p{Ll}/u
 const STROKES = /(?<=\p{L})[I1|]|[I1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 const ONES = /(?<=\p{L})[1|]|[1|](?=\p{L})|(?<=\p{Lu})l(?!\p{Ll})/gu
 
-/** Replaces every character that may be read as I or as l by {@link STROKE}. */
+/** Replaces every character that may be read as I or as l with {@link STROKE}. */
 export const withStrokes = (text: string): string =>
   text.replace(WORD, (word) => word.replace(MIXED.test(word) && /\p{L}I|II/u.test(word) ? STROKES : ONES, STROKE))

@@ -1,6 +1,6 @@
 /** Splits text into sentences and content words, for search and summaries that need no model. */
 
-/** The sentences of a text, in order and trimmed; a line break also ends a sentence. */
+/** The sentences of a text, in order and trimmed. A line break also ends a sentence. */
 export const sentencesOf = (text: string): string[] =>
   text
     .split(/(?<=[.!?。！？])\s+|\n+/)
@@ -18,7 +18,7 @@ const STOP = new Set(
 /** Whether a lower-case English word is a stop word, such as `the` or `of`. */
 export const isStopWord = (word: string): boolean => STOP.has(word)
 
-/** A text in which letters are compared in any case: `İ` is `i`, `ß` is `ss`, and a sigma at an end is one. */
+/** Folds case for comparisons: `İ` becomes `i`, `ß` becomes `ss`, and a final sigma a normal one. */
 export const folded = (text: string): string =>
   text
     .normalize('NFC')
@@ -27,13 +27,13 @@ export const folded = (text: string): string =>
     .replace(/i\u0307/g, 'i')
     .replaceAll('ς', 'σ')
 
-/** Lower-case words without stop words; common endings are cut so that `orders` finds `order`. Marks are part of a word. */
+/** Lower-case words without stop words. Cuts common endings, so that `orders` finds `order`. Keeps combining marks. */
 export const contentWords = (text: string): string[] =>
   (folded(text).match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? []).filter((word) => !STOP.has(word)).map(stem)
 
 const stem = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word)
 
-/** The `count` sentences whose words recur most in the text, in text order; the earlier sentence wins a tie. */
+/** The `count` sentences whose words recur most in the text, in text order. The earlier sentence wins a tie. */
 export function centralSentences(sentences: readonly string[], count: number): string[] {
   const frequency = new Map<string, number>()
   for (const word of sentences.flatMap(contentWords)) frequency.set(word, (frequency.get(word) ?? 0) + 1)

@@ -1,11 +1,11 @@
-/** Table mark: the UTF-16 unit is invisible and is dropped. */
+/** Table value: the UTF-16 unit is invisible and is dropped. */
 export const UNSEEN = 0xffff
-/** Table mark: half of a surrogate pair, or a unit that reads as several; its code point goes to `plainOf`. */
+/** Table value: half of a surrogate pair, or a unit that reads as several. Pass its code point to `plainOf`. */
 export const OTHER = 0xfffe
 
 const MAX_KNOWN = 20_000
 
-/** Whether a character is invisible, or only changes how the letter before it is drawn. */
+/** Whether a character is invisible, or only modifies the previous letter. */
 export const isUnseen = (code: number): boolean =>
   code === 0xad ||
   code === 0x34f ||
@@ -20,9 +20,9 @@ export const isUnseen = (code: number): boolean =>
   (code >= 0xe0000 && code <= 0xe01ef)
 
 /**
- * Caches how characters read, so that `read`, which normalizes one character, seldom runs. `units` maps a UTF-16
- * unit to the unit it reads as, to UNSEEN or to OTHER; 0 means unknown: call `learn`. It is a bare table because
- * callers index it in their innermost loops.
+ * Caches the normalized forms of characters, so that `read`, which normalizes one character, seldom runs. `units` maps
+ * a UTF-16 unit to its normalized unit, to UNSEEN or to OTHER. 0 means unknown: call `learn`. It is a bare table
+ * because callers index it in their innermost loops.
  */
 export function createAlphabet(read: (char: string) => string) {
   const units = new Uint16Array(1 << 16)
@@ -41,7 +41,7 @@ export function createAlphabet(read: (char: string) => string) {
     return plain.length === 1 && plain.charCodeAt(0) < OTHER ? plain.charCodeAt(0) : OTHER
   }
 
-  /** How one code point reads, as a string of any length. */
+  /** The normalized form of one code point, a string of any length. */
   function plainOf(code: number): string {
     const hit = known.get(code)
     if (hit !== undefined) return hit

@@ -6,7 +6,7 @@ const MIN_OF_NEXT_LINE = 8
 const SIGNS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const NONE = 0xff
 
-/** The six-bit value of each UTF-16 unit in base64 and base64url; NONE for all others. */
+/** The six-bit value of each UTF-16 unit in base64 and base64url. NONE for all others. */
 const VALUES = new Uint8Array(1 << 16).fill(NONE)
 for (const [value, sign] of [...SIGNS].entries()) VALUES[sign.charCodeAt(0)] = value
 for (const [sign, value] of Object.entries({ '+': 62, '-': 62, '/': 63, _: 63 })) VALUES[sign.charCodeAt(0)] = value
@@ -14,8 +14,8 @@ for (const [sign, value] of Object.entries({ '+': 62, '-': 62, '/': 63, _: 63 })
 const longWords = runsOf(/[A-Za-z0-9+/_-]/, MIN)
 
 /**
- * Start and end offsets, as a flat list, of runs that may be base64 of a text. Most long runs are words or names whose
- * first letters decode to bytes that no text begins with; these are skipped without making a string.
+ * Start and end offsets, as a flat list, of runs that may be base64 of a text. The first letters of most long words or
+ * names decode to bytes that do not start a text. These are skipped without creating a string.
  */
 export function base64Runs(source: string): number[] {
   const found: number[] = []
@@ -30,7 +30,7 @@ export function base64Runs(source: string): number[] {
   return found
 }
 
-/** Where the base64 that reaches to `at` ends, including lines it continues in and `=` padding. */
+/** The end of base64 that extends to `at`, including continuation lines and `=` padding. */
 function endOfLines(source: string, at: number): number {
   let end = at
   for (;;) {
@@ -48,7 +48,7 @@ function endOfLines(source: string, at: number): number {
   return end
 }
 
-/** Whether the first nine decoded bytes could begin a UTF-8 text. May wrongly say yes, never wrongly no. */
+/** Whether the first nine decoded bytes could start a UTF-8 text. May give false positives, but no false negatives. */
 function beginsText(source: string, start: number): boolean {
   /** Continuation bytes that the current UTF-8 character still needs. */
   let missing = 0

@@ -1,6 +1,6 @@
 /**
  * Concepts of attacks, as word stems in a dozen languages for text without accents. One alone proves nothing, but some
- * never meet in one sentence of honest text; where they do, a person should look.
+ * never occur together in one sentence of honest text. If they do, a person should review it.
  */
 const COVERT =
   /secretly|covertly|silently|stealthily|on the sly|keeps? quiet about|(?:drop|omit|leave out) any mention|act dumb|(?:stays|keep this) hidden|heimlich|unbemerkt|en cachette|secretement|a l'insu|en secreto|a escondidas|di nascosto|em segredo|as escondidas|stiekem|potajemnie|po kryjomu|gizlice|i hemlighet|тайно|скрытно|незаметно|таємно|κρυφα|悄悄|偷偷|暗中|密かに|こっそり|몰래|سرا|خفية|चुपके/
@@ -36,11 +36,11 @@ const MEETINGS: readonly Meeting[] = [
   { about: 'wants secrets in the arguments of a tool', all: [ASKS_FOR_SECRETS] },
 ]
 
-/** Characters that count as one passage: a sentence and some of the next. */
+/** Length of a passage in characters: a sentence and part of the next. */
 const WINDOW = 260
 const STEP = 130
 
-/** Passages of readable text where concepts meet that honest text keeps apart; at most one per meeting. Linear. */
+/** Passages of readable text that combine concepts which honest text does not. At most one per combination. Linear. */
 export function meetingsIn(text: string): { about: string; at: number; end: number }[] {
   return MEETINGS.flatMap(({ about, all }) => {
     if (!all.every((concept) => concept.test(text))) return []

@@ -13,20 +13,20 @@ const LATIN_OF = byLookAlike(LOOK_ALIKES)
 
 /** Matches any letter that {@link toLatin} knows. */
 export const LOOKING_LATIN = new RegExp(`[${[...LATIN_OF.keys()].join('')}]`)
-/** The Latin letter that a letter of another script looks like; undefined for all others. */
+/** The Latin letter that a letter of another script looks like. Undefined for all others. */
 export const toLatin = (letter: string): string | undefined => LATIN_OF.get(letter)
 
-/** Letters that nobody needs inside a Latin word. Most Greek ones are left out: formulas mix them with Latin. */
+/** Letters never needed in a Latin word. Excludes most Greek letters, because formulas mix them with Latin. */
 const STRANGE = 'аеорсухіјѕԁһԛԝӏкмнтвοαɡաօոս'
 const MIXED = new RegExp(`[a-z]{2}[${STRANGE}]|[${STRANGE}][a-z]{2}|[a-z][${STRANGE}]{1,3}[a-z]`, 'u')
-/** Kind of each UTF-16 unit. Only where both kinds stand side by side is the slower expression tried. */
+/** Kind of each UTF-16 unit. The slower expression is only tried if both kinds are adjacent. */
 const LATIN = 1
 const LOOK_ALIKE = 2
 const KINDS = new Uint8Array(1 << 16)
 KINDS.fill(LATIN, 97, 123)
 for (const letter of STRANGE) KINDS[letter.charCodeAt(0)] = LOOK_ALIKE
 
-/** Offset at which a Latin word mixes in look-alike letters of another script; -1 when none does. */
+/** Offset of a Latin word that contains look-alike letters of another script, or -1. */
 export function mixedWordAt(text: string): number {
   let before = 0
   for (let at = 0; at < text.length; at++) {

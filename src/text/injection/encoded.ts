@@ -3,27 +3,27 @@ import { runsOf } from '../runs'
 import { base64Runs } from './base64'
 import { missingAfter, NO_TEXT } from './utf8'
 
-/** A decoded piece of text, how it was encoded, and the offset of its encoded form. */
+/** A decoded piece of text, its encoding, and the offset of its encoded form. */
 export type Decoded = { how: string; text: string; at: number }
 
 const MAX_PIECES = 200
 const MIN_CHARS = 10
 
-/** How many characters of a piece in hex are decoded first, to see whether it can be text. */
+/** Number of characters of a hex piece that are decoded first, to check whether it can be text. */
 const FIRST_OF_HEX = 12
 
 type Coding = {
   how: string
-  /** Start and end offsets of runs that could be this coding, the only places where `pattern` is tried. */
+  /** Start and end offsets of runs that could be this encoding. `pattern` is tried only there. */
   runs?: (source: string) => number[]
-  /** What every match of `pattern` contains. Most texts have none, and then `pattern` is not tried. */
+  /** Every match of `pattern` contains this. Most texts do not, and then `pattern` is not tried. */
   needs?: RegExp
   pattern: RegExp
   decode(piece: string): string | null
 }
 
 const fromBytes = (bytes: Buffer): string | null => {
-  // Text has no bytes below 9; what was never encoded mostly decodes to one within a few bytes.
+  // Text has no bytes below 9. Text that was never encoded mostly decodes to such a byte within a few bytes.
   for (let at = 0; at < bytes.length && at < 16; at++) if (bytes[at]! < 9) return null
   const text = bytes.toString('utf8')
   return text.includes('\ufffd') ? null : text
@@ -34,7 +34,7 @@ const fromCodes = (codes: readonly number[]): string | null =>
 
 const longRows = runsOf(/[\d ,]/, 35)
 
-/** Room for twelve two-digit numbers and their separators, and a unit on either side for the `\b` of the pattern. */
+/** Fits twelve two-digit numbers with separators, and one more unit on either side for the `\b` of the pattern. */
 const numberRows = (source: string): number[] =>
   longRows(source).map((at, place) => (place % 2 === 0 ? Math.max(0, at - 1) : Math.min(source.length, at + 1)))
 
@@ -100,7 +100,7 @@ const CODINGS: readonly Coding[] = [
 
 const bytesOfHex = (piece: string): Buffer => Buffer.from(piece.replace(/\\x|0x|[^0-9a-fA-F]/g, ''), 'hex')
 
-/** Whether the first bytes of a piece can begin a text; most numbers are ruled out without decoding the whole. */
+/** Whether the first bytes of a piece can start a text. Rules out most numbers without decoding everything. */
 function hexBeginsText(piece: string): boolean {
   let missing = 0
   for (const byte of bytesOfHex(piece.slice(0, FIRST_OF_HEX))) {
@@ -110,7 +110,7 @@ function hexBeginsText(piece: string): boolean {
   return true
 }
 
-/** Whether a decoded string reads as words: mostly letters and white space, without control characters. */
+/** Whether a decoded string is probably words: mostly letters and white space, without control characters. */
 function isText(text: string | null): text is string {
   if (text === null || text.length < MIN_CHARS) return false
   let letters = 0
@@ -121,7 +121,7 @@ function isText(text: string | null): text is string {
   return letters >= text.length * 0.75
 }
 
-/** Every stretch of encoded text, decoded. Each coding looks at each stretch once, so time is linear. */
+/** Decodes every stretch of encoded text. Each encoding reads each stretch once, so the time is linear. */
 export function decodedPieces(source: string): Decoded[] {
   const found: Decoded[] = []
   for (const { how, needs, runs, pattern, decode } of CODINGS) {
@@ -139,7 +139,7 @@ export function decodedPieces(source: string): Decoded[] {
   return found
 }
 
-/** Text in Unicode tag characters, which no screen shows; null for none. Flags of regions, also tags, are ignored. */
+/** Text in Unicode tag characters, which are invisible, or null. Ignores flags of regions, which also use tags. */
 export function tagText(source: string): { text: string; at: number } | null {
   const bare = source.replace(/\u{1f3f4}[\u{e0020}-\u{e007f}]{2,8}/gu, '')
   const tags = bare.match(/[\u{e0001}-\u{e007f}]/gu)

@@ -13,14 +13,14 @@ import { type Views, viewsIn, viewsOf } from './views'
 import { TELLING } from './vocabulary'
 
 export type InjectionFinding = {
-  /** `block` is an attempt; `doubt` is something a person should look at. */
+  /** `block` is an attempt. `doubt` should be reviewed by a person. */
   severity: 'block' | 'doubt'
   rule: string
   /** A clause that continues after “it”, such as `asks for hidden instructions`. */
   about: string
   /** How it was written: `plain`, `base64`, `look-alike letters`, … */
   via: string
-  /** UTF-16 offset at which it begins. */
+  /** UTF-16 offset of its start. */
   at: number
   line: number
   excerpt: string
@@ -32,14 +32,14 @@ const LATIN_RULES = [...RULES, ...FOREIGN_RULES]
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3040-\ud7ff]/
 const MAX_FINDINGS = 20
 const EXCERPT_CHARS = 100
-/** How many encodings inside one another are decoded. */
+/** Maximum nesting of encodings that are decoded. */
 const MAX_DEPTH = 2
 
 /**
- * Finds what in a text tries to command an engine, and what is hidden from readers; at most 20 findings. Honest talk
- * about prompts and attacks passes: what is quoted, forbidden or reported of others. Linear in the text's length.
- * `within` limits the search for plain words to these stretches, in offsets of the readable text; disguised, encoded
- * and hidden text is looked for everywhere.
+ * Finds attempts in a text to command an engine, and text hidden from readers. At most 20 findings. Honest talk about
+ * prompts and attacks passes: quotations, prohibitions and reports about others. Linear in the text's length. `within`
+ * limits the search for plain words to these stretches, in offsets of the readable text. Disguised, encoded and hidden
+ * text is searched everywhere.
  */
 export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
   const found = scan(source, 0, within)
@@ -64,7 +64,7 @@ function scan(source: string, depth: number, within?: readonly Stretch[]): Found
   return found
 }
 
-/** What the rules find in the text as it stands, with look-alikes and digits read as letters, and in rot13. */
+/** Rule findings in the text itself, with look-alikes and digits read as letters, and in rot13. */
 function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
   const found: Found[] = []
   for (const part of within ? allAround(plain, within) : [plain]) {
@@ -105,17 +105,17 @@ function byRules(view: View, rules: readonly Rule[], via: string, length: number
 }
 
 /**
- * Characters in one part of a text. A match of up to this length lies within two neighbouring parts; the longest of
- * fixed length, an image that carries data away in its address, has 429.
+ * Number of characters in one part of a text. A match of up to this length lies within two adjacent parts. The longest
+ * match of fixed length, an image that leaks data in its address, has 429.
  */
 const PART = 480
-/** How many characters behind its end a match may look at. */
+/** Maximum number of characters that a match may look ahead. */
 const BEYOND = 120
 const grams = roomForGrams()
 
-/** The rules whose needed words are in two neighbouring parts of a text, and the range to search; mostly few. */
+/** The rules whose required words are in two adjacent parts of a text, and the range to search. Usually few. */
 function requestedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
-  // What a text must contain for each rule to match, read from the patterns on first use.
+  // The required text of each rule, derived from the patterns on first use.
   const all = ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
   const starts = new Int32Array(all.length).fill(-1)
   const ends = new Int32Array(all.length)
@@ -195,7 +195,7 @@ const doubtful = (about: string, at: number, length: number): Found => ({
   end: at + length,
 })
 
-/** Attempts in encoded text, reported where the encoded form stands. */
+/** Attempts in encoded text, reported at the position of the encoded form. */
 function inEncoded(source: string, depth: number): Found[] {
   return decodedPieces(source).flatMap(({ how, text, at }) =>
     scan(text, depth + 1)
@@ -209,7 +209,7 @@ function inEncoded(source: string, depth: number): Found[] {
   )
 }
 
-/** One finding per rule and place; blocks before doubts, then in the order of the text. */
+/** One finding per rule and position: blocks before doubts, then in text order. */
 function distinct(found: readonly Found[]): Found[] {
   const byPlace = new Map<string, Found>()
   for (const one of found) {
@@ -227,7 +227,7 @@ const lineOf = (source: string, at: number): number => {
   return line
 }
 
-/** How many characters before and after a match are read to see who says it. */
+/** Number of characters before and after a match that are read to determine who says it. */
 const BEFORE = 160
 const AFTER = 120
 
@@ -237,24 +237,24 @@ const CUE =
 const NEGATION =
   /\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|can not|could not|won't|will not|would not|refuses? to|refusing to|declines? to|avoid|without|not to|nobody may|no one may|may not|shall not|nor|rather than|instead of|isn't|is not|does not|doesn't|did not|didn't|forbidden to|prohibited from|prevents? (?:\w+ ){0,3}from|unable to|not allowed to|neither|protects? against|guards? against|against|resists?|stops? (?:\w+ ){0,3}from|keeps? (?:\w+ ){0,3}from|blocks?)(?: (?!hesitate|fail|forget|worry|afraid|hold|stop|refuse|be)[\w'-]+){0,4} $/
 
-/** Ends where the match begins: `attackers who try to …`, `a request to …`. */
+/** Ends at the start of the match: `attackers who try to …`, `a request to …`. */
 const REPORTED =
   /\b(?:requests?|attempts?|demands?|orders?|invitations?|efforts?|tries|trying|tried|attempting|attempted|tricks?|tricked|tricking|coax(?:es|ed|ing)?|persuad(?:e|es|ed|ing)|convinc(?:e|es|ed|ing)|pressur(?:e|es|ed|ing)|manipulat(?:e|es|ed|ing)|urg(?:es|ed|ing)|beg(?:s|ged|ging)|lur(?:e|es|ed|ing)|caus(?:e|es|ed|ing)|gets?|getting|designed|aims?|seeks?|wants?|used|meant|intended)\b[^.!?;:]{0,40}\b(?:to|into|at|that|which|who|and|or) (?:[\w'-]+ ){0,2}$/
 /** `if someone asks you to …`. */
 const CONDITION =
   /\b(?:if|when|whenever|should|where|in case|once|unless|messages?|texts?|e-?mails?|pages?|users?|someone|anyone|people|content|inputs?|documents?|prompts?|customers?|students?|attackers?|that|which|who)\b[^.!?;,:]{0,60}\b(?:asks?|asked|asking|tells?|told|telling|says?|wants?|requests?|instructs?|instructing|orders?|urges?|demands?|tries|trying|attempts?|attempting|claims?|claiming)\b(?: (?:you|the (?:assistant|model|bot|agent|ai|engine)|it|them|a model|an ai|us|a chatbot|an assistant))? ?(?:to|that|you should) (?:[\w'-]+ ){0,2}$/
-/** `participants were told to …` reports; `you were told to …` speaks to the engine. */
+/** `participants were told to …` reports, but `you were told to …` addresses the engine. */
 const NOTICE =
   /(?<!\b(?:you|assistant|model|ai|agent|bot|system|it) )\b(?:was|were|is|are|been|being) (?:told|asked|instructed|ordered|urged) to (?:[\w'-]+ ){0,2}$/
-/** `please …`: the sentence speaks to its reader after all. */
+/** `please …` means that the sentence addresses its reader. */
 const ADDRESSED = /\b(?:i|we|please|kindly)\b[^.!?;:]{0,30}$/
-/** The words behind the match call it an attack: `… attacks`, `… is a classic jailbreak`. */
+/** Words after the match that call it an attack: `… attacks`, `… is a classic jailbreak`. */
 const NAMED_AFTER =
   /^["'`]?[^.!?]{0,30}(?:\b(?:attacks?|injections?|attempts?|is (?:a|an|the) (?:classic|known|typical|common|famous|example|attack|prompt injection|jailbreak|red flag)|are (?:classic|known|typical|common|attacks?|refused|blocked|rejected|signs)|must be (?:refused|declined|reported|rejected|flagged)|should be (?:refused|declined|reported|rejected|flagged)|style attacks?|requests? are)\b)/
 
 /**
- * Whether a match is quoted, forbidden or reported of others, and not said to the engine. With `negated` the match
- * itself says "do not", so a negation before it does not clear it.
+ * Whether a match is quoted, forbidden or reported about others, and does not address the engine. With `negated` the
+ * match itself says "do not", so a negation before it does not clear it.
  */
 function isOnlyMentioned(text: string, start: number, end: number, negated: boolean): boolean {
   const from = Math.max(0, start - BEFORE)
@@ -280,7 +280,7 @@ function isQuoted(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - BEFORE), start)
   const after = text.slice(end, end + AFTER)
   return MARKS.some((mark) => {
-    // An apostrophe inside a word is no quotation mark.
+    // An apostrophe inside a word is not a quotation mark.
     const opens = mark === "'" ? (before.match(/(?<![a-z])'|'(?![a-z])/g) ?? []).length : before.split(mark).length - 1
     return opens % 2 === 1 && after.includes(mark)
   })

@@ -4,7 +4,7 @@ type Patterns = readonly RegExp[]
 const override = (of: Patterns) => rules('override', 'asks to set earlier instructions aside', of)
 const reveal = (of: Patterns) => rules('reveal', 'asks for hidden instructions', of)
 
-/** Rules for other languages, on text without accents. They exclude negations, which `mention.ts` reads in English. */
+/** Rules for other languages, on text without accents. They exclude negations: `index.ts` knows only English ones. */
 export const FOREIGN_RULES = [
   ...override([
     /(?<!(?:nie|niemals|nicht) )\b(?:ignorier(?:e|en|t)?|missachte|vergiss|vergesst|verwirf|umgehe|ubergehe|uberschreibe|beachte|befolge|halte dich)\b(?: sie| nicht(?: mehr)?| an| bitte| ab sofort| jetzt)*(?: alle?[nrs]?| samtliche[nr]?| jegliche| die| deine[nr]?| ihre[nr]?| meine)* (?:vorherigen?|vorigen?|bisherigen?|fruheren?|obigen?|vorangegangenen?|ursprunglichen?|deine[nr]?|systemeigenen?|internen?) ?(?:\w+ )?(?:anweisung(?:en)?|instruktion(?:en)?|regeln?|vorgaben?|richtlinien?|befehle?|system ?-?(?:prompt|anweisungen)|sicherheits\w+)/g, // de
@@ -30,7 +30,7 @@ export const FOREIGN_RULES = [
   ]),
 ]
 
-/** The same in other scripts; not tried on text in Latin letters alone. */
+/** Rules for other scripts. Not tried on purely Latin text. */
 export const OTHER_SCRIPT_RULES = [
   ...override([
     /(?<!не )(?<!никогда не )(?:игнорируи(?:те)?|проигнорируи(?:те)?|забудь(?:те)?|отмени(?:те)?|пренебрегаи(?:те)?|не (?:следуи|соблюдаи)(?:те)?|ігноруи(?:те)?)[^.!?]{0,40}(?:предыдущи|прежни|вышеуказанн|выше|системн|своих|исходн|изначальн|попередні|прошл)[^.!?]{0,25}(?:инструкци|правил|указани|команд|директив|ограничени|інструкці)/g, // ru

@@ -6,8 +6,8 @@ const DOUBLE = '“”„«»「」‹›'
 const SINGLE = '‘’‚´'
 
 /**
- * How a character reads: compatibility forms resolved, no accents, case folded in full (`ß` as `SS`, a final `ς` as
- * `Σ`); white space becomes a blank.
+ * The readable form of a character: compatibility forms resolved, no accents, case fully folded (`ß` as `ss`, a final
+ * `ς` as `σ`). White space becomes a blank.
  */
 const read = (char: string): string =>
   /^[\t-\r \u00a0\u2028\u2029]$/.test(char)
@@ -23,17 +23,17 @@ const read = (char: string): string =>
 
 const { units: UNITS, learn, plainOf } = createAlphabet(read)
 
-/** Spare room for characters that expand: U+FDFA becomes eighteen. */
+/** Spare room for characters that expand. U+FDFA becomes eighteen characters. */
 const MAX_EXPANDED = 64
 
-/** Scratch buffer for the characters of the result; reused between calls. */
+/** Scratch buffer for the characters of the result, reused between calls. */
 let room = new Uint16Array(1 << 13)
 
-/** How long the buffer that a caller lends for `offsets` should be. */
+/** Required length of the buffer that a caller lends as `offsets`. */
 export const offsetsFor = (source: string): number => source.length + MAX_EXPANDED
 
 /**
- * Normalizes a text: invisible characters dropped, each run of white space one blank, letters lower case without
+ * Normalizes a text: drops invisible characters, collapses white space to one blank, and lower-cases letters without
  * accents. Linear. A caller that needs `at` only until it reads the next text can lend a buffer as `offsets`.
  */
 export function readable(source: string, offsets = new Int32Array(offsetsFor(source))): View {

@@ -20,7 +20,7 @@ export type Rule = {
   about: string
   /** Matched against readable text. Its gaps are bounded, so that matching stays linear. */
   pattern: RegExp
-  /** The pattern itself says "do not", so a negation before the match does not clear it. */
+  /** The pattern itself contains "do not", so a negation before the match does not clear it. */
   negated?: true
 }
 

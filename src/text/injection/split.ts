@@ -5,7 +5,7 @@ const LINKS = 'all|any|of|the|your|my|these|those|other|every|me|us|its|hidden|f
 const PRIORS = 'previous|prior|above|earlier|preceding|system|original|initial|developer|safety|hidden|secret|your'
 const THINGS =
   'instructions|instruction|rules|rule|orders|prompts|prompt|guidelines|directives|commands|guardrails|message'
-/** Words of one kind in a row; `your` is of two kinds. */
+/** Maximum number of consecutive words of one kind. `your` is of two kinds. */
 const REPEATED = 8
 const PHRASE = new RegExp(`(?:${VERBS})(?:${LINKS}){0,${REPEATED}}(?:${PRIORS}){1,${REPEATED}}(?:${THINGS})`, 'g')
 const backwards = (words: string): string =>
@@ -20,8 +20,8 @@ const PHRASE_BACKWARDS = new RegExp(
 const WORD = new RegExp(`${VERBS}|${LINKS}|${PRIORS}|${THINGS}`, 'g')
 
 /**
- * A joint is where two words of a phrase meet. By three letters, of five bits each: whether they end the word before a
- * joint or begin the one behind it; 1 for phrases written forwards, 2 for those written backwards.
+ * A joint is where two words of a phrase meet. Indexed by three letters of five bits each: whether they end the word
+ * before a joint or start the word after it. 1 for phrases written forwards, 2 for phrases written backwards.
  */
 const BEFORE = new Uint8Array(1 << 15)
 const BEHIND = new Uint8Array(1 << 15)
@@ -34,11 +34,11 @@ mark(PRIORS, THINGS, 1)
 mark(backwards(THINGS), backwards(PRIORS), 2)
 
 const JOINT = new RegExp(`(?:${PRIORS})(?:${THINGS})|(?:${backwards(THINGS)})(?:${backwards(PRIORS)})`)
-/** Letters on either side of a joint that its two words may take, and that a whole phrase may take. */
+/** Maximum letters on either side of a joint, for its two words and for a whole phrase. */
 const NEAR = 12
 const REACH = 160
 
-/** Places that look like a joint: `at` is the offset of the third letter after it, `before` the letters up to it. */
+/** Possible joints. `at` is the offset of the third letter after a joint, `before` the number of letters up to it. */
 function jointsIn(text: string): { at: number; before: number }[] {
   const joints: { at: number; before: number }[] = []
   let last = 0
@@ -54,7 +54,7 @@ function jointsIn(text: string): { at: number; before: number }[] {
   return joints
 }
 
-/** The last `upTo` letters up to `at` and the first `behind` letters after it; all other characters are skipped. */
+/** The last `upTo` letters up to `at` and the first `behind` letters after it, skipping all other characters. */
 function lettersAround(text: string, at: number, upTo: number, behind: number): string {
   let letters = ''
   for (let place = at; place >= 0 && letters.length < upTo; place--) {
@@ -70,8 +70,8 @@ function lettersAround(text: string, at: number, upTo: number, behind: number): 
 const isLatin = (code: number): boolean => code >= 97 && code <= 122
 
 /**
- * Finds attack phrases that are broken up (`i g n o r e`, `igno-re prev ious`), run together or written backwards.
- * Phrases in whole words are left to the rules, which also see whether they are only mentioned.
+ * Finds attack phrases that are broken up (`i g n o r e`, `igno-re prev ious`), run together or written backwards. The
+ * rules handle phrases in whole words, because they also recognise mere mentions.
  */
 export function splitPhrases(view: View, source: string): { how: string; at: number; end: number }[] {
   const joints = jointsIn(view.text).filter(({ at }) => JOINT.test(lettersAround(view.text, at, NEAR + 3, NEAR - 3)))

@@ -1,11 +1,11 @@
 import { unitsOf } from '../runs'
 
-/** Making strings of UTF-16 units, and telling letters by their unit. */
+/** Creates strings of UTF-16 units, and recognises letters by their unit. */
 
-/** Scratch buffer for text of eight bits a unit; reused between calls. */
+/** Scratch buffer for text of eight bits per unit, reused between calls. */
 let bytes = Buffer.alloc(1 << 13)
 
-/** The string of the first `length` units. Eight bits a unit where possible: regular expressions are faster on it. */
+/** The first `length` units as a string. Eight bits per unit if possible, because that makes matching faster. */
 export function madeOf(units: Uint16Array, length: number): string {
   if (length > bytes.length) bytes = Buffer.alloc(length)
   let all = 0
@@ -18,5 +18,5 @@ export function madeOf(units: Uint16Array, length: number): string {
   return bytes.toString('latin1', 0, length)
 }
 
-/** Whether a unit is a letter of any script. For readable text, which is lower case: ASCII capitals are not letters. */
+/** Whether a unit of readable text, which is lower case, is a letter of any script. ASCII capitals are not letters. */
 export const isLetter = unitsOf(/[^\P{L}A-Z]/u)

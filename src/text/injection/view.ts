@@ -1,15 +1,15 @@
 import { LOOKING_LATIN, toLatin } from './confusables'
 import { isLetter, madeOf } from './units'
 
-/** A text made readable; `at` has for each of its UTF-16 units the offset in the original. */
+/** A text made readable. `at` contains the original offset of each of its UTF-16 units. */
 export type View = {
   text: string
   at: Int32Array
-  /** Whether invisible characters were dropped. Only the view of `readable` says so, not those made from it. */
+  /** Whether invisible characters were dropped. Set only by `readable`, not in derived views. */
   hides?: boolean
 }
 
-/** A view in which some words were rewritten, and where these stand. */
+/** A view in which some words were rewritten, with their positions. */
 export type Rewritten = View & { changed: readonly Stretch[] }
 /** Part of a readable text, in its offsets. */
 export type Stretch = { start: number; end: number }
@@ -18,13 +18,13 @@ export type Stretch = { start: number; end: number }
 const MAX_LETTERS = 40
 const OTHERS = /[\u00a0-\uffff]/g
 
-/** Kinds of units, to find words that mix scripts. */
+/** Kinds of units, used to find words that mix scripts. */
 const LATIN = 1
 const LOOKS_LATIN = 2
 const BOTH = LATIN | LOOKS_LATIN
 const OTHER_PART = 4
 const NO_PART = 8
-/** Kind of each UTF-16 unit; 0 until it was looked up. */
+/** Kind of each UTF-16 unit. 0 until the first lookup. */
 const SCRIPTS = new Uint8Array(1 << 16)
 function scriptOf(code: number): number {
   if (code >= 97 && code <= 122) SCRIPTS[code] = LATIN
@@ -33,7 +33,7 @@ function scriptOf(code: number): number {
   return SCRIPTS[code]!
 }
 
-/** The text with look-alike letters of other scripts made Latin, in words that mix scripts; null for no change. */
+/** The text with look-alike letters of other scripts made Latin, in words that mix scripts. Null if nothing changes. */
 export function latinized({ text, at }: View): Rewritten | null {
   if (!LOOKING_LATIN.test(text)) return null
   const { out, changed } = rewritten(text, mixedWords(text), (word) =>
@@ -47,7 +47,7 @@ function mixedWords(text: string): Stretch[] {
   const words: Stretch[] = []
   let start = 0
   let held = 0
-  // One step beyond the end, to close the last word.
+  // One step past the end, to close the last word.
   for (let at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : 0
     const kind = SCRIPTS[code] || scriptOf(code)
@@ -60,7 +60,7 @@ function mixedWords(text: string): Stretch[] {
   return words
 }
 
-/** Rewrites the given words of a text; `changed` has those that came out different. */
+/** Rewrites the given words of a text. `changed` contains those that became different. */
 function rewritten(
   text: string,
   words: readonly Stretch[],
@@ -81,10 +81,10 @@ function rewritten(
   return { out: done === 0 ? text : out + text.slice(done), changed }
 }
 
-/** Characters on either side of a stretch that a rule may need to see. */
+/** Number of characters on either side of a stretch that a rule may need. */
 const AROUND = 240
 
-/** The parts of a view around stretches, which come in order; parts that would overlap are merged. */
+/** The parts of a view around ordered stretches. Merges parts that would overlap. */
 export function allAround(view: View, stretches: readonly Stretch[]): View[] {
   const wide: Stretch[] = []
   for (const { start, end } of stretches) {
@@ -102,7 +102,7 @@ function around({ text, at }: View, { start, end }: Stretch): View {
   return { text: text.slice(from, to), at: at.subarray(from, to) }
 }
 
-/** The parts of a rewritten view around changed words that match `interest`; all else was read in the view `before`. */
+/** The parts of a rewritten view around changed words that match `interest`. The view `before` contained the rest. */
 export function changedParts(view: Rewritten, before: View, interest: RegExp): View[] {
   const parts: View[] = []
   let start = -1
@@ -135,20 +135,20 @@ function wordAround(text: string, index: number): { text: string; start: number;
   return { text: text.slice(start, end), start, end }
 }
 
-/** By UTF-16 unit: the letter that a digit or sign stands for; 0 for all others. */
+/** By UTF-16 unit: the letter that a digit or sign represents. 0 for all others. */
 const MEANT = new Uint8Array(1 << 16)
 for (const [sign, letter] of '0o 1i 3e 4a 5s 7t 8b 9g @a $s !i |i +t €e £l'.split(' ')) {
   MEANT[sign!.charCodeAt(0)] = letter!.charCodeAt(0)
 }
-/** The usual digits and signs for letters; a text without any of them is not rewritten. */
+/** The usual digits and signs for letters. A text without any of them is not rewritten. */
 const FIGURE = /[0134579@$!|]/
-/** A letter next to a digit or sign: every word that holds both has such a pair. */
+/** A letter next to a digit or sign. Every word that contains both has such a pair. */
 const BESIDE = /[a-z][0-9@$!|+€£]|[0-9@$!|+€£][a-z]/g
 const IN_WORD = new Uint8Array(1 << 16)
 IN_WORD.fill(1, 97, 123)
 for (const sign of '0123456789@$!|+€£') IN_WORD[sign.charCodeAt(0)] = 1
 
-/** The text with digits and signs inside words read as letters (`1gn0r3` is `ignore`); null when nothing changes. */
+/** The text with digits and signs inside words read as letters (`1gn0r3` is `ignore`). Null if nothing changes. */
 export function unleeted({ text, at }: View): Rewritten | null {
   if (!FIGURE.test(text)) return null
   const { out, changed } = rewritten(text, wordsInFigures(text), inLetters)
@@ -178,17 +178,17 @@ function wordsInFigures(text: string): Stretch[] {
   return words
 }
 
-/** Rot13 of words that attacks need, for rules, prompts or secrets; a text without any of them is not rotated. */
+/** Rot13 of words that attacks need, for rules, prompts or secrets. A text without any of them is not rotated. */
 const ROTATED =
   /cebzcg|vafgehpgvba|ehyr|thvqryvar|qverpgvir|thneqenvy|erfgevpgvba|cnffjbeq|perqragvny|xrlf|frperg|pbafgenvag|svygre/
 
-/** The text in rot13; null where that cannot be an attack. */
+/** The text in rot13. Null if that cannot be an attack. */
 export const rotated = ({ text, at }: View): View | null =>
   ROTATED.test(text)
     ? { text: text.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97)), at }
     : null
 
-/** Only the Latin letters of a view, side by side. */
+/** Only the Latin letters of a view, without gaps. */
 export function squeezed({ text, at }: View): View {
   const units = new Uint16Array(text.length)
   const offsets = new Int32Array(text.length)

@@ -2,7 +2,7 @@ import { remember } from '../runs'
 import { offsetsFor, readable } from './readable'
 import { latinized, type Rewritten, unleeted, type View } from './view'
 
-/** A text made readable, then with look-alikes made Latin, then with digits read as letters; null for no change. */
+/** A text made readable, then with look-alikes in Latin, then with digits read as letters. Null if nothing changes. */
 export type Views = { plain: View; latin: Rewritten | null; letters: Rewritten | null }
 
 export const viewsIn = (source: string): Views => viewsFrom(readable(source))
@@ -20,7 +20,7 @@ function viewsFrom(plain: View): Views {
   }
 }
 
-/** Scratch buffer for the offsets of the text being read; reused between texts. */
+/** Scratch buffer for the offsets of the current text, reused between texts. */
 let offsets = new Int32Array(1 << 13)
 
 /** Cached for the last text, because several checks read the same one in a row. Valid until the next text is read. */

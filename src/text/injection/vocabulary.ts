@@ -17,7 +17,7 @@ export const RULES_WORD =
   'restrictions?|guardrails?|safeguards?|programming|training|messages?|policies|policy|limits|limitations|' +
   'system text|briefing|polic(?:y|ies)'
 
-/** Lookahead: the instructions are not those found in a document, which one should ignore. */
+/** Lookahead: the instructions are not those found in a document, which may be ignored. */
 export const OF_DATA =
   '(?! (?:(?:that|which) (?:appear|are (?:found|hidden|embedded|contained|written)|come|it contains|may)|found|inside|in (?:the|a|an|any|this|that|these|tool|web|user)|' +
   'within|embedded|contained|hidden in|written in|it contains|buried|placed|from (?:the |a |an |any )?(?:document|page|e-?mail|web|file|tool|text|attachment|customer|quoted|repository|issue)))'
@@ -45,6 +45,6 @@ const SINK =
   'this (?:url|address|endpoint|webhook|server)|an? image (?:url|link|tag)|query (?:string|parameter)'
 export const TO_SINK = `${GAP}(?:to|at|via|through|into|in|with|on)${NEAR} ?(?:${SINK})`
 
-/** Beginnings of the words that rules look for. A disguise that hides none of them need not be read. */
+/** Prefixes of the words that rules search for. A disguise that hides none of them need not be read. */
 export const TELLING =
   /^(?:ignor|disreg|forget|bypass|overr|circumv|neglect|disobey|violat|nullif|unlearn|discard|dismiss|abandon|cancel|previous|prior|above|earlier|preced|initial|origin|system|develop|safe|hidden|secret|instruct|direct|rule|guid|prompt|command|order|constrain|restrict|guard|program|messag|polic|limit|reveal|show|print|output|repeat|display|disclos|leak|expos|dump|tell|send|forward|exfil|password|credential|key|mode|filter|unrestrict|unfilter|jailbreak|dan|pretend|disabl|turn|everything|all|answer|refus|new|follow|obey)/

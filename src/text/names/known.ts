@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Which words are given or family names somewhere, words for streets, or places: a table of bits for each, that
- * `training/known-tables.ts` makes from the lists of the `@faker-js/faker` package. Any other word is taken for
- * one in two of a hundred cases.
+ * Words that are given or family names in some country, street words, or places, in one bit table each.
+ * `training/known-tables.ts` generates the tables from the lists of the `@faker-js/faker` package. Any other word is
+ * found in a table in two percent of cases.
  */
 export const KNOWN_FILE = join(import.meta.dir, 'known.bin')
 
@@ -15,7 +15,7 @@ export const TABLES = ['given', 'family', 'street', 'place'] as const
 
 let tables: Buffer | undefined
 
-/** Reads the tables ahead of the first text. Throws Error when the installation is broken. */
+/** Reads the tables before the first text. Throws Error when the installation is broken. */
 export function knownNames(): Buffer {
   if (tables) return tables
   const bytes = readFileSync(KNOWN_FILE)
@@ -24,16 +24,16 @@ export function knownNames(): Buffer {
   return bytes
 }
 
-/** The place of a word's bit in a table, from its {@link hashOf}. */
+/** The position of a word's bit in a table, from its {@link hashOf}. */
 export const bitOf = (hash: number): number => hash >>> (32 - BITS)
 
 /** Whether a word, by its hash, is a given name (1), a family name (2), both (3) or neither (0). */
 export const knownAs = (tables: Buffer, hash: number): number => bitsOf(tables, hash, 0)
 
-/** Whether a word, by its hash, is one for streets (1), a place (2), both (3) or neither (0). */
+/** Whether a word, by its hash, is a street word (1), a place (2), both (3) or neither (0). */
 export const placeAs = (tables: Buffer, hash: number): number => bitsOf(tables, hash, 2 * TABLE_BYTES)
 
-/** The word's bits in the table at `from` and the one behind it. */
+/** The word's bits in the table at `from` and in the next one. */
 function bitsOf(tables: Buffer, hash: number, from: number): number {
   const bit = bitOf(hash)
   const mask = 1 << (bit & 7)
@@ -42,7 +42,7 @@ function bitsOf(tables: Buffer, hash: number, from: number): number {
 }
 
 const ACCENTS = /[\u0300-\u036f]/g
-/** Scripts that write no accents, from here on or in ASCII, are spared the search for them. */
+/** Scripts from this code point on have no accents, so they skip the normalization, like ASCII words. */
 const FIRST_EASTERN = 0x2e80
 const ASCII = /^\p{ASCII}*$/u
 
@@ -54,7 +54,7 @@ export const folded = (word: string): string => {
     : lower.normalize('NFD').replace(ACCENTS, '').normalize('NFC')
 }
 
-/** FNV-1a over the UTF-16 units of `text` from `from` to `to`, finished so that every bit depends on all units. */
+/** FNV-1a over the UTF-16 units of `text` from `from` to `to`. A final mix makes all bits depend on all units. */
 export function hashOf(text: string, from = 0, to = text.length): number {
   let sum = 0x811c9dc5
   for (let at = from; at < to; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)

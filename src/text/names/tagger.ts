@@ -4,37 +4,40 @@ import { remember } from '../runs'
 import type { TextSpan } from '../schema'
 import { featuresOf, SLOTS, type Token, tokensOf } from './tokens'
 
-/** What the model finds. For each a token may begin one (an odd tag) or go on with it (the even tag behind). */
+/**
+ * The kinds of entities that the model finds. For each kind there are two tags: a token may begin an entity (odd tag)
+ * or continue it (the following even tag).
+ */
 export const KINDS = ['name', 'address'] as const
 export type Kind = (typeof KINDS)[number]
 export type Tagged = TextSpan & { kind: Kind }
 
-/** The tag of no kind; then two for each. */
+/** The tag of no kind. Then follow two for each kind. */
 export const OUTSIDE = 0
 export const TAGS = 1 + 2 * KINDS.length
 export const hasIdPrefix = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
 const isIdPrefix = (tag: number): boolean => tag % 2 === 1
 
-/** After the features' rows comes one for each tag that a token may have before it. */
+/** After the rows of the features follows one row for each possible previous tag. */
 export const SHAPE: Shape = { slots: SLOTS + TAGS, classes: TAGS }
 export const MODEL_FILE = join(import.meta.dir, 'names.bin')
 
 let model: Model | undefined
 
-/** Read with the first text or policy that needs it. Throws Error when the installation is broken. */
+/** Loaded with the first text or policy that needs it. Throws Error when the installation is broken. */
 const namesModel = (): Model => (model ??= readModel(MODEL_FILE, SHAPE))
 
-/** The names and addresses in a text, as a model sees them. Linear. */
+/** The names and addresses in a text that the model detects. Linear. */
 export function taggedIn(text: string, { rows, bias }: Model = namesModel()): Tagged[] {
   const tokens = tokensOf(text)
   return spansOf(tokens, likeliestTags(rows, bias, featuresOf(tokens)))
 }
 
-/** What the product's model finds of a kind. Cached for the last text, because several kinds are asked for in a row. */
+/** The detected entities of one kind. Cached for the last text, because several kinds are requested in a row. */
 const lastTagged = remember((text) => taggedIn(text))
 export const found = (text: string, wanted: Kind): Tagged[] => lastTagged(text).filter(({ kind }) => kind === wanted)
 
-/** The stretches that begin with a tag of beginning and go on with the one behind it. */
+/** Combines a begin tag and its continuation tags into spans. */
 function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
   const spans: { start: number; end: number; kind: Kind }[] = []
   for (const [at, { start, end }] of tokens.entries()) {
@@ -47,14 +50,14 @@ function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
 
 const NEVER = -1e9
 
-/** The tags that may stand before each: a kind only continues where it began. */
+/** The permitted previous tags of each tag: a kind only continues where it began. */
 const BEFORE: readonly (readonly number[])[] = Array.from({ length: TAGS }, (_, tag) =>
   Array.from({ length: TAGS }, (_, before) => before).filter(
     (before) => tag === OUTSIDE || isIdPrefix(tag) || before === tag || before === tag - 1,
   ),
 )
 
-/** The likeliest tags of a row of tokens, each judged with the one before it (Viterbi). `rows` are as of `SHAPE`. */
+/** The most probable tags of a token sequence, each judged with the one before (Viterbi). `rows` are as in `SHAPE`. */
 export function likeliestTags(
   rows: ArrayLike<number>,
   bias: ArrayLike<number>,

@@ -1,6 +1,6 @@
 import { folded, hashOf, knownAs, knownNames, placeAs } from './known'
 
-/** What a token looks like: the kind of its first letter, and its case where there is one. A sign is its own look. */
+/** The appearance of a token: the kind of its first letter, and its case if any. Each punctuation sign has its own. */
 const LOOK = { none: 1, lower: 2, title: 3, upper: 4, initial: 5, mixed: 6, han: 7, hangul: 8, kana: 9, other: 10 }
 const DIGITS = 20
 /** Longer numbers look the same. */
@@ -15,11 +15,11 @@ export type Token = {
   word: string
   hash: number
   look: number
-  /** What it is known as (`knownAs`); for Han and Hangul one bit for each of five stretches around it. */
+  /** Its kind of known name (`knownAs`). For Han and Hangul one bit for each of five stretches around it. */
   known: number
-  /** Whether it is a word for streets or a place (`placeAs`). */
+  /** Whether it is a street word or a place (`placeAs`). */
   place: number
-  /** Whether something is between it and the token before. */
+  /** Whether there is a gap between it and the previous token. */
   apart: boolean
 }
 
@@ -31,14 +31,14 @@ const HANGUL = /^\p{Script=Hangul}/u
 const KANA = /^[\p{Script=Katakana}\p{Script=Hiragana}ー]/u
 const LETTER = /^\p{L}/u
 const NUMBER = /^\p{N}/u
-/** Endings of a given name in languages that bend names. */
+/** Endings of a given name in inflected languages. */
 const ENDING = /(?:['’]s|s|a|em|om|owi|y|u|ie|ą|ę)$/
 
-/** The words, numbers and signs of a text; of scripts without spaces, each character. Linear. */
+/** The words, numbers and signs of a text, or each character in scripts without spaces. Linear. */
 export function tokensOf(text: string): Token[] {
   const names = knownNames()
   const tokens: Token[] = []
-  /** Most words of a text come again. */
+  /** A cache, because most words of a text recur. */
   const seen = new Map<string, Pick<Token, 'word' | 'hash' | 'look' | 'known' | 'place'>>()
   let end = -1
   for (const { 0: own, index: start } of text.matchAll(TOKEN)) {
@@ -60,7 +60,7 @@ export function tokensOf(text: string): Token[] {
   return tokens
 }
 
-/** Whether a word is written as names are in scripts with capitals. */
+/** Whether a word is written like a name in scripts with capitals. */
 export const isCapital = ({ look }: Token): boolean => look >= LOOK.title && look <= LOOK.mixed
 
 function lookOf(own: string): number {
@@ -88,7 +88,10 @@ function knownWord(names: Buffer, { word, hash, look }: Pick<Token, 'word' | 'ha
   return knownAs(names, hashOf(word.replace(ENDING, ''))) & 1
 }
 
-/** Is the syllable a family name, the two or three from it on a name, and the two up to it a given name? */
+/**
+ * Whether the syllable is a family name, the two or three syllables from it on are a name, and the two up to it a given
+ * name.
+ */
 function knownAround(names: Buffer, tokens: readonly Token[], at: number): number {
   const own = tokens[at]!.text
   const withNext = own + (tokens[at + 1]?.text ?? '')
@@ -99,7 +102,7 @@ function knownAround(names: Buffer, tokens: readonly Token[], at: number): numbe
   return isFamily | (two << 2) | (three << 4) | (upToHere << 5)
 }
 
-/** Slots of the hash table; a power of two. A quarter as many cost two of a hundred names. */
+/** Slots of the hash table, a power of two. With a quarter as many, 2 % more names are missed. */
 export const SLOTS = 1 << 18
 const PRIME = 0x01000193
 const BREAK = new Set(['.', '!', '?', '\n', ':', ';', '•', '*', '-'])
@@ -126,11 +129,11 @@ const EDGE: Token = {
 }
 const styleOf = ({ known, look }: Token): number => known * 0x20000 + look
 
-/** How near a number counts: a house number or a postal code stands a few words away. */
+/** Maximum distance of a related number: a house number or a postal code is a few words away. */
 const NUMBER_REACH = 6
 const CAPITAL_REACH = 4
 
-/** For each token, whether one of a kind is before it (1), behind it (2) or itself (4), within `reach` tokens. */
+/** For each token, whether a matching token is before it (1), after it (2) or itself (4), within `reach` tokens. */
 function around(tokens: readonly Token[], isOne: (token: Token) => boolean, reach: number): Uint8Array {
   const found = new Uint8Array(tokens.length)
   let before = Number.NEGATIVE_INFINITY
@@ -150,8 +153,8 @@ function around(tokens: readonly Token[], isOne: (token: Token) => boolean, reac
 }
 
 /**
- * The features of each token, as slots: the word, its letters and its look, what it is known as, and the same of some
- * tokens on either side. The model is trained on these numbers, so a change here needs `bun run make models`.
+ * The features of each token, as slots: the word, its letters and look, its known kinds, and the same for some adjacent
+ * tokens. The model is trained on these numbers, so a change here needs `bun run make models`.
  */
 export function featuresOf(tokens: readonly Token[]): Int32Array[] {
   const isLower = !tokens.some(({ look }) => look === LOOK.title)
@@ -167,7 +170,7 @@ export function featuresOf(tokens: readonly Token[]): Int32Array[] {
     const { hash, look, word, place } = token
     const style = styleOf(token)
     const numbers = numbersBy[at]!
-    // The model learned these two the other way round.
+    // The model was trained with these two bits swapped.
     const capitals = ((capitalsBy[at]! & 1) << 1) | ((capitalsBy[at]! & 2) >> 1)
     const begins = before === EDGE || BREAK.has(before.text) ? 1 : 0
     const features = [

@@ -2,14 +2,14 @@ import { newQuickJSWASMModule, newVariant, RELEASE_SYNC } from 'quickjs-emscript
 
 export type Expression = { source: string; flags: string }
 
-/** Thrown for an expression that this engine cannot parse; the message is half a sentence. */
+/** Thrown for an expression that this engine cannot parse. The message is half a sentence. */
 export class UnknownSyntax extends Error {
   override name = 'UnknownSyntax'
 }
 
 export type Backtracker = {
   /**
-   * Whether the expression matches; null when `isOver` ended it before, or memory ran out. `isOver` is called every ten
+   * Whether the expression matches. Null when `isOver` ended the match or memory ran out. `isOver` is called every ten
    * thousand steps, about once a millisecond.
    * @throws UnknownSyntax
    */
@@ -17,10 +17,10 @@ export type Backtracker = {
 }
 
 const PAGE_BYTES = 64 * 1024
-/** Memory limit of the engine; half of it is allocated at the start. */
+/** Memory limit of the engine. Half of it is allocated at the start. */
 const MAX_BYTES = 32 * 1024 * 1024
 const STACK_BYTES = 256 * 1024
-/** Runs inside the engine. Keeps the last expression compiled, since one is mostly tried on many texts. */
+/** Runs inside the engine. Caches the last compiled expression, which is usually tried on many texts. */
 const TESTS = `
   let [source, flags, expression] = ['', '', new RegExp('')]
   ;(newSource, newFlags, text) => {
@@ -35,8 +35,8 @@ const STOPPED = 'InternalError'
 
 /**
  * Opens an interruptible engine for backtracking expressions. The runtime's own engine cannot be interrupted: even a
- * terminated thread continues matching, perhaps for ever. `test` blocks, and comparing with a long group asks `isOver`
- * late, so use this in a process, which can be killed.
+ * terminated thread continues matching, possibly forever. `test` blocks, and a comparison with a long group delays
+ * `isOver`, so use this in a process, which can be killed.
  */
 export async function openBacktracker(): Promise<Backtracker> {
   const [initial, maximum] = [MAX_BYTES / 2 / PAGE_BYTES, MAX_BYTES / PAGE_BYTES]

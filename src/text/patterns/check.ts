@@ -3,10 +3,10 @@ import { unleeted } from '../injection/view'
 import { asDrawn, STROKE, withStrokes } from '../vendors-look-alikes'
 import data from '../vendors-names.json'
 
-/** Vendors of engines and their models as of `as_of`, in lower case; a blank stands for any separator or none. */
+/** Vendors of engines and their models as of `as_of`, in lower case. A blank represents any separator or none. */
 const NAMES = Object.values(data.vendors).flat()
 
-/** Invented names: no other word ends in one, and their plural still names the vendor. */
+/** Invented names. No other word ends in one, and their plural still names the vendor. */
 const COINED = data.coined
 
 /** Names whose plural still names the vendor. */
@@ -19,7 +19,7 @@ const WITH_VERSION = data.with_version
 const ADDED =
   'ai|api|bot|chat|code|flash|gpt|haiku|hq|inc|labs?|large|llms?|mini|ml|models?|nano|opus|plus|pro|sonnet|turbo|ultra|vision'
 
-/** Separators between the letters of a name that is spelt out: up to three blanks, dots, dashes and the like. */
+/** Separators between the letters of a name that is spelt out: up to three blanks, dots, dashes and similar. */
 const JOIN = `[^a-z0-9${STROKE}]{0,3}`
 
 const LETTER = `[a-z${STROKE}]`
@@ -32,11 +32,11 @@ const spelt = (name: string): string => [...bare(name)].map(drawn).join(JOIN)
 
 const closed = (name: string): string => [...bare(name)].map(drawn).join('')
 
-/** One capturing group per name, in order, so that the group that matched tells the name. */
+/** One capturing group per name, in order, so that the matching group identifies the name. */
 const anyOf = (names: readonly string[], written: (name: string) => string): string =>
   names.map((name) => `(${written(name)})`).join('|')
 
-/** Patterns for each list, which do not match in longer words: `metadata` and `misanthropic` name no vendor. */
+/** Patterns for each list. They do not match in longer words: `metadata` and `misanthropic` name no vendor. */
 const FORMS: readonly (readonly [readonly string[], RegExp])[] = [
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, spelt)})(?!${LETTER})`)],
   [NAMES, new RegExp(`(?<!${LETTER})(?:${anyOf(NAMES, closed)})(?:${ADDED})(?!${LETTER})`)],
@@ -62,14 +62,14 @@ const ELSEWHERE = [
   /\bgpt (?:partitions?|disks?|tables?)\b|\banthropic (?:principle|bias|reasoning)\b/g,
 ]
 
-/** Replaces such a phrase. Longer than any separator, so that the words around it do not join to a name. */
+/** Replacement for such a phrase. Longer than any separator, so that the words around it do not join to form a name. */
 const BLANKED = ' #### '
 
-/** With camel case split: `MyOpenAIRules` is `My Open AI Rules`. */
+/** Splits camel case: `MyOpenAIRules` becomes `My Open AI Rules`. */
 const camelCaseSplit = (text: string): string =>
   text.replace(/(\p{Ll})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, (letter) => `${letter} `)
 
-/** Only this many characters are searched; labels are shorter. */
+/** Number of characters searched. Labels are shorter. */
 const MAX_CHARS = 2_000
 
 /** Vendor names that a pattern is tested with. */
@@ -83,16 +83,16 @@ export type CheckedPattern =
   | { is: 'fine' | 'vendors' | 'late' }
   /** The pattern takes far longer on `text` than a rule may. */
   | { is: 'endless'; text: string }
-  /** The engine does not know the syntax; `problem` is half a sentence. */
+  /** The engine does not know the syntax. `problem` is half a sentence. */
   | { is: 'unknown'; problem: string }
 
-/** Matches the pattern with a text; null when `isOver` ended the attempt. */
+/** Matches the pattern with a text. Null when `isOver` ended the attempt. */
 export type Attempt = (text: string, isOver: () => boolean) => boolean | null
 
 /** Twice the run-time budget of rules, because machines differ in speed. */
 const MAX_MS = 100
 
-/** Lengths of test texts: the short one reveals exponential time, the long one quadratic time. */
+/** Lengths of test texts. The short one reveals exponential time, the long one quadratic time. */
 const REPEATS = [32, 2_000]
 const MAX_PIECES = 8
 
@@ -102,7 +102,7 @@ export function checkPattern(pattern: string, attempt: Attempt, budgetMs: number
   const isLate = () => ownMs() > until
   for (const text of probesFor(pattern)) {
     const isOver = patience(isLate)
-    // The engine may answer late without having asked whether it may go on.
+    // The engine may answer late without having called `isOver`.
     if (attempt(text, isOver) !== null && !isOver()) continue
     return isLate() ? { is: 'late' } : { is: 'endless', text }
   }
@@ -115,7 +115,7 @@ function patience(isLate: () => boolean): () => boolean {
   return () => isLate() || ownMs() - from > MAX_MS
 }
 
-/** Milliseconds that this thread has worked: what others do on a busy machine is not the pattern's fault. */
+/** CPU time of this thread in milliseconds, because other load on the machine is not the pattern's fault. */
 export function ownMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
@@ -130,22 +130,22 @@ function probesFor(pattern: string): string[] {
 }
 
 /**
- * The upstream vendor that a pattern names, whether in plain words, in classes and groups, or by character codes.
- * Null when it names none; a pattern that matches other words as well names none (docs/attacks.md K10).
+ * The upstream vendor that a pattern names, whether in plain words, in classes and groups, or by character codes. Null
+ * when it names none. A pattern that also matches other words names none (docs/attacks.md K10).
  */
 export function vendorMeantBy(source: string, test: (text: string) => boolean): string | null {
   return vendorNamedIn(plainly(source)) ?? TRIED.find((name) => insistsOn(name, test)) ?? null
 }
 
 function insistsOn(name: string, test: (text: string) => boolean): boolean {
-  // A pattern that matches a shorter word inside the name, such as `lama`, means that word.
+  // A pattern that matches a shorter word inside the name, such as `lama`, refers to that word.
   if (!test(name) || test(name.slice(1)) || test(name.slice(0, -1))) return false
   const needed = [...name].filter((_, index) => !test(`${name.slice(0, index)}~${name.slice(index + 1)}`))
   const others = [...name].filter((_, index) => !test(`${name.slice(0, index)}x${name.slice(index + 1)}`))
   return Math.min(needed.length, others.length) / name.length >= INSISTENT
 }
 
-/** The text of a pattern without its syntax: `\bop[e]n(?:ai)\b` becomes `openai`, `a|b` two separate words. */
+/** The text of a pattern without its syntax: `\bop[e]n(?:ai)\b` becomes `openai`, `a|b` becomes two separate words. */
 function plainly(source: string): string {
   return source
     .replace(/\\u\{([0-9a-f]{1,6})\}|\\[xu]([0-9a-f]{4}|[0-9a-f]{2})/gi, (_, braced, plain) => letter(braced ?? plain))

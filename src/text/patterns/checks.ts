@@ -4,11 +4,11 @@ import { WorkerFailure } from '../../kernel/worker-pool'
 import type { CheckedPattern } from './check'
 import { openPatternPool, type Trial } from './worker'
 
-/** Time of the process for all patterns of one body; 50 quick ones take a quarter of it. */
+/** CPU time for all patterns of one body. 50 quick ones take a quarter of it. */
 export const CHECK_BUDGET_MS = 500
-/** Most that one pattern may take by the clock, on a busy machine and with the start of its engine. */
+/** Maximum wall-clock time of one pattern, on a busy machine and including the start of its engine. */
 const MAX_MS = 3_000
-/** The same with waiting for other owners; half of a route's time limit. */
+/** The same limit including the wait for other owners. Half of a route's time limit. */
 const PATIENCE_MS = 15_000
 const IDLE_MS = 30_000
 
@@ -18,8 +18,8 @@ type Tried = { checked: CheckedPattern; ms: number }
 export type PatternCheck = (pattern: string) => Promise<CheckedPattern>
 
 /**
- * Tries patterns in a separate process, so that no prompt waits for rules that are being saved. One body has
- * {@link CHECK_BUDGET_MS} for all its patterns, and owners take turns.
+ * Tries patterns in a separate process, so that saving rules does not delay prompts. One body has {@link
+ * CHECK_BUDGET_MS} for all its patterns, and owners take turns.
  */
 export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clock: Clock; budgetMs?: number }) {
   const pool = openPatternPool<Tried>(IDLE_MS)

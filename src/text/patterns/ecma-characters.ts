@@ -1,6 +1,6 @@
 import { complement, DIGITS, only, type Range, SPACE, WORD } from './ecma-ranges'
 
-/** The characters that one place of a pattern matches. */
+/** The characters that one position of a pattern matches. */
 export type CharacterSet = {
   ranges: readonly Range[]
   /** Unicode properties in RE2's syntax, as members of a class. */
@@ -13,12 +13,12 @@ export type CharacterSet = {
 type Reader = { source: string; at: number; isUnicode: boolean; isSets: boolean }
 type Mode = { ignoreCase: boolean }
 type InClass = Mode & {
-  /** Throws for what RE2 does not support. */
+  /** Throws for syntax that RE2 does not support. */
   refuse(why: string): never
 }
 
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
-/** The escapes `\u`, `\u{…}`, `\x` and `\c`; two `\u` that make a surrogate pair are one character. */
+/** The escapes `\u`, `\u{…}`, `\x` and `\c`. Two `\u` that form a surrogate pair are one character. */
 const CODE =
   /u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]+)\}|c([a-zA-Z])/y
 const OCTAL = /[0-3][0-7]{0,2}|[4-7][0-7]?/y
@@ -39,7 +39,7 @@ const SHORT: Readonly<Record<string, string>> = {
   Control: 'Cc',
 }
 
-/** Reads `\…`, inside a class or outside; an unknown escape is the character itself. */
+/** Reads `\…`, inside a class or outside. An unknown escape is the character itself. */
 export function readEscape(reader: Reader, mode: Mode): CharacterSet {
   const next = reader.source[reader.at + 1] ?? ''
   const known = classOf(next, reader, mode)
@@ -50,7 +50,7 @@ export function readEscape(reader: Reader, mode: Mode): CharacterSet {
   return propertyAt(reader) ?? { ranges: [only(codeAt(reader))] }
 }
 
-/** `\d \D \s \S \w \W`. With the flags `i` and `u`, `\w` has the long s and the Kelvin sign too. */
+/** `\d \D \s \S \w \W`. With the flags `i` and `u`, `\w` also contains the long s and the Kelvin sign. */
 function classOf(next: string, { isUnicode }: Reader, { ignoreCase }: Mode): readonly Range[] | null {
   const wide = isUnicode && ignoreCase ? [...WORD, only(0x17f), only(0x212a)] : WORD
   if (next === 'd') return DIGITS
@@ -93,7 +93,7 @@ function codeAt(reader: Reader): number {
     reader.at = at + octal.length
     return Number.parseInt(octal, 8)
   }
-  // Without the flag `u`, `\c` that no letter follows is a backslash.
+  // Without the flag `u`, `\c` without a following letter is a backslash.
   if (next === 'c') reader.at = at
   if (next === 'c') return 0x5c
   const code = source.codePointAt(at)!
@@ -112,7 +112,7 @@ export function readClass(reader: Reader, mode: InClass): CharacterSet {
   while (source[reader.at] !== ']') {
     if (reader.isSets && SETS.test(source.slice(reader.at, reader.at + 2))) mode.refuse('it has classes in a class')
     const from = member(reader, mode)
-    // Whether a hyphen makes a range here. Not before a class: `[a-\d]` has three members.
+    // Whether a hyphen forms a range here. Not before a class: `[a-\d]` has three members.
     const to =
       typeof from === 'number' &&
       reader.source[reader.at] === '-' &&

@@ -1,12 +1,12 @@
 import { classMembers, covers, LAST, only, type Range, without } from './ecma-ranges'
 
 /**
- * ECMAScript has four line terminators and RE2 one. For patterns with the flag `m`, each terminator in the text is
- * replaced by `\n`, a mark that says which it was, and `\n` again: so RE2 sees lines begin and end there, and classes
- * can still tell the four apart.
+ * ECMAScript has four line terminators and RE2 has one. For patterns with the flag `m`, each terminator in the text is
+ * replaced by `\n`, a mark that identifies it, and another `\n`. RE2 then sees lines begin and end there, and classes
+ * can still distinguish the four.
  */
 const ENDS = [0x0a, 0x0d, 0x2028, 0x2029]
-/** Marks are Unicode noncharacters; one that already occurs in the text is replaced by NO_MARK. */
+/** Marks are Unicode noncharacters. One that already occurs in the text is replaced by NO_MARK. */
 const FIRST_MARK = 0xfdd0
 const NO_MARK = '\ufdd4'
 const MARKS: Range = [FIRST_MARK, FIRST_MARK + ENDS.length - 1]
@@ -19,7 +19,7 @@ export function withLinesMarked(text: string): string {
   return plain.replace(MARKED, (end) => `\n${String.fromCharCode(FIRST_MARK + ENDS.indexOf(end.charCodeAt(0)))}\n`)
 }
 
-/** Maps positions in the marked text back to positions in the original; call it with ascending positions. */
+/** Maps positions in the marked text back to positions in the original. Call it with ascending positions. */
 export function offsetsWithout(marked: string): (index: number) => number {
   const mark = /[\ufdd0-\ufdd3]/g
   let passed = 0

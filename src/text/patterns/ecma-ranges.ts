@@ -1,4 +1,4 @@
-/** First and last code point, both included. */
+/** First and last code point, inclusive. */
 export type Range = readonly [number, number]
 
 /** The last code point of Unicode. */
@@ -6,7 +6,7 @@ export const LAST = 0x10ffff
 
 export const DIGITS: readonly Range[] = [[48, 57]]
 export const WORD: readonly Range[] = [...DIGITS, [65, 90], [95, 95], [97, 122]]
-/** White space and line terminators of ECMAScript; the `\s` of RE2 has five ASCII characters only. */
+/** White space and line terminators of ECMAScript. The `\s` of RE2 has only five ASCII characters. */
 export const SPACE: readonly Range[] = [
   [0x09, 0x0d],
   ...[0x20, 0xa0, 0x1680].map((code): Range => [code, code]),
@@ -43,14 +43,14 @@ export const literal = (code: number): string =>
 
 const PLAIN = /[a-z0-9 ]/i
 
-/** Adds the other case of every letter by ECMAScript's rules without the flag `u`: RE2 would fold more letters. */
+/** Adds the other case of letters by ECMAScript's rules without the flag `u`, because RE2 would fold more letters. */
 export function inAnyCase(ranges: readonly Range[]): readonly Range[] {
   const isAscii = ranges.every(([, last]) => last < 128)
   const others = isAscii ? [...otherCase(ranges, 65, 32), ...otherCase(ranges, 97, -32)] : beyondAscii(ranges)
   return others.length ? [...ranges, ...others] : ranges
 }
 
-/** The other case of those 26 letters from `start` on that the ranges contain; `by` is the distance between cases. */
+/** The other case of those of the 26 letters from `start` that the ranges contain. `by` is the case distance. */
 function otherCase(ranges: readonly Range[], start: number, by: number): Range[] {
   const met = ranges.map(([first, last]) => [Math.max(first, start), Math.min(last, start + 25)] as const)
   return met.filter(([first, last]) => first <= last).map(([first, last]) => [first + by, last + by])
@@ -64,7 +64,7 @@ function beyondAscii(ranges: readonly Range[]): Range[] {
 
 let caseGroups: readonly (readonly number[])[] | null = null
 
-/** Groups UTF-16 units that differ only in case. Built when a pattern first needs it, as it scans all 65,536 units. */
+/** Groups UTF-16 units that differ only in case. Built on first use, because it scans all 65,536 units. */
 function groupByCase(): (readonly number[])[] {
   const groups = new Map<number, number[]>()
   for (let code = 0; code <= 0xffff; code++) {
@@ -77,7 +77,7 @@ function groupByCase(): (readonly number[])[] {
 }
 
 /**
- * Canonicalize of ECMA-262 without the flag `u`: the unit in upper case. A unit stays as it is when its upper case is
+ * Canonicalize of ECMA-262 without the flag `u`: the unit in upper case. A unit is unchanged when its upper case is
  * longer than one unit, or is ASCII while the unit is not.
  */
 function canonical(code: number): number {

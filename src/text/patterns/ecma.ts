@@ -2,7 +2,7 @@ import { type CharacterSet, readClass, readEscape } from './ecma-characters'
 import { classOfMarked } from './ecma-lines'
 import { classMembers, inAnyCase, LAST, literal, only, type Range } from './ecma-ranges'
 
-/** Thrown for what RE2 cannot run: look-around, back-references and the like. The message is half a sentence. */
+/** Thrown for syntax that RE2 cannot run: look-around, back-references and the like. The message is half a sentence. */
 export class NotLinear extends Error {
   override name = 'NotLinear'
   constructor(why: string) {
@@ -13,9 +13,9 @@ export class NotLinear extends Error {
 /** An ECMAScript pattern in RE2's syntax, with its flags written into it. */
 export type Translated = {
   source: string
-  /** `^` or `$` matches at lines: texts must be passed through `withLinesMarked` first. */
+  /** `^` or `$` matches at lines. Texts must be passed through `withLinesMarked` first. */
   isOfLines: boolean
-  /** `\b` counts the long s and the Kelvin sign as letters, RE2 does not: replace them in texts by s and k first. */
+  /** `\b` counts the long s and the Kelvin sign as letters, but RE2 does not. Replace them by s and k first. */
   foldsWords: boolean
 }
 
@@ -25,12 +25,12 @@ type Mode = { ignoreCase: boolean; multiline: boolean; dotAll: boolean }
 type Reader = {
   source: string
   at: number
-  /** Read with the flag `u` or `v`. */
+  /** Parsed with the flag `u` or `v`. */
   isUnicode: boolean
-  /** Read with the flag `v`. */
+  /** Parsed with the flag `v`. */
   isSets: boolean
   isOfLines: boolean
-  /** The number of capturing groups; `\1` up to this number are back-references. */
+  /** The number of capturing groups. `\1` up to this number are back-references. */
   groups: number
   hasNames: boolean
   hasWordEdge: boolean
@@ -40,12 +40,12 @@ const NEWLINES: readonly Range[] = [only(0x0a), only(0x0d), [0x2028, 0x2029]]
 const ALL: readonly Range[] = [[0, LAST]]
 const COUNT = /\{\d+(?:,\d*)?\}/y
 const OPENING = /\(\?(?:(?<look><?[=!])|<(?<name>[^>]+)>|(?<on>[a-z]*)(?:-(?<off>[a-z]*))?:)/y
-/** Syntax that only makes sense with the flag `u`; a pattern that has it is read as if the flag were set. */
+/** Syntax that only makes sense with the flag `u`. A pattern that contains it is parsed as if the flag were set. */
 const MEANS_CHARACTERS = /\\[pP]\{|\\u\{/
 
 /**
  * Translates an ECMAScript pattern to RE2's syntax. Two meanings differ: a character is always a whole code point, and
- * `\p{…}` and `\u{…}` mean the same without the flag `u` as with it.
+ * `\p{…}` and `\u{…}` have the same meaning with and without the flag `u`.
  * @throws NotLinear for what RE2 cannot run, Error with half a sentence (`does not compile: …`) for an invalid pattern
  */
 export function translated(source: string, flags = ''): Translated {
@@ -89,7 +89,7 @@ function sequence(reader: Reader, mode: Mode): string {
   return out
 }
 
-/** A count `{n,m}`; null where the brace is a literal, as it may be without the flag `u`. */
+/** A count `{n,m}`. Null if the brace is a literal, as it may be without the flag `u`. */
 function count(reader: Reader): string | null {
   COUNT.lastIndex = reader.at
   const [text] = COUNT.exec(reader.source) ?? []
@@ -160,7 +160,7 @@ function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: s
 
 /**
  * Writes one character set. Without `u`, ECMAScript folds fewer letters than RE2, so sets are written with both cases
- * and folding off. Single ASCII letters are left to RE2's folding, so that RE2 still sees literal words.
+ * and with folding off. RE2 folds single ASCII letters, so that it still sees literal words.
  */
 function characterSet(reader: Reader, { ignoreCase }: Mode, found: CharacterSet): string {
   const isWritten = ignoreCase && !reader.isUnicode
@@ -201,7 +201,7 @@ function assertExpression(source: string, flags: string): void {
   }
 }
 
-/** Half a sentence that names the unclosed bracket and its position, counted from one; null for any other fault. */
+/** Half a sentence that names the unclosed bracket and its position, counted from one. Null for any other fault. */
 function openIn(source: string, why: string): string | null {
   const missing = /^missing (?:terminating )?([)\]])/.exec(why)?.[1]
   if (!missing) return null

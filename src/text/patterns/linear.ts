@@ -7,7 +7,7 @@ import { offsetsWithout, withLinesMarked } from './ecma-lines'
 import { hasNeeds, needsNothing, needsOf, wordsNeeded } from './needs'
 import { patternSize } from './size'
 
-/** What a compiled pattern caches for speed and may drop at any time, such as the states of its automaton. */
+/** The cache of a compiled pattern, such as the states of its automaton, which may be dropped at any time. */
 type PatternCache = {
   /** Its current size in bytes. */
   weight(): number
@@ -21,8 +21,8 @@ const ENTRY_BYTES = 256
 const patternCaches = createPatternCaches(24 * 1024 * 1024)
 
 /*
- * The one file that reads private parts of `re2js`: its public API bounds the memory of a set's states, but neither
- * says how much of it is in use nor gives it back. tests/text/re2.test.ts fails when a release changes these parts.
+ * The only file that uses private parts of `re2js`: its public API bounds the memory of a set's states, but neither
+ * reports nor releases the used memory. tests/text/re2.test.ts fails when a release changes these parts.
  */
 type Parts = {
   regexps: unknown[]
@@ -30,7 +30,7 @@ type Parts = {
   dfa: { memBudget: number; clearCache(): void }
 }
 
-/** Bytes of states one pattern may cache while it reads texts: random text would make them megabytes. */
+/** Maximum bytes of states that one pattern may cache. Random text would otherwise create megabytes. */
 const MAX_MEMORY = 256 * 1024
 
 export const partsOf = (set: RE2Set): Parts => set as unknown as Parts
@@ -44,35 +44,32 @@ const STEP_BYTES = 400
 
 const RANGE_BYTES = 8
 
-/**
- * A tenant's pattern on RE2, whose time is linear in the text; the runtime's own engine backtracks (docs/design.md
- * 1.9).
- */
+/** A tenant's pattern on RE2, in time linear in the text. The runtime's own engine backtracks (docs/design.md 1.9). */
 export type LinearPattern = {
   test(text: string): boolean
-  /** Where it matches, from left to right, in UTF-16 offsets; empty matches are left out. */
+  /** The matches, from left to right, in UTF-16 offsets. Omits empty matches. */
   find(text: string): Generator<{ start: number; end: number }>
-  /** Instructions of its program: times the length of a text, the most that one test can cost. */
+  /** Number of instructions of its program. Multiplied by the length of a text, it bounds the cost of one test. */
   readonly steps: number
   /** The pattern's length with counted repeats written out. */
   readonly size: number
-  /** Bytes it keeps in memory, without its {@link PatternCache}. */
+  /** Memory in bytes, without its {@link PatternCache}. */
   readonly weight: number
 }
 
 type Options = {
-  /** ECMAScript flags but `g`, `d` and `y`, which do not change what matches. */
+  /** ECMAScript flags except `g`, `d` and `y`, which do not change what matches. */
   flags?: string
   maxChars: number
   maxSize: number
-  /** Whether property classes count for what they cost to compile: for patterns compiled on the event loop. */
+  /** Whether property classes count with their compilation cost. For patterns compiled on the event loop. */
   weighsProperties?: boolean
 }
 
 /**
- * Compiles a pattern within these limits, in a few milliseconds at most. It means what it means in ECMAScript
- * ({@link translated}).
- * @throws NotLinear, and Error for an invalid or too large pattern; messages are half a sentence (`is longer than …`)
+ * Compiles a pattern within these limits, in a few milliseconds at most. It keeps its ECMAScript meaning ({@link
+ * translated}).
+ * @throws NotLinear, and Error for an invalid or too large pattern. Messages are half a sentence (`is longer than …`)
  */
 export function compileLinear(
   source: string,
@@ -81,7 +78,7 @@ export function compileLinear(
   if (source.length > maxChars) throw new Error(`is longer than ${maxChars} characters`)
   const size = patternSize(source, weighsProperties ? PROPERTY_SIZE : 1)
   const max = maxSize - (weighsProperties ? PROPERTY_START * (source.match(/\\p/gi)?.length ?? 0) : 0)
-  // Property classes lower what a pattern may be in size, even below zero.
+  // Property classes lower the permitted size of a pattern, even below zero.
   if (size > max)
     throw new Error(
       max <= 0
@@ -108,11 +105,11 @@ export function compileLinear(
   }
 }
 
-/** How many patterns search a text for their words before its n-grams are read for all further ones. */
+/** Number of patterns that search a text for their words before its n-grams are computed for all further ones. */
 const FIRST_LOOKS = 4
 const looksAt = remember(() => ({ count: 0 }))
 
-/** Whether a text has what a pattern needs: most patterns need a word that the text does not have. */
+/** Whether a text contains what a pattern requires. Most patterns require a word that the text does not have. */
 function mayBeIn(source: string): (text: string) => boolean {
   const needs = needsOf({ source, ignoreCase: true })
   if (needsNothing(needs)) return () => true
@@ -122,7 +119,7 @@ function mayBeIn(source: string): (text: string) => boolean {
   return (text) => (any && looksAt(text).count++ < FIRST_LOOKS ? any.test(text) : hasNeeds(needs, foldedGramsOf(text)))
 }
 
-/** Incomplete escapes, such as `\x4`: what such a pattern needs is not derived. */
+/** Incomplete escapes, such as `\x4`. The requirements of such a pattern are not derived. */
 const MISREAD = /\\(?:x(?![0-9a-f]{2})|u(?!\{|[0-9a-f]{4})|c(?![a-z]))/i
 
 /** Prepares a text for a translated expression. */
@@ -138,19 +135,19 @@ function* unmarked(spans: Iterable<TextSpan>, marked: string): Generator<TextSpa
   for (const { start, end } of spans) yield { start: offsetOf(start), end: offsetOf(end) }
 }
 
-/** Size of a property class (`\p{L}`): for each time it is in the expanded pattern, and for each it is written. */
+/** Size of a property class (`\p{L}`): for each occurrence in the expanded pattern, and for each in the source. */
 const PROPERTY_SIZE = 10
 const PROPERTY_START = 20
 
 /**
- * Compiles an expression of RE2. `find` needs a second program, which is compiled on first use. `steps` are the
- * instructions of its program, `weight` the bytes it keeps without its cache.
+ * Compiles an RE2 expression. `find` needs a second program, which is compiled on first use. `steps` is the number of
+ * instructions of its program, `weight` its memory in bytes without its cache.
  * @throws NotLinear
  */
 export function openRe2(source: string) {
   const tester = compiled(source)
   const parts = partsOf(tester)
-  // In bytes, about: steps of the program, and the characters each of them takes.
+  // Approximate bytes: the steps of the program, and the characters of each step.
   const weight = parts.prog.inst.reduce(
     (sum, { runes }) => sum + STEP_BYTES + RANGE_BYTES * (runes?.length ?? 0),
     BASE_BYTES,
@@ -200,7 +197,7 @@ function* matches(expression: RE2JS, text: string): Generator<TextSpan> {
 }
 
 /**
- * Bounds the memory of all pattern caches together: the least recently used patterns drop theirs first. Caches are
+ * Bounds the total memory of all pattern caches. The least recently used patterns drop their caches first. Caches are
  * referenced weakly, so that patterns can still be garbage collected.
  */
 export function createPatternCaches(maxBytes: number) {
@@ -208,7 +205,7 @@ export function createPatternCaches(maxBytes: number) {
   let total = 0
 
   return {
-    /** To be called after each use. `key` must not outlive the pattern. */
+    /** Call this after each use. `key` must not outlive the pattern. */
     used(key: object, cache: PatternCache): void {
       const before = known.get(key)
       const weight = ENTRY_BYTES + cache.weight()

@@ -1,17 +1,17 @@
 import { endOfAtom } from './size'
 
-/** A pattern without look-ahead; whether it must match, or must not. */
+/** A pattern without look-ahead, and whether it must match or must not match. */
 export type Demand = { source: string; isMet: boolean }
 
 const LOOK = /\(\?[=!]/y
 const QUANTIFIER = /[*+?{]/
-/** A group in a look-ahead may be referred to from outside of it. */
+/** The pattern outside may refer to a group inside a look-ahead. */
 const REFERENCE = /\\[1-9k]/
 
 /**
- * The patterns without look-ahead that together say what one does whose look-aheads are at its beginning:
- * `^(?=.*\d)(?!admin)\w+$` is `^(?:.*\d)`, not `^(?:admin)`, and `^(?:\w+$)`. Libraries write e-mail addresses and
- * passwords so. Any other pattern is returned as it is.
+ * Splits a pattern with look-aheads at its start into patterns without look-ahead that are equivalent together:
+ * `^(?=.*\d)(?!admin)\w+$` becomes `^(?:.*\d)`, not `^(?:admin)`, and `^(?:\w+$)`. Libraries write e-mail addresses and
+ * passwords in this form. Returns any other pattern unchanged.
  */
 export function demandsOf(source: string): Demand[] {
   const demands: Demand[] = []
@@ -32,7 +32,7 @@ function startsLook(source: string, at: number): boolean {
   return LOOK.test(source)
 }
 
-/** The index after the group that begins at `at`; null when it does not end. */
+/** The index after the group that begins at `at`. Null when the group does not end. */
 function endOfGroup(source: string, at: number): number | null {
   let depth = 0
   for (let index = at; index < source.length; index = endOfAtom(source, index)) {
@@ -42,7 +42,7 @@ function endOfGroup(source: string, at: number): number | null {
   return null
 }
 
-/** Whether a `|` stands outside of all groups: then the `^` before it is not for all of the pattern. */
+/** Whether a `|` is outside all groups. Then the `^` before it does not apply to the whole pattern. */
 function hasBranches(source: string): boolean {
   let depth = 0
   for (let index = 0; index < source.length; index = endOfAtom(source, index)) {

@@ -5,8 +5,8 @@ import { type CheckedPattern, checkPattern, ownMs } from './check'
 import { backtrackingExpression, compilePattern, type RulePattern } from './rule-pattern'
 
 /**
- * Patterns to match with `text`, or only to compile when it is null; or one pattern to check before it is saved.
- * Backtracking patterns stop by themselves after `budgetMs`; others that take too long end with the process.
+ * Patterns to match with `text`, or only to compile when it is null, or one pattern to check before it is saved.
+ * Backtracking patterns stop by themselves after `budgetMs`. Others that take too long end with the process.
  */
 export type PatternTask = { patterns: readonly string[]; text: string | null; budgetMs: number } | CheckTask
 type CheckTask = { check: string; budgetMs: number }
@@ -19,10 +19,10 @@ const stored = new LRUCache<string, RulePattern>({
 })
 let backtracker: Promise<Backtracker> | null = null
 
-/** Share of its budget after which a list of patterns goes no further; the last one begun has the rest. */
+/** Share of the budget after which no further pattern of a list begins. The last one has the remaining time. */
 const LAST_BEGUN = 0.7
 
-/** Whether each pattern matches; null for a pattern that ran out of time, and for those after it. */
+/** Whether each pattern matches. Null for a pattern that ran out of time, and for those after it. */
 async function answers({ patterns, text, budgetMs }: Exclude<PatternTask, CheckTask>) {
   const [until, last] = [performance.now() + budgetMs, performance.now() + budgetMs * LAST_BEGUN]
   const ready: ((text: string) => boolean | null)[] = []
@@ -60,7 +60,7 @@ answerTasks(async (input: PatternTask) => {
   try {
     return 'check' in input ? await checked(input) : await answers(input)
   } catch (error) {
-    // The error may have left the engine broken, so the next order opens a new one.
+    // The error may have left the engine broken, so the next task opens a new one.
     backtracker = null
     throw error
   }

@@ -1,8 +1,8 @@
 import { type Grams, gramsOfWord } from '../grams'
 
 /**
- * What a text must contain for an expression to match in it. Derived from the expression's source as RE2 does for its
- * filters: literal words, all of those in a sequence and one of those in an alternation.
+ * What a text must contain for an expression to match. Derived from the expression's source as in RE2's filters:
+ * literal words, all of those in a sequence and one of those in an alternation.
  */
 type Need =
   | { kind: 'nothing' }
@@ -10,35 +10,35 @@ type Need =
   | { kind: 'all' | 'one'; of: readonly Need[]; words: number }
 
 /**
- * A need compiled to steps of three numbers: the n-gram to look up, the step to go to if the text has it, and the step
+ * A need compiled to steps of three numbers: the n-gram to look up, the next step if the text has it, and the next step
  * if not. Every text is checked for a hundred rules, and walking a tree takes several times as long.
  */
 export type Needs = { steps: Int32Array; start: number }
 const HAS = -1
 const LACKS = -2
 
-/** What a part of an expression matches: exactly these strings or, where these are null, any text with the needs. */
+/** What a part of an expression matches: exactly these strings or, if null, any text with the needs. */
 type Part = { strings: readonly string[] | null; needs: Need }
 
 const NOTHING: Need = { kind: 'nothing' }
 const EMPTY: Part = { strings: [''], needs: NOTHING }
 const ANYTHING: Part = { strings: null, needs: NOTHING }
-/** Strings are not combined with what follows them beyond this number: more words rule out little more. */
+/** Maximum number of strings that are combined with the following ones, because more words rule out little more. */
 const MAX_STRINGS = 24
 const MAX_OF_A_CLASS = 4
 
 /**
- * What a text must contain for an expression, in the syntax ECMAScript and RE2 share. With `ignoreCase` it is checked
- * against the folded n-grams of a text. Syntax that is not understood for certain needs nothing.
+ * What a text must contain for an expression, in the common syntax of ECMAScript and RE2. With `ignoreCase` it is
+ * checked against the folded n-grams of a text. Syntax that is not clearly understood needs nothing.
  */
 export const needsOf = (expression: Expression): Needs => needsOfEach([expression])[0]!
 
 type Expression = { source: string; ignoreCase: boolean }
 
-/** Searching for more words than this takes longer than reading the n-grams of a text. */
+/** Searching for more words than this takes longer than computing the n-grams of a text. */
 const MAX_WORDS = 8
 
-/** Words of which every text that an expression matches has at least one, in any case; null for none or too many. */
+/** Every text that an expression matches contains one of these words, in any case. Null for none or too many. */
 export function wordsNeeded({ source, ignoreCase }: Expression): readonly string[] | null {
   const words = namedIn(needOf(source, ignoreCase))
   return words && words.length <= MAX_WORDS ? words : null
@@ -52,12 +52,12 @@ function namedIn(need: Need): readonly string[] | null {
   return each.filter((words) => words !== null).sort(byUse)[0] ?? null
 }
 
-/** Sorts lists of words: the fewest words first, then the longest. */
+/** Sorts lists of words: fewest words first, then longest words. */
 const byUse = (a: readonly string[], b: readonly string[]): number =>
   a.length - b.length || shortestOf(b) - shortestOf(a)
 const shortestOf = (words: readonly string[]): number => Math.min(...words.map(({ length }) => length))
 
-/** The needs of expressions that are checked one after another: they share one array of steps. */
+/** The needs of expressions that are checked one after another. They share one array of steps. */
 export function needsOfEach(expressions: readonly Expression[]): Needs[] {
   const all: number[] = []
   const starts = expressions.map(({ source, ignoreCase }) => addSteps(needOf(source, ignoreCase), HAS, LACKS, all))
@@ -66,14 +66,14 @@ export function needsOfEach(expressions: readonly Expression[]): Needs[] {
 }
 
 function needOf(source: string, ignoreCase: boolean): Need {
-  // `[]` is an empty class in ECMAScript; RE2 takes the `]` for the first member of a longer class.
+  // `[]` is an empty class in ECMAScript. RE2 takes the `]` for the first member of a longer class.
   if (/\[\^?\]/.test(source)) return NOTHING
   const reader: Reader = { source, ignoreCase, at: 0 }
   const part = alternation(reader)
   return reader.at < source.length ? NOTHING : needsOfPart(part)
 }
 
-/** Appends the steps that check a need, the last one first, and answers the first one's index. */
+/** Appends the steps that check a need, the last one first, and returns the index of the first one. */
 function addSteps(need: Need, has: number, lacks: number, steps: number[]): number {
   if (need.kind === 'nothing') return has
   if (need.kind === 'word') {
@@ -85,8 +85,8 @@ function addSteps(need: Need, has: number, lacks: number, steps: number[]): numb
 }
 
 /**
- * Whether a text with these n-grams has what is needed, in the parts from `since` on. May wrongly say yes, never
- * wrongly no.
+ * Whether a text with these n-grams has what is needed, in the parts from `since` on. May give false positives, but no
+ * false negatives.
  */
 export function hasNeeds({ steps, start }: Needs, grams: Grams, since = 1): boolean {
   let at = start
@@ -140,7 +140,7 @@ function sequence(reader: Reader): Part {
   return { strings: null, needs: allOf(needs) }
 }
 
-/** Applies a quantifier: a part that may be absent needs nothing, a repeated one needs what a single one does. */
+/** Applies a quantifier: an optional part needs nothing, a repeated part needs the same as a single one. */
 function repeated(reader: Reader, part: Part): Part {
   if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
   const [quantifier, min, max] =
@@ -153,7 +153,7 @@ function repeated(reader: Reader, part: Part): Part {
   return { strings: null, needs: needsOfPart(part) }
 }
 
-/** Literal characters, up to one that has a quantifier. */
+/** Literal characters, up to one with a quantifier. */
 const RUN = /(?:[a-z '](?![*+?{]))+/y
 
 function atom(reader: Reader): Part {
@@ -171,20 +171,20 @@ function atom(reader: Reader): Part {
   return sign === '\\' ? escaped(reader) : literal(reader, sign)
 }
 
-/** One literal character. Halves of surrogate pairs and, where case is ignored, non-ASCII ones need nothing. */
+/** One literal character. Halves of surrogate pairs and, if case is ignored, non-ASCII characters need nothing. */
 function literal({ ignoreCase }: Reader, sign: string): Part {
   const isOpen = /[\ud800-\udfff]/.test(sign) || (ignoreCase && sign > '\u007f')
   return isOpen ? ANYTHING : { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING }
 }
 
-/** A group. Lookarounds match no characters, and what they require is not used. */
+/** A group. Lookarounds match no characters, and their requirements are not used. */
 function group(reader: Reader): Part {
   const [opening = '', flags] = /^\?(?:[=!]|<[=!]|<[^>]+>|([a-zA-Z-]*):)/.exec(reader.source.slice(reader.at)) ?? []
   reader.at += opening.length
   const inner = alternation(reader)
   reader.at++
   if (/[=!]$/.test(opening)) return EMPTY
-  // A group with flags of its own may treat case otherwise.
+  // A group with its own flags may treat case differently.
   return flags ? ANYTHING : inner
 }
 
@@ -203,7 +203,7 @@ function escaped(reader: Reader): Part {
   const sign = reader.source[reader.at++]!
   if (sign === 'b' || sign === 'B') return EMPTY
   if (!/[a-zA-Z0-9]/.test(sign)) return literal(reader, sign)
-  // Skips what belongs to the escape: a code, a name, or the digits of a number.
+  // Skips the rest of the escape: a code, a name, or the digits of a number.
   const rest = /^(?:\{[^}]*\}|<[^>]*>)/.exec(reader.source.slice(reader.at))?.[0] ?? ''
   if (sign === 'u' && !rest) {
     reader.at += 4
@@ -220,7 +220,7 @@ function needsOfPart({ strings, needs }: Part): Need {
   return oneOf(shortest(strings).map((text) => (text ? { kind: 'word', text, grams: gramsOfWord(text) } : NOTHING)))
 }
 
-/** Leaves out words that begin with another of them: a text that has them has the shorter one, too. */
+/** Drops words that begin with another of the words, because a text that has them has the shorter one, too. */
 function shortest(words: readonly string[]): string[] {
   const stored: string[] = []
   for (const word of [...words].sort()) if (!stored.length || !word.startsWith(stored.at(-1)!)) stored.push(word)

@@ -4,10 +4,10 @@ import { NotLinear } from './ecma'
 import { compileLinear } from './linear'
 import { patternSize } from './size'
 
-/** Largest size of a pattern with counts written out; bounds the time to compile it and to test a character. */
+/** Maximum size of a pattern with counts written out. Bounds the time to compile it and to test a character. */
 const MAX_SIZE = 1_000
 
-/** A pattern that cannot be a rule; the message continues a sentence that begins with the member's name. */
+/** A pattern that cannot be a rule. The message continues a sentence that begins with the member's name. */
 export class PatternRefused extends Error {
   override name = 'PatternRefused'
 }
@@ -15,7 +15,7 @@ export class PatternRefused extends Error {
 export type RulePattern = {
   /** Throws for a backtracking pattern, which must run in a process as {@link backtrackingExpression}. */
   test(text: string): boolean
-  /** Most steps of one test per character of a text; infinite for a pattern that has to backtrack. */
+  /** Maximum steps of one test per character of a text. Infinite for a pattern that must backtrack. */
   steps: number
   /** The pattern's length with repetition counts written out. */
   size: number
@@ -24,8 +24,8 @@ export type RulePattern = {
 }
 
 /**
- * Compiles the pattern of a rule: ECMAScript source, case-insensitive (docs/api.md 13). Uses RE2 when RE2 accepts the
- * pattern; any other has infinite steps and may only run in a process (docs/design.md 1.9).
+ * Compiles the pattern of a rule: ECMAScript source, case-insensitive (docs/api.md 13). Uses RE2 if RE2 accepts the
+ * pattern. Any other pattern has infinite steps and may only run in a process (docs/design.md 1.9).
  * @throws PatternRefused
  */
 export function compilePattern(source: string): RulePattern {
@@ -46,7 +46,7 @@ export function compilePattern(source: string): RulePattern {
   }
 }
 
-/** The pattern for the backtracking engine: with flag `u`, which enables `\p{…}`, unless that refuses its syntax. */
+/** The pattern for the backtracking engine, with flag `u`, which enables `\p{…}`, unless the flag makes it invalid. */
 export const backtrackingExpression = (source: string): Expression => ({
   source,
   flags: isStrict(source) ? 'iu' : 'i',

@@ -1,13 +1,13 @@
-/** The size so far of an open group, and of its last item, which a count may repeat. */
+/** The current size of an open group, and of its last item, which a count may repeat. */
 type Group = { total: number; last: number }
 
 const PROPERTY = /\\p/i
 const COUNT = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/
 
 /**
- * The number of items in a pattern when its counts are written out; `(a{3}b){2}` has 10, as a group counts for one.
- * It predicts the cost of compiling and running the pattern. `property` is the weight of a class such as `\p{L}`,
- * which consists of hundreds of ranges.
+ * The number of items in a pattern when its counts are written out. `(a{3}b){2}` has 10, because a group counts as one.
+ * Predicts the cost of compiling and running the pattern. `property` is the weight of a class such as `\p{L}`, which
+ * consists of hundreds of ranges.
  */
 export function patternSize(source: string, property = 1): number {
   const open: Group[] = [{ total: 0, last: 0 }]

@@ -9,28 +9,28 @@ import { endsOf, logitOf, MIN_BELIEVED, weigh, wholeOf } from './weigh'
 const OF_JAILBREAKS: ReadonlySet<string> = new Set(['unrestricted', 'disable-safety', 'mode'])
 
 /**
- * The local models' probability, from 0 to 1, that a text is or holds an injection or a jailbreak. They learned from
- * prompts, documents and outputs of tools, so they are less reliable on texts that are meant to instruct.
+ * The local models' probability, from 0 to 1, that a text is or contains an injection or a jailbreak. They were trained
+ * on prompts, documents and tool outputs, so they are less reliable on texts that are meant to instruct.
  */
 export const attackChance = (text: string): number => chancesIn(text, []).either
 
 /**
- * The local model's probability, from 0 to 1, that some stretch of a text commands its reader, whatever stands around
- * it: for who quotes single sentences, where what the rest is about says nothing.
+ * The local model's probability, from 0 to 1, that some stretch of a text commands its reader, regardless of context.
+ * Used for quoting single sentences, for which the subject of the rest is irrelevant.
  */
 export const commandChance = (text: string): number =>
   likeliest(modelOf('attacks'), sentenceFeaturesOf(text))[0]!.chance
 
 /**
- * The local model's probability, from 0 to 1, that some stretch of a prompt has an assistant act against the people it
- * serves: track, mislead, favour in secret, keep from help, or take its rules for suggestions.
+ * The local model's probability, from 0 to 1, that some stretch of a prompt makes an assistant act against its users:
+ * track, mislead, secretly favour, withhold help, or treat its rules as suggestions.
  */
 export const wishChance = (text: string): number => likeliest(modelOf('wishes'), sentenceFeaturesOf(text))[0]!.chance
 
 export type Attack = {
   rule: InjectionFinding | undefined
   jailbreakRule: InjectionFinding | undefined
-  /** The model's probability of each kind and of either, each for its likeliest stretch. */
+  /** The model's probability of each kind and of either kind, each for its most probable stretch. */
   injection: number
   jailbreak: number
   either: number
@@ -38,12 +38,11 @@ export type Attack = {
   likeliest: Likely
 }
 
-/** What speaks for an attack in a text. Cached for the last text, which both guardrails inspect in a row. */
+/** The evidence for an attack in a text. Cached for the last text, which both guardrails inspect in a row. */
 export const attackIn = remember((text: string): Attack => {
   const suspects: Likely[] = []
   const chances = chancesIn(text, suspects)
-  // The rules are slower than the models: for plain words they only read what these suspect, in texts that they
-  // believe.
+  // The rules are slower than the models. For plain words they only read stretches that the models suspect.
   const found = scanForInjection(text, chances.either < MIN_BELIEVED ? [] : joined(suspects))
   return {
     rule: found.find(({ rule }) => !OF_JAILBREAKS.has(rule)) ?? found[0],
@@ -79,5 +78,5 @@ function joined(stretches: readonly Likely[]): Likely[] {
   return out
 }
 
-/** The likeliest stretch of a text that is not ordinary, then that of each unsafe category in the order of LABELS. */
+/** The least ordinary stretch, then the most probable stretch of each unsafe category in the order of LABELS. */
 export const safetyOf = (text: string): Likely[] => likeliest(modelOf('safety'), sentenceFeaturesOf(text))

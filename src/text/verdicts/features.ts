@@ -3,8 +3,8 @@ import { reading } from '../reading'
 import { remember } from '../runs'
 
 /**
- * Turns a text into hashed features, sentence by sentence: words, their first letters, and neighbouring words. The
- * models are trained on these numbers, so a change here needs `bun run make models`.
+ * Converts a text to hashed features, sentence by sentence: words, their first letters, and adjacent words. The models
+ * are trained on these numbers, so a change here needs `bun run make models`.
  */
 
 const SLOT_BITS = 18
@@ -18,8 +18,8 @@ const BASIS = 0x811c9dc5
 const PRIME = 0x01000193
 
 /**
- * The sentences of a text: for each its start and end offset, how many words it has (`tokens`), and where its features
- * end in `slots`. All features weigh the same. Flat arrays, because a text has hundreds of sentences.
+ * The sentences of a text: for each its start and end offset, its number of words (`tokens`), and the end of its
+ * features in `slots`. All features have the same weight. Flat arrays, because a text has hundreds of sentences.
  */
 export type Sentences = {
   count: number
@@ -30,13 +30,13 @@ export type Sentences = {
   slots: Int32Array
 }
 
-/** Hash set of a sentence's features. Cells hold the sentence's number too, so none are cleared for the next. */
+/** Hash set of a sentence's features. Cells also contain the sentence's number, so none need clearing for the next. */
 const seen = new Int32Array(1 << 11)
-/** What is left of 32 bits beside a slot. */
+/** The bits of 32 that remain besides a slot. */
 const MAX_SENTENCE = 2 ** (32 - SLOT_BITS) - 1
 let sentence = 0
 
-/** A sentence number that no cell of `seen` holds; when the numbers run out, `seen` is cleared. */
+/** A sentence number that no cell of `seen` contains. Clears `seen` when the numbers run out. */
 function nextSentence(): number {
   if (sentence === MAX_SENTENCE) {
     seen.fill(0)
@@ -90,11 +90,11 @@ function sentencesIn(text: string): Sentences {
   return { count, starts, ends, tokens, slotsEnd, slots }
 }
 
-/** Hash of the word that was read last, and of its first four letters; that is 0 for shorter words. */
+/** Hashes of the last read word and of its first four letters. The latter is 0 for shorter words. */
 let word = 0
 let prefix = 0
 
-/** Reads the word at `at` into `word` and `prefix`; answers where it ends. */
+/** Reads the word at `at` into `word` and `prefix`. Returns its end. */
 function readWord(text: string, at: number, kind: number): number {
   let end = at + 1
   prefix = 0
@@ -113,7 +113,7 @@ function readWord(text: string, at: number, kind: number): number {
   return end
 }
 
-/** Adds the features of the word that was read last; answers how many features there are now. */
+/** Adds the features of the last read word. Returns the new number of features. */
 function addFeatures(slots: Int32Array, from: number, before: number, beforeThat: number, mark: number): number {
   let filled = add(slots, from, slot(word, 1), mark)
   filled = add(slots, filled, slot(mix(before, word), 2), mark)
@@ -123,11 +123,11 @@ function addFeatures(slots: Int32Array, from: number, before: number, beforeThat
   return add(slots, filled, slot(mix(before, prefix), 5), mark)
 }
 
-/** Adds a feature once per sentence: a table of numbers would repeat the same one a hundred times. */
+/** Adds a feature once per sentence, because a table of numbers would repeat the same one a hundred times. */
 function add(slots: Int32Array, filled: number, slot: number, mark: number): number {
   const one = (mark * SLOTS + slot) | 0
   let cell = slot & (seen.length - 1)
-  // A cell taken by another feature of this sentence: try the next. A sentence has far fewer features than cells.
+  // Another feature of this sentence has the cell, so the next is tried. A sentence has far fewer features than cells.
   while (seen[cell]! >>> SLOT_BITS === mark) {
     if (seen[cell] === one) return filled
     cell = (cell + 1) & (seen.length - 1)
@@ -137,7 +137,7 @@ function add(slots: Int32Array, filled: number, slot: number, mark: number): num
   return filled + 1
 }
 
-/** Cached for the last text, because several models read the same one in a row; valid until the next text is read. */
+/** Cached for the last text, because several models read the same one in a row. Valid until the next text is read. */
 export const sentenceFeaturesOf = remember((source: string): Sentences => sentencesIn(reading(source).text))
 
 /** The features of a text to train on, all of the same weight. */
@@ -165,11 +165,11 @@ function kindIn(code: number): number {
   return code >= 0xff00 || (code >= 0xd800 && code < 0xf900) ? OTHER : LETTER
 }
 
-/** Kind of each UTF-16 unit, in a table because every character read is looked up; filled with the first text. */
+/** Kind of each UTF-16 unit, in a table because every character is looked up. Filled with the first text. */
 const KINDS = new Uint8Array(1 << 16)
 const isWordPart = (code: number): boolean => KINDS[code] === LETTER || code === 39
 
-/** Whether a sentence ends: at `.`, `!`, `?` or `;` before white space, or at such a sign of another script. */
+/** Whether a sentence ends: at `.`, `!`, `?` or `;` before white space, or at an equivalent sign of another script. */
 const isEnd = (code: number, next: number): boolean =>
   ((code === 46 || code === 33 || code === 63 || code === 59) && !(next > 32)) ||
   code === 0x3002 ||

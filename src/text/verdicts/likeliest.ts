@@ -1,22 +1,22 @@
 import { type Model, maskOf } from '../model'
 import { type Sentences, weightOf } from './features'
 
-/** A stretch of a text, and the probability that it is of a class. */
+/** A stretch of a text, and the probability of its class. */
 export type Likely = { chance: number; start: number; end: number }
 
-/** A sentence of fewer words says too little by itself. */
+/** A sentence with fewer words says too little by itself. */
 export const MIN_TOKENS = 3
-/** From this probability of not being ordinary on, a stretch is a suspect. A finding needs 0.8 by default. */
+/** Probability of not being ordinary from which a stretch is a suspect. A finding needs 0.8 by default. */
 const MIN_SUSPECT = 0.5
 
 /**
- * The likeliest stretch for each class of a model; for class 0, ordinary texts, the stretch likeliest not to be
- * ordinary. Reads every sentence alone and with the one before it, because attacks hide between ordinary sentences.
- * Stretches that may not be ordinary are added to `suspects`, in the order of the text.
+ * The most probable stretch for each class of a model. For class 0, ordinary texts, the stretch least likely to be
+ * ordinary. Reads every sentence alone and together with the previous one, because attacks hide between ordinary
+ * sentences. Adds stretches that may not be ordinary to `suspects`, in text order.
  */
 export function likeliest(model: Model, sentences: Sentences, suspects: Likely[] = []): Likely[] {
   const classes = model.bias.length
-  // The weights of a model, four classes to a number: one lookup per feature serves all four.
+  // The weights of a model, four classes per number, so that one lookup per feature serves all four.
   const columns = packed.getOrInsertComputed(model, pack)
   const width = columns.length * PACKED_CLASSES
   const all = sumsOf(columns, sentences, maskOf(model))
@@ -45,11 +45,11 @@ export function likeliest(model: Model, sentences: Sentences, suspects: Likely[]
   return best
 }
 
-/** Classes whose weights share a number of 32 bits. */
+/** Number of classes whose weights share a 32-bit number. */
 const PACKED_CLASSES = 4
-/** Added to every weight, so that none is negative and borrows from the one beside it. */
+/** Added to every weight, so that none is negative and borrows from the adjacent one. */
 const LIFT = 128
-/** Two of the four bytes, with 16 bits for each sum: 48 words with 5 features each, of at most 255, make 61,200. */
+/** Two of the four bytes, with 16 bits for each sum. 48 words with 5 features each, of at most 255, make 61,200. */
 const EVEN_BYTES = 0xff00ff
 const LOW_HALF = 0xffff
 
@@ -68,12 +68,12 @@ function pack({ rows, bias }: Model): Int32Array[] {
   })
 }
 
-/** Scratch buffer for sums; reused between texts. */
+/** Scratch buffer for sums, reused between texts. */
 let room = new Float64Array(1 << 10)
 
 /**
- * For each sentence the sum of its features' weights, by class. In a loop of its own, because sums that leave the
- * processor's registers take three times as long.
+ * The sum of each sentence's feature weights, by class. In a separate loop, because sums that leave the processor's
+ * registers take three times as long.
  */
 function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sentences, mask: number): Float64Array {
   const width = columns.length * PACKED_CLASSES
@@ -102,8 +102,8 @@ function sumsOf(columns: readonly Int32Array[], { slots, slotsEnd, count }: Sent
 }
 
 /**
- * Writes the probability of each class into `chances`; for class 0 that of not being ordinary, which it also returns.
- * `Math.exp` may differ in its last bits between machines, which only training must avoid.
+ * Writes the probability of each class into `chances`. Class 0 gets the probability of not being ordinary, which is
+ * also returned. `Math.exp` may differ in its last bits between machines, which only training must avoid.
  */
 function setChances(
   { bias, scale, sharpness }: Model,
@@ -129,7 +129,7 @@ function setChances(
   return chances[0]!
 }
 
-/** Keeps for each class the likelier of the best stretch so far and this one. */
+/** Keeps for each class the more probable of the best stretch so far and this one. */
 function keepLikeliest(best: Likely[], chances: Float64Array, start: number, end: number): void {
   for (let place = 0; place < chances.length; place++) {
     const chance = chances[place]!

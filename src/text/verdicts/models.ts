@@ -3,21 +3,21 @@ import { type Model, readModel, type Shape } from '../model'
 import { PROMPT_SLOTS } from '../model-prompt-features'
 import { SLOTS } from './features'
 
-/** The classes of each local model, in the order of its file; the first is for ordinary texts. */
+/** The classes of each local model, in the order of its file. The first is for ordinary texts. */
 export const LABELS = {
   attacks: ['clean', 'injection', 'jailbreak'],
-  /** Texts as a whole; learned from those of writers only. */
+  /** Texts as a whole. Trained on texts by writers only. */
   texts: ['honest', 'attack'],
-  /** The same by the ends of a text and the pieces of their words, as modes are found; lines teach it too. */
+  /** By the ends of a text and the pieces of their words, as for modes. Also trained on lines. */
   ends: ['honest', 'attack'],
-  /** What a prompt wants of an assistant that is against the people it serves. */
+  /** What a prompt asks of an assistant that is against its users. */
   wishes: ['clean', 'wish'],
   safety: ['clean', 'hate', 'harassment', 'violence', 'sexual', 'self_harm', 'illicit'],
 } as const
 
 export type ModelName = keyof typeof LABELS
 
-/** Fewer slots are enough for what few lines teach; the features of a text fall together in them. */
+/** Fewer slots are enough for models trained on few lines. Features of a text share these slots. */
 const FEW_SLOTS = 1 << 16
 const SLOTS_OF: Readonly<Record<ModelName, number>> = {
   attacks: SLOTS,
@@ -33,7 +33,7 @@ export const modelFile = (name: ModelName): string => join(import.meta.dir, `${n
 
 const read = new Map<ModelName, Model>()
 
-/** Read from its file with the first policy that needs it. Throws Error when the installation is broken. */
+/** Loaded with the first policy that needs it. Throws Error when the installation is broken. */
 export function modelOf(name: ModelName): Model {
   const known = read.get(name)
   if (known) return known
@@ -42,5 +42,5 @@ export function modelOf(name: ModelName): Model {
   return model
 }
 
-/** Reads a model ahead of the first text, so that a broken installation shows where a policy is compiled. */
+/** Loads a model before the first text, so that a broken installation shows when a policy is compiled. */
 export const loadModel = (name: ModelName): void => void modelOf(name)
