@@ -15,7 +15,7 @@ export const CodeInput = t.Object(
 )
 export type CodeInput = Static<typeof CodeInput>
 
-/** What a parser said of one file; `unchecked` where there is none for its language. */
+/** The result of parsing one file. `unchecked` if there is no parser for its language. */
 export const CodeCheck = t.Object(
   {
     filename: t.String(),
@@ -28,7 +28,7 @@ export const CodeCheck = t.Object(
 )
 export type CodeCheck = Static<typeof CodeCheck>
 
-/** Code that was written (docs/api.md 6). */
+/** Generated code (docs/api.md 6). */
 export const MadeCode = t.Object(
   {
     id: CodeId.schema,

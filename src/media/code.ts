@@ -9,7 +9,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { storable } from '../kernel/text'
 import { type CodeCheck, CodeId, type CodeInput, type MadeCode } from './code-schema'
 
-/** File extension and media type by language; any other language is stored as plain text. */
+/** File extension and media type by language. Any other language is stored as plain text. */
 const KINDS: Record<string, readonly [extension: string, mimeType: string]> = {
   bash: ['sh', 'application/x-sh'],
   c: ['c', 'text/x-c'],
@@ -66,16 +66,16 @@ const ALIASES: Record<string, string> = {
 
 const BY_EXTENSION = new Map(Object.entries(KINDS).map(([language, [extension]]) => [extension, language]))
 
-/** The usual name of a language; any other word is returned as it is. */
+/** The usual name of a language. Returns an unknown word unchanged. */
 const languageOf = (word: string): string => own(ALIASES, word) ?? word
 
-/** The ending and the media type of a file in a language. */
+/** The file extension and media type for a language. */
 export const kindOf = (language: string): { extension: string; mimeType: string } => {
   const [extension, mimeType] = own(KINDS, language) ?? ['txt', 'text/plain']
   return { extension, mimeType }
 }
 
-/** Own members only, because an engine may label a fence `constructor`. */
+/** Reads own members only, because an engine may label a fence `constructor`. */
 const own = <T>(table: Record<string, T>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
 
@@ -83,22 +83,22 @@ const MAX_PARTS = 12
 
 const BLOCKS_MOST_CHARS = 200
 
-/** Most files of one answer; further blocks of code stay in the text only. */
+/** Maximum number of files in one answer. Further code blocks stay in the text only. */
 const MAX = 20
 
-/** An opening fence: three marks or more, and what is said of the block. */
+/** An opening fence: at least three marks and the info string. */
 const OPENING = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
 
-/** The language, if it is told, and what else is said. */
+/** The language, if present, and the rest of the info string. */
 const MESSAGE = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
 
-/** One block of code of an answer. */
+/** A code block in an answer. */
 type CodeBlock = {
-  /** As the answer names it, a path below the project; else made of its place and language. */
+  /** The name in the answer as a path below the project folder, otherwise built from the position and language. */
   path: string
-  /** Whether the answer names it. */
+  /** Whether the answer names the file. */
   named: boolean
-  /** The usual name; empty when it is not known. */
+  /** The usual name of the language, or empty if unknown. */
   language: string
   content: string
 }
@@ -112,10 +112,10 @@ const NAME =
 
 const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePath(word) ?? '')
 
-/** Longer files are not checked: they are parsed on the event loop (docs/promises.md I28). */
+/** Longer files are not checked, because parsing runs on the event loop (docs/promises.md I28). */
 const MAX_CHARS = 100_000
 
-/** What a parser says of a file; the line counts from 1, and is null where the parser tells none. */
+/** The result of parsing a file. `line` counts from 1 and is null if the parser does not report one. */
 type Check = { status: 'ok' | 'error' | 'unchecked'; message: string | null; line: number | null }
 
 const OK: Check = { status: 'ok', message: null, line: null }
@@ -139,11 +139,11 @@ const PARSERS: Record<string, ((content: string) => unknown) | undefined> = {
   typescript: script(['typescript']),
   tsx: script(['typescript', 'jsx']),
   toml: (content) => Bun.TOML.parse(content),
-  // Aliases may unfold to far more than was written.
+  // Aliases may expand to far more than the written text.
   yaml: (content) => (/(^|[\s:[{,-])[*&]\w/.test(content) ? undefined : Bun.YAML.parse(content)),
 }
 
-/** What the parsers say of the files of an answer. */
+/** Parses the files of an answer. */
 export const checksOf = (blocks: readonly CodeBlock[]): CodeCheck[] =>
   blocks.map(({ path, language, content }) => ({
     filename: path,
@@ -151,16 +151,16 @@ export const checksOf = (blocks: readonly CodeBlock[]): CodeCheck[] =>
     ...checkSyntax(language, content),
   }))
 
-/** A sentence for each file that does not parse. */
+/** One sentence for each file that does not parse. */
 export const problemsIn = (checks: readonly CodeCheck[]): string[] =>
   checks.flatMap(({ filename, status, message, line }) =>
     status === 'error' ? [`${filename} does not parse${line === null ? '' : `, line ${line}`}: ${message}`] : [],
   )
 
-/** Whether the files are those of one project: the answer names at least two. */
+/** Whether the files form a project: the answer names at least two. */
 export const isProject = (blocks: readonly CodeBlock[]): boolean => blocks.filter(({ named }) => named).length > 1
 
-/** An archive knows no earlier time. */
+/** A ZIP archive cannot store earlier dates. */
 const FIRST_MS = Date.UTC(1980, 0, 2)
 
 type Deps = {
@@ -171,7 +171,7 @@ type Deps = {
 
 export type CodeService = ReturnType<typeof createCode>
 
-/** Most tokens of an answer; some 800 lines. */
+/** Maximum tokens of an answer, about 800 lines. */
 const MAX_TOKENS = 8_192
 
 const INSTRUCTIONS = [
@@ -180,11 +180,11 @@ const INSTRUCTIONS = [
   'of the language. Say in a few sentences what was made and how to run it. Never invent libraries.',
 ].join('\n')
 
-/** Code: written by an engine, kept as files, and checked by parsers (docs/api.md 6). */
+/** Code generation: an engine writes code, which is stored as files and checked by parsers (docs/api.md 6). */
 export function createCode({ clock, engines, charging }: Deps) {
   return { create }
 
-  /** Writes code for a prompt. Throws 400 `missing_prompt`, 503 `engine_unavailable`, and what a making throws. */
+  /** Writes code for a prompt. Throws 400 `missing_prompt`, 503 `engine_unavailable`, and as `charging.run` throws. */
   function create(call: Call, input: CodeInput): Promise<MadeCode> {
     const id = CodeId.create()
     const engineId = engines.forMode('code')
@@ -274,14 +274,14 @@ function messagesFor({ prompt = '', language, framework }: Readonly<Record<strin
   ]
 }
 
-/** The check counts as a tool when something could be checked. */
+/** Lists the syntax check as a tool if at least one file was checked. */
 function toolsOf(checks: readonly CodeCheck[]): MadeCode['tools_used'] {
   const checked = checks.filter(({ status }) => status !== 'unchecked')
   if (!checked.length) return []
   return [{ name: 'syntax_check', status: checked.every(({ status }) => status === 'ok') ? 'success' : 'error' }]
 }
 
-/** The files of a project as one archive, at their paths; none of them leads out of it (docs/attacks.md O1). */
+/** Packs the files of a project into a ZIP archive. No path leads out of the archive (docs/attacks.md O1). */
 export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Array {
   const mtime = new Date(Math.max(createdAt, FIRST_MS))
   const files = blocks.map(
@@ -290,7 +290,7 @@ export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Arr
   return zipSync(Object.fromEntries(files) as Parameters<typeof zipSync>[0])
 }
 
-/** Checks the syntax of a file, of the languages there is a parser for here; nothing of it is run. */
+/** Checks the syntax of a file if there is a parser for its language. Never runs the file. */
 export function checkSyntax(language: string, content: string): Check {
   const check = Object.hasOwn(PARSERS, language) ? PARSERS[language] : undefined
   if (!check || content.length > MAX_CHARS) return UNCHECKED
@@ -298,7 +298,7 @@ export function checkSyntax(language: string, content: string): Check {
     check(content)
     return OK
   } catch (error) {
-    // Only the parser of scripts tells a line of the file.
+    // Only the script parser reports a line of the file.
     const { message, loc } = error as { message?: string; loc?: { line?: number } }
     const [first = ''] = String(message ?? 'It cannot be parsed.').split('\n')
     const shown = first.replace(/(?:(?<!\s)\s+)?\(\d+:\d+\)$/, '').slice(0, 200)
@@ -306,7 +306,7 @@ export function checkSyntax(language: string, content: string): Check {
   }
 }
 
-/** The fenced blocks of code in an answer, in order (docs/api.md 2.3). An unclosed fence is none. */
+/** The fenced code blocks of an answer, in order (docs/api.md 2.3). An unclosed fence is not a block. */
 export function codeBlocks(text: string): CodeBlock[] {
   const taken = new Set<string>()
   return fencesIn(text).map((fence, place) => {
@@ -314,7 +314,7 @@ export function codeBlocks(text: string): CodeBlock[] {
     const isTaken = wanted !== null && taken.has(wanted.toLowerCase())
     const name = isTaken ? null : wanted
     if (name) taken.add(name.toLowerCase())
-    // What has folders is a path, if not a good one.
+    // A word with a slash is a path, even if it is not a valid one.
     const text = fence.word.includes('/') || isName(fence.word) ? '' : languageOf(fence.word)
     const language = text || (name ? languageOfName(name) : '')
     const { extension } = kindOf(language)
@@ -350,10 +350,10 @@ function closes(line: string, marks: string): boolean {
   return end.length >= marks.length && end === marks[0]!.repeat(end.length)
 }
 
-/** The name that an answer gives a block: behind the language, above the block, or in its first comment. */
+/** The name that an answer gives a block: after the language, above the block, or in its first comment. */
 function nameOf({ word, rest, before, content }: Fence): string | null {
   const notice = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
-  // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a line that is little more than the name, which is short.
+  // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a short line with little more than the name.
   const above = /^(?:#{1,6}\s*)?(?:\d+[.)]\s*)?(?:file(?:name)?\s*:?\s*)?[`*_"]*([^\s`*"]+?)[`*_"]*\s*:?$/i.exec(
     before.slice(0, MAX_LINE),
   )?.[1]
@@ -368,8 +368,8 @@ function nameOf({ word, rest, before, content }: Fence): string | null {
 }
 
 /**
- * A path of a file below the folder of its project, wherever it is unpacked: no `..`, no root, no drive, no name that a
- * system reserves. Null when nothing is left (docs/attacks.md O1).
+ * A relative path that stays in the project folder on any system: no `..`, root, drive or reserved name. Null when
+ * nothing is left (docs/attacks.md O1).
  */
 export function safePath(wanted: string): string | null {
   const parts = wanted
@@ -382,7 +382,7 @@ export function safePath(wanted: string): string | null {
   return path && path.length <= BLOCKS_MOST_CHARS ? path : null
 }
 
-/** The language of a file by its ending; an empty text for an ending that tells none. */
+/** The language of a file by its extension, or an empty string if unknown. */
 function languageOfName(name: string): string {
   const ending = (/\.([a-z0-9]+)$/i.exec(name)?.[1] ?? '').toLowerCase()
   const language = languageOf(ending)

@@ -4,7 +4,7 @@ import { tooMuchToDraw } from './errors'
 import type { SceneInput } from './scenes/compose'
 import { readPrompt } from './scenes/read'
 
-/** Pixels of a picture of standard quality, by aspect ratio. */
+/** Pixel size of a picture of standard quality, by aspect ratio. */
 const SIZES: Record<string, readonly [number, number]> = {
   '1:1': [1024, 1024],
   '16:9': [1344, 756],
@@ -21,8 +21,8 @@ const TIMEOUT_MS = 20_000
 const IDLE_MS = 120_000
 
 /**
- * The pictures of the built-in engine: drawn by rules from the words of the description, in worker processes. It knows
- * hundreds of things, charts and lettering, and is never presented as a model.
+ * The built-in image engine: draws by rules from the words of the description, in worker processes. It knows hundreds
+ * of things, charts and lettering, and is never presented as a model.
  */
 export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pick<Driver, 'image'>> {
   const pool = createWorkerPool<SceneInput, Uint8Array>({
@@ -49,7 +49,7 @@ export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pic
   }
 }
 
-/** The aspect ratio that suits what is drawn, where none was asked for. */
+/** The aspect ratio that suits the content, used when the request has none. */
 function nativeRatio(prompt: string, changes: readonly string[]): string {
   const { layout, setting } = readPrompt(prompt, changes, null)
   if (layout === 'poster') return /\b(banner|header|cover photo)\b/i.test(prompt) ? '16:9' : '3:4'

@@ -4,29 +4,29 @@ const SOFTWARE = 'svc local illustration'
 const xmp = (attributes: string, content: string) =>
   `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" ${attributes}Iptc4xmpExt:DigitalSourceType="http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"${content}</rdf:RDF></x:xmpmeta>`
 
-/** That something was made by a program, as IPTC says it. */
+/** IPTC metadata that marks media as made by a program. */
 export const DRAWN_XMP = xmp('', '/>')
 
-/** The same with the words that a PNG has in chunks of their own. */
+/** The same with the texts that a PNG stores in separate chunks. */
 const PICTURE_XMP = xmp(
   `xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/" xmp:CreatorTool="${SOFTWARE}" `,
   `><dc:description><rdf:Alt><rdf:li xml:lang="x-default">${DESCRIPTION}</rdf:li></rdf:Alt></dc:description></rdf:Description>`,
 )
 
-/** What every picture drawn here says of itself; never the prompt. */
+/** Metadata of every picture drawn here. Never contains the prompt. */
 const WORDS: Record<string, string> = {
   Software: SOFTWARE,
   Description: DESCRIPTION,
   'XML:com.adobe.xmp': DRAWN_XMP,
 }
 
-/** Bytes of a PNG before its first chunk, and of that chunk, the header. */
+/** Bytes of a PNG signature, and of the header chunk after it. */
 const SIGNATURE = 8
 const HEADER = 25
 
 type Size = { width: number; height: number }
 
-/** The picture with words that say how it was made, in the way of its format. */
+/** Adds metadata about how the picture was made, in the way of its format. */
 export const labelled = { png, jpeg, webp }
 
 function png(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -47,7 +47,7 @@ function png(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Buffer.concat([bytes.subarray(0, start), ...chunks, bytes.subarray(start)])
 }
 
-/** XMP in an APP1 segment, after that of JFIF, which is the first. */
+/** Inserts XMP as an APP1 segment after the JFIF segment, which must be first. */
 function jpeg(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const start = bytes[3] === 0xe0 ? 4 + bytes[4]! * 256 + bytes[5]! : 2
   const body = Buffer.from(`http://ns.adobe.com/xap/1.0/\0${PICTURE_XMP}`)
@@ -58,10 +58,10 @@ function jpeg(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 
 const XMP_FLAG = 0x04
 const ALPHA_FLAG = 0x10
-/** Where the first chunk of a WebP begins, and where its content does. */
+/** Offsets of the first chunk of a WebP and of its content. */
 const [FIRST, CONTENT] = [12, 20]
 
-/** XMP as the last chunk of an extended WebP; a simple one becomes extended. */
+/** Adds XMP as the last chunk of an extended WebP. Converts a simple WebP to an extended one. */
 function webp(bytes: Uint8Array, { width, height }: Size): Uint8Array<ArrayBuffer> {
   const given = Buffer.from(bytes)
   const kind = given.toString('latin1', FIRST, FIRST + 4)

@@ -7,17 +7,17 @@ export const notAnImage = defineError(
   () => 'The answer of the image engine is not a picture. Nothing was charged; try again shortly.',
 )
 
-/** The picture took more time or memory than one may. */
+/** 400: drawing the picture took too much time or memory. */
 export const tooMuchToDraw = defineError(
   'invalid',
   'validation_error',
   () => 'The picture has too many elements to draw. Use a shorter description.',
 )
 
-/** Why an upstream or a process made no video. */
+/** 503: an upstream or a process failed to make the video. */
 export const videoNotMade = defineError('unavailable', 'engine_unavailable', (sentence: string) => sentence)
 
-/** The engine does not make what was asked for. */
+/** 400: the engine cannot make the requested video. */
 export const videoRefused = defineError('invalid', 'validation_error', (sentence: string) => sentence)
 
 export const invalidFormat = defineError(
@@ -54,14 +54,14 @@ export function notARecording(found: string): AppError {
   return new AppError('unsupported', 'unsupported_media_type', message, at('file', message))
 }
 
-/** 502: the engine that speaks failed (docs/api.md 1.5). */
+/** 502: the voice engine failed (docs/api.md 1.5). */
 export const ttsProviderError = defineError(
   'upstream',
   'tts_provider_error',
   () => 'The voice engine failed. Nothing was charged; try again. The operator can look up this request id.',
 )
 
-/** 502: the engine that listens failed (docs/api.md 1.5). */
+/** 502: the transcription engine failed (docs/api.md 1.5). */
 export const sttProviderError = defineError(
   'upstream',
   'stt_provider_error',
@@ -75,13 +75,13 @@ export const ttsUnavailable = defineError(
     'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
 )
 
-/** 400: neither the voice engine nor this server writes speech so. */
+/** 400: neither the voice engine nor this server can write the format. */
 export function speechFormatRefused(format: string, cause?: unknown): AppError {
   const message = `This server cannot write speech as "${format}". Send "response_format":"mp3", or leave it out; its operator can install ffmpeg for the other formats.`
   return new AppError('invalid', 'validation_error', message, { ...at('response_format', message), cause })
 }
 
-/** 503: nothing that is connected translates. */
+/** 503: no connected engine translates. */
 export const noTranslation = defineError(
   'unavailable',
   'engine_unavailable',
@@ -95,7 +95,7 @@ export const sttUnavailable = defineError(
   () => 'This server cannot transcribe. Its operator can set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
 )
 
-/** Why the local program gave no speech; for operators only. */
+/** Why the local program produced no speech. For operators only. */
 export class LocalSpeechFailure extends Error {
   override name = 'LocalSpeechFailure'
 }

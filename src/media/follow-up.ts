@@ -1,4 +1,4 @@
-/** Words that change a picture, and words that ask for a new one. */
+/** Words that change a picture, and words that request a new one. */
 const CHANGE =
   /^(?:(?:now|and|ok|okay|please|then|great|nice|but|can you|could you)[,\s]+)*(?:make (?:it|this|that|them|him|her|the|everything)|turn (?:it|this|that|the)|change|add|remove|delete|replace|put|colou?r|paint (?:it|the)|give (?:it|the)|use|try|with(?:out)?|in (?:a |an )?\p{L}+(?: style| colou?rs?)?$|at (?:night|dusk|dawn|sunset)|bigger|smaller|brighter|darker|more|less|no |another|again|same|instead|but)/iu
 const ANEW =
@@ -11,7 +11,7 @@ export const changesPicture = (prompt: string): boolean => {
   return text.length <= LONGEST && CHANGE.test(text) && !ANEW.test(text)
 }
 
-/** A prompt with what it follows on: the description of the picture and its changes, oldest first. */
+/** The prompt with its context: the description of the picture and the changes so far, oldest first. */
 export function pictureDescribed(prompt: string, earlier: readonly string[]): { prompt: string; changes: string[] } {
   if (!changesPicture(prompt)) return { prompt, changes: [] }
   const from = earlier.findLastIndex((one) => !changesPicture(one))

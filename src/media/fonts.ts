@@ -5,7 +5,7 @@ import { create, type Font } from 'fontkit'
 
 const fileOf = (path: string): string => Bun.resolveSync(path, import.meta.dir)
 
-/** Font files for what a Latin font lacks. The widest comes last: it has most other alphabets and signs. */
+/** Font files for characters that a Latin font lacks. `Wide` covers most other scripts and symbols. */
 export const FALLBACK_FONTS = {
   Emoji: noto('NotoEmoji'),
   Hebrew: noto('NotoSansHebrew'),
@@ -27,10 +27,10 @@ export type Fallback = keyof typeof FALLBACK_FONTS
 
 const opened = new Map<string, Font>()
 
-/** Signs that change their neighbours and need no glyph of their own. */
+/** Characters that modify their neighbours and need no glyph of their own. */
 const JOINED = /[\p{M}\p{Cf}\s]/u
 
-/** Which font is asked first for a letter, so that no font is opened for nothing. */
+/** Which font to try first for a letter, so that no font is opened needlessly. */
 const FONT_FOR: readonly (readonly [Fallback, RegExp])[] = [
   ['Emoji', /\p{Emoji_Presentation}|\ufe0f/u],
   ['Hebrew', /\p{Script=Hebrew}/u],
@@ -44,7 +44,7 @@ const FONT_FOR: readonly (readonly [Fallback, RegExp])[] = [
   ['Han', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3000-\u303f\u30fc\uff00-\uffef]/u],
 ]
 
-/** A stretch of a text in one font and one direction; the text runs as it is spoken. */
+/** A run of text in one font and one direction, in logical order. */
 export type Piece<Family extends string> = { text: string; family: Family | Fallback; level: number }
 
 type Wanted<Family extends string> = { family: Family; has: (sign: string) => boolean }
@@ -54,10 +54,10 @@ const EMOJI = /\p{Emoji_Presentation}|\ufe0f/u
 const signs = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /**
- * A paragraph in stretches of one font and direction each: the wanted font, or the first one that has the letters. What
- * none has stays with the wanted one.
- * @param wanted The font that is asked first, and whether it has a sign.
- * @param levels Those of {@link levelsOf}.
+ * Splits a paragraph into runs of one font and one direction. Each run uses the wanted font or the first fallback with
+ * its characters. Characters that no font has stay with the wanted font.
+ * @param wanted The preferred font, and whether it has a character.
+ * @param levels The result of {@link levelsOf}.
  */
 export function piecesOf<Family extends string>(
   text: string,
@@ -69,7 +69,7 @@ export function piecesOf<Family extends string>(
   for (const { segment, index } of signs.segment(text)) {
     const last = pieces.at(-1)
     const level = levels?.[index] ?? 0
-    // A blank stays with the word before it, so that words of one alphabet are one piece; that of emoji is too wide.
+    // A space stays with the word before it, so that words of one script form one run. The emoji space is too wide.
     const joins = segment === ' ' && last?.level === level && last.family !== 'Emoji'
     const family = joins ? last.family : familyFor(segment, wanted)
     if (last?.family === family && last.level === level) last.text += segment
@@ -83,33 +83,33 @@ function familyFor<Family extends string>(sign: string, wanted: Wanted<Family>):
   return fallbackFor(sign) ?? wanted.family
 }
 
-/** The first other font that has a sign; null where none does. */
+/** The first fallback font that has a character, or null. */
 export const fallbackFor = (sign: string): Fallback | null =>
   fallbacksFor(sign).find((family) => hasGlyphs(FALLBACK_FONTS[family].normal, sign)) ?? null
 
-/** The signs of a text: letters with their marks, emoji of several parts. */
+/** The graphemes of a text: letters with their marks, emoji of several parts. */
 export const signsIn = (text: string): string[] => [...signs.segment(text)].map(({ segment }) => segment)
 
-/** The fonts to look into for a letter, or a group of them that is one sign, that the usual font lacks. */
+/** The fonts to search for a grapheme that the usual font lacks. */
 function fallbacksFor(sign: string): Fallback[] {
   const found = FONT_FOR.filter(([, letters]) => letters.test(sign)).map(([family]) => family)
   return [...found, 'Wide', ...(found.includes('Han') ? (['Korean'] as const) : []), 'Emoji']
 }
 
-/** A family of the Noto fonts, whose files are named by weight. */
+/** A Noto font family, whose files are named by weight. */
 function noto(name: string) {
   const folder = name.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()
   const weight = (of: string) => fileOf(`@expo-google-fonts/${folder}/${of}/${name}_${of}.ttf`)
   return { normal: weight('400Regular'), bold: weight('700Bold') }
 }
 
-/** These packages let nothing but their module be resolved; the fonts lie beside its folder. */
+/** These packages export only their module. The fonts are in a folder next to it. */
 function eastAsian(module: string, name: string) {
   const weight = (of: string) => join(dirname(fileOf(module)), '../fonts', `${name}-${of}.otf`)
   return { normal: weight('Regular'), bold: weight('Bold') }
 }
 
-/** An opened font; a thread opens each once. */
+/** Opens a font once per thread. */
 export function fontOf(file: string): Font {
   const known = opened.get(file)
   if (known) return known
@@ -118,7 +118,7 @@ export function fontOf(file: string): Font {
   return font
 }
 
-/** Whether a font has each letter of a text. */
+/** Whether a font has a glyph for each letter of a text. */
 export function hasGlyphs(file: string, text: string): boolean {
   const font = fontOf(file)
   for (const letter of text)
@@ -134,16 +134,16 @@ const FIRST_STRONG = /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac
 
 export type Direction = 'ltr' | 'rtl'
 
-/** Where a paragraph begins: by its first letter. */
+/** The direction of a paragraph, determined by its first letter. */
 export const directionOf = (text: string): Direction => (FIRST_STRONG.test(text) ? 'rtl' : 'ltr')
 
-/** The level of each UTF-16 unit of a paragraph, odd where it runs from right to left; null where all are 0. */
+/** The bidi level of each UTF-16 unit of a paragraph, odd for right-to-left text. Null if all levels are 0. */
 export function levelsOf(text: string, direction: Direction): Uint8Array | null {
   if (direction === 'ltr' && !RIGHT_TO_LEFT.test(text)) return null
   return bidi.getEmbeddingLevels(text, direction).levels
 }
 
-/** The parts of one line as they are seen from left to right, by the level of each. */
+/** The parts of a line in visual order from left to right, by the bidi level of each. */
 export function inVisualOrder<Part>(parts: readonly Part[], levelOf: (part: Part) => number): Part[] {
   const order = [...parts]
   const highest = order.reduce((max, part) => Math.max(max, levelOf(part)), 0)
@@ -159,13 +159,13 @@ export function inVisualOrder<Part>(parts: readonly Part[], levelOf: (part: Part
   return order
 }
 
-/** Letters and digits that a font's own layout turns, whatever they are in. */
+/** Letters and digits that the font layout always reverses. */
 const TURNED =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\u0660-\u0669\u06f0-\u06f9]/u
 
 /**
- * A stretch of one direction as it is given to the layout of a font, which turns words from right to left by itself,
- * and does it to digits too. Signs alone it does not turn; their brackets look the other way.
+ * Prepares a run of one direction for the font layout, which reverses right-to-left words by itself, including digits.
+ * The layout does not reverse runs of symbols, so these are reversed and mirrored here.
  */
 export function asDrawn(text: string, level: number): string {
   const isTurned = TURNED.test(text)

@@ -11,35 +11,35 @@ import { missingIn } from './missing-letters'
 import { readPrompt } from './scenes/read'
 import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
 
-/** What a picture is to show, before it is known who makes it. */
+/** A requested picture, before an engine is chosen. */
 type PictureInput = {
   prompt: string
-  /** What was asked to change since, oldest first. */
+  /** The changes requested since, oldest first. */
   changes?: readonly string[]
-  /** The picture that the last of these changes is about. */
+  /** The picture that the last of these changes applies to. */
   base?: MadeImage | null
   style?: string | null
   aspectRatio?: string | null
   quality?: ImageQuality
   count: number
-  /** The image engine asked. */
+  /** The requested image engine. */
   engineId: string
-  /** How the files are written; absent, as the engine made them. */
+  /** File format. If absent, as the engine made them. */
   format?: 'png' | 'jpeg' | 'webp' | null
-  /** Only an engine that changes pictures may answer: with the base, these and where it may change. */
+  /** For an edit of `base`: further pictures and the mask. Only an engine that edits pictures may answer. */
   edit?: Pick<Edit, 'others' | 'mask'>
 }
 
-/** Pictures to change: the first of them, with the others to use, and where it may change. */
+/** Pictures to edit: the main one, further pictures to use, and the mask of the area to change. */
 export type Edit = { base: MadeImage; others: readonly MadeImage[]; mask: MadeImage | null }
 
-/** How an image client wants its pictures, besides what it sends. */
+/** Options of an image client besides its request body. */
 type Wanted = { edit: Edit | null; warnings: readonly string[] }
 
 /** `bytes` are those of the draft. */
 export type Picture = { draft: Draft; about: About; bytes: Uint8Array }
 
-/** Pictures in the order of their variants; null for one that failed where another did not. */
+/** Pictures in the order of their variants. Null for a failed one if another succeeded. */
 export type MadePictures = {
   pictures: readonly (Picture | null)[]
   /** The whole description, as stored (docs/api.md 6). */
@@ -47,7 +47,7 @@ export type MadePictures = {
   /** The engine that answered. */
   engineId: string
   free: boolean
-  /** What the description names that the built-in engine has no picture of; none of other engines. */
+  /** Things in the description that the built-in engine cannot draw. Empty for other engines. */
   unknown: readonly string[]
 }
 
@@ -55,7 +55,7 @@ type Context = Pick<Work, 'keep' | 'signal'> & { origin: Origin }
 
 export type Pictures = ReturnType<typeof createPictures>
 
-/** What the artifacts of the built-in engine name, so that nobody takes them for a model's. */
+/** The engine name on artifacts of the built-in engine, so that nobody takes them for a model's. */
 const LOCAL = 'svc-local-vector'
 
 type Deps = {
@@ -69,7 +69,7 @@ type Outcome = { id: ImageId; made: Stored; artifacts: Artifact[]; costCents: nu
 
 export type ImageService = ReturnType<typeof createImages>
 
-/** Pictures as one charged request (docs/api.md 6). */
+/** Creates pictures, one charge per request (docs/api.md 6). */
 export function createImages({ charging, engines, pictures }: Deps) {
   return { create, generate, generateEvents }
 
@@ -86,8 +86,8 @@ export function createImages({ charging, engines, pictures }: Deps) {
   }
 
   /**
-   * The same for image clients (docs/api.md 28.1, 32.4). Failed pictures are left out, as these clients know none.
-   * Throws 503 `engine_unavailable` where pictures are to be changed and no engine does that.
+   * Like `create`, for image clients (docs/api.md 28.1, 32.4). Omits failed pictures, because these clients cannot
+   * represent them. Throws 503 `engine_unavailable` if the request is an edit and no engine edits pictures.
    */
   function generate(call: Call, input: GenerationInput, wanted: Wanted): Promise<Generations> {
     const { response_format: format, model } = input
@@ -95,7 +95,7 @@ export function createImages({ charging, engines, pictures }: Deps) {
     return generated(call, input, wanted, toGenerations(asBytes, wanted.warnings))
   }
 
-  /** The same as the events of a stream, one a picture. */
+  /** Like `generate`, as stream events, one per picture. */
   function generateEvents(call: Call, input: GenerationInput, wanted: Wanted): Promise<GenerationEvent[]> {
     return generated(call, input, wanted, toEvents(input, wanted.edit !== null))
   }
@@ -145,7 +145,7 @@ export function createImages({ charging, engines, pictures }: Deps) {
   }
 }
 
-/** A word that is no image engine of ours stands for the usual one: image clients name models of other servers. */
+/** Image clients name models of other servers, so an unknown name selects the default engine. */
 const engineFor = (word: string): string =>
   /^svc-1-(photo|rapid|design|studio|type)$/.test(word) ? word : 'svc-1-create'
 
@@ -197,7 +197,7 @@ const toGenerations =
     }
   }
 
-/** A picture in a stream, as clients of such streams read it. */
+/** A picture in a stream, in the format that clients of such streams expect. */
 type GenerationEvent = { type: string; b64_json: string } & Record<string, unknown>
 
 const toEvents =
@@ -214,7 +214,7 @@ const toEvents =
       usage: { ...NO_TOKENS, cost_cents: costCents },
     }))
 
-/** Asks an image engine for pictures, all at once, and keeps them. If all fail, throws what the first one threw. */
+/** Requests pictures from an image engine in parallel and stores them. If all fail, throws the first error. */
 export function createPictures(engines: Pick<EngineService, 'image'>) {
   return async function make(input: PictureInput, context: Context): Promise<MadePictures> {
     const { count, engineId } = input
@@ -263,11 +263,11 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
   }
 }
 
-/** A picture in the format that was asked for. Throws 503 where it cannot be read. */
+/** Converts a picture to the requested format. Throws 503 if it cannot be read. */
 async function written(image: MadeImage & { free: boolean }, format: PictureInput['format']): Promise<MadeImage> {
   if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
   const drawn = await redrawn(image.bytes, { as: () => format })
   if (!drawn) throw notAnImage()
-  // Redrawn, it has lost the words that say how it was made.
+  // Redrawing removes the metadata that says how the picture was made.
   return { bytes: image.free ? labelled[format](drawn.bytes, drawn) : drawn.bytes, mimeType: `image/${format}` }
 }

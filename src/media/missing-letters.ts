@@ -1,4 +1,4 @@
-/** Alphabets that some font here has. */
+/** Scripts that at least one installed font covers. */
 const COVERED =
   /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Thai}\p{Script=Lao}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]/u
 
@@ -15,7 +15,7 @@ const NAMES: readonly (readonly [string, RegExp])[] = [
   ['Mongolian', /\p{Script=Mongolian}/u],
 ]
 
-/** Alphabets of a text that no font here has, by a word for each; in linear time. */
+/** Names of the scripts in a text that no font here covers. Linear. */
 export function missingIn(text: string): string[] {
   const missing = new Set<string>()
   for (const [letter] of text.matchAll(/\p{L}/gu)) {

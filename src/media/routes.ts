@@ -14,7 +14,7 @@ import { ImageInput, Images } from './schema'
 import { VideoAccepted, VideoInput } from './video/schema'
 import type { VideoService } from './video/service'
 
-/** What makes something within its request. */
+/** Options of routes that make something within the request. */
 const MADE = { scope: 'completions', idempotent: true, timeLimit: 'own' } as const
 const REFUSALS = errors(400, 401, 402, 403, 409, 413, 415, 429, 500, 503, 504)
 

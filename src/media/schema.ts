@@ -55,12 +55,12 @@ export const Images = t.Object(
 )
 export type Images = Static<typeof Images>
 
-/** Sizes of the alias, and their aspect ratios (docs/api.md 28.1). */
+/** Sizes of the compatible route, and their aspect ratios (docs/api.md 28.1). */
 export const SIZES = { '1024x1024': '1:1', '1536x1024': '3:2', '1024x1536': '2:3', auto: null } as const
 
 const FORMATS = ['png', 'jpeg', 'webp'] as const
 
-/** What these clients send and this server has no setting for. */
+/** Fields that these clients send and this server ignores. */
 export const IGNORED_OF_IMAGES = [
   'background',
   'moderation',
@@ -69,9 +69,7 @@ export const IGNORED_OF_IMAGES = [
   'input_fidelity',
 ] as const
 
-/**
- * Body of `POST /images/generations`, as image clients send it (docs/api.md 28.1, 32.4). Unknown members are ignored.
- */
+/** Body of `POST /images/generations` from image clients (docs/api.md 28.1, 32.4). Unknown members are ignored. */
 export const GenerationInput = t.Object(
   {
     prompt: t.Optional(t.String({ maxLength: 4_000, description: 'Required: what to show' })),

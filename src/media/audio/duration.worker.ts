@@ -1,15 +1,15 @@
 import { parseBlob, parseBuffer } from 'music-metadata'
 import { answerTasks } from '../../kernel/worker-pool'
 
-/** `mimeType` is the container: the library does not know every brand of MP4 by its bytes. */
+/** `mimeType` is the container, because the library does not recognise every MP4 brand by its bytes. */
 export type DurationInput = { path: string; mimeType: string } | { bytes: Uint8Array; mimeType: string }
-/** Null seconds: it cannot be told. `isSilent`: there is certainly no sound in it. */
+/** `seconds` is null if unknown. `isSilent` means that there is certainly no audio. */
 export type DurationAnswer = { seconds: number | null; isSilent: boolean }
 
 // Recordings are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-/** A container that the parser does not know is not broken. */
+/** A container that the parser does not know is not necessarily broken. */
 function unknown(error: Error): DurationAnswer {
   if (error.name !== 'UnsupportedFileTypeError') throw error
   return { seconds: null, isSilent: false }

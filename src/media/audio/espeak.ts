@@ -16,23 +16,23 @@ export type LocalSpeech = { text: string; voice: Voice; speed: number; owner: st
 type Deps = {
   /** Path of the program. */
   program: string
-  /** Folder for the sound between the program and the encoder. */
+  /** Folder for the audio between the program and the encoder. */
   folder: string
   clock: Pick<Clock, 'after'>
 }
 
-/** Words a minute at speed 1; the program itself speaks no slower than the least. */
+/** Words per minute at speed 1, and the minimum that the program supports. */
 const WORDS_A_MINUTE = 170
 const MIN_WORDS_A_MINUTE = 80
-/** Half an hour of sound, as the program writes it. */
+/** Half an hour of audio, as the program writes it. */
 const MAX_WAV_BYTES = 80 * 1024 * 1024
 const SPEAK_MS = 30_000
 const ENCODE_MS = 60_000
 const AT_ONCE = 2
 
 /**
- * Speaks through `espeak-ng`, a program of its own that is installed beside the server. It gets the text on its
- * standard input and no shell; the sound goes through a file, so that no length of it fills the memory.
+ * Speaks through `espeak-ng`, a separate program installed on the server. It receives the text on standard input,
+ * without a shell. The audio goes through a file, so that long audio does not fill the memory.
  */
 export function createLocalSpeech({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
@@ -42,7 +42,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
     idleMs: 30_000,
   })
 
-  /** The speech as MP3. Throws 400 when it is too long, {@link LocalSpeechFailure}, and the signal's reason. */
+  /** Speaks a text as MP3. Throws 400 when it is too long, {@link LocalSpeechFailure}, and the signal's reason. */
   return async function speak({ text, voice, speed, owner, signal }: LocalSpeech): Promise<Mp3Answer> {
     const leave = await semaphore.enter(owner, signal)
     const path = join(folder, randomBase62(24))
@@ -80,9 +80,9 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
   }
 
   async function written(path: string, text: string, args: string[], signal: AbortSignal): Promise<void> {
-    // It writes to stdout. The sound library in it would leave a folder in `/tmp` and a link to it at the user's home.
+    // The program writes to stdout. Its sound library would leave a folder in `/tmp` and a link in the home directory.
     const env = { PULSE_RUNTIME_PATH: '/dev/null' }
-    // The text as it is read aloud: two brackets would begin the program's own spelling of sounds.
+    // Splits double brackets, which would start the program's phoneme notation.
     const child = Bun.spawn([program, ...args], {
       stdin: Buffer.from(text.replace(/\[(?=\[)/g, '[ ')),
       stdout: 'pipe',
@@ -113,7 +113,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
   }
 }
 
-/** How ffmpeg writes each format; at most half an hour of it. */
+/** ffmpeg arguments by format. */
 const WRITES: Record<SpeechFormat, string[]> = {
   mp3: ['-f', 'mp3'],
   wav: ['-f', 'wav', '-ar', '24000', '-ac', '1'],
@@ -124,7 +124,7 @@ const WRITES: Record<SpeechFormat, string[]> = {
 }
 const CONVERT_MS = 60_000
 
-/** Writes speech in other formats than MP3, through ffmpeg. */
+/** Converts MP3 speech to other formats with ffmpeg, at most half an hour. */
 export function createSpeechConverter({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
 
@@ -136,7 +136,7 @@ export function createSpeechConverter({ program, folder, clock }: Deps) {
     signal: AbortSignal,
   ): Promise<Uint8Array> {
     const leave = await semaphore.enter(owner, signal)
-    // Into a file, because the head of some formats says how long they are.
+    // Output goes to a file, because the header of some formats contains the length.
     const path = join(folder, randomBase62(24))
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -162,5 +162,5 @@ export function createSpeechConverter({ program, folder, clock }: Deps) {
   }
 }
 
-/** The program's own names of languages that it calls otherwise. */
+/** Languages with a different name in `espeak-ng`. */
 const NAMES: Record<string, string> = { en: 'en-us', zh: 'cmn', no: 'nb', tl: 'en-us' }

@@ -3,13 +3,13 @@ import { createMp3Encoder } from 'wasm-media-encoders'
 import { answerTasks } from '../../kernel/worker-pool'
 import { createStretcher } from './stretch'
 
-/** A WAV file of one channel and 16 bits, and how many times as long it shall last. */
+/** A WAV file with one channel and 16 bits, and the factor that its duration is multiplied by. */
 export type Mp3Input = { path: string; stretch: number }
 export type Mp3Answer = { mp3: Uint8Array; seconds: number }
 
 const HEADER_BYTES = 44
 const PIECE_SAMPLES = 65_536
-/** Of one channel of speech, at 22 kHz. */
+/** In kbit/s for one channel of speech at 22 kHz. */
 const BITRATE = 64
 
 async function encoded({ path, stretch }: Mp3Input): Promise<Mp3Answer> {
@@ -23,7 +23,7 @@ async function encoded({ path, stretch }: Mp3Input): Promise<Mp3Answer> {
     let samples = 0
     const encode = (sound: Float32Array) => {
       samples += sound.length
-      // The encoder writes into its own memory, again and again.
+      // The encoder reuses its memory, so the output is copied.
       pieces.push(encoder.encode([sound]).slice())
     }
     for (const sound of soundOf(file)) encode(stretcher.push(sound))
@@ -44,7 +44,8 @@ function rateOf(file: number): number {
 }
 
 /**
- * The samples behind the header, −1 to 1. Its length is not believed: a program that writes to a pipe cannot know it.
+ * The samples after the header, −1 to 1. Ignores the length in the header, because a program that writes to a pipe
+ * cannot know it.
  */
 function* soundOf(file: number): Generator<Float32Array> {
   const piece = new Int16Array(PIECE_SAMPLES)

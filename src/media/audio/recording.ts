@@ -4,12 +4,12 @@ import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { notARecording } from '../errors'
 import type { DurationAnswer, DurationInput } from './duration.worker.ts'
 
-/** What the bytes of a recording are, under the name that a transcriber is given. */
+/** What the bytes of a recording are, and the filename for the transcriber. */
 export type Recording = { mimeType: string; filename: string; seconds: number | null }
 
 /**
- * The types of docs/api.md 6 by their bytes, with the name and type a transcriber is given; a video counts by its
- * sound. The brand of an MP4 does not say what is in it: phones write sound as 3GP and as QuickTime.
+ * The types of docs/api.md 6 by their bytes, with the name and type for the transcriber. A video counts by its audio.
+ * The brand of an MP4 does not tell its content, because phones write audio as 3GP and QuickTime.
  */
 const TYPES = [
   { mimeType: 'audio/mpeg', extension: 'mp3', marks: ['audio/mpeg'] },
@@ -23,7 +23,7 @@ const TYPES = [
 const MEASURE_MS = 10_000
 const PCM_BYTES_A_SECOND = 48_000
 
-/** Looks at recordings in a process, because files of strangers may be long to read or break what reads them. */
+/** Inspects recordings in a process, because untrusted files may be slow to read or crash the parser. */
 export function createRecordings() {
   const pool = createWorkerPool<DurationInput, DurationAnswer>({
     script: new URL('./duration.worker.ts', import.meta.url),
@@ -36,8 +36,8 @@ export function createRecordings() {
 
   return {
     /**
-     * What a file is by its bytes, and how long it lasts; null where that cannot be told. Throws 415
-     * `unsupported_media_type` for anything but a recording, whatever its name says.
+     * The type of a file by its bytes, and its duration, or null if unknown. Throws 415 `unsupported_media_type` for
+     * anything but a recording, whatever its name.
      */
     async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
       const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
@@ -48,7 +48,7 @@ export function createRecordings() {
       return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
     },
 
-    /** How long a speech lasts, in seconds; 0 where that cannot be told. */
+    /** The duration of a speech in seconds, or 0 if unknown. */
     async secondsOf(bytes: Uint8Array, format: SpeechFormat, signal: AbortSignal, who: string): Promise<number> {
       if (format === 'pcm') return bytes.length / PCM_BYTES_A_SECOND
       return (await measure({ bytes, mimeType: SPEECH_FORMATS[format] }, signal, who).catch(unknown)).seconds ?? 0
@@ -56,7 +56,7 @@ export function createRecordings() {
   }
 }
 
-/** A file that cannot be read may still be one that the transcriber reads. */
+/** A file that cannot be read here may still be readable by the transcriber. */
 function unknown(error: unknown): DurationAnswer {
   if (!(error instanceof WorkerFailure)) throw error
   return { seconds: null, isSilent: false }

@@ -6,14 +6,14 @@ import { VOICE_NAMES } from './voices'
 export const TranscriptId = defineId('transcript', 'stt')
 export type TranscriptId = Static<typeof TranscriptId.schema>
 
-/** Contract 6. */
+/** Limits of docs/api.md 6. */
 const MAX_TEXT_CHARS = 4_096
 export const MAX_RECORDING_BYTES = 25 * 1024 * 1024
 
 const speed = t.Optional(t.Number({ minimum: 0.25, maximum: 4, description: '1 is the normal speed' }))
 const voice = t.Optional(t.String({ maxLength: 200, description: `${VOICE_NAMES.join(', ')}; others are the first` }))
 
-/** The text is required; without one the answer is `missing_text`. */
+/** The text is required. Without it, the answer is `missing_text`. */
 export const SpeechInput = t.Object(
   {
     text: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
@@ -24,7 +24,7 @@ export const SpeechInput = t.Object(
 )
 export type SpeechInput = Static<typeof SpeechInput>
 
-/** The same as clients of other servers send it (docs/api.md 28.1). */
+/** The same in the format of clients of other servers (docs/api.md 28.1). */
 export const CompatSpeechInput = t.Object(
   {
     input: t.Optional(t.String({ maxLength: MAX_TEXT_CHARS, description: 'Required: the text to speak' })),
@@ -62,7 +62,7 @@ const Segment = t.Object({ id: t.Integer(), start: t.Number(), end: t.Number(), 
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() })
 
-/** With `response_format` `json`, `verbose_json`; otherwise the answer is a text (docs/api.md 28.1, 32.5). */
+/** The answer for `response_format` `json` and `verbose_json`. For others it is plain text (docs/api.md 28.1, 32.5). */
 export const CompatTranscript = t.Object(
   {
     text: t.String(),

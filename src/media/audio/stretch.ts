@@ -1,10 +1,10 @@
-/** Milliseconds of one frame, and how far one may be moved to where it fits the sound before it. */
+/** Milliseconds of one frame, and how far a frame may move to match the sound before it. */
 const FRAME_MS = 30
 const SEEK_MS = 8
 
 /**
- * Makes sound last longer at the same pitch, piece by piece: frames overlap by half, each taken from where it continues
- * best what is already there (WSOLA). A factor of 1 changes nothing.
+ * Stretches audio at the same pitch, piece by piece (WSOLA). Frames overlap by half. Each starts where it best
+ * continues the output so far. A factor of 1 changes nothing.
  */
 export function createStretcher(factor: number, rate: number) {
   const half = Math.round((rate * FRAME_MS) / 2_000)
@@ -12,10 +12,10 @@ export function createStretcher(factor: number, rate: number) {
   const step = half / factor
   const rise = Float32Array.from({ length: half }, (_, at) => 0.5 - 0.5 * Math.cos((Math.PI * (at + 0.5)) / half))
   let input = new Float32Array()
-  /** Where `input` begins in the whole sound, and the ideal place of the next frame. */
+  /** Offset of `input` in the whole sound, and the ideal position of the next frame. */
   let dropped = 0
   let ideal = 0
-  /** The second half of the last frame, which the next one is blended with. */
+  /** The second half of the last frame, which is blended with the next frame. */
   let tail: Float32Array | null = null
 
   return {
@@ -24,7 +24,7 @@ export function createStretcher(factor: number, rate: number) {
       input = concat(input, sound)
       return take(2 * half + seek)
     },
-    /** What is left. */
+    /** Returns the remaining samples. */
     end(): Float32Array {
       if (factor === 1) return new Float32Array()
       const rest = take(2 * half)
@@ -47,7 +47,7 @@ export function createStretcher(factor: number, rate: number) {
     return concat(...out)
   }
 
-  /** Where near a place the sound is most like the end of the last frame. */
+  /** The position near `place` where the sound is most similar to the end of the last frame. */
   function bestNear(place: number, wanted: Float32Array): number {
     let best = place
     let likeness = Number.NEGATIVE_INFINITY

@@ -1,15 +1,15 @@
-/** The voices by their names on the wire (docs/api.md 6). */
+/** The public names of the voices (docs/api.md 6). */
 export const VOICES = ['classic', 'bright', 'storyteller', 'deep', 'warm', 'soft'] as const
 export type Voice = (typeof VOICES)[number]
 
 const PREFIX = 'svc-voice-'
 export const VOICE_NAMES = VOICES.map((voice) => PREFIX + voice)
 
-/** The voice of a name; an unknown name is the classic voice (docs/api.md 6). */
+/** The voice with a name. An unknown name selects the classic voice (docs/api.md 6). */
 export const voiceOf = (name: string | undefined): Voice =>
   VOICES.find((voice) => name === voice || name === PREFIX + voice) ?? 'classic'
 
-/** The names that most servers with a speech endpoint know; an operator may set others. */
+/** Names that most servers with a speech endpoint support. An operator may configure others. */
 export const UPSTREAM_VOICES: Record<Voice, string> = {
   classic: 'alloy',
   bright: 'nova',
@@ -19,7 +19,7 @@ export const UPSTREAM_VOICES: Record<Voice, string> = {
   soft: 'echo',
 }
 
-/** How the local program speaks in a voice: its variant, pitch (0–99) and loudness (0–200). */
+/** Settings of a voice in the local program: variant, pitch (0–99) and loudness (0–200). */
 export const LOCAL_VOICES: Record<Voice, { variant: string; pitch: number; amplitude: number }> = {
   classic: { variant: '', pitch: 50, amplitude: 100 },
   bright: { variant: '+f2', pitch: 62, amplitude: 105 },

@@ -7,8 +7,8 @@ const MAX_SERIES = 8
 const MAX_NAME_CHARS = 80
 
 /**
- * What a fence labelled `chart` says: lines `type:`, `title:`, `unit:`, then rows of CSV whose first line names the
- * series and whose first column the labels. Null when it holds no numbers, so that it stays readable as it is.
+ * Parses a fence labelled `chart`: lines `type:`, `title:`, `unit:`, then CSV. The first row names the series, the
+ * first column the labels. Null if there are no numbers, so that the fence stays readable.
  */
 export function readChart(content: string): Chart | null {
   const lines = content.split('\n')
@@ -27,15 +27,15 @@ export function readChart(content: string): Chart | null {
 type About = { kind: ChartKind; title: string | null; unit?: string }
 
 /**
- * A chart of rows: the first names the series, the first column the labels. Columns without a number are left out; null
- * when none is left.
+ * A chart from rows: the first row names the series, the first column the labels. Omits columns without numbers. Null
+ * if no column remains.
  */
 function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: About): Chart | null {
   const [header = [], ...all] = rows
   const body = all.slice(0, MAX_LABELS)
   const columns = header.slice(1).map((name, at) => {
     const written = body.map((row) => (row[at + 1] ?? '').trim())
-    // What stands with the number of a cell, as it is written behind it.
+    // The unit in a cell is written after its value.
     return {
       name: beginningOf(name.trim(), MAX_NAME_CHARS),
       values: written.map(readNumber),
@@ -58,7 +58,7 @@ function chartOf(rows: readonly (readonly string[])[], { kind, title, unit }: Ab
 
 const NUMBER = /^([-+−]?)\s*(?:([$€£¥])\s*)?(\d[\d\s'’.,]*)(%|[A-Za-z€$£¥]{0,4})$/
 
-/** The number that a cell shows: `1,234.50`, `€ 12`, `40 %`; null for anything else. */
+/** The number in a cell: `1,234.50`, `€ 12`, `40 %`. Null for anything else. */
 export function readNumber(cell: string): number | null {
   const found = NUMBER.exec(cell.trim())
   if (!found) return null
@@ -67,14 +67,14 @@ export function readNumber(cell: string): number | null {
   return found[1] === '-' || found[1] === '−' ? -value : value
 }
 
-/** How many decimals the number of a cell is written with, and whether its thousands are set apart. */
+/** The number of decimals in a cell, and whether its thousands are separated. */
 export function writtenWith(cell: string): { decimals: number; isGrouped: boolean } {
   const digits = NUMBER.exec(cell.trim())?.[3]?.trim() ?? ''
   const [whole = '', decimals = ''] = decimal(digits).split('.')
   return { decimals: decimals.length, isGrouped: digits.search(/[^\d]/) >= 0 && digits.search(/[^\d]/) < whole.length }
 }
 
-/** `1.234,5` and `1,234.5` alike; a single comma before three digits separates thousands. */
+/** Reads both `1.234,5` and `1,234.5`. A single comma before three digits separates thousands. */
 function decimal(written: string): string {
   const digits = written.replace(/[\s'’]/g, '')
   const [dot, comma] = [digits.lastIndexOf('.'), digits.lastIndexOf(',')]

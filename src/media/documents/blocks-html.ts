@@ -1,22 +1,22 @@
-/** HTML, footnotes and formulas in Markdown, as Markdown without. */
+/** Converts HTML, footnotes and formulas in Markdown to plain Markdown. */
 
-/** Most columns of a table in HTML. */
+/** Maximum columns of an HTML table. */
 const MAX_COLUMNS = 100
 
-/** What number each note has. */
+/** Numbers of the footnotes by name. */
 export type Notes = { numbers: ReadonlyMap<string, number> }
 
-/** Names a note in the text. */
+/** A reference to a footnote. */
 export const NOTED = /^\[\^([^\]\s]{1,60})\]/
 const NOTE = /^ {0,3}\[\^([^\]\s]{1,60})\]:(.*)$/
-/** A line of nothing but tags that only lay out what they enclose. */
+/** A line with nothing but wrapper tags. */
 const WRAPPERS = /^[ \t]*(?:<\/?(?:div|p|center|details|section|figure|span|ul|ol)(?:\s[^<>]*)?>[ \t]*)+$/i
-/** Marks of GitHub and others above a remark. */
+/** Alert marks above a quote, as on GitHub. */
 const REMARK = /^([ \t]*(?:>[ \t]*)+)\[!([a-z]{2,20})\][ \t]*$/i
 
 /**
- * Markdown whose HTML of whole lines (tables, comments, headings, wrappers) is Markdown too, with its footnotes below
- * it. Code stays as it is.
+ * Converts the HTML of whole lines (tables, comments, headings, wrappers) to Markdown, and appends the footnotes.
+ * Leaves code unchanged.
  */
 export function plainer(markdown: string): { text: string } & Notes {
   const lines: string[] = []
@@ -43,7 +43,7 @@ export function plainer(markdown: string): { text: string } & Notes {
       note = undefined
       const [begin] = /^ {0,3}<(?:table\b|!--)/i.exec(line) ?? []
       const last = begin?.endsWith('-') ? /-->[ \t]*$/ : /<\/table>[ \t]*$/i
-      // What nothing ends is searched for once.
+      // If an end tag is missing, it is searched for only once.
       const end = begin && !endless.has(last.source) ? all.findIndex((one, place) => place >= at && last.test(one)) : -1
       if (begin && end < 0) endless.add(last.source)
       if (end < 0) lines.push(WRAPPERS.test(line) ? '' : lineOf(line))
@@ -58,7 +58,7 @@ export function plainer(markdown: string): { text: string } & Notes {
   return { text, numbers: new Map(known.map((name, at) => [name, at + 1])) }
 }
 
-/** A line of HTML that Markdown has a word for; a list in a row of a table has lines in its cell. */
+/** Converts a line of HTML to Markdown. A list in a table row becomes lines of its cell. */
 const lineOf = (line: string): string =>
   (/^ {0,3}\|/.test(line) && /<\/li>/i.test(line) ? line.split('|').map(inCell).join('|') : line)
     .replace(
@@ -76,7 +76,7 @@ const lineOf = (line: string): string =>
     .replace(/^[ \t]*<p(?:\s[^<>]*)?>(.*?)<\/p>[ \t]*$/i, '\n$1\n')
     .replace(/^[ \t]*<hr ?\/?>[ \t]*$/i, '\n---\n')
 
-/** The blocks of a cell as lines of it, those of a list with a mark. */
+/** Converts the blocks of a cell to lines. List items get a mark. */
 const inCell = (html: string): string =>
   html
     .replace(/<li(?:\s[^<>]*)?>/gi, '<br>• ')
@@ -87,7 +87,7 @@ const inCell = (html: string): string =>
     .filter(Boolean)
     .join('<br>')
 
-/** A table in HTML as one in Markdown: a cell over several columns or rows is followed by empty ones. */
+/** Converts an HTML table to Markdown. A cell that spans several columns or rows is followed by empty cells. */
 function htmlTable(html: string): string[] {
   const rows: string[][] = []
   let taken: number[] = []
@@ -122,13 +122,13 @@ function htmlTable(html: string): string[] {
 export type Script = 'sub' | 'sup'
 const SCRIPTS: Record<Script, string> = { sup: '⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ', sub: '₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙᵢ' }
 
-/** Raised or lowered signs where there are such for all of a text; else it stays as it is, behind its mark. */
+/** Converts text to superscript or subscript characters if all exist. Otherwise puts `^` or `_` before the text. */
 export function scripted(text: string, script: Script): string {
   const signs = [...text.replace(/[\u2212\u2013]/g, '-')].map(
     (sign) => SCRIPTS[script]['0123456789+-=()ni'.indexOf(sign)],
   )
   if (signs.every((sign) => sign !== undefined)) return signs.join('')
-  // As in the 4th.
+  // Ordinals, as in “4th”, need no mark.
   if (script === 'sup' && /^(?:st|nd|rd|th|er|e|o|a)$/.test(text)) return text
   return (script === 'sup' ? '^' : '_') + alone(text)
 }
@@ -162,7 +162,7 @@ const ACCENTS: Readonly<Record<string, string>> = {
   dot: '\u0307',
 }
 
-/** A formula in TeX in one line of plain signs; null for one with a command that has none. */
+/** Converts a TeX formula to one line of Unicode text. Null if a command has no equivalent. */
 export function formulaOf(tex: string): string | null {
   let at = 0
   let isKnown = true

@@ -4,19 +4,19 @@ import { readChart } from './blocks-chart-data'
 import { formulaOf, NOTED, type Notes, plainer, type Script, scripted } from './blocks-html'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
 
-/** HTML in Markdown is text, but for what is common in it; nothing is fetched: a picture stays the name of one. */
+/** HTML is text, except for common tags. Nothing is fetched: pictures keep only their address. */
 const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
 
-/** Tags that change how their words look, and how. */
+/** Inline tags and their styles. */
 const TAGS: Readonly<Record<string, Style & { script?: Script }>> = {
   ...{ b: { bold: true }, strong: { bold: true }, i: { italic: true }, em: { italic: true }, s: { strike: true } },
   ...{ del: { strike: true }, code: { code: true }, kbd: { code: true }, samp: { code: true }, u: {}, ins: {} },
   ...{ mark: {}, small: {}, span: {}, a: {}, sub: { script: 'sub' }, sup: { script: 'sup' } },
 }
-/** Within so many characters a tag must end, or it is text. */
+/** Maximum length of a tag with its content. A longer one is text. */
 const MAX_MARKED = 500
 
-// A line break, a comment, or words between a tag and its end.
+// A line break, a comment, an image, or text between a tag and its end tag.
 reader.inline.ruler.before('html_inline', 'tags', (state, silent) => {
   const near = state.src.slice(state.pos, Math.min(state.posMax, state.pos + MAX_MARKED))
   const [skipped, isBreak] = /^(?:<br ?\/?>[ \n]*()|<!--[\s\S]*?-->)/i.exec(near) ?? []
@@ -52,13 +52,13 @@ reader.inline.ruler.before('html_inline', 'tags', (state, silent) => {
   return true
 })
 
-/** The value of a quoted attribute; empty without. */
+/** The value of a quoted attribute, or an empty string. */
 const attributeIn = (tag: string, wanted: string): string =>
   [...tag.matchAll(/\s([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi)]
     .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
     .join('')
 
-/** A formula in the marks that TeX has for one; `$` marks one only around what no sum of money holds. */
+/** A TeX formula with its delimiters. `$` counts only if the content cannot be an amount of money. */
 const FORMULA =
   /^(?:\$\$([^$]{1,500})\$\$|\\\(([^\n]{1,300}?)\\\)|\\\[([\s\S]{1,500}?)\\\]|\$(?=[^$\n]{0,200}[\\^_={}<>]|[a-z]\$)(?!\s)([^$\n]{1,200})(?<!\s)\$(?![\p{L}\p{N}]))/iu
 
@@ -71,7 +71,7 @@ reader.inline.ruler.before('escape', 'formula', (state, silent) => {
   return true
 })
 
-// The number of a note, where the note is in the text.
+// Replaces a reference to a footnote by its number.
 reader.inline.ruler.before('link', 'note', (state, silent) => {
   const [whole, name = ''] = NOTED.exec(state.src.slice(state.pos, state.pos + 64)) ?? []
   const number = (state.env as Partial<Notes>).numbers?.get(name)
@@ -81,7 +81,7 @@ reader.inline.ruler.before('link', 'note', (state, silent) => {
   return true
 })
 
-// An item that can be ticked off, as lists of tasks are written.
+// A task list item with a check box.
 reader.core.ruler.push('tasks', ({ tokens }) => {
   for (const [at, token] of tokens.entries()) {
     const [first] = token.children ?? []
@@ -90,7 +90,7 @@ reader.core.ruler.push('tasks', ({ tokens }) => {
   }
 })
 
-// Once for all formats, and after references such as `&#7;` were read.
+// Runs once for all formats, after references such as `&#7;` are decoded.
 reader.core.ruler.push('xml_text', ({ tokens }) => tokens.forEach(keepText))
 
 function keepText(token: Token): void {
@@ -98,13 +98,11 @@ function keepText(token: Token): void {
   token.children?.forEach(keepText)
 }
 
-/** Most blocks of one document. */
+/** Maximum number of blocks in a document. */
 const MAX_BLOCKS = 5_000
 const LINK = /^(https?:\/\/|mailto:)/i
 
-/**
- * Markdown (CommonMark, tables, strike-through) as blocks. A fence labelled `chart` becomes a chart (docs/api.md 6).
- */
+/** Parses Markdown (CommonMark, tables, strike-through) into blocks. A `chart` fence is a chart (docs/api.md 6). */
 export function readMarkdown(markdown: string): Block[] {
   const { text, ...notes } = plainer(withoutFrontMatter(markdown).text)
   return blocksOf(createCursor(reader.parse(text, notes)))
@@ -113,7 +111,7 @@ export function readMarkdown(markdown: string): Block[] {
 const FRONT_MATTER =
   /^\ufeff?---[ \t]*\n((?:[\w-]{1,40}:[^\n]{0,1000}\n|[ \t][^\n]{0,1000}\n|-[ \t][^\n]{0,1000}\n){1,60})---[ \t]*(?:\n|$)/
 
-/** A text without the members that some programs write before it, between lines of `---`; and the title among these. */
+/** Removes front matter between lines of `---`, and returns its title. */
 export function withoutFrontMatter(markdown: string): { title: string | null; text: string } {
   const [head = '', members = ''] = FRONT_MATTER.exec(markdown) ?? []
   const title = /^title:[ \t]*["']?(.{1,200}?)["']?[ \t]*$/m.exec(members)?.[1] ?? null
@@ -132,7 +130,7 @@ function createCursor(tokens: readonly Token[]): Cursor {
   }
 }
 
-/** Blocks up to the end of what encloses them, which is taken too. */
+/** Blocks up to and including the end token of the enclosing block. */
 function blocksOf(cursor: Cursor, until?: string): Block[] {
   const blocks: Block[] = []
   for (;;) {
@@ -188,7 +186,7 @@ function listOf(cursor: Cursor, end: string, about: { ordered: boolean; start: n
   return { type: 'list', ...about, items }
 }
 
-/** Rows are as wide as the header, as the parser makes them. */
+/** Rows have as many cells as the header, as the parser ensures. */
 function tableOf(cursor: Cursor): Block[] {
   const rows: Text[][] = []
   const align: Align[] = []
@@ -209,7 +207,7 @@ function tableOf(cursor: Cursor): Block[] {
 
 const attributeOf = (token: Token, name: string): string => String(token.attrGet(name) ?? '')
 
-/** The inline tokens before the end of their block. */
+/** The inline tokens up to the end token of their block. */
 function inlineUntil(cursor: Cursor, end: string): Token[] {
   const inline: Token[] = []
   while (cursor.peek()) {
@@ -220,11 +218,11 @@ function inlineUntil(cursor: Cursor, end: string): Token[] {
   return inline
 }
 
-/** A picture in a heading or a cell is its description. */
+/** A picture in a heading or a cell becomes its description. */
 const textUntil = (cursor: Cursor, end: string): Text =>
   merged(spansOf(inlineUntil(cursor, end)).map((part) => ('source' in part ? { text: part.text } : part)))
 
-/** Text and pictures in turn: a picture stands on its own, wherever in a paragraph it was put. */
+/** Splits a paragraph into text and pictures, because each picture is a block of its own. */
 function paragraphs(inline: readonly Token[]): Block[] {
   const blocks: Block[] = []
   let text: Span[] = []
@@ -279,7 +277,7 @@ function spansOf(inline: readonly Token[]): Part[] {
   return parts
 }
 
-/** Several spaces are one, as browsers show Markdown. */
+/** Collapses spaces, as browsers do. */
 const oneSpace = (text: string): string => text.replace(/[ \t]+/g, ' ')
 
 function styleOf(token: Token): Style {
@@ -301,7 +299,7 @@ function styleOf(token: Token): Style {
   }
 }
 
-/** Neighbours of one style as one span. */
+/** Merges adjacent spans of the same style. */
 function merged(spans: readonly Span[]): Span[] {
   const found: Span[] = []
   for (const span of spans) {

@@ -1,8 +1,8 @@
 import { xmlText } from '../../kernel/text'
 
-/** What a document consists of, as plain data: every format is drawn from this one model, on any thread. */
+/** The content of a document as plain data. All formats are rendered from this model, on any thread. */
 
-/** A stretch of text in one style. */
+/** A run of text in one style. */
 export type Span = {
   text: string
   bold?: true
@@ -19,7 +19,7 @@ export type Align = 'left' | 'center' | 'right'
 
 export type Table = {
   type: 'table'
-  /** One cell for each column; rows are as long. */
+  /** One cell per column. Rows have the same length. */
   header: readonly Text[]
   rows: readonly (readonly Text[])[]
   align: readonly Align[]
@@ -30,9 +30,9 @@ export type ChartKind = (typeof CHART_KINDS)[number]
 
 export type Series = {
   name: string
-  /** One for each label; null where nothing is known. */
+  /** One per label, or null if unknown. */
   values: readonly (number | null)[]
-  /** The same as they are written, such as `$3.50`. */
+  /** The same values as written, such as `$3.50`. */
   written: readonly string[]
 }
 
@@ -41,9 +41,9 @@ export type Chart = {
   kind: ChartKind
   title: string | null
   labels: readonly string[]
-  /** A pie shows the first one. */
+  /** A pie shows only the first series. */
   series: readonly Series[]
-  /** Written behind each value, such as `%` or ` EUR`. */
+  /** Written after each value, such as `%` or ` EUR`. */
   unit: string
 }
 
@@ -59,7 +59,7 @@ export type List = {
 
 export type Picture = {
   type: 'image'
-  /** Where the Markdown says that it is: an artifact of the caller, or `data:`. */
+  /** The address in the Markdown: an artifact of the caller, or a `data:` URL. */
   source: string
   alt: string
 }
@@ -80,21 +80,21 @@ export type Image = { bytes: Uint8Array; format: 'png' | 'jpeg'; width: number; 
 
 export type Document = {
   title: string
-  /** Said below the title, such as a date; null without. */
+  /** A line below the title, such as a date, or null. */
   subtitle: string | null
-  /** Two letters, for readers and spelling checkers; null where it is not known. */
+  /** Two letters, for screen readers and spelling checkers. Null if unknown. */
   language: string | null
   /** Epoch milliseconds. */
   createdAt: number
   blocks: readonly Block[]
-  /** By the `source` of the pictures that use them; a picture without one shows its description. */
+  /** By the `source` of the pictures. A picture without an entry shows its description. */
   images: ReadonlyMap<string, Image>
 }
 
-/** The words of a text without their style. */
+/** A text without its styles. */
 export const plain = (text: Text): string => text.map((span) => span.text).join('')
 
-/** The title that a text begins with, or else this one, and what stands below it. */
+/** Splits a leading title from the blocks. Uses `otherwise` if there is no title. */
 export function titled(blocks: readonly Block[], otherwise: string): { title: string; body: readonly Block[] } {
   const [first] = blocks
   const isTitled = first?.type === 'heading' && first.level === 1

@@ -5,7 +5,7 @@ import { colourOf, startsAtZero, sumOf } from './charts-scale'
 const SPACES =
   'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 
-/** The cells that a chart is drawn from, in a workbook; each is a formula of the program, never of a user. */
+/** The workbook cells with the data of a chart. The server builds each reference; none comes from a user. */
 export type Cells = { labels: string; series: readonly { name: string; values: string }[] }
 
 export const CHART_TYPE = 'application/vnd.openxmlformats-officedocument.drawingml.chart+xml'
@@ -13,7 +13,7 @@ export const CHART_RELATION = 'http://schemas.openxmlformats.org/officeDocument/
 
 const escaped = (text: string): string => html`${text}`.markup
 
-/** A chart as a part of an Office file, which its readers draw and change as one of their own. */
+/** A chart as a part of an Office file, which users can edit like a native chart. */
 export function officeChart(chart: Chart, cells: Cells | null = null): string {
   const plot = chart.kind === 'pie' ? pie(chart, cells) : withAxes(chart, cells)
   const needsLegend = chart.kind === 'pie' || chart.series.length > 1
@@ -88,6 +88,6 @@ function seriesOf(chart: Chart, { name, values }: Series, at: number, cells: Cel
   return `<c:ser>${parts.join('')}</c:ser>`
 }
 
-/** Cells of the workbook, with what is in them. */
+/** A reference to cells of the workbook, with their cached content. */
 const reference = (kind: 'str' | 'num', cells: string, cache: string): string =>
   `<c:${kind}Ref><c:f>${escaped(cells)}</c:f><c:${kind}Cache>${cache}</c:${kind}Cache></c:${kind}Ref>`

@@ -3,19 +3,19 @@ import type { Chart } from './blocks-model'
 import { colourOf, labelOf, type Scale, scaleOf, sumOf } from './charts-scale'
 import { shownInOrder } from './render/fonts'
 
-/** Points; the chart is drawn for the width of a page's text. */
+/** In points. The chart is as wide as the text of a page. */
 export const CHART_SIZE = { width: 480, height: 270 }
 
 const INK = '#2d3748'
 const QUIET = '#718096'
 const GRID = '#e2e8f0'
 const FONT_PX = 9
-/** The width of a letter, on average, of its height. */
+/** Average width of a letter as a share of its height. */
 const LETTER = 0.55
 
 type Area = { left: number; top: number; right: number; bottom: number }
 
-/** A chart as SVG that nothing outside is needed for; text in the fonts of a PDF. */
+/** A chart as self-contained SVG, with text in the fonts of a PDF. */
 export function chartSvg(chart: Chart): string {
   const { width, height } = CHART_SIZE
   const parts = [title(chart), chart.kind === 'pie' ? pie(chart) : axes(chart)]
@@ -40,7 +40,7 @@ const lettered = (text: string): string =>
     .join('')
 
 const n = (value: number): string => String(Math.round(value * 100) / 100)
-/** Letters as wide as high, as those of Chinese. */
+/** Letters as wide as high, such as Chinese. */
 const WIDE = /[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g
 const widthOf = (text: string, size = FONT_PX): number =>
   (text.length * LETTER + (text.match(WIDE)?.length ?? 0) * (1 - LETTER)) * size
@@ -100,7 +100,7 @@ function axes(chart: Chart): string {
   return [named.drawn, ...grid, drawn, labels(chart, area, turns)].join('')
 }
 
-/** Below the axis; when they are too long for their place they lean, and when there are too many some are left out. */
+/** Labels below the axis. Rotates labels that are too long, and omits some if there are too many. */
 function labels({ labels }: Chart, area: Area, turns: boolean): string {
   const slot = (area.right - area.left) / labels.length
   const every = Math.max(1, Math.ceil(12 / slot))
@@ -161,7 +161,7 @@ function lines({ kind, series, labels }: Chart, area: Area, y: Place, scale: Sca
     .join('')
 }
 
-/** Shares of the first series, clockwise from the top, each named beside with its value. */
+/** Shares of the first series, clockwise from the top, with a legend of names and values. */
 function pie({ labels, series, unit, title }: Chart): string {
   const values = series[0]!.values
   const all = sumOf(values)

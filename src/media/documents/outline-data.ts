@@ -4,10 +4,10 @@ import { readNumber } from './blocks-chart-data'
 const MAX_ROWS = 2_000
 const MAX_COLUMNS = 40
 
-/** Rows of one length, the header first. */
+/** Rows of the same length, the header first. */
 export type Rows = string[][]
 
-/** Rows that a text holds as CSV, tab- or semicolon-separated lines: at least two, each of the same length; or null. */
+/** Rows of CSV, tab- or semicolon-separated text: at least two, all of the same length. Otherwise null. */
 export function delimitedRows(text: string): Rows | null {
   const lines = text.trim().split('\n')
   if (lines.length < 2 || /^\s*\|/.test(lines[0]!)) return null
@@ -15,9 +15,9 @@ export function delimitedRows(text: string): Rows | null {
     const { data, errors } = parse<string[]>(text.trim(), { delimiter, skipEmptyLines: 'greedy' })
     const width = data[0]?.length ?? 0
     if (errors.length || width < 2 || width > MAX_COLUMNS || !data.every((row) => row.length === width)) continue
-    // Sentences have commas too; the cells of a table are short.
+    // Sentences have commas too, but the cells of a table are short.
     if (data.some((row) => row.some((cell) => cell.length > 120))) continue
-    // Commas of sentences have a blank behind them, and the last line an end.
+    // Commas in sentences are followed by a space, and a line ends with punctuation.
     if (
       delimiter === ',' &&
       (/[.!?]\s*$/.test(lines[0]!) ||
@@ -30,8 +30,8 @@ export function delimitedRows(text: string): Rows | null {
 }
 
 /**
- * Rows of records in JSON: a list of objects, of lists or of values, an object with one such list, perhaps within
- * others, an object alone, or an object a line; null for anything else.
+ * Rows of JSON records: an array of objects, of arrays or of values, an object that contains one such array, possibly
+ * nested, a single object, or one object per line. Null for anything else.
  */
 export function jsonRows(text: string): Rows | null {
   const value = readJson(text)
@@ -54,7 +54,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const MAX_WRAPPERS = 4
 
-/** The list of an object that has no other: `{"people": [...], "total": 2}`, or `{"data": {"people": [...]}}`. */
+/** The only array in an object: `{"people": [...], "total": 2}`, or `{"data": {"people": [...]}}`. */
 function onlyListIn(value: unknown, depth = 0): unknown[] | null {
   if (!isRecord(value) || depth > MAX_WRAPPERS) return null
   const members = Object.values(value)
@@ -64,11 +64,11 @@ function onlyListIn(value: unknown, depth = 0): unknown[] | null {
   return lists.length === 0 && records.length === 1 ? onlyListIn(records[0], depth + 1) : null
 }
 
-/** A number as it is written, because a cell is a text: the digits beyond a double stay. */
+/** Keeps a number as written, because a cell is text. This preserves digits that a double would lose. */
 const asWritten = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
   typeof value === 'number' ? source : value
 
-/** A JSON text, or one value a line; undefined for what is none. */
+/** Parses a JSON text, or one JSON value per line. Undefined if it is neither. */
 function readJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined
   try {
@@ -91,7 +91,7 @@ const MAX_PAIRS_CHARS = 4_000
 const PAIR =
   /([\p{L}][\p{L}\p{N} _/-]{0,40}?)(?:(?<!\s)\s+)?(?:[:=]\s*)?([-+]?[$€£]?\d[\d.,]{0,30}(?:\s*(?:%|[kKmM€$£]|EUR|USD|GBP))?)(?=\s*(?:,|;|\band\b|$))/gu
 
-/** Rows of what a line lists in pairs, `Q1 10, Q2 20 and Q3 15`; null with fewer than two. */
+/** Rows of pairs in a line, such as `Q1 10, Q2 20 and Q3 15`. Null if there are fewer than two. */
 export function pairRows(line: string): Rows | null {
   if (line.length > MAX_PAIRS_CHARS) return null
   const start = line.indexOf(':')
@@ -102,11 +102,11 @@ export function pairRows(line: string): Rows | null {
   ])
   if (pairs.length < 2 || pairs.some(([name, value]) => !name || readNumber(value!) === null)) return null
   const notice = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
-  // A sentence that happens to hold numbers is no list.
+  // A sentence that happens to contain numbers is not a list.
   return notice >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
 }
 
-/** Lines of `Label: value`, when all are. */
+/** Rows of `Label: value` lines. Null if any line has another form. */
 export function labelled(part: string): Rows | null {
   const lines = part.split('\n').map((line) => /^\s*([^:|[<]{1,40}):\s+(\S.*)$/.exec(line))
   if (lines.length < 2 || lines.some((found) => !found)) return null
@@ -130,7 +130,7 @@ export function markdownTable(rows: Rows): string {
 
 const MAX_CHARTED = 40
 
-/** A chart fence of rows with a column of names and one of numbers; null where there are none. */
+/** A chart fence from rows with a column of names and at least one of numbers. Null if there are no such columns. */
 export function chartFence(rows: Rows, kind: string, title: string): string | null {
   const [header = [], ...body] = rows
   const numeric = header.map((_, at) => {

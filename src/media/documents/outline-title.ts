@@ -4,11 +4,11 @@ import { delimitedRows, labelled, pairRows } from './outline-data'
 const MAX_TITLE = 90
 const NAMELESS = 'Document'
 const MAX_REQUEST = 300
-/** A title is told early. */
+/** Number of characters searched for a title, which is near the beginning. */
 const MAX_READ = 1_000
 
 const NAMED = /\b(?:titled|entitled|called|named|with the title|title\s*[:=])\s*["“'«]?([^"”'»\n.;]{2,90})["”'»]?/i
-/** What the document is about, in a sentence that asks for one. */
+/** The topic in a sentence that requests a document. */
 const ABOUT = /\b(?:about|regarding|covering|describing|explaining|on the subject of|on)\s+(.{2,})$/i
 const MADE =
   /^(?:please\s+)?(?:can you\s+|could you\s+)?(?:create|make|write|generate|prepare|produce|draft|build|give me|export|turn|put|convert)\b\s*(?:me\s+)?/i
@@ -22,7 +22,7 @@ const THING =
   'document|file|report|presentation|deck|slides?|slideshow|spreadsheet|workbook|sheet|table|chart|graph|paper|letter|memo|text|notes?|list|data|outline'
 const THINGS = new RegExp(`^(?:${THING})(?:\\s+deck)?\\b\\s*`, 'i')
 const LINKS = /^(?:about|on|of|for|regarding|covering|that|which|from|with|describing|explaining|out of)\b\s*/i
-/** Who asks says what is to be made, or of what. */
+/** A request names what to make, or refers to its material. */
 const REQUEST = new RegExp(`\\b(?:this|these|following|below|it|me|${THING}|${FILES})\\b`, 'i')
 const DETERMINED = /\b(?:an?|the|this|these|following|my|our|me|it|into|as|from)\b|:\s*$/i
 const WITH =
@@ -31,7 +31,7 @@ const TAIL =
   /(?<!\s)\s+(?:as|into|in)\s+(?:an?\s+)?(?:pdf|word|docx|excel|xlsx|csv|powerpoint|pptx|spreadsheet|presentation|document|file)\b.*$/i
 
 /**
- * Whether a line asks for a document, and is no part of one: `Make a report of this:`, not `Draft budget 2026`. Above a
+ * Whether a line requests a document and is not part of one: `Make a report of this:`, not `Draft budget 2026`. Above a
  * text without data, `Build a table for the garden` is a heading.
  */
 export const asksFor = (line: string, below = ''): boolean =>
@@ -42,7 +42,7 @@ export const asksFor = (line: string, below = ''): boolean =>
   REQUEST.test(line) &&
   DETERMINED.test(line)
 
-/** Asks for something that is made of data, and of no text that follows. */
+/** A request for something made of data, without a reference to the text below. */
 const FURNITURE = new RegExp(
   `^(?!.*(?:\\b(?:this|these|those|following|below|it|${FILES})\\b|:$)).*\\b(?:table|chart|graph|sheet|workbook)s?\\b`,
   'i',
@@ -57,13 +57,13 @@ const holdsRows = (text: string): boolean =>
         /^\s*(?:[|[{\-*+•]|```|\d+[.)])/.test(part) || delimitedRows(part) || labelled(part) || pairRows(part.trim()),
     )
 
-/** Behind a verb: `Draft of the report` is a heading, and so is `Write it down`. */
+/** After a verb: `Draft of the report` is a heading, and so is `Write it down`. */
 const NO_REQUEST =
   /^(?:of|in|for|to|at|by|on|off|up|down)\b|^(?:it|this|them)\s+(?:down|up|out|off|right|simple|yourself|happen|work|count|better|last|easy|real|new)\b/i
 
 /**
- * A line that stands above others as a heading does; a sentence that a colon ends leads to what follows. Letters that
- * know no capitals say more in a line.
+ * Whether a line looks like a heading. A long line that ends with a colon introduces the text below. The limit is lower
+ * for scripts without capitals, because their letters express more.
  */
 export const looksLikeHeading = (line: string): boolean =>
   !/[\n[\]|`]/.test(line) &&
@@ -71,10 +71,7 @@ export const looksLikeHeading = (line: string): boolean =>
   !(line.trim().endsWith(':') && line.trim().split(/\s+/).length > 5) &&
   (/^[\p{Lu}\p{N}]/u.test(line.trim()) ? line.length <= 70 : /^\p{Lo}.{0,29}$/u.test(line.trim()))
 
-/**
- * A title for what a prompt says: its heading as it is written, else what a request names or is about. No word is cut
- * off the front of what is no request.
- */
+/** A title for a prompt: its heading as written, else the name or topic of a request. Strips only request words. */
 export function titleOf(whole: string): string {
   const text = whole.slice(0, MAX_READ).trim()
   const [first = ''] = text.split('\n')
@@ -106,7 +103,7 @@ export function titleOf(whole: string): string {
   return words ? shorten(words[0]!.toUpperCase() + words.slice(1), MAX_TITLE) : NAMELESS
 }
 
-/** Without the words that ask for a document and name its kind. */
+/** Removes the words that request a document and name its kind. */
 function strip(sentence: string): string {
   let left = sentence.replace(MADE, '')
   if (left === sentence && !namesDocument(left)) return left

@@ -2,14 +2,14 @@ import { withoutFrontMatter } from './blocks-markdown'
 import { chartFence, delimitedRows, jsonRows, labelled, markdownTable, pairRows, type Rows } from './outline-data'
 import { asksFor, looksLikeHeading, titleOf } from './outline-title'
 
-/** What is said in a document for which nobody supplied the words. */
+/** Text in a document without supplied content. */
 const OUTLINE_ONLY =
   '*This is an outline only: no language model is connected to this server that could write its text.*'
 const TO_BE_WRITTEN = '*To be written.*'
 const SECTIONS = ['Summary', 'Background', 'Details', 'Next steps']
 const MAX_SECTIONS = 20
 const MAX_INSTRUCTION = 300
-/** Longer lines are read as texts. */
+/** Longer prompts are content, not instructions. */
 const MAX_READ = 1_500
 
 const CHART = /\b(chart|graph|plot|diagram)s?\b/i
@@ -20,16 +20,15 @@ const CHART_KIND: [RegExp, string][] = [
 ]
 
 /**
- * The Markdown of a document by rules, for a server without a language model: the text and data that the prompt
- * supplies, in their order, else an outline that says that its words are missing (docs/design.md 5). Nothing is
- * invented.
+ * Builds the Markdown of a document by rules, for a server without a language model. It contains the text and data of
+ * the prompt in order, or else an outline that says that its text is missing (docs/design.md 5). Invents nothing.
  */
 export function outlineOf(prompt: string): { title: string; markdown: string } {
   const whole = prompt.replace(/\r\n?/g, '\n').trim()
   const { title: stated, text } = withoutFrontMatter(whole)
   const { instruction, material } = split(text)
   const named = material.startsWith('# ') ? material : instruction
-  // The first line of data names its columns.
+  // The first line of data contains its column names.
   const isData = instruction === material && (delimitedRows(partsOf(material)[0] ?? '') || /^[|<]/.test(material))
   const title = stated ?? titleOf(isData ? '' : named)
   const notice = {
@@ -43,10 +42,10 @@ export function outlineOf(prompt: string): { title: string; markdown: string } {
 
 type Notice = { wantsChart: boolean; kind: string; title: string }
 
-/** What is asked, and the text or data that it is to be made of. */
+/** Splits a prompt into the instruction and its material. */
 function split(prompt: string): { instruction: string; material: string } {
   const fenced = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i.exec(prompt)
-  // A fence with nothing but a request beside it is what the request is about; elsewhere it is a part of the text.
+  // A fence with nothing but an instruction around it is the material. Any other fence is part of the text.
   const around = fenced ? [prompt.slice(0, fenced.index), prompt.slice(fenced.index + fenced[0].length)] : []
   const requests = around.map((text) => text.trim()).filter(Boolean)
   if (
@@ -65,7 +64,7 @@ function split(prompt: string): { instruction: string; material: string } {
   if (colon && isInstruction(colon[1]!) && !/\b(?:sections?|columns?|title|headings?|topics?)$/i.test(colon[1]!)) {
     return { instruction: colon[1]!, material: colon[2]! }
   }
-  // What is too long to be an instruction is the text itself.
+  // A prompt that is too long for an instruction is the text itself.
   const isText = prompt.length > MAX_READ
   return { instruction: prompt.slice(0, MAX_READ), material: isText ? prompt : '' }
 }
@@ -75,13 +74,13 @@ const isInstruction = (line: string): boolean =>
     line,
   ) && line.length <= MAX_INSTRUCTION
 
-/** The supplied text, paragraph by paragraph: data becomes tables, what looks like a heading becomes one. */
+/** The supplied text by paragraph. Data becomes tables, and lines that look like headings become headings. */
 function bodyOf(material: string, notice: Notice): string {
   const whole = jsonRows(material)
   if (whole) return tableOf(whole, notice)
   const parts = partsOf(material)
   const { title } = notice
-  // Who marks headings marks all of them.
+  // A text with marked headings needs no further ones.
   const isMarked = parts.filter((part) => /^#{1,6}\s/.test(part)).length > 1
   return parts
     .map((part, at) => {
@@ -96,7 +95,7 @@ function bodyOf(material: string, notice: Notice): string {
     .join('\n\n')
 }
 
-/** Split at empty lines; a fence of code stays whole. */
+/** Splits at empty lines, but not inside code fences. */
 function partsOf(material: string): string[] {
   const parts: string[] = []
   let open = false
@@ -119,7 +118,7 @@ function tableOf(rows: Rows, { wantsChart, kind, title }: Notice): string {
   return chart ? `${markdownTable(rows)}\n\n${chart}` : markdownTable(rows)
 }
 
-/** A document that nobody supplied words for: the data in the instruction, its columns, or its sections, empty. */
+/** A document without supplied text: the data in the instruction, its column names, or its sections, empty. */
 function emptyOf(instruction: string, notice: Notice): string {
   const rows = pairRows(instruction)
   if (rows) return tableOf(rows, notice)
@@ -130,7 +129,7 @@ function emptyOf(instruction: string, notice: Notice): string {
   return [OUTLINE_ONLY, ...sections].join('\n\n')
 }
 
-/** The names that follow `sections:` or `with columns`. */
+/** The names after `sections:` or `with columns`. */
 function namedIn(instruction: string, what: string): string[] {
   const found = new RegExp(
     `\\b(?:${what})(?:\\s*(?::|named|called|for|on|like|are))?\\s+((?:(?!\\b(?:about|on)\\b)[^.\\n]){3,400})`,

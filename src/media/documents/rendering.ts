@@ -5,7 +5,7 @@ import type { Outlined, OutlineInput, Rendered, RenderInput } from './render/ren
 const RENDER_MS = 30_000
 const MB = 1024 ** 2
 const USUAL = { idleMs: 120_000, memoryBytes: 512 * MB }
-/** What a job may take: tables of a megabyte of text need up to 2.4 GB while they become a Word file. */
+/** Limits of a job. Tables in a megabyte of text need up to 2.4 GB to become a Word file. */
 const LONG = { idleMs: 1_000, memoryBytes: 3_072 * MB }
 const LONG_MS = 480_000
 
@@ -14,7 +14,7 @@ type Task = RenderInput | OutlineInput
 
 export type Rendering = ReturnType<typeof createRendering>
 
-/** Makes texts by rules and lays documents out, in processes, within bounds of time and memory. */
+/** Generates outlines and renders documents in processes, with limits on time and memory. */
 export function createRendering() {
   const script = new URL('./render/render.worker.ts', import.meta.url)
   const usual = createWorkerPool<Task, Rendered | Outlined>({ script, max: 2, ...USUAL })
@@ -22,7 +22,7 @@ export function createRendering() {
   return {
     /** Throws 400 `validation_error` for a document that takes more than 30 s or 512 MiB, and the signal's reason. */
     render: (input: RenderInput, by: By) => surely(soon(input, by, RENDER_MS)) as Promise<Rendered>,
-    /** Null for a document that takes longer than this, or more than 512 MiB. */
+    /** Null for a document that takes longer than `ms`, or more than 512 MiB. */
     renderWithin: (ms: number, input: RenderInput, by: By) => soon(input, by, ms) as Promise<Rendered | null>,
     /** One at a time, within 8 minutes and a quarter of the machine's or container's memory. Throws as `render`. */
     renderLong: (input: RenderInput, by: By) =>
@@ -36,7 +36,7 @@ export function createRendering() {
   }
 }
 
-/** Null for what took too much. */
+/** Null if the task exceeds its limits. */
 const unlessLarge = <T>(work: Promise<T>): Promise<T | null> =>
   work.catch((error: unknown) => {
     if (error instanceof WorkerFailure && error.kind !== 'failed') return null

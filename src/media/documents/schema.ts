@@ -4,7 +4,7 @@ import { nullable, oneOf, type Static, Timestamp, t } from '../../kernel/schema'
 
 export const DocumentId = defineId('document', 'doc')
 export type DocumentId = Id<'document'>
-/** A document and its file have one id, but for the prefix: what removes the file removes the document. */
+/** A document and its file share one id except for the prefix. Deleting the file therefore deletes the document. */
 export const artifactOf = (id: DocumentId): ArtifactId => id.replace(/^doc_/, 'art_') as ArtifactId
 
 export const FORMATS = ['pdf', 'docx', 'pptx', 'xlsx', 'csv'] as const
@@ -22,7 +22,7 @@ export const DocumentInput = t.Object(
 )
 export type DocumentInput = Static<typeof DocumentInput>
 
-/** A document that was made (docs/api.md 6). */
+/** A finished document (docs/api.md 6). */
 export const MadeDocument = t.Object(
   {
     id: DocumentId.schema,
@@ -46,5 +46,5 @@ export const MadeDocument = t.Object(
 )
 export type MadeDocument = Static<typeof MadeDocument>
 
-/** The name of a document's file: a slash in its title is no folder. */
+/** The file name of a document. Replaces slashes in the title, because they would be read as folders. */
 export const filenameOf = (title: string, format: Format): string => `${title.replace(/[\\/]+/g, '-')}.${format}`

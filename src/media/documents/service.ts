@@ -31,12 +31,12 @@ type LaterDeps = {
   jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>
   files: Pick<Files, 'add' | 'receive'>
   rendering: Pick<Rendering, 'renderLong'>
-  /** Whether a process runs jobs; without one a file would never come. */
+  /** Whether a process runs jobs. Without one, the file would never be built. */
   isServed(): boolean
   picturesIn(markdown: string, owner: OwnerScope): Promise<Map<string, Uint8Array>>
 }
 
-/** A document whose text is written and paid for, and whose file is not made yet. */
+/** A document whose text is written and paid for, and whose file is not built yet. */
 type Waiting = {
   id: DocumentId
   format: Format
@@ -48,21 +48,21 @@ type Waiting = {
   engine: string
   model: string
   prompt: string | null
-  /** Absent for one that was ordered before files knew it. */
+  /** Absent for documents created before files stored the request id. */
   requestId?: string
 }
 
-/** Why a file will never come; null while it is being made. */
+/** A document without a file. `error` is why the file will never be built, or null while it is being built. */
 type Unmade = Waiting & { error: string | null }
 
 const TIME_LIMIT_MS = 600_000
 
 const RETRY_AFTER_S = 5
 
-/** A document and the job of its file have one id, but for the prefix. */
+/** A document and the job of its file share one id except for the prefix. */
 const jobOf = (id: DocumentId): JobId => id.replace(/^doc_/, 'job_') as JobId
 
-/** Most tokens of a document's text; some ten pages. */
+/** Maximum tokens of a document's text, about ten pages. */
 const MAX_TOKENS = 8_192
 
 const FOR_FORMAT: Record<Format, string> = {
@@ -73,7 +73,7 @@ const FOR_FORMAT: Record<Format, string> = {
   csv: 'It becomes a CSV file: answer with exactly one table, its columns named in the header, and nothing else.',
 }
 
-/** What the engine is told besides the request of the caller. */
+/** The system instructions for the engine. */
 const instructionsFor = (format: Format): string =>
   [
     'You write documents. Answer with the text of the document in Markdown and with nothing else: no remarks to the',
@@ -125,18 +125,18 @@ const MAX_TITLE_CHARS = 2_000
 const MAX_PICTURES = 20
 const MAX_PICTURE_BYTES = 12 * 1024 * 1024
 
-/** Text that is to become a document, by anyone. */
+/** A text to lay out as a document. */
 export type Text = { markdown: string; title: string; format: Format }
 
-/** Documents: written by an engine or laid out by rules, drawn in five formats from one model (docs/api.md 6). */
+/** Documents: an engine or rules write the text, one model is rendered to five formats (docs/api.md 6). */
 export function createDocuments({ rendering = createRendering(), ...deps }: Deps) {
   const { store, clock, engines, files, charging, settings } = deps
   const later = createLater({ ...deps, rendering, picturesIn })
   return { create, layOut, get }
 
   /**
-   * Writes a document for a prompt and keeps it as a file. Throws 400 `missing_prompt`, `invalid_format`, and what a
-   * making throws.
+   * Writes a document for a prompt and stores it as a file. Throws 400 `missing_prompt`, `invalid_format`, and what
+   * `charging.run` throws.
    */
   async function create(call: Call, input: DocumentInput): Promise<MadeDocument> {
     const prompt = storable(promptIn(input))
@@ -155,12 +155,12 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
   }
 
   /**
-   * Lays out a text that is written already, as a tool of the agent loop does; free of charge. It waits for the file:
-   * the answer that names it is stored with the run. Throws 400 `validation_error` for a text that takes too long.
+   * Lays out an existing text, as a tool of the agent loop. Free of charge. Waits for the file, because the run stores
+   * the answer that names it. Throws 400 `validation_error` for a text that takes too long.
    */
   async function layOut(call: Call, { markdown, title, format }: Text): Promise<MadeDocument> {
     const engineId = engines.forMode('think')
-    // The answer to the request is that of the run that calls, and is stored with it.
+    // The idempotent response is that of the calling run, so the document does not store one.
     const alone = { ...call, once: undefined }
     const texts = { content: storable(markdown), title: storable(title) }
     return make(alone, { engineId, free: true, max: {}, texts, format, waits: true }, async (texts) => ({
@@ -183,7 +183,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     max: { promptTokens?: number; completionTokens?: number }
     texts: Record<string, string>
     format: Format
-    /** Fails where the file is not there at once. */
+    /** Fails if the file is not ready in time. */
     waits?: true
   }
 
@@ -212,7 +212,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           ? await rendering.render(input, by)
           : await rendering.renderWithin(settings.documentWaitS * 1_000, input, by)
         if (!drawn) {
-          // The title of the file; a text begins with its own. The library that reads it loads where it is needed.
+          // The file title. A heading in the text takes precedence. The parser is loaded only if needed.
           const { readMarkdown } = await import('./blocks-markdown')
           const named = titled(readMarkdown(content.slice(0, MAX_TITLE_CHARS)), title).title
           unmade = { ...source, id, format, mimeType: MIME[format], title: named, createdAt, requestId: call.requestId }
@@ -233,12 +233,12 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     })
   }
 
-  /** A document of the caller, with a new link to its file; without one while that is built. Throws 404. */
+  /** A document of the caller with a new link to its file, or without a link while the file is built. Throws 404. */
   async function get(call: Call, id: string): Promise<MadeDocument> {
     const owner = ownerOf(call.caller)
     if (!DocumentId.is(id)) throw notFound('document')
     const made = (await madeOf(owner, id)) ?? (await later.find(store.read, owner, id))
-    // Its file was made between the two reads, or is deleted.
+    // The file was finished between the two reads, or it is deleted.
     const found = made === 'done' ? await madeOf(owner, id) : made
     if (!found) throw notFound('document')
     return 'error' in found ? presentUnmade(found) : present(id, files.present(found), found.cost_micro ?? 0)
@@ -249,7 +249,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
     return row?.type === 'document' ? row : undefined
   }
 
-  /** The caller's own pictures that a text names; an address of someone else's, or of elsewhere, names none. */
+  /** The caller's own pictures that a text refers to. Ignores addresses of other owners and other sites. */
   async function picturesIn(markdown: string, owner: OwnerScope): Promise<Map<string, Uint8Array>> {
     const pictures = new Map<string, Uint8Array>()
     for (const image of markdown.split('![').slice(1)) {
@@ -300,7 +300,7 @@ const presentUnmade = ({ id, createdAt, format, title, content, costMicro, error
   ...(error === null ? {} : { warnings: [`The file could not be created. ${error}`] }),
 })
 
-/** What a reader of a PDF will miss. Office programs bring fonts of their own. */
+/** Warns about scripts that the PDF fonts lack. Office programs bring fonts of their own. */
 function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'warnings'> {
   const missing = format === 'pdf' ? missingIn(`${title ?? ''} ${content ?? ''}`) : []
   if (!missing.length) return {}
@@ -308,7 +308,7 @@ function warningsOf({ format, content, title }: Artifact): Pick<MadeDocument, 'w
   return { warnings: [`${letters} Ask for docx or pptx instead.`] }
 }
 
-/** Has an engine write the text of a document. Throws 503 `engine_unavailable`, 400 for a prompt that is too long. */
+/** Lets an engine write the text of a document. Throws 503 `engine_unavailable`, 400 for a prompt that is too long. */
 export async function writeDocument(
   engines: Pick<EngineService, 'answer'>,
   engineId: string,
@@ -324,7 +324,7 @@ export async function writeDocument(
   return { markdown: unfenced(storable(text)), ...usage, engineId: source.engineId, free: source.free }
 }
 
-/** Without the fence that some engines put around a whole answer. */
+/** Removes the fence that some engines put around a whole answer. */
 function unfenced(text: string): string {
   const whole = text.trim()
   const begin = /^```(?:markdown|md)?\s*\n/i.exec(whole)?.[0].length
@@ -333,10 +333,7 @@ function unfenced(text: string): string {
   return inner.includes('\n```') ? whole : inner
 }
 
-/**
- * Files of documents that take longer to lay out than a request waits: jobs, of which a later GET knows (docs/api.md
- * 6).
- */
+/** Jobs that build files which take longer than a request waits. A later GET finds the result (docs/api.md 6). */
 function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps) {
   const kind = defineJob<Waiting>({
     name: 'documents.lay-out',
@@ -357,14 +354,14 @@ function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps
   jobs.register(kind)
   return { begin, find }
 
-  /** What puts it in line in the commit of its charge. Throws 503 `queue_unavailable` where no process runs jobs. */
+  /** Prepares the job, which the charge's commit enqueues. Throws 503 `queue_unavailable` if no process runs jobs. */
   function begin(owner: OwnerScope, waiting: Omit<Waiting, 'costMicro'>) {
     if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
     return (tx: Tx, costMicro: number) =>
       jobs.enqueue(tx, kind, { id: jobOf(waiting.id), owner, payload: { ...waiting, costMicro } })
   }
 
-  /** An owner's document without a file; `done` once it has had one. */
+  /** An owner's document without a file, or `done` if its job has completed. */
   async function find(reader: Reader, owner: OwnerScope, id: DocumentId): Promise<Unmade | 'done' | undefined> {
     const row = await jobs.find(reader, kind, owner, jobOf(id))
     if (!row) return undefined

@@ -8,10 +8,10 @@ export type ChartData = {
 const PAIR =
   /([\p{L}][\p{L}\p{N} '&/-]{0,30}?|\d{4}|Q[1-4])(?:\s*(?::|=|–|—|\bis\b|\bat\b|\bwith\b)\s*|\s+)([$€£]?)(-?\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(%|k\b|m\b|bn\b|million\b|€|\$|£)?/giu
 
-/** What orders a chart, before the first of its labels. */
+/** The words that request a chart, before its first label. */
 const FRAME = /^(?:.*\s)?(?:chart|graph|plot|infographic|pie|histogram|bars?)\s+(?:of|for|showing|about|with)\s+/i
 
-/** Rows of a chart that a text asks for and brings along; null for any other text. */
+/** The chart data that a text contains with a chart request, or null. */
 export function readChart(text: string): ChartData | null {
   const low = text.toLowerCase()
   if (!/\b(chart|graph|plot|diagram|histogram|infographic|pie|bars?)\b/.test(low)) return null
@@ -48,7 +48,7 @@ function titleOf(text: string): string {
     /\b(?:chart|graph|plot|infographic|pie|histogram)\s+(?:of|for|showing|about|with)\s+(?:the\s+|our\s+|my\s+)?([^:,\n(]{2,60})/i.exec(
       text,
     )?.[1]
-  // "A chart of apples 10, pears 25" has its first row there and no title.
+  // In "A chart of apples 10, pears 25" the text after "of" is the first row, not a title.
   const notice = about && !/\d\s*$/.test(about) ? about : null
   const title = (quoted ?? notice ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
   return title.charAt(0).toUpperCase() + title.slice(1)

@@ -15,7 +15,7 @@ const channels = (color: Color): [number, number, number] => {
   ]
 }
 
-/** A colour as people see it: steps of lightness look equal whatever the hue. */
+/** Converts a colour to OKLCH, where equal steps of lightness look equal for every hue. */
 export function oklchOf(color: Color): Oklch {
   const [r, g, b] = channels(color)
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
@@ -27,7 +27,7 @@ export function oklchOf(color: Color): Oklch {
   return { l: lightness, c: Math.hypot(a, bb), h: (Math.atan2(bb, a) * 180) / Math.PI }
 }
 
-/** The nearest colour that a screen shows: chroma is given up before lightness. */
+/** The nearest colour that a screen can show. Reduces chroma to keep the lightness. */
 export function colorOf({ l, c, h }: Oklch): Color {
   for (let chroma = c; ; chroma *= 0.92) {
     const parts = linearOf(l, chroma, h)
@@ -57,13 +57,13 @@ const hexOf = (parts: readonly number[]): Color =>
     )
     .join('')}`
 
-/** Lighter for a positive `by`, darker for a negative one; 1 is from black to white. */
+/** Lighter for a positive `by`, darker for a negative one. 1 is the distance from black to white. */
 export function shade(color: Color, by: number): Color {
   const { l, c, h } = oklchOf(color)
   return colorOf({ l: Math.min(0.99, Math.max(0.06, l + by)), c, h })
 }
 
-/** The colour with its lightness and, where given, its share of chroma set. */
+/** Sets the lightness of a colour and multiplies its chroma. */
 export function tone(color: Color, l: number, chroma = 1): Color {
   const { c, h } = oklchOf(color)
   return colorOf({ l, c: c * chroma, h })
@@ -74,7 +74,7 @@ export function turned(color: Color, degrees: number): Color {
   return colorOf({ l, c, h: h + degrees })
 }
 
-/** Between two colours: 0 is the first, 1 the second. */
+/** Mixes two colours: 0 is the first, 1 the second. */
 export function mix(from: Color, to: Color, share: number): Color {
   const [a, b] = [channels(from), channels(to)]
   return hexOf(a.map((part, at) => part + (b[at]! - part) * share))
@@ -91,7 +91,7 @@ export function contrast(one: Color, other: Color): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
-/** The one of these that reads best on a ground. */
+/** The colour with the highest contrast to the background. */
 export const readableOn = (ground: Color, ...inks: Color[]): Color =>
   inks.toSorted((a, b) => contrast(b, ground) - contrast(a, ground))[0]!
 

@@ -37,13 +37,13 @@ const HORIZON: Partial<Record<Setting, number>> = {
   forest: 0.8,
 }
 
-/** At night nothing is as bright as by day; what shines stays. */
+/** Dims the colours at night. Light sources keep theirs. */
 const inLight = (palette: Palette, light: Light): Palette =>
   light.isNight
     ? { ...palette, isNight: true, paper: mix(palette.paper, '#b9c4e6', 0.35), main: shade(palette.main, 0.04) }
     : palette
 
-/** A subject of the colour of what is behind it would be lost. */
+/** Changes a second colour that equals the background form, because the subject would be invisible. */
 const apart = (palette: Canvas['palette'], form: Canvas['palette']['main']): Canvas['palette'] => ({
   ...palette,
   second: mix(palette.second, form, 0) === form ? shade(palette.second, -0.16) : palette.second,
@@ -55,17 +55,17 @@ export type SceneInput = {
   prompt: string
   changes: readonly string[]
   style: string | null
-  /** Pixels. */
+  /** In pixels. */
   width: number
   height: number
-  /** Counts the pictures of one prompt, which differ. */
+  /** Number of the picture, so that several pictures of one prompt differ. */
   variant: number
 }
 
-/** A picture from a description, by rules: the same description always gives the same one. */
+/** Draws a picture from a description by rules. The same input always gives the same picture. */
 export function compose({ prompt, changes, style, width, height, variant }: SceneInput): Scene {
   const reading = readPrompt(prompt, changes, style)
-  // What changed a picture must not shuffle the rest of it.
+  // The seed ignores the changes, so that a change does not rearrange the rest of the picture.
   const random = randomOf(`${prompt}\n${variant}`)
   const base = paletteFor(reading.colors, random)
   const palette = { ...(reading.mood ? moods[reading.mood](base) : base), mood: reading.mood }
@@ -78,7 +78,7 @@ export function compose({ prompt, changes, style, width, height, variant }: Scen
   return reading.isOutlined || glows || reading.mood === 'blueprint' ? outlined(scene, palette, glows) : scene
 }
 
-/** What stands on a field of forms: what was asked for, unless that was forms. */
+/** The text on an abstract picture: the requested subject, unless the prompt asks for abstract art. */
 function nameOf({ layout, words, unknown }: Reading): string | null {
   if (layout !== 'abstract' || FORMS.test(words)) return null
   const name = unknown.length === 1 ? unknown[0]! : words
@@ -109,7 +109,7 @@ function laidOut(canvas: Canvas): Pick<Scene, 'background' | 'shapes'> {
   }
 }
 
-/** The name of what there is no picture of, in the middle of the field of forms that stands for it. */
+/** The name of an unknown subject, in the middle of the abstract picture that represents it. */
 function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   const unit = Math.min(width, height)
   const text = fitted(
@@ -131,7 +131,7 @@ function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   ])
 }
 
-/** The scene by its outlines: every form is filled with the ground and edged. */
+/** Redraws a scene as outlines: fills every shape with the background colour and strokes its edge. */
 function outlined(scene: Scene, palette: Palette, glows: boolean): Scene {
   const ground = palette.paper
   const draw = (look: Look, isText: boolean, scale: number): Look => {
@@ -169,7 +169,7 @@ function outlined(scene: Scene, palette: Palette, glows: boolean): Scene {
   }
 }
 
-/** Steps in boxes, one leading to the next. */
+/** A diagram of steps in boxes with arrows between them. */
 function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette, reading } = canvas
   const { steps } = reading
@@ -216,7 +216,7 @@ function diagram(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   return { background: palette.paper, shapes }
 }
 
-/** Things without a place: on a plain ground, in front of one large form. */
+/** Subjects without a setting: on a plain background, in front of one large shape. */
 function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette, random, reading } = canvas
   const dark = reading.time === 'night' || isDark(palette.paper)
@@ -297,7 +297,7 @@ function backdrop({ width, height, palette, random }: Canvas, form: Canvas['pale
   }
 }
 
-/** A place with what is in it: sky, land in layers that grow darker towards the viewer, and the subjects on it. */
+/** A setting with its subjects: sky, and layers of land that darken towards the viewer. */
 function landscape(canvas: Canvas): { background: Gradient; shapes: Shape[] } {
   const { height, reading } = canvas
   const setting = reading.setting ?? 'meadow'
@@ -322,7 +322,7 @@ function landscape(canvas: Canvas): { background: Gradient; shapes: Shape[] } {
   }
 }
 
-/** The subjects: fliers in the air, swimmers on the water, the rest on the ground, the first in front. */
+/** Places the subjects: flying ones in the air, swimming ones on the water, the others on the ground. */
 function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number): Shape[] {
   const { width, height, palette, random, reading } = canvas
   const unit = Math.min(width, height * 1.15)

@@ -1,4 +1,4 @@
-/** What a picture is made of: plain data, which a renderer draws. */
+/** A picture as plain data, which a renderer draws. */
 
 export type Color = `#${string}`
 
@@ -35,12 +35,12 @@ export type Group = {
   x?: number
   y?: number
   scale?: number
-  /** Mirrors it left to right, before it is moved. */
+  /** Mirrors the group horizontally, before it is moved. */
   flip?: boolean
-  /** Degrees, about its own origin. */
+  /** Degrees around the group's own origin. */
   rotate?: number
   opacity?: number
-  /** Only what is inside of this is drawn. */
+  /** Only the part inside this shape is drawn. */
   clip?: Shape
 }
 
@@ -51,17 +51,17 @@ export type Shape =
   | ({ type: 'path'; d: string } & Look)
   /** `y` is the baseline. */
   | ({ type: 'text'; x: number; y: number; text: string } & TextLook)
-  /** Markup of a picture with colours of its own; never from a caller. */
+  /** SVG markup of an icon with its own colours. Never from a caller. */
   | { type: 'icon'; body: string }
   | Group
 
 export type Scene = {
-  /** Pixels. */
+  /** In pixels. */
   width: number
   height: number
   background: Paint
   shapes: readonly Shape[]
-  /** What it shows, in words. */
+  /** What the picture shows, in words. */
   title: string
 }
 
@@ -105,7 +105,7 @@ export const ellipse = (x: number, y: number, rx: number, ry: number, fill: Pain
 
 export const path = (d: string, fill: Paint, more: Look = {}): Shape => ({ type: 'path', d, fill, ...more })
 
-/** A stroke without a filling. */
+/** A stroke without a fill. */
 export const line = (d: string, stroke: Color, strokeWidth: number, more: Look = {}): Shape => ({
   type: 'path',
   d,

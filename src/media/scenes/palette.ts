@@ -4,14 +4,14 @@ import type { Random } from './random'
 
 /** The colours of one picture. */
 export type Palette = {
-  /** The lightest. */
+  /** The lightest colour. */
   paper: Color
-  /** The darkest. */
+  /** The darkest colour. */
   ink: Color
   main: Color
   second: Color
   accent: Color
-  /** For what has colours of its own: the one asked for, the mood, and whether it is night. */
+  /** For shapes with their own colours: the requested colour, the mood, and whether it is night. */
   tint?: Color
   mood?: Mood | null
   isNight?: boolean
@@ -25,7 +25,7 @@ const of = (paper: Color, ink: Color, main: Color, second: Color, accent: Color)
   accent,
 })
 
-/** Chosen by hand; each has a light, a dark, two neighbours and one that stands out. */
+/** Palettes chosen by hand. Each has a light, a dark, two similar colours and a contrasting one. */
 const CHOSEN = {
   warm: of('#fbf3e4', '#22223b', '#e07a5f', '#3d5a80', '#f2cc8f'),
   coast: of('#f1faee', '#1d3557', '#457b9d', '#a8dadc', '#e63946'),
@@ -81,7 +81,7 @@ export const colorNamed = (word: string): Color | null => (Object.hasOwn(COLORS,
 
 export const COLOR_WORDS: readonly string[] = Object.keys(COLORS)
 
-/** A palette for these colours; without any, one of those chosen by hand. */
+/** A palette for the given colours, or one of the palettes chosen by hand if there are none. */
 export function paletteFor(colors: readonly Color[], random: Random): Palette {
   const base = random.pick(Object.values(CHOSEN))
   const [main, second, third] = colors

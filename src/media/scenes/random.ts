@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Pseudo-random numbers that are the same for the same seed. */
 export type Random = {
   /** From 0 to below 1. */
   next(): number
@@ -6,7 +6,7 @@ export type Random = {
   pick<T>(from: readonly T[]): T
 }
 
-/** The same words give the same numbers, so one prompt always gives one picture. */
+/** The same seed gives the same numbers, so a prompt always gives the same picture. */
 export function randomOf(seed: string): Random {
   let state = 2_166_136_261
   for (let at = 0; at < seed.length; at += 1) state = Math.imul(state ^ seed.charCodeAt(at), 16_777_619)

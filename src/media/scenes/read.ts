@@ -37,11 +37,11 @@ export const captionOf = (prompt: string): string => {
   return beginningOf(bare, 120) || 'Picture'
 }
 
-/** What a text names in so many words, "a", "two": what comes after, up to a word that ends it. */
+/** Things that a text counts, "a", "two": the words after the number, up to a word that ends the phrase. */
 const COUNTED =
   /\b(?:an?|one|two|three|four|five|six|several|some|many)\s+((?:[\p{L}][\p{L}'-]*\s+){0,4}?[\p{L}][\p{L}'-]*)(?=\s+(?:in|on|at|by|with|under|over|above|below|beside|behind|near|next|between|against|along|across|through|from|to|into|and|or|but|for|of|that|who|which|is|are|was|as|like|while|during|wearing|[\p{L}]{2,20}ing)\b|\s*[^\p{L}\s'-]|\s*$)(\s+of\s+(?!an?\b|the\b|one\b|two\b|three\b|some\b|many\b)[\p{L}][\p{L}'-]*)?/gu
 
-/** Words for a picture, its form and its parts, of which none need be known. */
+/** Words for a picture, its form and its parts, which need no drawing of their own. */
 const FORM =
   /\b(?:pictures?|images?|illustrations?|drawings?|photos?|photographs?|paintings?|portraits?|posters?|flyers?|covers?|banners?|cards?|invitations?|logos?|wordmarks?|emblems?|monograms?|icons?|favicons?|avatars?|badges?|stickers?|charts?|graphs?|diagrams?|flow ?charts?|patterns?|wallpapers?|textures?|tiles?|scenes?|views?|backgrounds?|styles?|sketch(?:es)?|render|designs?|compositions?|shapes?|forms?|colou?rs?|lines?|light|sky|day|night|morning|evening|sunset|sunrise|dawn|dusk|way|lot|bit|group|pair|couple|row|set|touch|hint|film|video|clip|animation|title|headline|slogan|words?|text|letters?|abstract|geometric|gradient|watercolou?r|blueprint|outline)\b/u
 
@@ -54,7 +54,7 @@ export type Setting = (typeof SETTINGS)[number]
 
 type Layout = 'picture' | 'poster' | 'logo' | 'icon' | 'pattern' | 'chart' | 'diagram' | 'abstract'
 
-/** What a description asks for, as far as it is understood. */
+/** The parts of a description that were understood. */
 export type Reading = {
   layout: Layout
   subjects: Subject[]
@@ -63,14 +63,14 @@ export type Reading = {
   weather: 'rain' | 'snow' | null
   colors: Color[]
   mood: Mood | null
-  /** Drawn by its outlines. */
+  /** Draws outlines only. */
   isOutlined: boolean
   isMinimal: boolean
-  /** What is to be written, the largest first. */
+  /** Text to write on the picture, the largest first. */
   lettering: string[]
   chart: ChartData | null
   steps: string[]
-  /** What is named that there is no picture of, in the words of the description. */
+  /** Named things that cannot be drawn, in the words of the description. */
   unknown: string[]
   /** The description without its instructions, for a caption. */
   words: string
@@ -89,7 +89,7 @@ const SETTING_WORDS: Record<Setting, RegExp> = {
   meadow: /\b(meadow|field|garden|park|farm|countryside|grass|landscape|prairie|village|road)\b/,
 }
 
-/** Reads a description and what was changed since; a later colour, time or style replaces an earlier one. */
+/** Reads a description and its later changes. A later colour, time or style replaces an earlier one. */
 export function readPrompt(prompt: string, changes: readonly string[], style: string | null): Reading {
   const all = [prompt, ...changes].map((text) => text.slice(0, 4_000))
   const [first, ...later] = all.map((text) => readOne(text))
@@ -107,7 +107,7 @@ export function readPrompt(prompt: string, changes: readonly string[], style: st
   }
 }
 
-/** In its own colour, where nobody says another. */
+/** Uses the natural colour of a subject if the description gives none. */
 const inNature = (subject: Subject): Subject =>
   subject.color === null && subject.motif.natural ? { ...subject, color: subject.motif.natural } : subject
 
@@ -118,7 +118,7 @@ function readOne(text: string): One {
   const lettering = letteringIn(text)
   const bare = lettering.reduce((rest, words) => rest.replace(words.toLowerCase(), ' '), low)
   const setting = SETTINGS_IN_ORDER.find((name) => SETTING_WORDS[name].test(bare)) ?? null
-  // What a name names belongs into its sign.
+  // In a logo, the subjects in its name count too.
   const subjects = subjectsIn(/\b(logo|icon|emblem|badge|sticker)\b/.test(low) ? low : bare).filter(
     ({ motif }) => !(setting && SCENERY[setting]?.includes(motif.name)),
   )
@@ -161,7 +161,7 @@ function readOne(text: string): One {
 const isKnown = (phrase: string): boolean =>
   subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
 
-/** What is in a setting of itself. */
+/** Subjects that a setting already contains. */
 const SCENERY: Partial<Record<Setting, readonly string[]>> = {
   mountains: ['mountain'],
   snow: ['mountain', 'ice'],
@@ -170,10 +170,10 @@ const SCENERY: Partial<Record<Setting, readonly string[]>> = {
   beach: ['water-wave'],
 }
 
-/** A setting that says more wins over one that says less: a beach is by the sea. */
+/** Specific settings come before general ones, because a beach is also by the sea. */
 const SETTINGS_IN_ORDER = Object.keys(SETTING_WORDS) as Setting[]
 
-/** What a request to change a picture leaves of it. */
+/** Applies a change to the reading of a picture. */
 function changed(before: One, change: One): One {
   const gone = new Set(change.removes.map(({ motif }) => motif))
   const remaining = before.subjects.filter(({ motif }) => !gone.has(motif))
@@ -181,7 +181,7 @@ function changed(before: One, change: One): One {
   const recolored = remaining.map(
     (one) => change.subjects.find(({ motif }) => motif === one.motif && !gone.has(motif)) ?? one,
   )
-  // "Make it blue" is about the subject as much as about the picture.
+  // "Make it blue" applies to the subjects as well as to the picture.
   const plain = change.colors.length
     ? recolored.map((one) =>
         change.subjects.some(({ motif }) => motif === one.motif) ? one : { ...one, color: change.colors[0]! },
@@ -235,10 +235,7 @@ function moodIn(text: string): Mood | null {
   return /\b(monochrome|black and white|grayscale|greyscale)\b/.test(text) ? 'mono' : null
 }
 
-/**
- * What a description names without this server having a picture of it, in its own words; `isKnown` is asked of a
- * phrase.
- */
+/** Things that a description names and this server cannot draw, in its own words. `isKnown` checks a phrase. */
 function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[] {
   const found = [...text.slice(0, 1_000).matchAll(COUNTED)].flatMap(([, thing = '', more = '']) => {
     const phrase = `${thing}${FORM.test(thing) ? '' : more}`
@@ -248,7 +245,7 @@ function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[]
   return [...new Set(found)].slice(0, MAX)
 }
 
-/** What is in quotes, or after words that announce it. */
+/** Text in quotes, or after words such as "titled". */
 function letteringIn(text: string): string[] {
   const quoted = [...text.matchAll(/["“«]([^"”»\n]{1,120})["”»]|(?<![\p{L}])'([^'\n]{2,120})'(?![\p{L}])/gu)].map(
     ([, one, two]) => (one ?? two)!.trim(),

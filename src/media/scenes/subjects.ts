@@ -48,9 +48,7 @@ const PLURALS: Record<string, string> = {
 
 let nouns: Map<string, Motif> | null = null
 
-/**
- * What is known by its name, in the singular as in the plural: our own first, then what the set calls something else.
- */
+/** Motifs by name, singular and plural. Own motifs come first, aliases of the icon set last. */
 function byWord(): Map<string, Motif> {
   if (nouns) return nouns
   nouns = new Map()
@@ -63,7 +61,7 @@ function byWord(): Map<string, Motif> {
   return nouns
 }
 
-/** The most different things in one picture, and the most of one kind. */
+/** The most different subjects in one picture, and the most of one kind. */
 const [MAX_KINDS, MAX_OF_ONE] = [5, 7]
 
 const singulars = (words: string): string[] => {
@@ -82,13 +80,13 @@ const singulars = (words: string): string[] => {
 const motifNamed = (words: string): Motif | undefined =>
   [words, ...singulars(words)].map((form) => byWord().get(form)).find((motif) => motif !== undefined)
 
-/** What a fruit that is a colour too is followed by. */
+/** Words after a fruit that is also a colour. */
 const AFTER = /^(?:|and|or|with|on|in|at|by|near|under|over|beside|behind)$/
 
 /** The most words in a name. */
 const LONGEST = 4
 
-/** The things that a text names, in its order, with how many of each and in which colour. */
+/** The subjects in a text in order, with their count and colour. */
 export function subjectsIn(text: string): Subject[] {
   const words = text.match(/[\p{L}\p{N}'-]+/gu) ?? []
   const found: Subject[] = []

@@ -2,12 +2,12 @@ import { xmlText } from '../../kernel/text'
 import type { Color, Gradient, Group, Look, Paint, Scene, Shape } from './model'
 import { outlineOf, widthOf } from './typeface'
 
-/** A scene as SVG. Lettering becomes outlines, so that it looks the same wherever it is drawn. */
+/** Renders a scene as SVG. Text becomes outlines, so that it looks the same everywhere. */
 export function toSvg({ width, height, background, shapes, title }: Scene): string {
   const defs: string[] = []
   const ground = paintOf(background, defs)
   const body = shapes.map((shape) => drawn(shape, defs)).join('')
-  // What callers write has no meaning to a reader of the file.
+  // Escapes the title, so that the caller's text cannot be read as markup.
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">` +
     `<title>${xmlText(title).replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`)}</title><defs>${defs.join('')}</defs>` +
@@ -80,7 +80,7 @@ function gradientOf({ angle, stops }: Gradient, defs: string[]): string {
   return defined(defs, 'linearGradient', ` ${ends}`, inside.join(''))
 }
 
-/** Something in `defs`; the id counts, so that no words of the caller are in it. */
+/** Adds an element to `defs`. The id is a counter, so that it contains no text of the caller. */
 function defined(defs: string[], tag: string, attributes: string, inside: string): string {
   const id = `d${defs.length}`
   defs.push(`<${tag} id="${id}"${attributes}>${inside}</${tag}>`)

@@ -12,16 +12,16 @@ import {
 } from '../fonts'
 import type { Color, Shape, TextLook } from './model'
 
-/** A word, and whether a blank stands before it when both share a line. */
+/** A word, and whether a space separates it from the word before on the same line. */
 type Word = { text: string; isApart: boolean }
 
-/** Alphabets that write words without blanks between them. */
+/** Scripts that write words without spaces between them. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 const segments = new Intl.Segmenter('und', { granularity: 'word' })
 
-/** The words of a text, between which a line may end. */
+/** The words of a text, between which a line may break. */
 const wordsIn = (text: string): Word[] =>
   text
     .split(/\s+/)
@@ -31,7 +31,7 @@ const wordsIn = (text: string): Word[] =>
       for (const { segment, isWordLike } of UNSPACED.test(word)
         ? segments.segment(word)
         : [{ segment: word, isWordLike: true }]) {
-        // No line begins with a comma.
+        // Punctuation stays with the word before, so that no line begins with a comma.
         if (isWordLike || !parts.length) parts.push(segment)
         else parts[parts.length - 1] += segment
       }
@@ -40,18 +40,18 @@ const wordsIn = (text: string): Word[] =>
 
 type Weight = 400 | 600 | 800
 
-/** Alphabets, each in a file of its own; a letter is taken from the first that has it. */
+/** Subsets of the font, each in its own file. A letter is taken from the first subset that has it. */
 const ALPHABETS = ['latin', 'latin-ext', 'cyrillic', 'greek', 'vietnamese', 'cyrillic-ext', 'greek-ext'] as const
 
-/** An outline, an em being 1 and y going down, and how far the next one is. */
+/** An outline in ems with y pointing down, and the distance to the next glyph. */
 type Glyph = {
   commands: readonly { letter: string; points: readonly (readonly [number, number])[] }[]
   advance: number
-  /** Its place follows from its neighbours. */
+  /** The font layout determines its position. */
   isShaped?: true
 }
 
-/** The commands of an outline, as SVG writes them. */
+/** Outline commands and their SVG letters. */
 const LETTERS = { moveTo: 'M', lineTo: 'L', quadraticCurveTo: 'Q', bezierCurveTo: 'C', closePath: 'Z' }
 
 type Command = { command: keyof typeof LETTERS; args: number[] }
@@ -68,7 +68,7 @@ function outlined({ path }: FontGlyph, em: number, dx = 0, dy = 0): Glyph['comma
 
 const glyphs = new Map<string, Glyph | null>()
 
-/** The outline of a letter; null for one that the typeface does not have. */
+/** The outline of a letter, or null if the typeface lacks it. */
 function glyphOf(letter: string, weight: Weight): Glyph | null {
   const name = `${weight} ${letter}`
   const known = glyphs.get(name)
@@ -89,7 +89,7 @@ function glyphOf(letter: string, weight: Weight): Glyph | null {
 const MAX_KNOWN = 1_000
 const shaped = new Map<string, Glyph[]>()
 
-/** Words in another alphabet, their letters joined and set as that font says. */
+/** Glyphs of words in another script, shaped by the font's layout. */
 function foreignGlyphs(words: string, file: string): Glyph[] {
   const name = `${file} ${words}`
   const known = shaped.get(name)
@@ -108,7 +108,7 @@ function foreignGlyphs(words: string, file: string): Glyph[] {
 
 type Setting = { size: number; weight: Weight; tracking?: number }
 
-/** What of a text some typeface can write; letters that all lack are left out. */
+/** Removes the letters of a text that no font has. */
 export const writable = (text: string): string =>
   signsIn(text)
     .filter((sign) => /\s/.test(sign) || hasAll(sign, 800) || fallbackFor(sign))
@@ -116,7 +116,7 @@ export const writable = (text: string): string =>
 
 const hasAll = (text: string, weight: Weight): boolean => [...text].every((letter) => glyphOf(letter, weight))
 
-/** The letters of a line from left to right. */
+/** The glyphs of a line from left to right. */
 function glyphsOf(text: string, weight: Weight): Glyph[] {
   const usual = [...text].map((letter) => glyphOf(letter, weight))
   if (usual.every((glyph, at) => glyph || /\s/.test(text[at] ?? ''))) return usual.filter((glyph) => glyph !== null)
@@ -140,7 +140,7 @@ export function widthOf(text: string, { size, weight, tracking = 0 }: Setting): 
   )
 }
 
-/** Letters that are joined, or stand on one another, keep their distance. */
+/** Shaped letters keep their own distances. */
 const spaceAfter = ({ isShaped }: Glyph, tracking: number): number => (isShaped ? 0 : tracking)
 
 /** A line as an outline that starts at `x` on the baseline `y`. */
@@ -159,7 +159,7 @@ export function outlineOf(text: string, x: number, y: number, { size, weight, tr
 
 export type Box = { width: number; height: number }
 
-/** Lines that fit a box in the largest size up to `most`, broken between words; the rest is cut with an ellipsis. */
+/** Breaks a text into lines that fit a box in the largest size up to `max`. Cuts the rest with an ellipsis. */
 export function fitted(
   text: string,
   box: Box,
@@ -190,7 +190,7 @@ export const lettered = (
     ...{ text, x, y: y + at * size * leading, size, weight, tracking, anchor, fill },
   }))
 
-/** Words in lines; one that fits no line has one of its own. */
+/** Breaks words into lines. A word that does not fit gets its own line. */
 function linesOf(words: readonly Word[], fits: (line: string) => boolean): string[] {
   const lines: string[] = []
   for (const { text, isApart } of words) {

@@ -9,9 +9,9 @@ export type Video = { mp4: Uint8Array; poster: Uint8Array }
 
 declare const self: Worker
 
-/** How much is lost, 10 to 51: flat colours take little room. */
+/** H.264 quantization, 10 to 51. Flat colours compress well even at a high quality. */
 const QUANTIZATION = 26
-/** The fastest of the encoder: what it does not try would save a tenth of the bytes. */
+/** The fastest setting. Slower ones would save only a tenth of the bytes. */
 const SPEED = 10
 const KEY_FRAME_S = 2
 const COLLECTED_S = 2
@@ -23,7 +23,7 @@ const WORDS = {
 
 async function filmed(input: ClipInput): Promise<Video> {
   const { width, height, seconds } = input
-  // Frames a second. Nearly all of the time of a clip is spent on encoding them.
+  // Frames per second. Encoding takes nearly all of the time of a clip.
   const fps = seconds <= 30 ? 15 : 12
   const encoder = await createH264MP4Encoder()
   Object.assign(encoder, {
@@ -43,7 +43,7 @@ async function filmed(input: ClipInput): Promise<Video> {
     encoder.addFrameYuv(planes)
     made += 1
     if (made % fps === 0) self.postMessage({ percent: Math.floor((99 * made) / total) } satisfies WorkerProgress)
-    // Frees the pictures of what was shown, which the renderer keeps until the event loop has had its turn.
+    // Frees the bitmaps of past frames, which the renderer keeps until the event loop has had its turn.
     if (made % (fps * COLLECTED_S) === 0) {
       Bun.gc(true)
       await new Promise<void>((resolve) => setImmediate(resolve))

@@ -6,10 +6,10 @@ import { type ClipInput, provenanceMark, type Shot, storyboard } from './storybo
 /** Opaque RGBA. */
 export type Frame = { width: number; height: number; pixels: Uint32Array }
 
-/** When the still is taken, as a share of the clip. */
+/** Time of the still, as a share of the clip. */
 const STILL_AT = 0.85
 
-/** The frames of a clip, in order: pictures with cuts between them, each panned. The same memory each time. */
+/** The frames of a clip in order: panned pictures with cuts between them. Yields the same buffer each time. */
 export function* framesOf(input: ClipInput, fps: number): Generator<Frame> {
   const { width, height, seconds } = input
   const frame: Frame = { width, height, pixels: new Uint32Array(width * height) }
@@ -60,11 +60,11 @@ export function stillOf(input: ClipInput): Uint8Array {
   throw new Error('a clip without an end')
 }
 
-/** Pixels of a picture that are left of the frame; each shot pans the other way. */
+/** Pixels of the picture to the left of the frame. Consecutive shots pan in opposite directions. */
 const panned = ({ picture }: Shot, width: number, nth: number, share: number): number =>
   Math.round((picture.width - width) * (nth % 2 ? 1 - share : share))
 
-/** A scene as pixels. */
+/** Renders a scene to pixels. */
 export const rendered = (scene: Scene) => new Resvg(toSvg(scene), { font: { loadSystemFonts: false } }).render()
 
 function pixelsOf(scene: Scene): Uint32Array {
@@ -72,7 +72,7 @@ function pixelsOf(scene: Scene): Uint32Array {
   return new Uint32Array(buffer, byteOffset, byteLength / 4)
 }
 
-/** A premultiplied pixel over an opaque one. */
+/** Blends a premultiplied pixel over an opaque one. */
 function over(source: number, below: number): number {
   const rest = 255 - (source >>> 24)
   const channel = (shift: number) =>
@@ -80,7 +80,7 @@ function over(source: number, below: number): number {
   return (0xff000000 | channel(16) | channel(8) | channel(0)) >>> 0
 }
 
-/** The frame as planes of brightness and colour (BT.601, 4:2:0), which the encoder takes; `planes` is filled. */
+/** Converts a frame to the YUV planes that the encoder expects (BT.601, 4:2:0), and writes them to `planes`. */
 export function toYuv({ width, height, pixels }: Frame, planes: Uint8Array): void {
   let luma = 0
   let blue = width * height

@@ -2,7 +2,7 @@ import { answerTasks } from '../../kernel/worker-pool'
 import { rendered } from './frames'
 import { provenanceMark } from './storyboard'
 
-/** Pixels of the clip that is to be marked. */
+/** Size in pixels of the clip to mark. */
 export type MarkInput = { width: number; height: number }
 
 answerTasks(({ width, height }: MarkInput) =>

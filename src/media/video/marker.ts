@@ -10,9 +10,9 @@ import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import type { MarkInput } from './mark.worker.ts'
 
 type Deps = {
-  /** Path of ffmpeg; null where there is none, and then nothing is marked. */
+  /** Path of ffmpeg. If null, clips are not marked. */
   program: string | null
-  /** Folder for clips on their way. */
+  /** Folder for clips in progress. */
   folder: string
   clock: Pick<Clock, 'after'>
 }
@@ -21,7 +21,7 @@ type Clip = MarkInput & { owner: string; signal: AbortSignal }
 
 type Paths = { before: string; sign: string; after: string }
 
-/** A clip as it is kept, and whether the mark is in its pictures. */
+/** A stored clip, and whether its frames show the mark. */
 type Marked = { draft: Draft; isMarked: boolean }
 
 const MARK_MS = 300_000
@@ -34,8 +34,8 @@ const COMMENT = 'AI-generated'
 export type Marker = ReturnType<typeof createMarker>
 
 /**
- * Draws the mark of origin into clips that an upstream made (docs/api.md 6), through an installed ffmpeg, which is a
- * process of its own. A clip that it cannot read is kept as it came.
+ * Draws the provenance mark into clips of an upstream (docs/api.md 6), with an installed ffmpeg in a separate process.
+ * A clip that ffmpeg cannot read is stored unchanged.
  */
 export function createMarker({ program, folder, clock }: Deps) {
   const semaphore = createSemaphore(1)
@@ -46,7 +46,7 @@ export function createMarker({ program, folder, clock }: Deps) {
     idleMs: 1_000,
   })
 
-  /** Keeps the clip by `receive`, marked where that can be. Throws what `receive` throws, and the signal's reason. */
+  /** Stores the clip through `receive`, marked if possible. Throws what `receive` throws, and the signal's reason. */
   return async function mark(
     source: AsyncIterable<Uint8Array>,
     { owner, signal, ...shape }: Clip,
@@ -77,7 +77,7 @@ export function createMarker({ program, folder, clock }: Deps) {
     return ran(path, argumentsOf(paths), signal)
   }
 
-  /** The mark for clips of a size, drawn once: upstreams make few sizes. */
+  /** The mark for a clip size, cached because upstreams use few sizes. */
   async function signOf({ width, height }: MarkInput, { owner, signal }: Pick<Clip, 'owner' | 'signal'>) {
     const size = `${width}x${height}`
     const known = signs.get(size)
@@ -119,7 +119,7 @@ async function written(path: string, source: AsyncIterable<Uint8Array> | Uint8Ar
   }
 }
 
-/** The input is read as an MP4 and as nothing else, and opens no other file and no address. */
+/** Reads the input only as MP4. Opens no other file and no address. */
 const argumentsOf = ({ before, sign, after }: Paths): string[] => [
   ...['-nostdin', '-v', 'error', '-protocol_whitelist', 'file'],
   ...['-f', 'mov', '-enable_drefs', '0', '-i', before, '-f', 'png_pipe', '-i', sign],

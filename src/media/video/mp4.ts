@@ -1,16 +1,16 @@
 /** A box of an MP4: its type, and its content without the header. */
 type Box = { type: string; body: Buffer }
 
-/** What every clip says of itself; never the prompt. */
+/** Metadata of every clip. Never contains the prompt. */
 export type Words = { tool: string; comment: string; xmp: string }
 
-/** Boxes on the way to the tables of offsets. */
+/** Boxes that contain the offset tables. */
 const PARENTS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 const XMP_ID = Buffer.from('be7acfcb97a942e89c71999491e3afac', 'hex')
 
 /**
- * The same MP4 with its index at the beginning, so that it plays while it loads, and with words that say how it was
- * made. Throws for bytes that are no MP4.
+ * Moves the index of an MP4 to the start, so that it plays while loading, and adds metadata about how it was made.
+ * Throws for bytes that are not an MP4.
  */
 export function finished(mp4: Uint8Array, words: Words): Buffer {
   const boxes = boxesOf(Buffer.from(mp4.buffer, mp4.byteOffset, mp4.byteLength))
@@ -49,7 +49,7 @@ function boxOf(type: string, body: Buffer): Buffer {
   return Buffer.concat([header, body])
 }
 
-/** Where a box begins, all of them with headers of eight bytes. */
+/** The offset of a box. All boxes have headers of eight bytes. */
 function offsetIn(boxes: readonly Box[], wanted: Box): number {
   let at = 0
   for (const box of boxes) {
@@ -59,7 +59,7 @@ function offsetIn(boxes: readonly Box[], wanted: Box): number {
   throw new Error('not a whole MP4')
 }
 
-/** Moves what the tables of offsets point to. The boxes are changed in place. */
+/** Shifts the entries of the offset tables, in place. */
 function shift(bytes: Buffer, by: number): void {
   for (const { type, body } of boxesOf(bytes)) {
     if (PARENTS.has(type)) shift(body, by)
@@ -73,7 +73,7 @@ function shift(bytes: Buffer, by: number): void {
   }
 }
 
-/** The list of words that players show. */
+/** The metadata that players show. */
 function udta({ tool, comment }: Words): Buffer {
   const item = (type: string, text: string) => {
     const flags = Buffer.from([0, 0, 0, 1, 0, 0, 0, 0])

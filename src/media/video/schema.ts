@@ -6,7 +6,7 @@ import { oneOf, type Static, Timestamp, t } from '../../kernel/schema'
 export const VideoId = defineId('video', 'vid')
 export type VideoId = Id<'video'>
 
-/** Pixels of a clip, by aspect ratio. */
+/** Size in pixels of a clip, by aspect ratio. */
 export const FRAMES = {
   '16:9': [1280, 720],
   '9:16': [720, 1280],
@@ -33,7 +33,7 @@ export const VideoInput = t.Object(
 )
 export type VideoInput = Static<typeof VideoInput>
 
-/** A job handle: the work continues after the answer. */
+/** A job handle, because the work continues after the response. */
 export const VideoAccepted = t.Object(
   {
     id: VideoId.schema,

@@ -28,20 +28,20 @@ import { createUpstream, type Known, type Upstream } from './upstream'
 
 type Watch = {
   signal: AbortSignal
-  /** Whose clip it is. */
+  /** The owner of the clip. */
   owner: string
-  /** Told of the percent that is done, once for each second of the clip. */
+  /** Reports the percentage done, once for each second of the clip. */
   notify(percent: number): void
 }
 
-/** A minute of film on a busy machine. */
+/** Enough for a minute of video on a busy machine. */
 const VIDEO_MS = 600_000
 
 type Filmmaker = ReturnType<typeof createFilmmaker>
 
 type DrawnAround = Parameters<Filmmaker>[1] & { receive(bytes: Source, mimeType: string): Promise<Draft> }
 
-/** What pictures that are drawn here say of themselves too. */
+/** The engine name that is also used for pictures drawn here. */
 const LOCAL = 'svc-local-vector'
 
 type InlineDeps = { film: Filmmaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
@@ -50,7 +50,7 @@ type Around = Pick<Work, 'keep' | 'signal'> & { free: boolean }
 
 /** A video that was made within a request. */
 type InlineVideo = {
-  /** The clip, and its still where there is one. */
+  /** The clip, and its still if there is one. */
   files: { draft: Draft; about: About }[]
   engineId: string
   free: boolean
@@ -73,7 +73,7 @@ type UpstreamJobDeps = {
   upstream: Upstream
   files: Pick<Files, 'receive' | 'add'>
   charging: Pick<ChargingService, 'resume'>
-  /** The caller as whom stored work runs; null when it may not any more. */
+  /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
 
@@ -83,7 +83,7 @@ type VideoJobDeps = {
   film: Filmmaker
   files: Pick<Files, 'receive' | 'add'>
   charging: Pick<ChargingService, 'resume'>
-  /** The caller as whom stored work runs; null when it may not any more. */
+  /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
   callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
 }
 
@@ -91,7 +91,7 @@ type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'charging'> & {
   clock: Clock
   prices: Prices
   settings: { videoMarker: string }
-  /** Folder for clips on their way. */
+  /** Folder for clips in progress. */
   folder: string
   engines: Pick<EngineService, 'filmmaker'> & Parameters<typeof createUpstream>[0]['engines']
   charging: Pick<ChargingService, 'admit' | 'accepted' | 'resume'>
@@ -104,7 +104,7 @@ type Request = { prompt: string; seconds?: number | undefined; mode: Wish['mode'
 
 export type VideoService = ReturnType<typeof createVideo>
 
-/** Videos, as jobs (docs/api.md 6, 7): an upstream's where one is connected, else drawn here. */
+/** Videos as jobs (docs/api.md 6, 7), made by an upstream if one is connected, otherwise drawn here. */
 export function createVideo(deps: Deps) {
   const { clock, engines, charging, prices, publicJobs, settings, folder } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
@@ -117,7 +117,7 @@ export function createVideo(deps: Deps) {
   publicJobs.define(bought)
 
   return {
-    /** The most that a video within a request can cost, in micro-cents. */
+    /** The maximum cost of a video within a request, in micro-cents. */
     max: ({ seconds = SECONDS }: Pick<Request, 'seconds'>): number =>
       engines.filmmaker() === 'upstream' ? prices.costOf(ENGINE, { seconds }) : 0,
 
@@ -129,8 +129,8 @@ export function createVideo(deps: Deps) {
     },
 
     /**
-     * A video that a request asks for on its way: its job is put in line in the commit that ends the request. Throws
-     * 503 `engine_unavailable`.
+     * Prepares a video job of a running request. The commit that ends the request enqueues the job. Throws 503
+     * `engine_unavailable`.
      */
     async later(call: Call, { prompt, seconds = SECONDS }: Omit<Request, 'mode'>): Promise<Later> {
       const { kind, free } = maker()
@@ -151,7 +151,7 @@ export function createVideo(deps: Deps) {
     },
 
     /**
-     * Puts a video in line. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
+     * Enqueues a video. Throws 400 `missing_prompt` or `guardrail_blocked`, 402 `insufficient_credits`, 429
      * `mode_rate_limit_exceeded`, 503 `queue_unavailable` or `engine_unavailable`.
      */
     async start(call: Call, params: VideoInput): Promise<VideoAccepted> {
@@ -182,7 +182,7 @@ export function createVideo(deps: Deps) {
     },
   }
 
-  /** Who makes videos now, and whether for nothing. Throws 503 `engine_unavailable` when nobody does. */
+  /** The job kind for videos now, and whether they are free. Throws 503 `engine_unavailable` if nothing makes them. */
   function maker() {
     const who = engines.filmmaker()
     if (who === null) throw engineMissing.with({ retryAfterS: 60 }, 'video')
@@ -190,7 +190,7 @@ export function createVideo(deps: Deps) {
   }
 }
 
-/** A video that the server draws itself, as a job: fifteen minutes, two tries (docs/api.md 7). */
+/** A job that draws a video on this server: fifteen minutes, two attempts (docs/api.md 7). */
 function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video',
@@ -228,12 +228,12 @@ function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): Pu
   }
 }
 
-/** A video that an upstream makes, as a job (docs/api.md 6, 7): later tries go on with what earlier ones ordered. */
+/** A job for a video by an upstream (docs/api.md 6, 7). Later attempts continue with the order of earlier ones. */
 function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video-upstream',
     shown: 'video',
-    // Most of them are crashes of ours: an engine that says no is asked twice.
+    // Most attempts are for crashes of this server. An order that the engine rejects is sent at most twice.
     retry: { attempts: 6, delayMs: () => 2_000 },
     timeLimitMs: VIDEO_LIMIT_MS,
     concurrency: 32,
@@ -255,7 +255,7 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
       signal: job.signal,
       known: (await job.recall(KNOWN)) as Known | null,
       keep: (known) => job.keep(KNOWN, known),
-      // What a job remembers goes with its end.
+      // The job loses what it remembers when it ends.
       isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
       notify: (percent) => job.progress(percent, 'making'),
       receive: files.receive,
@@ -275,8 +275,8 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
 }
 
 /**
- * Makes a video within a request, which charges for it (docs/api.md 2.4). It ends with `signal`, and then the upstream
- * is told that nobody wants it any more. Throws 503 `engine_unavailable`, 400 for what the engine refuses.
+ * Makes a video within a request, which charges for it (docs/api.md 2.4). An abort of `signal` ends it and cancels the
+ * order at the upstream. Throws 503 `engine_unavailable`, 400 if the engine rejects the prompt.
  */
 function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
   return async function make(call: Call, wish: Wish, { free, keep, signal }: Around): Promise<InlineVideo> {
@@ -308,7 +308,7 @@ function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
         notify: () => {},
         receive: keep,
       })
-      // An order that is on its way is let finish, and given up then; its caller does not wait for that.
+      // An order in flight completes in the background and is then dropped. The caller does not wait for it.
       const made = await Promise.race([charging, aborted(signal)])
       if (stealth) void engines.dropVideo(made.ordered)
       return made
@@ -322,7 +322,7 @@ function explained(error: unknown): unknown {
   return error instanceof EngineFailure ? videoNotMade.with({ cause: error }, NOT_FETCHED) : error
 }
 
-/** Draws a video in a process, and keeps its clip and its poster. */
+/** Draws a video in a process and stores its clip and poster. */
 async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: DrawnAround) {
   const { id, mode, prompt, style, seconds, aspectRatio } = wish
   const [width, height] = FRAMES[aspectRatio]
@@ -336,7 +336,7 @@ async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: Draw
   }
 }
 
-/** Clips drawn by rules, one at a time, each in a process of its own, which ends when its job is cancelled. */
+/** Draws clips by rules, one at a time, each in a process that ends when its job is cancelled. */
 function createFilmmaker() {
   const pool = createWorkerPool<ClipInput, Video>({
     script: new URL('./drawn.worker.ts', import.meta.url),

@@ -14,10 +14,10 @@ export type ClipInput = {
   seconds: number
 }
 
-/** One picture, wider than the frame, over which the frame pans; `lettering` stays in its place. */
+/** A picture wider than the frame, which pans across it. `lettering` does not move. */
 export type Shot = { seconds: number; picture: Scene; lettering: Shape[] }
 
-/** How much wider than the frame a picture is; words stay in the frame. */
+/** How much wider than the frame a picture is. With text it is less, so that the text stays in the frame. */
 const PAN = 0.06
 const PAN_OVER_WORDS = 0.02
 const SHOT_S = 5
@@ -25,12 +25,12 @@ const MIN_SHOT_S = 1.5
 const MAX_SHOTS = 14
 const MAX_WORDS = 12
 
-/** The shots of a clip, by rules: a title card where there is time for one, then pictures. */
+/** The shots of a clip, by rules: a title card if there is time for one, then pictures. */
 export function storyboard(input: ClipInput): Shot[] {
   const { prompt, style, seconds } = input
   const { layout, lettering } = readPrompt(prompt, [], style)
   const parts = partsOf(prompt)
-  // A story is told by its captions.
+  // A story has captions, so it needs a title card only if it is long.
   const hasCard = seconds >= (parts.length > 1 ? 8 : 4) && layout !== 'poster'
   const card = hasCard ? Math.min(2.4, seconds * 0.35) : 0
   const notice = Math.min(parts.length, Math.floor((seconds - card) / MIN_SHOT_S))
@@ -44,7 +44,7 @@ export function storyboard(input: ClipInput): Shot[] {
   return hasCard ? [titleCard(input, lettering[0] ?? titleOf(prompt), card), ...pictures] : pictures
 }
 
-/** The scenes that a description tells one after another; one, where it tells no more. */
+/** The scenes that a description tells one after another, or the whole description as one. */
 function partsOf(prompt: string): string[] {
   const parts = prompt
     .split(/(?<=[.!?;])\s+|\n+|,?(?<!\s)\s+(?:and )?then\s+/i)
@@ -71,7 +71,7 @@ type Picture = { prompt: string; variant: number; caption: string | null; second
 function pictureShot({ style, height, ...input }: ClipInput, { prompt, variant, caption, seconds }: Picture): Shot {
   const { layout } = readPrompt(prompt, [], style)
   const width = Math.round(input.width * (1 + (layout === 'picture' ? PAN : PAN_OVER_WORDS)))
-  // What is to be read stays clear of the mark.
+  // Text stays clear of the provenance mark.
   const room = layout === 'chart' || layout === 'diagram' ? Math.round(height * 0.92) : height
   const picture = compose({ prompt, changes: [], style, width, height: room, variant })
   return {
@@ -95,7 +95,7 @@ function captioned(caption: string, width: number, height: number): Shape[] {
   ]
 }
 
-/** The title on a ground of the palette. */
+/** The title on a background of the palette. */
 function titleCard({ prompt, style, width, height }: ClipInput, title: string, seconds: number): Shot {
   const palette = paletteFor(readPrompt(prompt, [], style).colors, randomOf(`${prompt}\n0`))
   const ink = readableOn(palette.ink, palette.paper, palette.ink)
@@ -130,7 +130,7 @@ function titleCard({ prompt, style, width, height }: ClipInput, title: string, s
   }
 }
 
-/** The mark of every clip, at the bottom on the right (docs/api.md 6). */
+/** The provenance mark of every clip, at the bottom right (docs/api.md 6). */
 export function provenanceMark(width: number, height: number): Shape {
   const size = Math.max(12, Math.min(width, height) * 0.024)
   const text = { text: 'AI-generated', size, weight: 600 as const, tracking: 0.01 }

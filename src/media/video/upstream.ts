@@ -24,29 +24,29 @@ type Deps = {
   mark: Marker
 }
 
-/** What is known of an order at the upstream. */
+/** The known state of an order at the upstream. */
 export type Known = {
-  /** When it was first asked for, and how often it was turned down since. Epoch milliseconds. */
+  /** When it was first ordered, in epoch milliseconds, and how often it was rejected since. */
   since: number
   refusals: number
-  /** An order is on its way, and its answer is not here yet. */
+  /** An order request was sent and its response has not arrived. */
   asking: boolean
   video: OrderedVideo | null
 }
 
-/** Whom a video is made for, and who remembers it. */
+/** Context of a video: its owner, and callbacks for its state. */
 export type Around = {
-  /** The upstream is told it with the order, so that the same one is not taken twice. */
+  /** Idempotency key of the order, so that the upstream does not accept the same order twice. */
   key: string
   owner: string
   origin: Origin
   signal: AbortSignal
-  /** What an earlier try wrote down. */
+  /** What an earlier attempt stored. */
   known: Known | null
   keep(known: Known): Promise<void>
-  /** Whether no later try will ask for the video, now that this one failed. */
+  /** After a failure, whether no later attempt will follow. */
   isOver(): Promise<boolean>
-  /** Told of the percent that is done. */
+  /** Reports the percentage done. */
   notify(percent: number): void
   receive(bytes: Source, mimeType: string): Promise<Draft>
 }
@@ -55,7 +55,7 @@ export type Filmed = {
   clip: { draft: Draft; about: About }
   still: { draft: Draft; about: About } | null
   seconds: number
-  /** Micro-cents. */
+  /** In micro-cents. */
   cost: number
   warnings: string[]
   ordered: OrderedVideo
@@ -65,9 +65,9 @@ type Clip = { seconds: number | null; width: number | null; height: number | nul
 
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 10_000
-/** Refusals of an order before it is given up (docs/api.md 7). */
+/** Rejections of an order before it is given up (docs/api.md 7). */
 const MAX_REFUSALS = 2
-/** Looks in a row without an answer, and with the answer that there is no such video. */
+/** Consecutive polls without an answer, and with the answer that there is no such video. */
 const MAX_SILENT = 30
 const MAX_UNKNOWN = 3
 
@@ -84,8 +84,8 @@ const UNMARKED = 'This server could not mark this video as AI-generated.'
 export type Upstream = ReturnType<typeof createUpstream>
 
 /**
- * Has a video made by an upstream. It is ordered once, and followed by the upstream's id through restarts and other
- * processes: what is not certain to be unordered is never ordered again. Throws {@link GiveUp} when there will be none.
+ * Orders a video from an upstream and follows it by its id, across restarts and processes. An order that the upstream
+ * may have received is never sent again. Throws {@link GiveUp} if there will be no video.
  */
 export function createUpstream({ clock, engines, prices, mark }: Deps) {
   return async function film(wish: Wish, around: Around): Promise<Filmed> {
@@ -105,7 +105,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
     }
   }
 
-  /** Orders it, once. What is on its way is written down before, and is let finish whatever becomes of this try. */
+  /** Sends the order once. Stores its state before. The request completes even if this attempt is aborted. */
   async function order({ seconds, aspectRatio }: Wish, { known, key, origin, keep }: Around, prompt: string) {
     const [width, height] = FRAMES[aspectRatio]
     const request: Known = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
@@ -128,7 +128,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
     }
   }
 
-  /** Looks at it until it is made. Throws {@link GiveUp} when it will not be. */
+  /** Polls until the video is made. Throws {@link GiveUp} if it will not be made. */
   async function followed(video: OrderedVideo, since: number, { signal, origin, notify }: Around): Promise<Clip> {
     let [silent, unknown] = [0, 0]
     for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
@@ -177,7 +177,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
     }
   }
 
-  /** The upstream's still of it; null where it has none. */
+  /** The still that the upstream offers, or null. */
   async function stillOf(id: string, video: OrderedVideo, { signal, receive }: Pick<Around, 'signal' | 'receive'>) {
     try {
       const bytes = Buffer.concat(await Array.fromAsync(engines.videoContent(video, 'thumbnail', signal)))

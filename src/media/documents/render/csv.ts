@@ -4,7 +4,7 @@ import { type Block, type Document, plain } from '../blocks-model'
 type Records = string[][]
 
 /**
- * The rows of a document as CSV: its tables, those of one header as one, else the data of its charts, else its text by
+ * Renders a document as CSV: its tables, joined if they have the same header, else its chart data, else its text by
  * section. No cell starts a formula (docs/attacks.md F7).
  */
 export function renderCsv({ blocks }: Document): Uint8Array {
@@ -27,7 +27,7 @@ const flat = (blocks: readonly Block[]): Block[] =>
     block.type === 'list' ? block.items.flatMap(flat) : block.type === 'quote' ? flat(block.blocks) : [block],
   )
 
-/** Tables of one header as one. */
+/** Joins tables with the same header. */
 function joined(tables: readonly Records[]): Records[] {
   const parts: Records[] = []
   for (const [header = [], ...rows] of tables) {
@@ -40,7 +40,7 @@ function joined(tables: readonly Records[]): Records[] {
   return parts
 }
 
-/** Each paragraph and entry with the heading that it stands below. */
+/** Each paragraph with the heading above it. */
 function sections(all: readonly Block[]): Records {
   const rows: Records = [['Section', 'Text']]
   let section = ''

@@ -65,7 +65,7 @@ const bullets = {
   levels: levels((level) => ({ format: word.LevelFormat.BULLET, text: ['•', '◦', '▪'][level % 3]! })),
 }
 
-/** Each numbered list counts for itself, from its own first number. */
+/** Each numbered list has its own counter and first number. */
 const numbers = (start: number, at: number) => ({
   reference: `numbers-${at}`,
   levels: levels((level) => ({
@@ -75,13 +75,13 @@ const numbers = (start: number, at: number) => ({
   })),
 })
 
-/** The marks of one document. They are random, so that no text that somebody wrote is taken for one. */
+/** Placeholder marks of one document. They are random, so that no user text can match one. */
 const newMarks = (): Marks => {
   const secret = randomBase62(16)
   return (number) => `\ue000${secret}-${number}\ue001`
 }
 
-/** Stands where a chart will be put, as the library has no element for charts. */
+/** Returns the placeholder of a chart, because the library has no chart element. */
 type Marks = (number: number) => string
 
 const EMU = 12_700
@@ -97,10 +97,10 @@ const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : 
 
 type Look = { bold?: boolean; color?: string; size?: number }
 
-/** In twentieths of a point: docs/attacks.md A4 and its margins at the sides. */
+/** In twentieths of a point: a page of 210 × 297 mm and its side margins. */
 const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
 const POINT = 20
-/** Pixels at 96 an inch. */
+/** Pixels at 96 per inch. */
 const TEXT_PIXELS = 600
 const MAX_PICTURE_PIXELS = 560
 
@@ -113,10 +113,10 @@ type Context = {
   width: number
 }
 
-/** A document as DOCX, whose headings, lists, tables and charts are those of a word processor. */
+/** Renders a document as DOCX, with native headings, lists, tables and charts. */
 export async function renderDocx(document: Document): Promise<Uint8Array> {
   const isUpright = fitsUpright(document.blocks, (SHORT - 2 * MARGIN) / POINT)
-  /** Points of the text from side to side. */
+  /** Width of the text in points. */
   const width = ((isUpright ? SHORT : LONG) - 2 * MARGIN) / POINT
   const context: Context = { document, charts: [], markOf: newMarks(), numbered: [], width }
   const children = [...masthead(document), ...document.blocks.flatMap((block) => childrenOf(block, context))]
@@ -325,7 +325,7 @@ function codeOf(code: string): Child {
   })
 }
 
-/** A text as the runs of a word processor, each piece in its own look. */
+/** Converts a text to Word runs with their styles. */
 function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
   return text.flatMap<word.ParagraphChild>(({ text: words, bold, italic, strike, code, link }) => {
     const run = words.split('\n').map(
@@ -346,7 +346,7 @@ function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
   })
 }
 
-/** Puts charts in their places, as parts of their own. */
+/** Replaces placeholders by charts, as separate parts of the file. */
 function withCharts(bytes: Uint8Array, charts: readonly Chart[], markOf: Marks): Uint8Array {
   if (!charts.length) return bytes
   const files = unzipSync(bytes)

@@ -14,7 +14,7 @@ import {
 } from '../../fonts'
 import { plain, type Span, type Text } from '../blocks-model'
 
-/** Roboto has Latin, Greek and Cyrillic; DejaVu has letters of one width. */
+/** Roboto covers Latin, Greek and Cyrillic. DejaVu Mono is monospaced. */
 const ROBOTO = dirname(fileURLToPath(import.meta.resolve('pdfmake/fonts/Roboto/Roboto-Regular.ttf')))
 const DEJAVU = dirname(fileURLToPath(import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')))
 
@@ -23,7 +23,7 @@ const dejavu = (style: string) => join(DEJAVU, `DejaVuSans${style}.ttf`)
 
 type Files = { normal: string; bold: string; italics: string; bolditalics: string }
 
-/** The slanted fonts lack letters that the upright ones have, and most of these alphabets know no slant. */
+/** Uses upright fonts for italics, because italic fonts lack letters and most scripts have no italics. */
 const upright = ({ normal, bold }: { normal: string; bold: string }): Files => ({
   normal,
   bold,
@@ -35,7 +35,7 @@ const fallbacks = Object.fromEntries(
   Object.entries(FALLBACK_FONTS).map(([family, files]) => [family, upright(files)]),
 ) as Record<Fallback, Files>
 
-/** Files of a family, as pdfmake wants them. */
+/** Font files by family, in the format of pdfmake. */
 export const FONTS = {
   ...fallbacks,
   Roboto: {
@@ -49,7 +49,7 @@ export const FONTS = {
 
 export type Piece = Stretch<'Roboto' | 'Mono'> & { style: Omit<Span, 'text'> }
 
-/** A paragraph in stretches of one font, direction and style each. What no font has is a box. */
+/** Splits a paragraph into runs of one font, direction and style. Letters that no font has appear as boxes. */
 export function inFonts(text: Text, direction: Direction = directionOf(plain(text))): Piece[] {
   const levels = levelsOf(plain(text), direction)
   let at = 0
@@ -64,10 +64,10 @@ export function inFonts(text: Text, direction: Direction = directionOf(plain(tex
   })
 }
 
-/** pdfmake measures the rest of a word for each line of it; as parts that belong together it takes linear time. */
+/** pdfmake measures the rest of a word again for each line. Splitting long words makes this linear. */
 const LONG = /([^ \t\n]{100}(?=[^ \t\n\p{M}\u200d])|[ \t]{100}(?=[ \t]))/u
 
-/** One line of plain text as it is drawn from left to right, where nothing else puts its words in order. */
+/** One line of plain text in visual order, for places where pdfmake does not order the words. */
 export function shownInOrder(text: string): { text: string; family: string }[] {
   const pieces = inVisualOrder(inFonts([{ text }]), ({ level }) => level)
   return pieces.map(({ text, family, level }) => ({ family, text: asDrawn(text, level) }))

@@ -38,10 +38,7 @@ const INK = '#1f2937'
 const ACCENT = '#1e4e8c'
 const QUIET = '#6b7280'
 
-/**
- * Points: docs/attacks.md A4 with margins of two and a half centimetres, and less above and below for header and
- * footer.
- */
+/** In points: margins of 2.3 cm on a page of 210 × 297 mm. */
 const MARGIN = 64
 const UPRIGHT = 595.28 - 2 * MARGIN
 const ACROSS = 841.89 - 2 * MARGIN
@@ -50,15 +47,15 @@ const MAX_PICTURE_HEIGHT = 420
 pdfmake.setFonts(FONTS)
 orderLines()
 rememberFonts()
-// A document shows nothing but what it was given: it opens no address and no file but those of its fonts.
+// A document shows only its own content. Blocks all addresses and files except the fonts.
 pdfmake.setUrlAccessPolicy(() => false)
 const fontFiles = new Set(Object.values(FONTS).flatMap((family) => Object.values(family)))
 pdfmake.setLocalAccessPolicy((path) => fontFiles.has(path))
 
-/** What blocks are drawn with: the pictures of the document, and the width of its text in points. */
+/** Context for rendering blocks: the pictures of the document, and the text width in points. */
 type Page = { images: Document['images']; width: number }
 
-/** A document as PDF; across the page where a table is too wide for an upright one. */
+/** Renders a document as PDF, in landscape if a table is too wide for portrait. */
 export async function renderPdf(document: Document): Promise<Uint8Array> {
   const { title, createdAt, language, images, blocks } = document
   const isUpright = fitsUpright(blocks, UPRIGHT)
@@ -144,16 +141,16 @@ function contentOf(block: Block, page: Page): Content {
 
 const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
 
-/** What begins with a letter of Arabic or Hebrew begins at the right. */
+/** A paragraph that starts with an Arabic or Hebrew letter is aligned right. */
 const paragraph = (text: Text, isBold = false) => ({
   text: pieces(text, isBold),
   ...(isFromRight(text) ? { alignment: 'right' as const } : {}),
 })
 
-/** Fonts whose letters have room above and below of their own. */
+/** Fonts with built-in space above and below the letters. */
 const TALL = new Set(['Devanagari', 'Bengali', 'Gujarati', 'Tamil', 'Telugu', 'Thai'])
 
-/** Runs of one font, direction and style each. */
+/** Runs of one font, direction and style. */
 function pieces(text: Text, isBold = false): Content[] {
   return inFonts(text).map(({ text: words, family, level, style }) => ({
     text: words.replaceAll('\t', '    '),
@@ -181,7 +178,7 @@ function listOf({ ordered, start, items }: List, page: Page): Content {
   return ordered ? { ol: entries, start, margin } : { ul: entries, margin, markerColor: ACCENT }
 }
 
-/** The marks are at the right; pdfmake knows only lists that begin at the left. */
+/** A right-to-left list with its marks at the right, because pdfmake supports only left-to-right lists. */
 const listFromRight = (entries: readonly Content[], start: number | null): Content => ({
   stack: entries.map((entry, at) => {
     const mark = start === null ? '•' : `.${start + at}`
@@ -245,7 +242,7 @@ function pictureOf({ source, alt }: Picture, { images, width }: Page): Content {
   return { stack: [{ image: data, width: natural * scale }, ...caption] as Content[], margin: [0, 4, 0, 12] }
 }
 
-/** More lines than that may be broken over pages. */
+/** Code with more lines may be split across pages. */
 const SHORT_LINES = 20
 
 function codeOf(code: string): Content {
@@ -260,7 +257,7 @@ function codeOf(code: string): Content {
   )
 }
 
-/** Content on a ground, or beside a bar. `whole` is not broken over pages. */
+/** Content with a background or a side bar. `whole` content is not split across pages. */
 function framed(content: Content, { fill, bar, whole = false }: Frame): Content {
   return {
     unbreakable: whole,
@@ -280,8 +277,8 @@ function framed(content: Content, { fill, bar, whole = false }: Frame): Content 
 }
 
 /**
- * pdfmake sets the words of a line as they are spoken. Before a line is drawn, words from right to left take the places
- * in which they are read.
+ * pdfmake places the words of a line in logical order. This moves right-to-left words to their visual positions before
+ * a line is drawn.
  */
 function orderLines(): void {
   const drawing = (Renderer as { prototype: Drawing }).prototype
@@ -308,9 +305,9 @@ function order(line: Line): void {
 }
 
 /**
- * pdfmake reads and parses its fonts for each document: up to 10 MB for Chinese. This thread does it once for each. The
- * one file that reads private parts of pdfmake for that, which has no public memory of fonts; as a patch it could go to
- * pdfmake. tests/media/documents/font-memory.test.ts fails when a release changes these parts.
+ * pdfmake parses its fonts for each document, up to 10 MB for Chinese. This caches them once per thread. It must use
+ * private parts of pdfmake, which has no public font cache. tests/media/documents/font-memory.test.ts fails when a
+ * release changes these parts.
  */
 function rememberFonts(): void {
   const drawn = (PdfDocument as { prototype: Drawn }).prototype
@@ -333,7 +330,7 @@ function rememberFonts(): void {
   function parsedOf(document: Drawn, file: string, wanted: Parameters<Drawn['provideFont']>) {
     const known = parsed.get(file)
     if (known) return known
-    // A stand-in, so that the document knows only the view.
+    // A stand-in, so that the real document only gets the view.
     const standIn = Object.assign(Object.create(document) as Drawn, { fontCache: {}, _fontFamilies: {}, _fontCount: 0 })
     const { font, constructor: Font } = provide.call(standIn, ...wanted)
     const found = { font, constructor: Font }
@@ -342,7 +339,7 @@ function rememberFonts(): void {
   }
 }
 
-/** The file's tables are shared. Letters belong to the document: each remembers the sign it was first used for. */
+/** Shares the font tables. Each document has its own glyphs, because a glyph remembers its first character. */
 function viewOf({ font, constructor: Font }: Pick<Embedded, 'font' | 'constructor'>, document: Drawn): Embedded {
   const view = Object.assign(Object.create(font) as object, { _glyphs: {} })
   return new Font(document, view, `F${++document._fontCount}`)

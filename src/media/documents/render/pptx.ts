@@ -13,7 +13,7 @@ const RULE = 'D5DAE1'
 const TINT = 'F3F5F8'
 const FONT = 'Calibri'
 
-/** Inches: a slide of 16:9, and the place for what stands below its title. */
+/** In inches: a 16:9 slide, and the area below its title. */
 const SLIDE = { w: 13.333, h: 7.5 }
 const BODY = { x: 0.7, y: 1.55, w: 11.93, h: 5.2 }
 const GAP = 0.4
@@ -25,7 +25,7 @@ type Deck = PptxGenJS
 type Page = PptxGenJS.Slide
 type Run = PptxGenJS.TextProps
 
-/** A document as PPTX, with tables and charts that a presentation program can change. */
+/** Renders a document as PPTX, with tables and charts that presentation programs can edit. */
 export async function renderPptx(document: Document): Promise<Uint8Array> {
   const deck = new PptxGenJS()
   deck.layout = 'LAYOUT_WIDE'
@@ -99,7 +99,7 @@ function page(deck: Deck, document: Document, slide: Slide, number: number): voi
   if (visual) show(page, visual, { ...BODY, x: BODY.x + BODY.w - right, w: right }, document)
 }
 
-/** Few lines are larger than many. */
+/** Uses larger letters for fewer lines. */
 function words(page: Page, lines: readonly Line[], place: Place): void {
   const height = heightOf(lines, place.w > 7 ? 92 : 42)
   const size = height <= 6 ? 20 : height <= 10 ? 18 : 16
@@ -117,7 +117,7 @@ function lineRuns({ text, depth, mark, heading }: Line, fontSize: number, isLast
   const look = mark === 'quote' ? { italic: true, color: QUIET } : heading ? { bold: true, color: ACCENT } : {}
   const size = depth ? fontSize - 2 : fontSize
   const shared = { ...fromRight(plain(text)), ...look, fontSize: size, indentLevel: depth }
-  // The library begins a paragraph at each run with a mark, and at each line break that is not soft.
+  // The library starts a new paragraph at each run with a mark, and at each hard line break.
   const parts = runsOf(text).flatMap(({ text: words = '', options }) =>
     words
       .split('\n')

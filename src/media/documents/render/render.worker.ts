@@ -8,7 +8,7 @@ import type { Format } from '../schema'
 import { renderCsv } from './csv'
 import { inlineBytes, readPicture } from './pictures'
 
-/** A document to lay out, on the thread of this file: layout takes tens of milliseconds and blocks. */
+/** A document to lay out in a worker, because layout takes tens of milliseconds and blocks. */
 export type RenderInput = {
   format: Format
   markdown: string
@@ -23,11 +23,11 @@ export type RenderInput = {
 
 export type Rendered = { title: string; bytes: Uint8Array }
 
-/** A text to make by rules of what a prompt supplies, which may be a megabyte. */
+/** A prompt to make an outline of, up to a megabyte. */
 export type OutlineInput = { outline: string }
 export type Outlined = { title: string; markdown: string }
 
-// What a document shows was given to it: nothing here needs a network.
+// All content is in the input, so rendering needs no network.
 Reflect.deleteProperty(globalThis, 'fetch')
 
 async function answerTo(input: RenderInput | OutlineInput): Promise<Rendered | Outlined> {
@@ -38,7 +38,7 @@ async function answerTo(input: RenderInput | OutlineInput): Promise<Rendered | O
   return { title: document.title, bytes: await bytesOf(input.format, document) }
 }
 
-/** Each library is loaded for its first document. */
+/** Each library is loaded with the first document that needs it. */
 async function bytesOf(format: Format, document: Document): Promise<Uint8Array> {
   switch (format) {
     case 'pdf':
@@ -67,7 +67,7 @@ async function documentOf({ markdown, title, pictures, ...rest }: RenderInput): 
   }
 }
 
-/** Records given as JSON are rows where rows are asked for; elsewhere they are code. */
+/** JSON records become tables in workbooks and CSV. In other formats they stay code. */
 function asRows(block: Block): Block {
   const [names, ...items] = (block.type === 'code' && jsonRows(block.text)) || []
   if (!names) return block

@@ -1,25 +1,25 @@
 import { type Block, plain, type Text } from '../blocks-model'
 
-/** One line of a slide: a paragraph, or an entry of a list with its depth and mark. */
+/** A line of a slide: a paragraph, or a list item with its depth and mark. */
 export type Line = { text: Text; depth: number; mark: 'bullet' | 'quote' | number | null; heading: boolean }
 export type Visual = Extract<Block, { type: 'table' | 'chart' | 'image' | 'code' }>
 
-/** What stands on one slide: lines, something to look at, or both side by side. */
+/** The content of one slide: lines, a visual, or both side by side. */
 export type Slide = { title: string; continued: boolean; lines: readonly Line[]; visual: Visual | null }
 
-/** Letters of a line across the slide, and half of it; lines of a slide. */
+/** Letters per line across the slide and across half of it, and lines per slide. */
 const WIDE = 92
 const HALF = 42
 const MAX_LINES = 13
 const MAX_ROWS = 11
 const MAX_CODE_LINES = 22
 const MAX_BESIDE = 8
-/** Code of more lines has a slide of its own. */
+/** Code with more lines gets a slide of its own. */
 const MAX_INLINE = 8
 
 /**
- * A document as slides: each heading of the two highest levels begins one. What does not fit continues on the next one,
- * so that nothing is cut and nothing shrinks until it cannot be read.
+ * Splits a document into slides. Each heading of the two highest levels begins a new slide. Content that does not fit
+ * continues on the next slide, so that nothing is cut or becomes too small to read.
  */
 export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
   const slides: Slide[] = []
@@ -63,7 +63,7 @@ const isVisual = (block: Block): block is Visual =>
     ? block.text.split('\n').length > MAX_INLINE
     : block.type === 'table' || block.type === 'chart' || block.type === 'image'
 
-/** A table of many columns, or with much text, needs the whole slide. */
+/** A table with many columns or much text needs the whole slide. */
 function isWide(visual: Visual): boolean {
   if (visual.type !== 'table') return false
   const longest = visual.header.map((name, at) =>
@@ -99,13 +99,13 @@ function inParts(lines: readonly Line[], letters: number, max: number): Line[][]
   for (const line of lines.flatMap((one) => split(one, letters * max))) {
     const rows = rowsOf(line, letters)
     const last = parts.at(-1)
-    // A heading at the end of a slide would stand alone.
+    // Reserves space after a heading, so that it is not the last line of a slide.
     const needed = line.heading ? rows + 2 : rows
     if (last && height + needed <= max) {
       last.push(line)
       height += rows
     } else {
-      // Code continues with the line that says what it is for.
+      // Keeps the line before code together with the code.
       const before =
         last && last.length > 1 && line.mark === null && line.text.length === 1 && line.text[0]!.code === true
           ? [last.pop()!]
@@ -117,7 +117,7 @@ function inParts(lines: readonly Line[], letters: number, max: number): Line[][]
   return parts
 }
 
-/** A paragraph that is longer than a slide, in sentences of up to one slide. */
+/** Splits a paragraph that is longer than a slide at sentences. */
 function split(line: Line, max: number): Line[] {
   const words = plain(line.text)
   if (words.length <= max) return [line]
@@ -143,7 +143,7 @@ function linesOf(block: Block, depth: number): Line[] {
           return which === 0 && one.type === 'paragraph' ? lines.map((line) => ({ ...line, mark }) as Line) : lines
         }),
       )
-    // Inside a list nothing has room of its own on a slide.
+    // Inside a list, tables become plain lines on a slide.
     case 'table':
       return [block.header, ...block.rows].map((row) => ({
         text: row.flatMap(spaced),

@@ -3,51 +3,51 @@ import { readNumber } from '../blocks-chart-data'
 import { type Block, plain, type Table, type Text } from '../blocks-model'
 import { FONTS } from './fonts'
 
-/** In characters: what a column gets at least, and above which more text no longer widens it. */
+/** In characters: the minimum width of a column, and the length above which more text does not widen it. */
 const NARROWEST = 4
 
 const WIDEST = 42
 
-/** Rows that are measured; the rest is as wide as these. */
+/** Number of rows that are measured. */
 const MEASURED = 200
 
-/** In points: letter sizes, the usual one first; the space at each side of a cell; how much wider letters may be. */
+/** Font sizes in points, preferred first, the padding of a cell in points, and a factor for wider letters. */
 type Sizes = { sizes: readonly number[]; padding: number; wider?: number }
 export type Fit = { fontSize: number; padding: number; widths: number[] }
 
-/** In ems: longer words, such as addresses, may break. */
+/** In ems. Longer words, such as addresses, may break. */
 const LONGEST = 20
 
-/** Of a few columns, of more, and of many. */
+/** The preferred font size by the number of columns. */
 const usualOf = (columns: number): number => (columns > 8 ? 7 : columns > 5 ? 8.5 : 9.5)
 const paddingOf = (columns: number): number => (columns > 8 ? 4 : 6)
-/** The reader of an Office file may lack its font, and another font has wider letters. */
+/** The reader of an Office file may lack its font, and a substitute may have wider letters. */
 export const OTHER_FONT = 1.3
 
-/** Smaller letters than the last of these cannot be read on paper. */
+/** Fallback font sizes. Anything smaller is not readable on paper. */
 export const SMALLER = [9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5]
 
-/** The tables of a document, those in lists and quotes too. */
+/** All tables of a document, including those in lists and quotes. */
 const tablesIn = (blocks: readonly Block[]): Table[] =>
   blocks.flatMap((block) => {
     if (block.type === 'quote') return tablesIn(block.blocks)
     return block.type === 'table' ? [block] : block.type === 'list' ? block.items.flatMap(tablesIn) : []
   })
 
-/** Whether every table of a document fits an upright page in its usual letters, so that no word or number breaks. */
+/** Whether every table fits a portrait page at its preferred size without breaking words or numbers. */
 export const fitsUpright = (blocks: readonly Block[], width: number): boolean =>
   tablesIn(blocks).every((table) => {
     const columns = table.header.length
     return fit(table, width, { sizes: [usualOf(columns)], padding: paddingOf(columns) }) !== null
   })
 
-/** Of a page of docs/attacks.md A4. */
+/** Sizes for a table on a page of 210 × 297 mm. */
 export const ofPage = ({ header: { length } }: Table): Sizes => ({
   sizes: [usualOf(length), ...SMALLER],
   padding: paddingOf(length),
 })
 
-/** How a table is set in the largest letters in which no word or number breaks; where there are none, words break. */
+/** Fits a table with the largest letters at which no word or number breaks. If there are none, words may break. */
 export function fitAny(table: Table, width: number, sizes: Sizes = ofPage(table)): Fit {
   const { padding } = sizes
   const found = fit(table, width, sizes) ?? fit(table, width, { ...sizes, wider: 1 })
@@ -75,13 +75,13 @@ function wordsIn(text: Text): number {
   return words.reduce((max, word) => Math.max(max, Math.min(LONGEST, widthOf(word))), 0)
 }
 
-/** A number does not break, although spaces may set its thousands apart. */
+/** A number must not break, although it may contain spaces between thousands. */
 export const isWholeNumber = (text: Text): boolean => readNumber(plain(text)) !== null
 
 const widths = new Map<string, number>()
 const bold = fontOf(FONTS.Roboto.bold)
 
-/** In ems, of bold letters, which are the widest. */
+/** In ems, measured in bold, which is the widest style. */
 function widthOf(word: string): number {
   let sum = 0
   for (const letter of word) {
@@ -92,13 +92,13 @@ function widthOf(word: string): number {
   return sum
 }
 
-/** What this font has no letter for is drawn with another one, up to an em wide. */
+/** A letter missing from this font comes from another font and is at most one em wide. */
 function measured(letter: string): number {
   const code = letter.codePointAt(0)!
   return bold.hasGlyphForCodePoint(code) ? bold.glyphForCodePoint(code).advanceWidth / bold.unitsPerEm : 1
 }
 
-/** The share of the width that each column of a table gets, by the length of what is in it; they add up to one. */
+/** The share of the width for each column of a table, by the length of its content. The shares add up to one. */
 function columnShares({ header, rows }: Table): number[] {
   const lengths = header.map((name, at) => {
     const own = rows.slice(0, MEASURED).map((row) => plain(row[at] ?? []).length)

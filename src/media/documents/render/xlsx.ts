@@ -21,25 +21,25 @@ const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
 const relation = (type: string, target: string): string =>
   `${HEAD}<Relationships xmlns="${RELATIONS}"><Relationship Id="rId1" Type="${type}" Target="${target}"/></Relationships>`
 
-/** What a column of a sheet holds, and how each of its numbers is shown. */
+/** The type of a column, and the formats of its numbers. */
 type Typed = { type: 'text' } | { type: 'number'; formatOf(cell: string): string; scale: number } | { type: 'date' }
 
-/** A spreadsheet counts in doubles: more digits would be changed. */
+/** Spreadsheets store doubles, which would change numbers with more digits. */
 const MAX_DIGITS = 15
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 
-/** Codes and telephone numbers look like numbers and are none. */
+/** Codes and telephone numbers look like numbers but must stay text. */
 const CODE = /^[+0]\d/
 
 const SPACED = /\d\s+\d/
 
-/** Most decimals that a format may have. */
+/** Maximum decimals in a number format. */
 const MAX_DECIMALS = 15
 
 const unitOf = (cell: string): string => cell.replace(/[\d\s.,'’+−-]/g, '')
 
-/** Days before it are counted wrongly by spreadsheets, or not at all. */
+/** Spreadsheets count earlier days wrongly, or not at all. */
 const FIRST_DAY = '1900-03-01'
 
 const ACCENT = '#1E4E8C'
@@ -58,13 +58,13 @@ type Cell = (Look & { value?: string | number | Date; type?: unknown; format?: s
 type Sheet = { name: string; rows: Cell[][]; widths: number[]; sticky: number; chart: SheetChart | null }
 
 /**
- * A document as XLSX: a sheet for each table and chart, and one for the text. Cells are typed, and never formulas: a
- * text that begins like one is a text (docs/attacks.md F7).
+ * Renders a document as XLSX: a sheet for each table and chart, and one for the text. Cells are typed. A text that
+ * looks like a formula stays text (docs/attacks.md F7).
  */
 export async function renderXlsx(document: Document): Promise<Uint8Array> {
   const sheets = sheetsOf(document)
   const names = uniqueNames(sheets.map(({ name }) => name))
-  // A sheet begins at the right when its first words do.
+  // A sheet is right-to-left if its first text is.
   const file = writeExcel(
     sheets.map(({ rows, widths, sticky }, at) => ({
       data: rows as never,
@@ -79,7 +79,7 @@ export async function renderXlsx(document: Document): Promise<Uint8Array> {
   )
   const bytes = new Uint8Array(await file.toBuffer())
   const charts = sheets.flatMap(({ chart }, at) => (chart ? [{ ...chart, sheet: at, name: names[at]! }] : []))
-  // Every entry of the archive gets the time of the document, so that the same document is the same file.
+  // Every archive entry gets the time of the document, so that the same document gives the same file.
   const mtime = new Date(Math.max(document.createdAt, FIRST_MS))
   return zipSync(
     Object.fromEntries(
@@ -142,7 +142,7 @@ function typed(cell: string, type: Typed, align: Align): Cell {
   const number = type.type === 'number' ? readNumber(cell) : null
   if (number === null || type.type !== 'number')
     return { value: cell.trim(), type: String, align, wrap: cell.length > WIDEST || cell.includes('\n') }
-  // Shares are kept as they are counted with: 4.2 % is 0.042.
+  // Percentages are stored as fractions: 4.2 % is 0.042.
   return { value: Number((number / type.scale).toPrecision(15)), type: Number, format: type.formatOf(cell), align }
 }
 
@@ -165,7 +165,7 @@ function chartSheet(chart: Chart, section: string): Sheet {
           const value = values[at] ?? null
           const type = types[column]!
           if (value === null) return null
-          // Shares stay as they are drawn: 4.2 % is 4.2, and its sign is quoted.
+          // In charts, percentages keep their value: 4.2 % is 4.2, with a quoted percent sign.
           const shown = type.type === 'number' ? { format: type.formatOf(written[at]!).replaceAll('%', '"%"') } : {}
           return { value, type: Number, ...shown }
         }),
@@ -207,7 +207,7 @@ function textRows(block: Block, depth: number): Cell[][] {
 
 const MAX_NAME = 31
 
-/** Names that a workbook takes: short, without its own signs, each once. */
+/** Valid sheet names: short, without reserved characters, and unique. */
 function uniqueNames(wanted: readonly string[]): string[] {
   const taken = new Set<string>()
   return wanted.map((name) => {
@@ -227,10 +227,10 @@ function uniqueNames(wanted: readonly string[]): string[] {
   })
 }
 
-/** An archive knows no earlier time. */
+/** A ZIP archive cannot store earlier dates. */
 const FIRST_MS = Date.UTC(1980, 0, 2)
 
-/** What the cells of a column are, when all that are not empty are the same; numbers with one unit keep it. */
+/** The type of a column if all its non-empty cells agree. Numbers with a common unit keep the unit. */
 function typeOfColumn(cells: readonly string[]): Typed {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '' && cell !== '–' && cell !== '-')
   if (filled.length === 0) return { type: 'text' }
@@ -243,7 +243,7 @@ function typeOfColumn(cells: readonly string[]): Typed {
   return { type: 'number', formatOf: (cell) => formatOf(cell.trim(), unit!, isGrouped), scale: unit === '%' ? 100 : 1 }
 }
 
-/** A number with the decimals it is written with: `3.50` stays `3.50`, and `3%` beside `12.5%` stays `3%`. */
+/** A format with the decimals of the cell: `3.50` stays `3.50`, and `3%` beside `12.5%` stays `3%`. */
 function formatOf(cell: string, unit: string, isGrouped: boolean): string {
   const decimals = Math.min(MAX_DECIMALS, writtenWith(cell).decimals)
   const digits = `${isGrouped ? '#,##0' : '0'}${decimals ? `.${'0'.repeat(decimals)}` : ''}`
@@ -260,7 +260,7 @@ function isCount(cell: string): boolean {
   return digits.length <= MAX_DIGITS && readNumber(cell) !== null
 }
 
-/** The UTC midnight of an ISO date that a spreadsheet knows; null for anything else. */
+/** The UTC midnight of an ISO date that spreadsheets support. Null for anything else. */
 function dateOf(cell: string): Date | null {
   const found = DATE.exec(cell.trim())
   if (!found || cell.trim() < FIRST_DAY) return null
@@ -268,7 +268,7 @@ function dateOf(cell: string): Date | null {
   return at.toISOString().startsWith(cell.trim()) ? at : null
 }
 
-/** Adds charts to sheets that hold their rows from the first cell on; each is drawn beside them, from the cells. */
+/** Adds charts beside the rows of their sheets. The charts refer to the cells. */
 function withSheetCharts(bytes: Uint8Array, charts: readonly Placed[]): Uint8Array {
   const files = unzipSync(bytes)
   const read = (name: string) => strFromU8(files[name]!)
@@ -310,7 +310,7 @@ function cellsOf({ chart, name }: Placed) {
   }
 }
 
-/** Two columns right of the rows, ten wide and twenty high. */
+/** Leaves one empty column beside the rows. Nine columns wide and nineteen rows high. */
 function drawing({ series }: Chart, number: number): string {
   const from = series.length + 2
   const marker = (name: string, column: number, row: number) =>

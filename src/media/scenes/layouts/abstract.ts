@@ -2,7 +2,7 @@ import { mix, readableOn } from '../color'
 import { type Color, circle, group, type Paint, path, rect, type Shape } from '../model'
 import type { Canvas } from './canvas'
 
-/** A tile of one geometric form, in a box of 1. */
+/** A tile with one geometric shape, 100 units wide and high. */
 function tile(kind: number, [one, two]: [Color, Color]): Shape[] {
   switch (kind) {
     case 0:
@@ -24,7 +24,7 @@ function tile(kind: number, [one, two]: [Color, Color]): Shape[] {
   }
 }
 
-/** A field of geometric tiles, for what has no picture of its own. */
+/** A grid of geometric tiles, for subjects that cannot be drawn. */
 export function tiles({ width, height, palette, random }: Canvas, columns: number): Shape[] {
   const size = width / columns
   const rows = Math.ceil(height / size)

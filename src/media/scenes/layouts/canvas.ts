@@ -6,10 +6,10 @@ import type { Random } from '../random'
 import type { Reading } from '../read'
 import type { Subject } from '../subjects'
 
-/** What every layout gets. */
+/** The input of every layout. */
 export type Canvas = { width: number; height: number; palette: Palette; random: Random; reading: Reading }
 
-/** A motif of this height, standing with its middle at `x` on `y`. */
+/** Draws a motif of the given height. Its lower edge is at `y` and its centre at `x`. */
 export const state = (
   motif: Motif,
   palette: Palette,
@@ -24,6 +24,6 @@ export const state = (
   })
 }
 
-/** The palette in which a subject is drawn: its own colour, where the description gives it one. */
+/** The palette for drawing a subject, with its own colour if the description gives one. */
 export const paletteOf = ({ color }: Subject, palette: Palette): Palette =>
   color ? { ...palette, main: color, tint: color } : palette

@@ -15,7 +15,7 @@ type Frame = {
   colors: Color[]
 }
 
-/** The numbers of the prompt as bars, a line or a ring, with title and labels. */
+/** Draws the numbers of the prompt as bars, a line or a ring, with title and labels. */
 export function chart(canvas: Canvas, data: ChartData): { background: Paint; shapes: Shape[] } {
   const { width, height, palette } = canvas
   const unit = Math.min(width, height)
@@ -60,7 +60,7 @@ const shown = (value: number, { unit }: ChartData): string => {
   return /[$€£]/.test(unit) ? `${unit}${digits}` : `${digits}${unit}`
 }
 
-/** Round steps that cover the values, zero among them. */
+/** Round steps that cover all values and zero. */
 function scaleOf(values: readonly number[]): { from: number; to: number; step: number } {
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
   const rough = (high - low || 1) / 4

@@ -5,7 +5,7 @@ import type { Setting } from '../read'
 import type { Canvas } from './canvas'
 import type { Light } from './light'
 
-/** A line of hills from the left edge to the right one, closed at the bottom. */
+/** A line of hills from the left edge to the right, closed at the bottom. */
 function hills({ width, height }: Canvas, y: number, swing: number, random: Random, fill: Color): Shape {
   const bumps = 4
   let d = `M0 ${y}`
@@ -53,7 +53,7 @@ export function groundOf(canvas: Canvas, light: Light, setting: Setting, y: numb
   const { width, height, random, palette } = canvas
   const between = (share: number) => mix(light.far, light.near, share)
   const snow = light.isNight ? tone(palette.paper, 0.78, 1) : palette.paper
-  // A place that nothing is in is looked at for itself.
+  // Without subjects, the scenery is larger.
   const tall = canvas.reading.subjects.length ? 1 : 1.7
   switch (setting) {
     case 'sea':

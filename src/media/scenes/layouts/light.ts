@@ -2,7 +2,7 @@ import { isDark, mix, tone } from '../color'
 import type { Color } from '../model'
 import type { Canvas } from './canvas'
 
-/** The colours of air and land: those of the palette in the light of the hour. */
+/** Colours of sky and land, from the palette and the time of day. */
 export type Light = { top: Color; low: Color; glow: Color; far: Color; near: Color; water: Color; isNight: boolean }
 
 export function lightOf({ palette, reading }: Canvas): Light {

@@ -5,7 +5,7 @@ import { fitted, lettered } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, paletteOf, state } from './canvas'
 
-/** Lettering with a picture under it or beside it: a poster, a card, a banner. */
+/** Text with a picture below or beside it: a poster, a card, a banner. */
 export function poster(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette, random, reading } = canvas
   const ground = isDark(palette.paper) ? palette.paper : random.pick([palette.paper, palette.main, palette.ink])
@@ -39,7 +39,7 @@ function lettering(
   )
   const { size, leading } = headline
   const top = box.y + unit * 0.05
-  // What is read from right to left begins at the right.
+  // Right-to-left text is aligned right.
   const isTurned = directionOf(title) === 'rtl'
   const x = isTurned ? box.x + box.width : box.x
   const anchor = isTurned ? 'end' : 'start'
@@ -62,7 +62,7 @@ function lettering(
   return [group([bar, ...lines]), group(below)]
 }
 
-/** The subjects on a sun or an arch; without any, a field of forms. */
+/** The subjects in front of a disc or an arch. Without subjects, a grid of tiles. */
 function pictured(canvas: Canvas, ground: `#${string}`, area: Area): Shape[] {
   const { palette, reading } = canvas
   if (!reading.subjects.length) {

@@ -4,7 +4,7 @@ import { fitted, lettered, widthOf, writable } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, paletteOf, state } from './canvas'
 
-/** A sign in a rounded square: the first subject, or initials. */
+/** A rounded square with the first subject, or initials. */
 export function icon(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette } = canvas
   const size = Math.min(width, height) * 0.68
@@ -14,7 +14,7 @@ export function icon(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   }
 }
 
-/** A sign above or beside a name. */
+/** A mark above or beside a name. */
 export function logo(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette, reading } = canvas
   const name = writable(nameIn(reading.lettering[0] ?? reading.words))
@@ -108,7 +108,7 @@ const initialsOf = (words: string): string =>
     .slice(0, 2)
     .toUpperCase()
 
-/** The subjects, or forms, repeated; it joins at its edges. */
+/** A seamless pattern of the subjects, or of tiles. */
 export function pattern(canvas: Canvas): { background: Paint; shapes: Shape[] } {
   const { width, height, palette, reading } = canvas
   const ground = mix(palette.paper, palette.second, 0.28)

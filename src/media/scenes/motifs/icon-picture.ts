@@ -4,12 +4,12 @@ import { colorOf, mix, oklchOf, tone } from '../color'
 import { type Color, type Group, group } from '../model'
 import type { Palette } from '../palette'
 
-/** A picture of the set: its markup, and the box that its ink fills, of 32 by 32. */
+/** An icon of the set: its markup, the bounding box of its ink in 32 by 32 units, and its main colour. */
 type Icon = { body: string; x: number; y: number; width: number; height: number; main: Color }
 
 const read = new Map<string, Icon>()
 
-/** Of its 9 MB only what is asked for is kept. The file is one object with a line for each name. */
+/** Reads only one icon of the 9 MB file, which is one object with a line for each name. */
 function iconOf(name: string): Icon {
   const known = read.get(name)
   if (known) return known
@@ -21,7 +21,7 @@ function iconOf(name: string): Icon {
   return icon
 }
 
-/** Pixels of a side at which a picture is measured. */
+/** Side length in pixels at which an icon is measured. */
 const SIDE = 64
 
 function measured(body: string): Icon {
@@ -41,7 +41,7 @@ function measured(body: string): Icon {
   return { body, x: left * unit, y: top * unit, width: (right - left) * unit, height: (bottom - top) * unit, main }
 }
 
-/** The picture of this name in a box of 100 by 100, standing in the middle of its lower edge. */
+/** The icon with this name in a box of 100 by 100, centred at the bottom. */
 export function iconPicture(name: string, palette: Palette): Group {
   const { body, x, y, width, height, main } = iconOf(name)
   const scale = 100 / Math.max(width, height)
@@ -54,14 +54,14 @@ export function iconPicture(name: string, palette: Palette): Group {
   })
 }
 
-/** Markup with every colour in it changed. */
+/** Replaces every colour in the markup. */
 export const repainted = (body: string, look: (color: Color) => string): string =>
   body.replace(/"(#[0-9a-f]{3}(?:[0-9a-f]{3})?)"/g, (_, found: string) => {
     const long = found.length === 4 ? `#${[...found.slice(1)].map((digit) => digit + digit).join('')}` : found
     return `"${look(long as Color)}"`
   })
 
-/** A colour that is near the main one becomes as near to the one asked for; the others stay. */
+/** Shifts colours that are close to the main colour towards the tint. Keeps the others. */
 function tinted(color: Color, main: Color, tint: Color): Color {
   const [own, from, to] = [oklchOf(color), oklchOf(main), oklchOf(tint)]
   const apart = Math.abs(((own.h - from.h + 540) % 360) - 180)

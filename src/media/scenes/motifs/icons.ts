@@ -3,7 +3,7 @@ import type { Motif, Place } from './motif'
 
 type Kind = { place: Place; size: number }
 
-/** The categories of the set that have things in them; faces, signs and flags have not. */
+/** The categories of the set with drawable things. Excludes faces, symbols and flags. */
 const KINDS: Record<string, Kind> = {
   Activities: { place: 'table', size: 0.42 },
   'Animals & Nature': { place: 'ground', size: 0.46 },
@@ -15,7 +15,7 @@ const KINDS: Record<string, Kind> = {
 
 const listed = (names: string): Set<string> => new Set(names.split(/\s+/))
 
-/** Where a thing is, when it is not where its category is. */
+/** Places of things that differ from their category's place. */
 const PLACES: readonly (readonly [Place, Set<string>])[] = [
   [
     'sky',
@@ -36,7 +36,7 @@ const PLACES: readonly (readonly [Place, Set<string>])[] = [
   ['space', listed('rocket satellite astronaut ringed-planet alien')],
 ]
 
-/** Those that are much larger or smaller than the rest of their category. */
+/** Things that are much larger or smaller than others of their category. */
 const SIZES: readonly (readonly [number, Set<string>])[] = [
   [
     0.6,
@@ -64,7 +64,7 @@ const SIZES: readonly (readonly [number, Set<string>])[] = [
   ],
 ]
 
-/** Names that are other words in a description: of a scene, a time, a gesture, or no thing at all. */
+/** Names that mean something else in a description: a scene, a time, a gesture, or no thing at all. */
 const LEFT_OUT = listed(
   `sunrise sunset sunrise-over-mountains fog foggy desert desert-island national-park cityscape cityscape-at-dusk
   night-with-stars milky-way beach-with-umbrella bridge-at-night mountain snow-capped-mountain mountain-railway fly pick
@@ -73,12 +73,12 @@ const LEFT_OUT = listed(
   memo input-latin-letters breast-feeding bikini briefs cigarette syringe coffin headstone pill`,
 )
 
-/** Things in the categories of faces and signs. */
+/** Things in the categories of faces and symbols. */
 const TAKEN_IN = listed(
   'red-heart broken-heart bomb ghost skull alien alien-monster goblin ogre love-letter speech-balloon menorah',
 )
 
-/** What people call what the set has under another name. */
+/** Common names of things that the set calls something else. */
 const CALLED: Record<string, string> = {
   'person-standing': 'person,people,child,hiker,traveler,traveller,worker',
   'man-standing': 'man,boy',
@@ -278,7 +278,7 @@ const CALLED: Record<string, string> = {
 
 const SKIN = /-(?:light|medium|dark)$/
 
-/** The things in the set, from its list of names alone: the pictures are read by who draws them. */
+/** The things in the set, from its list of names alone. `iconPicture` reads the icons. */
 export function iconMotifs(): Motif[] {
   const file = readFileSync(Bun.resolveSync('@iconify-json/fluent-emoji-flat/metadata.json', import.meta.dir), 'utf8')
   const { categories } = JSON.parse(file) as { categories: Record<string, string[]> }

@@ -22,7 +22,7 @@ const eye = (x: number, y: number, r: number, ink: `#${string}`): Shape[] => [
   circle(x + r * 0.3, y - r * 0.35, r * 0.32, '#ffffff'),
 ]
 
-/** A sitting animal with pointed ears and a narrow nose: foxes have a white tip on their tail, wolves a dark back. */
+/** A sitting animal with pointed ears and a narrow nose. Foxes have a white tail tip, wolves a dark back. */
 const pointed = ({ paper, ink, main }: Palette, tip: `#${string}`): Shape[] => [
   path('M64 98 C96 104 110 74 90 46 C90 62 82 72 66 78 Z', main),
   path('M90 46 C98 57 101 69 97 81 C89 75 87 61 90 46 Z', tip),
@@ -38,7 +38,7 @@ const pointed = ({ paper, ink, main }: Palette, tip: `#${string}`): Shape[] => [
   path('M38 100 C38 94 46 94 46 100 Z M54 100 C54 94 62 94 62 100 Z', shade(main, -0.24)),
 ]
 
-/** What the picture set has no good picture of, or a poorer one. */
+/** Motifs that the icon set lacks or draws less well. */
 export const OWN = [
   motif('mountain', 'ground', 0.62, ['peak', 'alps', 'summit'], ({ paper, main, second }) => [
     path('M-14 100 L28 30 L66 100 Z', shade(second, -0.1)),
