@@ -14,14 +14,14 @@ import type { Files } from './service'
 
 type Kind = { mimeType: string; extension: string | null }
 
-/** What a text may be said to be; its bytes have no mark by which to tell. */
+/** Text types that a caller may claim, because the bytes of text have no signature. */
 const TEXTUAL = /^(text\/[\w.+-]+|application\/(json|xml|sql|yaml|toml|x-sh)|image\/svg\+xml)$/
 
 const UNKNOWN: Kind = { mimeType: 'application/octet-stream', extension: 'bin' }
 
 const HEAD_BYTES = 64 * 1024
 
-/** Sound and pictures share their containers; which one it is only the maker knows. */
+/** Video and audio share these containers, and only the maker knows which one a file is. */
 const CONTAINERS = [
   ['video/mp4', 'audio/mp4', 'audio/x-m4a'],
   ['video/webm', 'audio/webm'],
@@ -29,18 +29,18 @@ const CONTAINERS = [
   ['video/3gpp', 'audio/3gpp', 'audio/mp4', 'audio/x-m4a'],
 ]
 
-/** Bytes that are kept and belong to nobody yet. */
+/** Stored bytes that have no owner yet. */
 export type Draft = { place: string; sha256: string; size: number; mimeType: string; extension: string | null }
 
 export type Source = AsyncIterable<Uint8Array> | Uint8Array
 
 type Deps = { place: Place; incoming: string; mostBytes: number }
 
-/** What comes into the module: bytes are written and hashed piece by piece, looked at, and put in their place. */
+/** Receives files: writes and hashes the bytes in pieces, detects their type, and moves them to their place. */
 export function createDrafts({ place, incoming, mostBytes: maxBytes }: Deps) {
   /**
-   * Keeps bytes, in constant memory. `claimed` is the media type by their maker; the draft has the one that they are.
-   * Throws 409 `conflict` above the owner's bound, 503 `storage_unavailable` without room on the disk.
+   * Stores bytes in constant memory. `claimed` is the media type from their maker; the draft has the detected one.
+   * Throws 409 `conflict` above the owner's limit, 503 `storage_unavailable` if the disk is full.
    */
   return async function receive(source: Source, claimed: string): Promise<Draft> {
     const path = join(incoming, randomBase62(24))
@@ -77,22 +77,22 @@ export function createDrafts({ place, incoming, mostBytes: maxBytes }: Deps) {
   }
 }
 
-/** Errors of the disk and of the bucket; others come from the code that makes the bytes. */
+/** Whether an error comes from the disk or the bucket. Others come from the source of the bytes. */
 const isOfStorage = (error: unknown): boolean => {
   const { code, syscall, name } = error as { code?: unknown; syscall?: unknown; name?: unknown }
   return syscall !== undefined || name === 'S3Error' || /^(ENOSPC|EDQUOT|EIO|EROFS|ERR_S3)/.test(String(code))
 }
 
 /**
- * The media type that the bytes of a file are. A type with a mark in its bytes is never believed without it; what
- * claims to be text is, unless it is binary.
+ * Detects the media type of a file by its bytes. A type with a signature is never accepted without it. A claimed text
+ * type is accepted unless the file is binary.
  */
 async function sniff(path: string, claimed: string): Promise<Kind> {
   const [word = ''] = claimed.toLowerCase().split(';')
   const wanted = word.trim()
   const found = await fileTypeFromFile(path)
   const isText = TEXTUAL.test(wanted)
-  // XML has many formats, SVG among them, and its mark does not say which.
+  // XML has many formats including SVG, and its signature does not tell which.
   if (found && !(isText && found.mime === 'application/xml')) {
     return {
       mimeType: CONTAINERS.some((names) => names.includes(found.mime) && names.includes(wanted)) ? wanted : found.mime,
@@ -115,18 +115,18 @@ async function isBinary(path: string): Promise<boolean> {
 
 const EXPIRY_MS = 60_000
 const SWEEP_MS = 3_600_000
-/** Longer than any work between the bytes of a file and the commit that gives them to an owner. */
+/** Longer than any work between storing bytes and the commit that gives them to an owner. */
 const UNOWNED_MS = 86_400_000
 const BATCH = 100
 
-/** Job that removes artifacts whose time has passed. */
+/** Job that removes expired artifacts. */
 export const expiredFiles = ({ removeExpired, dueAt }: Pick<Files, 'removeExpired' | 'dueAt'>) => {
   return recurring('files.expiry', EXPIRY_MS, (signal) => inBatches(removeExpired, signal), { dueAt })
 }
 
 type SweepDeps = { store: Store; clock: Clock; place: Place; incoming: string }
 
-/** Job that removes bytes that belong to no artifact: what a crash left, and what could not be removed at once. */
+/** Job that removes bytes without an artifact: leftovers of crashes and of failed removals. */
 export const sweptFiles = (deps: SweepDeps) => recurring('files.sweep', SWEEP_MS, () => sweepFiles(deps))
 
 export async function sweepFiles({ store, clock, place, incoming }: SweepDeps): Promise<number> {

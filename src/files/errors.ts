@@ -13,14 +13,14 @@ export const tooManyBytes = defineError(
     `With this file the account would store more than ${maxMb} MB. Delete some files with DELETE /artifacts/{id}.`,
 )
 
-/** One answer for a link that was changed, that has expired, and whose file is gone. */
+/** 404: a single message for links that are invalid, expired, or whose file is deleted. */
 export const noSuchLink = defineError(
   'missing',
   'not_found',
   () => 'This link has no file. Links work for one hour; read the artifact again for a new one.',
 )
 
-/** The row is there and the bytes are not, as on a node that does not share the folder of files. */
+/** 503: the row exists and the bytes do not, for example on a node that does not share the folder. */
 export const bytesAway = defineError(
   'unavailable',
   'storage_unavailable',

@@ -18,28 +18,25 @@ import {
 import type { Files } from './service'
 import { type ArtifactRow, artifacts } from './table'
 
-/**
- * What operators see and do with the files of everyone: never a link to one, nor what it was made from
- * (docs/operating.md 2.18).
- */
+/** What operators see and do with the files of all owners. Excludes links and prompts (docs/operating.md 2.18). */
 export type FileOperatorDeps = {
   store: Store
   clock: Clock
   audit: AuditLog
-  /** Whose files a word of an operator names. Throws 404. */
+  /** The owner that an operator's input names. Throws 404. */
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
   files: Pick<Files, 'take'>
 }
 
 const BATCH = 100
 const DAY_MS = 86_400_000
-/** Upper bounds of the ages that sizes are told by, in days. */
+/** Upper bounds of the age groups, in days. */
 const AGES = [1, 7, 30, 90, 365]
 
 const scopeOf = async ({ store, ownerNamed }: FileOperatorDeps, named: string | undefined) =>
   named === undefined ? null : ownerNamed(store.read, named)
 
-/** Of all owners or one, newest first, also those that have expired. Throws 404 for an unknown owner. */
+/** Artifacts of all owners or one, newest first, including expired ones. Throws 404 for an unknown owner. */
 export async function listArtifacts(
   deps: FileOperatorDeps,
   { type: kind, ...query }: OverseenArtifactsQuery,
@@ -59,7 +56,7 @@ export async function getArtifact({ store }: FileOperatorDeps, id: string): Prom
 const files = sql<number>`count(*)`.mapWith(Number)
 const sumOf = (column: SQLWrapper) => sql<number>`coalesce(sum(${column}), 0)`.mapWith(Number)
 
-/** What is kept, by owner (the largest hundred) and by age. */
+/** Stored sizes by owner (the hundred largest) and by age. */
 export async function artifactSizes(deps: FileOperatorDeps, ownerNamed?: string): Promise<ArtifactSizes> {
   const db = deps.store.read
   const t = db.of(artifacts)
@@ -68,7 +65,7 @@ export async function artifactSizes(deps: FileOperatorDeps, ownerNamed?: string)
   const now = deps.clock.now()
   const bytes = sumOf(t.size_bytes)
   const byOwner = db.select({ owner: t.owner, files, bytes }).from(t).where(ofOwner).groupBy(t.owner)
-  // How many of the bounds, newest first, a file is older than.
+  // The number of bounds that a file is older than, which is its age group.
   const older = AGES.map((days) => sql`case when ${t.created_at} < ${now - days * DAY_MS} then 1 else 0 end`)
   const age = sql<number>`${sql.join(older, sql` + `)}`.mapWith(Number).as('age')
   const each = db.select({ age, size: t.size_bytes }).from(t).where(ofOwner).as('each')
@@ -83,7 +80,7 @@ export async function artifactSizes(deps: FileOperatorDeps, ownerNamed?: string)
   return { object: 'artifact_sizes', by_owner: await byOwner.orderBy(desc(bytes), asc(t.owner)).limit(BATCH), by_age }
 }
 
-/** Deletes artifacts that were made before a moment, of one owner or of everyone. Throws 404 for an unknown owner. */
+/** Deletes artifacts created before a time, of one owner or all. Throws 404 for an unknown owner. */
 export async function pruneArtifacts(
   deps: FileOperatorDeps,
   call: Call<Caller>,

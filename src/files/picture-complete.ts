@@ -3,8 +3,8 @@ type PictureFormat = 'PNG' | 'JPEG' | 'GIF' | 'WebP'
 type Size = { format: PictureFormat; width: number; height: number }
 
 /**
- * Whether the bytes of a picture go on to its end, by its own structure: the beginning of a file is no picture. What
- * stands behind the end is not looked at, because cameras and editors write there. It draws nothing.
+ * Whether the bytes of a picture reach its end, by its own structure, without decoding it. Ignores bytes after the end,
+ * because cameras and editors write there.
  */
 export const isWhole = (format: PictureFormat, bytes: Buffer): boolean => ENDS[format](bytes)
 
@@ -18,7 +18,7 @@ const ENDS: Record<PictureFormat, (bytes: Buffer) => boolean> = {
 const PNG_START = 8
 const PNG_FRAME = 12
 
-/** The parts of a PNG go on to its last one, `IEND`. */
+/** The chunks of a PNG continue to the last one, `IEND`. */
 function pngEnds(bytes: Buffer): boolean {
   for (let at = PNG_START; at + PNG_FRAME <= bytes.length; at += PNG_FRAME + bytes.readUInt32BE(at)) {
     if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return true
@@ -29,7 +29,7 @@ function pngEnds(bytes: Buffer): boolean {
 const SCAN = 0xda
 const JPEG_END = Buffer.from([0xff, 0xd9])
 
-/** The end is behind the first scan: the small picture in the head of a photograph has an end of its own. */
+/** Searches for the end after the first scan, because an embedded thumbnail has its own end before it. */
 function jpegEnds(bytes: Buffer): boolean {
   for (let at = 2; at + 4 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
     if (bytes[at + 1] === SCAN) return bytes.includes(JPEG_END, at)
@@ -39,10 +39,10 @@ function jpegEnds(bytes: Buffer): boolean {
 
 const GIF_HEAD = 13
 const [EXTENSION, IMAGE, TRAILER] = [0x21, 0x2c, 0x3b]
-/** The bytes of a table of colours, by the byte that says whether there is one. */
+/** The size of a colour table in bytes, from the flags that say whether there is one. */
 const colours = (flags = 0): number => (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0)
 
-/** The blocks of a GIF go on to its trailer. */
+/** The blocks of a GIF continue to its trailer. */
 function gifEnds(bytes: Buffer): boolean {
   let at = GIF_HEAD + colours(bytes[10])
   while (at < bytes.length && bytes[at] !== TRAILER) {
@@ -55,7 +55,7 @@ function gifEnds(bytes: Buffer): boolean {
   return at < bytes.length
 }
 
-/** Format and pixels of a PNG, GIF, WebP or JPEG from its header; null for an unknown format. */
+/** Format and pixels of a PNG, GIF, WebP or JPEG from its header. Null for an unknown format. */
 export function imageSize(bytes: Uint8Array): Size | null {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return readPng(data) ?? readGif(data) ?? readWebp(data) ?? readJpeg(data)
@@ -82,7 +82,7 @@ function readWebp(data: Buffer): Size | null {
   return { format: 'WebP', width: (bits & 0x3fff) + 1, height: ((bits >> 14) & 0x3fff) + 1 }
 }
 
-/** Walks the segments to the first frame header, which holds the size. */
+/** Walks the segments to the first frame header, which contains the size. */
 function readJpeg(data: Buffer): Size | null {
   if (data.length < 4 || data.readUInt16BE(0) !== 0xffd8) return null
   for (let at = 2; at + 9 < data.length; ) {

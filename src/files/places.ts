@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path'
 /** Half-open range of bytes. */
 export type Span = { from: number; to: number }
 
-/** Where bytes are kept: a folder or a bucket. Names are made by the server, never by a caller. */
+/** Storage for bytes: a folder or a bucket. The server generates the names, never a caller. */
 export type Place = {
-  /** Keeps the bytes of a finished draft under a name. Durable when it resolves; the draft may be moved. */
+  /** Stores a finished draft under a name. Durable when it resolves. May move the draft file. */
   put(name: string, draft: string): Promise<void>
-  /** The bytes of a span, read as they are taken; null when the name is not there. */
+  /** Opens a span for lazy reading. Null if the name does not exist. */
   open(name: string, span: Span): Promise<Blob | ReadableStream<Uint8Array> | null>
-  /** Removes a name; none is removed quietly. */
+  /** Removes a name. Does nothing if it does not exist. */
   remove(name: string): Promise<void>
-  /** Names kept before a moment (epoch milliseconds), some at a time. */
+  /** Names stored before a moment (epoch milliseconds), in batches. */
   keptBefore(moment: number): AsyncGenerator<string[]>
 }
 
@@ -26,7 +26,7 @@ type Settings = {
   filesS3SecretAccessKey: string
 }
 
-/** The place that the settings name, and the folder where files are written before they are in it. */
+/** The configured place, and the folder where files are written first. */
 export function createFilePlace(settings: Settings): { place: Place; incoming: string } {
   const folder = settings.filesDir || join(settings.dataDir, 'files')
   const incoming = join(folder, 'incoming')
@@ -41,7 +41,7 @@ export function createFilePlace(settings: Settings): { place: Place; incoming: s
   return { place, incoming }
 }
 
-/** Keeps files in 256 folders of a folder, by the beginning of their names. Only the server's user can read them. */
+/** Stores files in 256 subfolders by the beginning of their names. Only the server's user can read them. */
 function createFolderPlace(root: string): Place {
   const pathOf = (name: string): string => join(root, name.slice(0, 2), name)
   return {
@@ -74,7 +74,7 @@ function createFolderPlace(root: string): Place {
   }
 }
 
-/** False for a name that does not exist, and for what someone planted: a link out of the folder, a hard link. */
+/** False for a missing name, and for planted files: a link out of the folder, a hard link. */
 async function isOwnFile(root: string, path: string): Promise<boolean> {
   try {
     const [found, folder, top] = await Promise.all([lstat(path), realpath(dirname(path)), realpath(root)])
@@ -86,7 +86,7 @@ async function isOwnFile(root: string, path: string): Promise<boolean> {
 
 const listed = (folder: string): Promise<string[]> => readdir(folder).catch(() => [])
 
-/** Makes new names in a folder survive a power cut. */
+/** Makes new names in a folder survive a power loss. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -100,7 +100,7 @@ type Bucket = { bucket: string; endpoint: string; region: string; accessKeyId: s
 
 const PREFIX = 'svc-files/'
 
-/** Keeps files in a bucket, of whatever service has the usual interface for them. */
+/** Stores files in the bucket of any S3-compatible service. */
 function createS3Place({ endpoint, region, ...bucket }: Bucket): Place {
   const client = new Bun.S3Client({
     ...bucket,

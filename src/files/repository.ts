@@ -14,13 +14,13 @@ type Bounds = { files: number; bytes: number }
 
 const newestFirst = pagesBy(artifacts, 'created_at')
 
-/** Those that have not expired; all of them without a moment, for operators. */
+/** Artifacts that have not expired. Without `now`, also expired ones, for operators. */
 const living = (t: typeof artifacts.sqlite, now?: number) =>
   now === undefined ? undefined : or(isNull(t.expires_at), gt(t.expires_at, now))
 
-/** Rows of artifacts and of the bytes behind them. Reads for callers filter by owner. */
+/** Rows of artifacts and of their contents. Reads for callers filter by owner. */
 export const fileRepository = {
-  /** Counts one more file of an owner, unless a bound would be passed. */
+  /** Counts one more file of an owner. Returns false if a limit would be exceeded. */
   async grow(tx: Tx, owner: OwnerScope, bytes: number, max: Bounds): Promise<boolean> {
     const t = tx.of(fileOwners)
     const fits = sql`${t.files} + 1 <= ${max.files} and ${t.bytes} + ${bytes} <= ${max.bytes}`
@@ -48,7 +48,7 @@ export const fileRepository = {
     return (await found)[0] ?? { files: 0, bytes: 0 }
   },
 
-  /** Counts one more file with these bytes, and returns where they are kept: elsewhere, when they were known. */
+  /** Counts one more reference to a content. Returns its place, which is the existing one for known bytes. */
   async refer(tx: Tx, content: Content): Promise<string> {
     const t = tx.of(fileContents)
     const added = tx.insert(t).values({ ...content, refs: 1 })
@@ -56,7 +56,7 @@ export const fileRepository = {
     return (await known.returning({ place: t.place }))[0]!.place
   },
 
-  /** Counts one file less. Returns where the bytes are when they are nobody's any more: their row is gone then. */
+  /** Counts one reference less. Returns the place if it was the last reference, and then deletes the row. */
   async release(tx: Tx, sha256: string): Promise<string | null> {
     const t = tx.of(fileContents)
     await tx
@@ -71,14 +71,14 @@ export const fileRepository = {
     await tx.insert(tx.of(artifacts)).values(row)
   },
 
-  /** One artifact that has not expired: of an owner, or of anyone for operators and for everyone who has its link. */
+  /** An artifact that has not expired. Without `owner`, it may be of any owner, for operators and signed links. */
   async find(db: Reader, id: ArtifactId, { now, owner }: { now?: number; owner?: OwnerScope }) {
     const t = db.of(artifacts)
     const wanted = and(eq(t.id, id), living(t, now), owner === undefined ? undefined : eq(t.owner, owner))
     return (await db.select().from(t).where(wanted).limit(1))[0] as ArtifactRow | undefined
   },
 
-  /** A page of artifacts of an owner, or of all (null), newest first; `mime` may be a family such as image/*. */
+  /** A page of artifacts of an owner, or of all (null), newest first. `mime` may be a family such as image/*. */
   list(
     db: Reader,
     owner: OwnerScope | null,
@@ -100,7 +100,7 @@ export const fileRepository = {
     return newestFirst(db, wanted, ...conditions) as Promise<Page<ArtifactRow>>
   },
 
-  /** An owner's artifacts that have not expired, newest first; with `ids` only these. */
+  /** An owner's unexpired artifacts, newest first. With `ids`, only these. */
   async ofOwner(db: Reader, owner: OwnerScope, { now, ids, limit }: Listing & { now: number }): Promise<ArtifactRow[]> {
     const t = db.of(artifacts)
     const wanted = and(eq(t.owner, owner), living(t, now), ids && inArray(t.id, [...ids]))
@@ -119,14 +119,14 @@ export const fileRepository = {
     return (await found)[0]?.place ?? null
   },
 
-  /** Contents in the order of their hashes, after one of them. */
+  /** Contents ordered by hash, after the given one. */
   async contents(db: Reader, after: string, limit: number): Promise<{ sha256: string; place: string; size: number }[]> {
     const t = db.of(fileContents)
     const some = db.select({ sha256: t.sha256, place: t.place, size: t.size_bytes }).from(t)
     return some.where(gt(t.sha256, after)).orderBy(t.sha256).limit(limit)
   },
 
-  /** When the first artifact expires, in epoch milliseconds; null where none does. */
+  /** The earliest expiry of an artifact in epoch milliseconds, or null. */
   async soonest(db: Reader): Promise<number | null> {
     const t = db.of(artifacts)
     const expiring = db.select({ at: t.expires_at }).from(t).where(isNotNull(t.expires_at))
@@ -139,7 +139,7 @@ export const fileRepository = {
     return db.select({ id: t.id, owner: t.owner }).from(t).where(over).orderBy(t.expires_at).limit(limit)
   },
 
-  /** Those of these places that hold the bytes of an artifact. */
+  /** Those of the places that belong to a content. */
   async known(db: Reader, places: readonly string[]): Promise<Set<string>> {
     const t = db.of(fileContents)
     const found = await db
@@ -149,7 +149,7 @@ export const fileRepository = {
     return new Set(found.map(({ place }) => place))
   },
 
-  /** Up to 100 contents that are counted wrong, and as many owners. */
+  /** Up to 100 contents with a wrong count, and as many owners. */
   async miscounted(db: Reader) {
     const [t, c, o, u] = [db.of(artifacts), db.of(fileContents), db.of(fileOwners), db.of(uploads)]
     const having = (files: typeof t | typeof u) =>

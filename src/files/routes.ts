@@ -22,11 +22,11 @@ import {
   presentUpload,
 } from './uploads'
 
-/** What a browser shows and cannot run. Everything else is handed over as a download. */
+/** Types that a browser shows but cannot run. All others are sent as downloads. */
 const SHOWN =
   /^(image\/(png|jpeg|gif|webp|avif)|video\/(mp4|webm)|audio\/(mpeg|mp4|ogg|wav|webm|x-m4a|opus)|application\/pdf)$/
 
-/** Which part of a file answers a request; `ignored` when a range was asked for and the whole file answers. */
+/** The part of a file to answer with. `ignored` if a range was requested and the whole file is sent. */
 type Part = { status: 200 | 206; from: number; to: number; ignored: boolean } | { status: 304 } | { status: 416 }
 
 type Request = Pick<Headers, 'get'>
@@ -43,7 +43,7 @@ const Link = checkedQuery(
 
 type Artifacts = FileOperatorDeps & { files: Files }
 
-/** `/artifacts`: files of the caller (docs/api.md 2.3); for operators those of everyone (docs/operating.md 2.18). */
+/** `/artifacts`: files of the caller (docs/api.md 2.3), and for operators of all owners (docs/operating.md 2.18). */
 const verbsOf = (deps: Artifacts) => [
   tenantVerb(
     {
@@ -107,9 +107,7 @@ export const artifactOperatorRoutes = (deps: Artifacts, edge: OperatorEdge) => o
 
 type Uploads = Parameters<typeof overseeUploads>[0]
 
-/**
- * `/files` (docs/api.md 32.6): files that a client sends once and names by their id; for operators those of everyone.
- */
+/** `/files` (docs/api.md 32.6): files that a client uploads once and refers to by id. Operators see all files. */
 const uploadVerbs = (deps: Uploads) => [
   tenantVerb(
     {
@@ -192,7 +190,7 @@ export const uploadRoutes = (deps: Uploads, guard: Guard) =>
 
 export const uploadOperatorRoutes = (deps: Uploads, edge: OperatorEdge) => operatorRoutes(uploadVerbs(deps), edge)
 
-/** `/files/{id}`: what signed links read, whole or in part, outside the API. */
+/** `/files/{id}`: files behind signed links, whole or in part, outside the API. */
 export const fileRoutes = (files: Pick<Files, 'byLink' | 'read' | 'thumbnail'>, guard: Guard) =>
   new Elysia({ prefix: '/files', detail: { hide: true } }).use(guard).get(
     '/:id',
@@ -217,13 +215,13 @@ export const fileRoutes = (files: Pick<Files, 'byLink' | 'read' | 'thumbnail'>, 
         return new Response(null, { status, headers: { ...headers, 'content-length': String(to - from) } })
       }
       const bytes = await files.read(row, { from, to })
-      // The runtime would answer a file with the range of the request, which does not apply here.
+      // The runtime would apply the request's range to a file, so a stream is returned.
       return new Response(ignored && bytes instanceof Blob ? bytes.stream() : bytes, { status, headers })
     },
     { open: true, cors: 'anyone', query: Link },
   )
 
-/** The part of a file that a request's headers ask for (RFC 9110). Several ranges give all of it. */
+/** The part that the request headers select (RFC 9110). Several ranges select the whole file. */
 function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Request): Part {
   const etag = etagOf(row)
   const size = row.size_bytes
@@ -237,7 +235,7 @@ function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Reques
   return span === null ? whole : span.from >= span.to ? { status: 416 } : { status: 206, ...span, ignored: false }
 }
 
-/** One range of bytes, empty when the file has none of it; null for anything else, which a server may ignore. */
+/** One range of bytes, empty if it is outside the file. Null for anything else, which a server may ignore. */
 function spanOf(range: string, size: number): { from: number; to: number } | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim()) ?? []
   if (first === '') return last === '' ? null : { from: Math.max(0, size - Number(last)), to: size }
@@ -246,8 +244,8 @@ function spanOf(range: string, size: number): { from: number; to: number } | nul
 }
 
 /**
- * Headers of a file: never run, never guessed at, never kept by others' caches (docs/attacks.md O7). A sandbox would
- * keep browsers from showing a PDF, which has no access to the page's origin in their viewers.
+ * Headers that prevent scripts, type sniffing and shared caching (docs/attacks.md O7). PDFs have no sandbox, because it
+ * would keep browsers from showing them. Their viewers give a PDF no access to the page's origin.
  */
 function headersOf(row: ArtifactRow): Record<string, string> {
   const isShown = SHOWN.test(row.mime_type)

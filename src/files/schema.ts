@@ -9,9 +9,7 @@ export type ArtifactId = Id<'artifact'>
 const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
-/**
- * A file or block of code that an answer produced (docs/api.md 2.3). Code has its text in `content`, others a `url`.
- */
+/** A file or code block from an answer (docs/api.md 2.3). Code has its text in `content`, other files have a `url`. */
 export const Artifact = t.Object(
   {
     id: ArtifactId.schema,
@@ -37,7 +35,7 @@ export const Artifact = t.Object(
 )
 export type Artifact = Static<typeof Artifact>
 
-/** What made a file: members of a row, and filters of a list. */
+/** The call or job that made a file, as row members and as list filters. */
 const MADE_BY = {
   request_id: nullable(t.String({ description: 'Of the call that made it' })),
   job_id: nullable(t.String({ description: 'Of the job that made it' })),
@@ -47,7 +45,7 @@ const MADE_BY_QUERY = {
   job_id: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Only files that this job made' })),
 }
 
-/** An artifact in a list: without its text, which `GET /artifacts/{id}` has. */
+/** An artifact in a list, without its text, which `GET /artifacts/{id}` returns. */
 const ListedArtifact = t.Object(
   {
     ...t.Omit(Artifact, ['content']).properties,
@@ -74,10 +72,10 @@ export type ArtifactQuery = Static<typeof ArtifactQuery>
 
 export const ArtifactDeleted = t.Object({ deleted: t.Literal(true) })
 
-/** What is known of a file besides its bytes. Absent members are null in the artifact. */
+/** Metadata of a file. Absent members are null in the artifact. */
 export type About = {
   type: ArtifactType
-  /** As its maker wants it; what no file system takes is removed. */
+  /** The wanted name. Characters that file systems reject are removed. */
   filename: string
   engine: string
   model: string
@@ -85,21 +83,21 @@ export type About = {
   content?: string | null
   language?: string | null
   format?: string | null
-  /** Pixels. */
+  /** In pixels. */
   width?: number | null
   height?: number | null
   durationSeconds?: number | null
   prompt?: string | null
-  /** Of the call and of the job that made it. */
+  /** The call and the job that made it. */
   requestId?: string | null
   jobId?: string | null
-  /** Micro-cents that its making cost. */
+  /** Cost of making it, in micro-cents. */
   costMicro?: number | null
-  /** When it was made, in epoch milliseconds, where that is not the moment in which it is kept. */
+  /** Creation time in epoch milliseconds, if it differs from the time of storing. */
   createdAt?: number
 }
 
-/** An artifact as operators see it: without a link, a title and the prompt. */
+/** An artifact for operators, without link, title and prompt. */
 export const OverseenArtifact = t.Object(
   {
     id: ArtifactId.schema,
@@ -151,7 +149,7 @@ export type ArtifactsPruned = Static<typeof ArtifactsPruned>
 export const UploadId = defineId('file', 'file-')
 export type UploadId = Id<'file'>
 
-/** What a client may send a file for, and what it is kept as (docs/api.md 32.6). */
+/** Upload purposes that a client may send, and the stored purpose (docs/api.md 32.6). */
 export const KEPT_AS = {
   batch: 'batch',
   user_data: 'user_data',
@@ -163,7 +161,7 @@ export const KEPT_AS = {
 const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** A file that a client sent, or that a batch wrote (docs/api.md 32.6). Times are whole seconds. */
+/** An uploaded file, or one that a batch wrote (docs/api.md 32.6). Times are whole seconds. */
 export const Upload = t.Object(
   {
     id: UploadId.schema,
@@ -196,7 +194,7 @@ export const UploadDeleted = t.Object({
   deleted: t.Literal(true),
 })
 
-/** The same as operators see it. */
+/** An upload for operators. */
 export const OverseenUpload = t.Object(
   {
     id: UploadId.schema,

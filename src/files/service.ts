@@ -20,7 +20,7 @@ import type { ArtifactRow } from './table'
 
 type Signed = { url: string; until: number }
 
-/** An artifact as callers see it, with a link that works until `until`. */
+/** An artifact for its owner, with a link that works until `until`. */
 const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => ({
   id: row.id,
   type: row.type,
@@ -42,16 +42,16 @@ const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => 
   created: iso(row.created_at),
 })
 
-/** How long a link works, in milliseconds (docs/api.md 2.3). */
+/** Lifetime of a link in milliseconds (docs/api.md 2.3). */
 const LINK_MS = 3_600_000
 
 type Link = { expires: string; signature: string }
 
-/** What every browser shows as a picture. */
+/** Picture types that every browser shows. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
 
 const MAX_CHARS = 120
-/** File systems take names of 255 bytes, the ending included. */
+/** File systems accept names of up to 255 bytes, including the extension. */
 const MAX_STEM_BYTES = 230
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
@@ -63,7 +63,7 @@ export type FilesDeps = {
   clock: Clock
   audit: AuditLog
   place: Place
-  /** Folder of files that are being written; on the file system of the folder of files. */
+  /** Folder for unfinished files, on the same file system as the folder of files. */
   incoming: string
   masterKey: Uint8Array
   origin(): string
@@ -80,13 +80,13 @@ const THUMBNAIL_SIDE = 400
 const THUMBNAIL_BYTES = 40_000
 
 /**
- * Files that svc makes: bytes once for each content, artifacts of an owner that have them, links that read them. Bytes
- * are kept before the transaction that gives them to an owner, so that no file is promised that is not there.
+ * Generated files: contents stored once, artifacts of owners that refer to them, and links. Bytes are stored before the
+ * transaction that gives them to an owner, so that no artifact lacks its file.
  */
 export function createFiles({ store, clock, audit, place, incoming, masterKey, origin, rules, onError }: FilesDeps) {
   const max = { files: rules.ownerCount, bytes: rules.ownerMb * MB }
   const links = createLinks({ masterKey, origin })
-  // A large picture takes much memory while it is drawn.
+  // Limited, because rendering a large picture needs much memory.
   const drawing = createSemaphore(2)
   const receive = createDrafts({ place, incoming, mostBytes: max.bytes })
   return {
@@ -111,14 +111,14 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     take,
   }
 
-  /** Removes the bytes of a draft that no artifact was made of. */
+  /** Removes the bytes of a draft that no artifact uses. */
   function discard(draft: Pick<Draft, 'place'>): Promise<void> {
     return place.remove(draft.place)
   }
 
   /**
-   * Gives the bytes of a draft to an owner, in the transaction of what made them. Throws 409 `conflict` when the owner
-   * keeps as much as it may.
+   * Gives a draft to an owner, in the transaction of the work that made it. Throws 409 `conflict` when the owner's
+   * limits are reached.
    */
   async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
@@ -158,7 +158,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return present(row)
   }
 
-  /** Keeps bytes as a file of an owner, where nothing else has to commit with it. */
+  /** Stores bytes as a file of an owner, if nothing else has to commit with it. */
   async function save(owner: OwnerScope, source: Source, about: About & { mimeType: string }): Promise<Artifact> {
     const draft = await receive(source, about.mimeType)
     try {
@@ -169,24 +169,24 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
   }
 
-  /** With a link that works for an hour. */
+  /** An artifact with a link that works for an hour. */
   function present(row: ArtifactRow): Artifact {
     const until = clock.now() + LINK_MS
     return presentArtifact(row, { url: links.to(row.id, until), until })
   }
 
-  /** An owner's artifact, freshly signed; null when it is not there. */
+  /** An owner's artifact with a new link, or null if it does not exist. */
   async function find(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<Artifact | null> {
     const row = await findRow(reader, owner, id)
     return row ? present(row) : null
   }
 
-  /** Rows of an owner's artifacts, newest first, for modules that read them. */
+  /** Rows of an owner's artifacts, newest first, for other modules. */
   function ofOwner(reader: Reader, owner: OwnerScope, wanted: Listing): Promise<ArtifactRow[]> {
     return rows.ofOwner(reader, owner, { ...wanted, now: clock.now() })
   }
 
-  /** An owner's artifact as it is kept, for modules that read its bytes. */
+  /** The row of an owner's artifact, for modules that read its bytes. */
   function findRow(reader: Reader, owner: OwnerScope, id: ArtifactId): Promise<ArtifactRow | undefined> {
     return rows.find(reader, id, { now: clock.now(), owner })
   }
@@ -197,12 +197,11 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return artifact
   }
 
-  /** The caller's files that have not expired, newest first. Throws 400 for an invalid range or cursor. */
+  /** The caller's unexpired files, newest first. Throws 400 for an invalid range or cursor. */
   async function list({ caller }: Call, query: ArtifactQuery): Promise<ArtifactPage> {
     const now = clock.now()
     const wanted = { ...query, ...readRange(query), now }
     const until = now + LINK_MS
-    // The same in a list.
     const page = mapPage(await rows.list(store.read, ownerOf(caller), wanted), (row) => {
       const { content: _, ...rest } = presentArtifact(row, { url: links.to(row.id, until), until })
       return {
@@ -224,7 +223,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     })
   }
 
-  /** Removes up to `limit` artifacts whose time has passed. Returns how many. */
+  /** Removes up to `limit` expired artifacts. Returns the number removed. */
   function removeExpired(limit: number): Promise<number> {
     return store.write(async (tx) => {
       const over = await rows.expired(tx, clock.now(), limit)
@@ -252,12 +251,12 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return true
   }
 
-  /** What is not removed now, as when the process ends, the sweep removes. */
+  /** Removes bytes in the background. The sweep removes those that remain, for example after a crash. */
   function removeSoon(name: string): void {
     place.remove(name).catch((error) => onError('files', error))
   }
 
-  /** The file behind a signed link. Throws 404 for a link that is incomplete or expired, and for a deleted file. */
+  /** The file of a signed link. Throws 404 for an invalid or expired link, and for a deleted file. */
   async function byLink(id: string, link: { expires: string; signature: string }): Promise<ArtifactRow> {
     const now = clock.now()
     const row = links.holds(id, link, now) && ArtifactId.is(id) ? await rows.find(store.read, id, { now }) : undefined
@@ -279,7 +278,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return found
   }
 
-  /** A small picture of a picture, of at most 40 KB; null for what is none, or cannot be drawn. Throws as `read`. */
+  /** A thumbnail of at most 40 KB. Null if the file is not a picture or cannot be rendered. Throws as `read`. */
   async function thumbnail(row: ArtifactRow): Promise<Uint8Array<ArrayBuffer> | null> {
     if (!PICTURE.test(row.mime_type)) return null
     return drawing.run(row.owner, async () => {
@@ -292,9 +291,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     })
   }
 
-  /**
-   * What is kept, once for each content: for a copy of all of it. `open` gives null for bytes that were removed since.
-   */
+  /** All contents, each once, for a full copy. `open` returns null for bytes that were removed since. */
   async function* contents() {
     for (let after = ''; ; ) {
       const some = await rows.contents(store.read, after, PAGE)
@@ -304,7 +301,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     }
   }
 
-  /** Sentences about miscounted contents and owners, and artifacts without bytes; empty when all is sound. */
+  /** One sentence per miscounted content or owner, and per artifact without bytes. Empty if all is consistent. */
   async function verify(reader: Reader): Promise<string[]> {
     const { contents, owners, lost } = await rows.miscounted(reader)
     return [
@@ -316,16 +313,16 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
 }
 
 /**
- * A name for a file that every file system takes: no folders, no control or direction marks, no reserved words. Its
- * ending is that of the bytes where they have one. Only shown, never used to store.
+ * A file name that every file system accepts: no folders, control or direction marks, or reserved words. Uses the
+ * detected extension if there is one. For display only, never for storage.
  */
 export function safeFilename(wanted: string, extension: string | null): string {
   const last = wanted.split(/[\\/]/).at(-1) ?? ''
-  // Letters of some scripts and emoji are joined by two of the marks.
+  // Keeps join controls after letters and emoji, because some scripts and emoji need them.
   const bare = last
     .replace(/[\p{Cc}\p{Co}\p{Cs}]|(?!\p{Join_Control})\p{Cf}|(?<![\p{L}\p{M}\p{So}\p{Sk}])\p{Join_Control}/gu, '')
     .replace(/^[.\s]+/, '')
-  // A reserved word would be replaced with its ending.
+  // Prefixed, because `sanitize` would replace a reserved word together with its extension.
   const clean = sanitize(RESERVED.test(bare) ? `_${bare}` : bare, { replacement: '_' })
   const dot = clean.lastIndexOf('.')
   const stem = dot > 0 ? clean.slice(0, dot) : clean
@@ -335,21 +332,21 @@ export function safeFilename(wanted: string, extension: string | null): string {
   return `${shown || 'file'}.${ending}`
 }
 
-/** The media type that the ending of a name says, `application/octet-stream` for none. The name is never opened. */
+/** The media type for the extension of a name, or `application/octet-stream`. Opens no file. */
 export const typeByName = (name: string): string =>
   Bun.file(`/dev/null/file.${/\.([a-z0-9]{1,12})$/i.exec(name)?.[1] ?? 'bin'}`).type.split(';')[0]!
 
-/** Links that read one file until a moment, without a credential. The signature covers the file and the moment. */
+/** Signed links to one file that expire and need no credential. The signature covers the id and the expiry. */
 function createLinks({ masterKey, origin }: { masterKey: Uint8Array; origin(): string }) {
   const signatureOf = (id: string, expires: string) => hmacHex(masterKey, `file-link ${id} ${expires}`)
   return {
-    /** The address of a file until `until`, in epoch milliseconds. */
+    /** The link to a file until `until`, in epoch milliseconds. */
     to(id: ArtifactId, until: number): string {
       const expires = String(Math.floor(until / 1_000))
       return `${origin()}/files/${id}?expires=${expires}&signature=${signatureOf(id, expires)}`
     },
 
-    /** Whether this link was made here, for this file, and has not expired. */
+    /** Whether the link was signed here for this file, and has not expired. */
     holds: (id: string, { expires, signature }: Link, now: number): boolean =>
       timingSafeEqual(signature, signatureOf(id, expires)) && Number(expires) * 1_000 > now,
   }

@@ -4,7 +4,7 @@ import type { KeyId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { ArtifactId, ArtifactType, Purpose, UploadId } from './schema'
 
-/** Files that svc made, each of one owner (docs/api.md 2.3). */
+/** Generated files, each of one owner (docs/api.md 2.3). */
 export const artifacts = defineTable((k) =>
   k.table(
     'artifacts',
@@ -26,15 +26,13 @@ export const artifacts = defineTable((k) =>
       engine: k.text('engine').notNull(),
       model: k.text('model').notNull(),
       prompt: k.text('prompt'),
-      /**
-       * Micro-cents that its making cost; of files made together the first one has it. Null where that is not known.
-       */
+      /** Cost in micro-cents. Of files made together, the first one has it. Null if unknown. */
       cost_micro: k.int('cost_micro'),
-      /** Of the call and of the job that made it; null where none did and for files older than these columns. */
+      /** The call and the job that made it. Null if there is none, and for files older than these columns. */
       request_id: k.text('request_id'),
       job_id: k.text('job_id'),
       created_at: k.ms('created_at').notNull(),
-      /** Null for one that stays until it is deleted. */
+      /** Null for a file that does not expire. */
       expires_at: k.ms('expires_at'),
     },
     (t) => [
@@ -50,23 +48,23 @@ export const artifacts = defineTable((k) =>
   ),
 )
 
-/** Stored bytes, once for all artifacts that have them. */
+/** Stored bytes, shared by all artifacts with the same content. */
 export const fileContents = defineTable((k) =>
   k.table(
     'file_contents',
     {
       sha256: k.text('sha256').primaryKey(),
-      /** Where they are. New each time the same bytes come again, so that removing old ones never meets new ones. */
+      /** A new name whenever the same bytes are stored again, so that removing old bytes cannot delete new ones. */
       place: k.text('place').notNull(),
       size_bytes: k.int('size_bytes').notNull(),
-      /** How many artifacts and uploads have them. */
+      /** Number of artifacts and uploads that use the bytes. */
       refs: k.int('refs').notNull(),
     },
     (t) => [k.uniqueIndex('file_contents_place').on(t.place), k.check('file_contents_refs', sql`${t.refs} >= 0`)],
   ),
 )
 
-/** What the artifacts of an owner add up to. */
+/** Totals of the artifacts of an owner. */
 export const fileOwners = defineTable((k) =>
   k.table('file_owners', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),
@@ -75,7 +73,7 @@ export const fileOwners = defineTable((k) =>
   }),
 )
 
-/** Files that clients sent to be read later, and the files that batches wrote for them (docs/api.md 32.6). */
+/** Files that clients uploaded for later use, and the files that batches wrote for them (docs/api.md 32.6). */
 export const uploads = defineTable((k) =>
   k.table(
     'uploads',
@@ -88,7 +86,7 @@ export const uploads = defineTable((k) =>
       mime_type: k.text('mime_type').notNull(),
       size_bytes: k.int('size_bytes').notNull(),
       sha256: k.text('sha256').notNull(),
-      /** How many batches read it now; such a file stays. */
+      /** Number of batches that read the file now. It is not removed meanwhile. */
       readers: k.int('readers').notNull(),
       created_at: k.ms('created_at').notNull(),
       expires_at: k.ms('expires_at').notNull(),
@@ -103,7 +101,7 @@ export const uploads = defineTable((k) =>
 )
 export type UploadRow = Row<typeof uploads>
 
-/** What the uploads of an owner add up to. */
+/** Total of the uploads of an owner. */
 export const uploadOwners = defineTable((k) =>
   k.table('upload_owners', {
     owner: k.text('owner').$type<OwnerScope>().primaryKey(),

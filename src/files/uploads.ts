@@ -23,11 +23,11 @@ export type UploadDeps = {
   files: Pick<Files, 'receive' | 'discard' | 'read'>
 }
 type OperatorDeps = UploadDeps & {
-  /** Whose files a word of an operator names. Throws 404. */
+  /** The owner that an operator's input names. Throws 404. */
   ownerNamed(reader: Reader, word: string): Promise<OwnerScope>
 }
 
-/** What was sent; the file lies at `path` meanwhile. */
+/** The uploaded form. The file is at `path` meanwhile. */
 type Form = {
   readonly fields: ReadonlyMap<string, string>
   readonly file: { field: string; path: string; filename: string } | null
@@ -71,7 +71,7 @@ export const presentUpload = (row: UploadRow): Upload => ({
   status: 'processed',
 })
 
-/** Keeps a file that a client sent as a form. Throws 400 `validation_error`, 413 `payload_too_large`, 503. */
+/** Stores a file from a form. Throws 400 `validation_error`, 413 `payload_too_large`, 503. */
 export async function createUpload(deps: UploadDeps, call: Call, { file, fields }: Form): Promise<Upload> {
   if (file?.field !== 'file') throw invalidInput('file', '"file" is missing. Send the file as the form field "file".')
   const purpose = purposeIn(fields.get('purpose'))
@@ -90,7 +90,7 @@ export async function createUpload(deps: UploadDeps, call: Call, { file, fields 
       return presentUpload(row)
     })
   } catch (error) {
-    // Of a commit whose outcome is unknown the bytes may be in use; those that are not, the sweep removes.
+    // If the outcome of the commit is unknown, the bytes may be in use. The sweep removes them otherwise.
     if (!(error instanceof AppError && error.code === 'storage_unavailable')) await deps.files.discard(draft)
     throw error
   }
@@ -116,8 +116,8 @@ function lifeIn(anchor: string | undefined, seconds: string | undefined): number
 type About = { filename: string; purpose: Purpose; keyId: KeyId | null; lifeS?: number | null }
 
 /**
- * Gives the bytes of a draft to an owner, in the transaction of what made them. Throws 413 where the owner then has
- * over `maxBytes`; what a batch wrote is kept in any case.
+ * Gives a draft to an owner, in the transaction of the work that made it. Throws 413 if the owner would exceed
+ * `maxBytes`. Output of batches has no limit.
  */
 export async function addUpload(
   { clock, files }: UploadDeps,
@@ -159,7 +159,7 @@ export async function addUpload(
   return row
 }
 
-/** The caller's files, newest first unless asked otherwise. Throws 400 for an unknown `after`. */
+/** The caller's files, newest first by default. Throws 400 for an unknown `after`. */
 export async function listUploads({ store, clock }: UploadDeps, { caller }: Call, { purpose, ...wanted }: UploadQuery) {
   const t = store.read.of(uploads)
   const own = [eq(t.owner, ownerOf(caller)), gt(t.expires_at, clock.now())]
@@ -169,8 +169,8 @@ export async function listUploads({ store, clock }: UploadDeps, { caller }: Call
 }
 
 /**
- * A file of an owner, or for operators of anyone (null). Throws 404, also for one of theirs that has expired; `path`:
- * where a body names it.
+ * A file of an owner, or of anyone (null) for operators. Throws 404, also for an owner's expired file. `path` is the
+ * body field that contains the id.
  */
 export async function findUpload(
   { clock }: Pick<UploadDeps, 'clock'>,
@@ -187,7 +187,7 @@ export async function findUpload(
   return row
 }
 
-/** Deletes a file of the caller, or for operators of anyone. Throws 404, and 409 while a batch reads it. */
+/** Deletes a file of the caller, or of anyone for operators. Throws 404, and 409 while a batch reads it. */
 export function deleteUpload(deps: UploadDeps, call: Call<Caller>, id: string) {
   const owner = call.caller.type === 'operator' ? null : ownerOf(call.caller)
   return deps.store.write(async (tx) => {
@@ -204,7 +204,7 @@ export function deleteUpload(deps: UploadDeps, call: Call<Caller>, id: string) {
   })
 }
 
-/** False for a file that a batch reads. */
+/** Deletes an upload. Returns false if a batch reads it. */
 async function take({ files }: UploadDeps, tx: Tx, { id, owner }: Pick<UploadRow, 'id' | 'owner'>): Promise<boolean> {
   const [t, o] = [tx.of(uploads), tx.of(uploadOwners)]
   const gone = tx.delete(t).where(and(eq(t.id, id), eq(t.readers, 0)))
@@ -215,12 +215,12 @@ async function take({ files }: UploadDeps, tx: Tx, { id, owner }: Pick<UploadRow
     .set({ bytes: sql`${o.bytes} - ${row.size_bytes}` })
     .where(eq(o.owner, owner))
   const unused = await contents.release(tx, row.sha256)
-  // What is not removed now, as when the process ends, the sweep removes.
+  // The sweep removes bytes that remain, for example after a crash.
   if (unused !== null) tx.afterCommit(() => void files.discard({ place: unused }).catch(() => undefined))
   return true
 }
 
-/** Makes others who do the same for this owner wait until the unit has committed. */
+/** Locks the owner's uploads until the transaction commits. */
 export async function lockUploads(tx: Tx, owner: OwnerScope): Promise<void> {
   const t = tx.of(uploadOwners)
   await tx
@@ -229,7 +229,7 @@ export async function lockUploads(tx: Tx, owner: OwnerScope): Promise<void> {
     .where(eq(t.owner, owner))
 }
 
-/** A batch begins (1) or ends (-1) to read a file, which stays meanwhile. */
+/** Counts a batch that starts (1) or stops (-1) reading a file, which is not removed meanwhile. */
 export async function countReader(tx: Tx, id: UploadId, by: 1 | -1): Promise<void> {
   const t = tx.of(uploads)
   await tx
@@ -238,7 +238,7 @@ export async function countReader(tx: Tx, id: UploadId, by: 1 | -1): Promise<voi
     .where(eq(t.id, id))
 }
 
-/** Job that removes files whose time has passed and that nothing reads. */
+/** Job that removes expired files that no batch reads. */
 export const expiredUploads = (deps: UploadDeps) =>
   recurring('uploads.expiry', EXPIRY_MS, (signal) => {
     const removeSome = (limit: number) =>
@@ -260,7 +260,7 @@ export const expiredUploads = (deps: UploadDeps) =>
     return inBatches(removeSome, signal)
   })
 
-/** A file as operators see it. */
+/** An upload for operators. */
 export const outline = (row: UploadRow) => ({
   id: row.id,
   owner: row.owner,
@@ -273,7 +273,7 @@ export const outline = (row: UploadRow) => ({
   expires_at: iso(row.expires_at),
 })
 
-/** For operators: of all owners or one, newest first. Throws 404 for an unknown owner. */
+/** Uploads of all owners or one, for operators, newest first. Throws 404 for an unknown owner. */
 export async function overseeUploads(
   { store, ownerNamed }: OperatorDeps,
   { purpose, ...query }: OverseenUploadsQuery,
@@ -286,7 +286,7 @@ export async function overseeUploads(
   return { files: items, ...pageFields(page) }
 }
 
-/** Sentences about owners whose uploads are counted wrong; empty when all is sound. */
+/** One sentence per owner whose uploads are counted wrong. Empty if everything is consistent. */
 export async function verifyUploads(reader: Reader): Promise<string[]> {
   const [t, o] = [reader.of(uploads), reader.of(uploadOwners)]
   const found = sql<number>`(select coalesce(sum(${t.size_bytes}), 0) from ${t} where ${t.owner} = ${o.owner})`

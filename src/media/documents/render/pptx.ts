@@ -41,7 +41,7 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   const files = unzipSync(new Uint8Array((await deck.write({ outputType: 'nodebuffer' })) as Uint8Array))
   for (const name of Object.keys(files)) {
     if (!/^ppt\/slides\/slide\d+\.xml$/.test(name)) continue
-    // The library says for each run how its paragraph looks; a paragraph may say it once, at its beginning.
+    // The library writes paragraph properties for each run, but only those at the start of a paragraph are valid.
     const once = strFromU8(files[name]!).replace(
       /(<a:p>)?<a:pPr(?:\s[^<>]*)?(?:\/>|>(?:[^<]|<(?!\/?a:pPr))*<\/a:pPr>)/g,
       (properties, begin) => (begin ? properties : ''),
