@@ -239,7 +239,7 @@ const toEngineTool = ({ function: { name, description, parameters, strict } }: F
 })
 
 /** Throws 400 `validation_error` with the first problem of a client's schema, if there is one. */
-export function assertSchema(...about: Parameters<typeof problemsOf>): void {
+function assertSchema(...about: Parameters<typeof problemsOf>): void {
   const [problem] = problemsOf(...about)
   if (problem) throw invalidInput(problem.path, `"${quoted(problem.path)}" ${problem.message}.`)
 }

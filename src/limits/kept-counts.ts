@@ -8,9 +8,6 @@ import { WINDOW_MS, type WindowName } from './window'
 /** What one node admitted to a window in the last minute. Redis does not know the part `apart`. */
 export type KeptCount = { node: string; used: number; apart: number }
 
-/** A node that lives, and told at most so many milliseconds ago that it lets in what Redis tells it. */
-export type ByRedis = { node: string; agoMs: number }
-
 type Deps = { store: Store; clock: Clock; node: string }
 
 const SECOND_MS = 1_000

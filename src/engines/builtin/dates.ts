@@ -19,6 +19,19 @@ export const dates: Skill = ({ prompt, now }) => {
   return null
 }
 
+/** Words of a question about the calendar itself. With any other word, the question is about something else. */
+const PLAIN = new Set(
+  `please what which when tell me can could do you know i we is are was will be it the a an of on in at to there left
+  have has does how many s date dates day days time week weekday weeks month year number calendar iso today now current
+  currently right local moment tomorrow this next coming last previous until till utc exact`.split(/\s+/),
+)
+
+/** Whether a question has only such words, apart from names. */
+const isPlain = (text: string, ...names: (string | undefined)[]): boolean => {
+  const rest = names.reduce<string>((left, name) => (name ? left.replace(name, ' ') : left), text)
+  return (rest.toLowerCase().match(/\p{L}+/gu) ?? []).every((word) => PLAIN.has(word))
+}
+
 const midnight = (ms: number): number => ms - (((ms % DAY_MS) + DAY_MS) % DAY_MS)
 const weekdayOf = (ms: number): string =>
   WEEKDAYS[(Math.floor(ms / DAY_MS) + 4) % 7] ?? WEEKDAYS.at((Math.floor(ms / DAY_MS) + 4) % 7)!
@@ -33,6 +46,7 @@ function today(text: string, now: number): string | null {
   if (!/^(?:please\s+)?(?:what|which|tell)\b.*\b(?:today|date|day|time|year|month)\b/i.test(text) || /\d/.test(text))
     return null
   const [, place] = /\b(?:in|at)\s+(\p{Lu}[\p{L} .'-]{1,40}?)(?:\s+(?:now|today|right now))?[?.!]*$/u.exec(text) ?? []
+  if (!isPlain(text, place)) return null
   if (place) return inPlace(place, now)
   if (
     /\b(?:next|last|this|coming|previous|in|from|after|before|ago)\b/i.test(
@@ -64,7 +78,7 @@ function nearWeekday(text: string, now: number): string | null {
     /^(?:please\s+)?(?:what|which|when|tell|how many days)\b.{0,40}?\b(?:(this|next|coming|last|previous|until|till)\s+)?(sun|mon|tues|wednes|thurs|fri|satur)day[?.!]*$/i.exec(
       text,
     ) ?? []
-  if (!name) return null
+  if (!name || !isPlain(text, `${name}day`)) return null
   const day = WEEKDAYS.findIndex((one) => one.toLowerCase().startsWith(name.toLowerCase()))
   const today = WEEKDAYS.indexOf(weekdayOf(now))
   const isPast = /last|previous/i.test(which ?? '')
@@ -81,7 +95,7 @@ function monthLength(text: string, now: number): string | null {
       text,
     ) ?? []
   const month = MONTHS.findIndex((one) => one.toLowerCase() === name?.toLowerCase())
-  if (month < 0) return null
+  if (month < 0 || !isPlain(text, name)) return null
   const year = Number(stated ?? utcDay(now).slice(0, 4))
   return `${MONTHS[month]} ${year} has ${new Date(Date.UTC(year, month + 1, 0)).getUTCDate()} days.`
 }
@@ -90,7 +104,8 @@ function monthLength(text: string, now: number): string | null {
 function weekNumber(text: string, now: number): string | null {
   if (
     !/^(?:what|which)\b.*\b(?:week number|calendar week|number of the week|week is (?:it|this))\b/i.test(text) ||
-    /\d/.test(text)
+    /\d/.test(text) ||
+    !isPlain(text)
   )
     return null
   const thursday = midnight(now) + (3 - ((new Date(now).getUTCDay() + 6) % 7)) * DAY_MS

@@ -324,8 +324,10 @@ const outline = ({ id, owner, message_count, created_at, updated_at }: Conversat
 /** The title and preview of new messages in lists: from the first prompt and the last text. */
 function outlineOf(messages: readonly NewMessage[]) {
   const first = messages.find(({ role }) => role === 'user')
+  // Code points, because an emoji counts as one character of a title.
+  const start = first && [...first.content.slice(0, 2 * TITLE_CHARS)].slice(0, TITLE_CHARS).join('')
   return {
-    title: first ? beginningOf(first.content, TITLE_CHARS) : null,
+    title: first && start !== undefined ? beginningOf(first.content, start.length) : null,
     last: shorten(messages.findLast(({ content }) => content)?.content ?? '', PREVIEW_CHARS),
   }
 }

@@ -90,6 +90,12 @@ describe('honesty', () => {
     '1/0',
     'count to a million',
     'what day was 31 February 2024?',
+    'When is high tide in Hollowport on Sunday?',
+    'What is the release date of the product?',
+    'Which shop is open next Monday?',
+    'How many days of vacation do I have in March?',
+    'What is the week number of the conference?',
+    'What time does the train leave in Rome?',
     '',
   ])('%p gets the plain statement that no model is connected, and how to connect one', async (prompt) => {
     const answer = await ask(prompt)
