@@ -30,17 +30,3 @@ test('more engine calls run at once than the runtime allows by itself, in both w
   const child = Bun.spawn([process.execPath, '-e', PROGRAM], { env, stdout: 'pipe' })
   expect(await new Response(child.stdout).text()).toBe(String(CALLS))
 }, 20_000)
-
-test('both ways of starting set the same for the memory of the runtime, which knows these words', async () => {
-  const script = await Bun.file(join(ROOT, 'svc-admin')).text()
-  const names = ['BUN_JSC_decommitUnusedMarkedBlockPages=0', 'BUN_JSC_useWarmUpMarkedBlocks=0']
-  for (const name of names) {
-    expect(packageFile.scripts.start).toContain(` ${name} `)
-    expect(script).toContain(` ${name}`)
-  }
-  for (const text of [script, packageFile.scripts.start])
-    expect(text).toMatch(/MIMALLOC_PURGE_DELAY="?\$\{MIMALLOC_PURGE_DELAY:-1000\}/)
-  expect(script).toContain(`fetched=${packageFile.dependencies.bun}`)
-  const env = { ...process.env, ...Object.fromEntries(names.map((name) => name.split('='))) }
-  expect(Bun.spawnSync([process.execPath, '-e', ''], { env }).exitCode).toBe(0)
-})

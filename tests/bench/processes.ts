@@ -36,7 +36,6 @@ export async function startProduct(
   const child = Bun.spawn([...(anyCore ? [] : pin(SERVER_CORE)), process.execPath, join(root, 'src/main.ts')], {
     env: {
       ...process.env,
-      ...startSettings(root),
       SVC_DATA_DIR: folder,
       SVC_PORT: String(port),
       ...(engineUrl && {
@@ -62,15 +61,6 @@ export async function startProduct(
     cpuMs,
     stop: () => stop().then(() => rmSync(folder, { recursive: true, force: true })),
   }
-}
-
-/** What `bun run start` sets for the runtime. */
-function startSettings(root: string): Record<string, string> {
-  const { scripts } = JSON.parse(
-    readFileSync(join(root, 'package.json'), 'utf8'),
-  ) as typeof import('../../package.json')
-  const found = scripts.start.matchAll(/(\w+)=(?:\$\{\w+:-)?(\w+)/g)
-  return Object.fromEntries(found.map(([, name, value]) => [name!, value!]))
 }
 
 /** Another gateway, fetched from the registry of packages: what a call through it costs in the same run. */
