@@ -47,7 +47,7 @@ export const secretsCheck = hostCheck('secrets', ['config'], async (context) => 
       : ok('in the database, wrapped by the master key')
   }
   if (!existsSync(path)) {
-    // Its master key is in its own environment.
+    // A running server has its master key in its own environment.
     if (await runningOf(context).catch(() => null))
       return warn(
         `a server runs here without ${here(context, path)}: name its master key to this shell, too, or put the file back`,

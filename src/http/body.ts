@@ -181,7 +181,7 @@ async function lookedAt(bytes: Uint8Array, read: typeof parse, look: Look): Prom
  */
 export async function receiveUpload(request: Request, options: Options): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
-  // The route says better than the parser what is missing.
+  // The route's error names the missing fields better than the parser's.
   if (!type && !hasBody(request)) return { fields: new Map(), file: null, files: [], discard: async () => undefined }
   if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
   if (counted.now >= MAX_AT_ONCE)

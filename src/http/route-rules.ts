@@ -15,7 +15,7 @@ type BodyKind = 'json' | 'form' | 'upload' | 'raw' | 'ignored'
 export type RouteRule = {
   /** True if the route needs no credential (docs/api.md 1.2). */
   open: boolean
-  /** The scope that a key needs; null for routes that every key may call, and open ones. */
+  /** The scope that a key needs. Null for open routes and for routes that every key may call. */
   scope: Scope | null
   body: BodyKind
   /** Maximum size of the body, or of each file of an upload. */

@@ -34,7 +34,7 @@ export async function redrawn<F extends Format>(
   }
 }
 
-/** Formats of pictures that most engines cannot see, by how their bytes begin. */
+/** Picture formats that most engines cannot read, by their first bytes. */
 const OTHERS: readonly (readonly [name: string, start: RegExp])[] = [
   ['a HEIC', /^.{4}ftyp(?:hei[cmsx]|hev[cmx]|mif1|msf1)/s],
   ['an AVIF', /^.{4}ftypavi[fs]/s],
@@ -43,7 +43,7 @@ const OTHERS: readonly (readonly [name: string, start: RegExp])[] = [
   ['an SVG', /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,200}-->\s*)?<svg[\s>]/],
 ]
 
-/** What bytes are that are no picture for an engine, as the end of a sentence. */
+/** The end of a sentence that says what the bytes of a rejected picture are. */
 export function refusedAs(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1')
   const name = OTHERS.find(([, begins]) => begins.test(start))?.[0]

@@ -46,7 +46,7 @@ import type {
 import { members, type OrgRow, orgs, type UserRow, users } from './table'
 
 const MAX_NAMED = 20
-/** Characters of a slug that is made from a name. */
+/** Maximum length of a slug made from a name, in characters. */
 const MAX_SLUG = 48
 
 export type OrgService = ReturnType<typeof createOrgs>

@@ -202,7 +202,7 @@ export function runTogether(
   // Waits for all units, because none may continue after the transaction has ended.
   return Promise.allSettled(
     units.map(async (unit, at) => {
-      // All that share a transaction have one shape, and none is the prototype of another.
+      // All units of a transaction have one shape, and none is the prototype of another.
       const shared: Shared = Object.create(tx)
       shared[ASK] = ask
       if (effects) shared.afterCommit = (effect) => void effects[at]!.push(effect)

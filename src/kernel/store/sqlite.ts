@@ -18,7 +18,7 @@ export type Unit = {
   together?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** `clock.monotonic()` when it came. */
+  /** `clock.monotonic()` when the call was queued. */
   queuedAt: number
 }
 
