@@ -38,13 +38,12 @@ export const tokensNeverFit = defineError(
     'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
 )
 
-/** 503: others count in Redis, which this server does not hear, and it does not hear them either. */
+/** 503: other nodes count in Redis, and this one reaches neither Redis nor them. */
 export const cannotCount = defineError(
   'unavailable',
   'service_unavailable',
   () =>
-    'This server cannot count requests together with the others at the moment, so it lets none in. Try again in a few ' +
-    'seconds.',
+    'This server cannot reach the others to share rate limits, so it accepts no requests. Try again in a few seconds.',
 )
 
 export const tierNotHigher = defineError(

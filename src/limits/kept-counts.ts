@@ -23,10 +23,10 @@ const MAX_SWEPT = 5_000
 /** A row that tells other nodes that this one admits calls. It counts for `MARKED_MS` and one more minute. */
 const MARK = { subject: '', name: 'requests', weight: 0, apart: 0 }
 const MARKED_MS = 20_000
-/** A row that tells other nodes that this one admits what Redis tells it. It counts for `BY_REDIS_MS`. */
+/** A row that tells other nodes that this one counts in Redis. It counts for `BY_REDIS_MS`. */
 const BY_REDIS = { subject: MARK.subject, name: 'tokens' } as const
 const BY_REDIS_MS = 10_000
-/** Longer than a question to Redis and the whole seconds of the database together. */
+/** Longer than a question to Redis plus the rounding of the database to whole seconds. */
 const SLACK_MS = 2_000
 /** A node admits up to 1/`PARTS` of a limit before it is written, so that calls need not wait for the disk. */
 const PARTS = 20
@@ -102,7 +102,7 @@ const sweep = command<{ limit: number }>()((tx, p) => {
   return tx.delete(t).where(sql`ctid in (${old})`)
 })
 
-/** Those who ask while one look is under way share the next: what has begun may be too early for them. */
+/** Callers during a running query share the next one, because the running one may have read too early for them. */
 function lookTogether<T>(look: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | null = null
@@ -148,7 +148,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   /** Admitted weight that is not written yet and that no call waits for, by window. */
   const unwritten = new Map<string, number>()
   let markedUntil = Number.NEGATIVE_INFINITY
-  /** Redis tells it what to let in, and until when others know. */
+  /** Whether this node counts in Redis, and until when the others know that. */
   let isByRedis = false
   let announcedUntil = Number.NEGATIVE_INFINITY
   let sweptAt = clock.monotonic()
@@ -156,7 +156,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   return {
     add,
     letIn,
-    /** Tells other nodes that this one admits what Redis tells it. Resolves once they can read it; rejects as `letIn`. */
+    /** Tells other nodes that this one counts in Redis. Resolves once they can read it. Rejects like `letIn`. */
     announce,
     isAnnounced: () => isByRedis && clock.monotonic() < announcedUntil - SLACK_MS,
     /** The counts of each node. Redis remembers the last `back` milliseconds. Rejects if Postgres is unavailable. */
@@ -165,7 +165,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
         failingSince ??= clock.monotonic()
         throw error
       }),
-    /** The living nodes that said so, with this one. Rejects if Postgres is unavailable. */
+    /** The live nodes that count in Redis, including this one. Rejects if Postgres is unavailable. */
     byRedis: lookTogether(() => byRedis(store.read, {})),
     /** Windows to which some node admitted calls that Redis does not know. Rejects if Postgres is unavailable. */
     uncertain: () => withApart(store.read, {}),

@@ -75,7 +75,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   /** The node that asks Redis on behalf of this one. */
   let helper = ''
   let informedAt = Number.NEGATIVE_INFINITY
-  /** When others last answered that they do not hear Redis. */
+  /** When other nodes last answered that they do not reach Redis. */
   const withoutRedis = new Map<string, number>()
   let informing: Promise<void> | null = null
 
@@ -221,11 +221,13 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     return levelOf(Math.max(limit - gone, 0), node, [...others, me])
   }
 
-  /** Throws 503 if another node counts in Redis and does not answer: it would not know of what is admitted here. */
+  /**
+   * Throws 503 if another node counts in Redis and does not answer, because it would not learn of calls admitted here.
+   */
   async function assertNoneByRedis(answers: readonly FromNode[]): Promise<void> {
     for (const { node: other, agoMs } of ofOthers(await counts.byRedis(), answers)) {
       const answeredFor = clock.monotonic() - (withoutRedis.get(other) ?? Number.NEGATIVE_INFINITY)
-      // A later answer that it has lost Redis is newer than that. The database counts whole seconds.
+      // Unless it has answered since then that it lost Redis. The database rounds to whole seconds.
       if (agoMs - SECOND_MS < answeredFor) throw cannotCount()
     }
   }
@@ -306,7 +308,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     if (heard) redis.learn(heard)
     await redis.look()
     const isTake = script === 'take'
-    // It counts for one that does not hear Redis.
+    // Counts for a node that does not reach Redis.
     if (isTake) await informed()
     const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
     const done = script && !isOpen ? await redis.ask(script, subject, names, values) : null
@@ -349,7 +351,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 }
 
-/** What other nodes let in, as it was last heard. */
+/** What other nodes admitted, as last heard. */
 function createElsewhere({ clock, mine }: { clock: Clock; mine: LocalStore }) {
   const heard = new WeakMap<Window, { used: number; heardAt: number; resetAt: number }>()
 
