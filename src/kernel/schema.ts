@@ -131,8 +131,8 @@ export function checker<T extends TSchema>(schema: T) {
 }
 
 /**
- * Validates a JSON body unchanged: nothing is coerced and nothing is dropped (docs/api.md 1.1). A missing body counts as
- * `{}` if the schema requires no member, and as undefined if the schema itself is optional.
+ * Validates a JSON body unchanged: nothing is coerced and nothing is dropped (docs/api.md 1.1). An optional schema also
+ * accepts a missing body.
  * @throws SchemaRefusal
  */
 export function checked<T extends TSchema>(schema: T): Standard<T> {
@@ -141,8 +141,7 @@ export function checked<T extends TSchema>(schema: T): Standard<T> {
   return standard(schema, (value) => {
     const isAbsent = value === undefined || value === NO_BODY
     if (isAbsent && mayBeAbsent) return { value: undefined as Static<T> }
-    const body = isAbsent ? {} : value
-    if (check.is(body)) return { value: body }
+    if (check.is(value)) return { value }
     throw new SchemaRefusal(refuse(check.issues(isAbsent ? null : value)).issues, value)
   })
 }

@@ -69,15 +69,12 @@ describe.each(Object.entries(ORDERS))('POST /v1/%s', (path, order) => {
     }
   })
 
-  test('refuses an empty body', async () => {
-    const { param, ...answer } = await send(path, '', 'application/json')
-    expect(answer).toEqual({ status: 400, kind: 'invalid_request_error' })
-    expect([null, Object.keys(order)[0]]).toContain(param)
-  })
-
-  test.each(['[]', '1', 'null', '{', '{"a":NaN}', '"x"', `${'['.repeat(100)}`])('refuses the body %j', async (body) => {
-    expect(await send(path, body, 'application/json')).toEqual(refused(null))
-  })
+  test.each(['', '[]', '1', 'null', '{', '{"a":NaN}', '"x"', `${'['.repeat(100)}`])(
+    'refuses the body %j',
+    async (body) => {
+      expect(await send(path, body, 'application/json')).toEqual(refused(null))
+    },
+  )
 })
 
 type Piece = { name?: string | null; filename?: string; type?: string; bytes: Uint8Array | string; more?: string }

@@ -35,12 +35,6 @@ describe('a body', () => {
     expect(answer.error).toMatchObject({ message, param: null, details: [{ path: '', message }] })
   })
 
-  test('may be left out where no member is required', async () => {
-    const { status, body } = await ada.send('POST', 'keys')
-    expect(status).toBe(201)
-    expect(body).toMatchObject({ object: 'api_key', name: 'API Key' })
-  })
-
   test.each([
     'application/json',
     'application/json; charset=utf-8',
