@@ -267,7 +267,7 @@ function endOf(spelling: Spelling, text: string, at: number, view: Reading): num
   for (let index = 0; index < spelling.units.length; index++) {
     if (!fits(spelling, index, text.charCodeAt(end) | 0)) return -1
     const next = runEnd(text, end)
-    if (next - end < spelling.least[index]!) return -1
+    if (next - end < spelling.minLengths[index]!) return -1
     end = next
   }
   return spelling.isWhole && (isOfWord(text.charCodeAt(at - 1)) || !endsWord(view.text, end)) ? -1 : end

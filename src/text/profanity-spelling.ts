@@ -6,11 +6,11 @@ const SIGN = -2
 const GAP = -3
 const SIGNS: Readonly<Record<string, number>> = { '*': STAR, '?': SIGN }
 
-/** A word to search for, as runs of one letter. `least` is the minimum length of each run. */
+/** A word to search for, as runs of one letter. `minLengths` has the minimum length of each run. */
 export type Spelling = {
   term: string
   units: readonly number[]
-  least: readonly number[]
+  minLengths: readonly number[]
   /** Whether it must be a whole word. Otherwise it may be part of one. */
   isWhole: boolean
   /** Whether it counts only with a digit or sign in place of a letter. */
@@ -27,20 +27,20 @@ export function spellingOf(notation: string, isFigured = false): Spelling {
 /** The spelling with a sign or a blank between the letters. */
 export function spelledOut(term: string): Spelling {
   const units = [...term].flatMap((char) => [GAP, char.charCodeAt(0)]).slice(1)
-  return { term, units, least: units.map(() => 1), isWhole: true, isFigured: false }
+  return { term, units, minLengths: units.map(() => 1), isWhole: true, isFigured: false }
 }
 
-function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'least'> {
+function runsOf(codes: readonly number[]): Pick<Spelling, 'units' | 'minLengths'> {
   const units: number[] = []
-  const min: number[] = []
+  const minLengths: number[] = []
   for (const code of codes) {
-    if (units.at(-1) === code) min[min.length - 1]!++
+    if (units.at(-1) === code) minLengths[minLengths.length - 1]!++
     else {
       units.push(code)
-      min.push(1)
+      minLengths.push(1)
     }
   }
-  return { units, least: min }
+  return { units, minLengths }
 }
 
 /** In words of at least this length a star may replace an inner vowel. Shorter ones would match formulas. */

@@ -128,10 +128,10 @@ const SHORT = 14
 
 /** The topic of a name such as `politics` or `our refund policy`. Null when the name has no word. */
 export function compileTopic(name: string): Topic | null {
-  const messages = reading(name).text.match(WORD) ?? []
-  if (!messages.length) return null
-  const meant = messages.filter((word) => !GENERAL.has(word))
-  const own = (meant.length ? meant : messages).map(stemOf).map(lookedFor)
+  const words = reading(name).text.match(WORD) ?? []
+  if (!words.length) return null
+  const meant = words.filter((word) => !GENERAL.has(word))
+  const own = (meant.length ? meant : words).map(stemOf).map(lookedFor)
   const names = new Set(meant.flatMap((word) => [word, ALSO[word] ?? word]).filter((one) => Object.hasOwn(TOPICS, one)))
   return { own, known: [...names].flatMap((one) => TOPICS[one]!.split(' ').map(lookedFor)) }
 }

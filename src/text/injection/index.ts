@@ -85,7 +85,7 @@ function inWords({ plain, latin, letters }: Views, length: number, within?: read
 
 function byRules(view: View, rules: readonly Rule[], via: string, length: number, mayMention: boolean): Found[] {
   const found: Found[] = []
-  for (const { rule, start, end } of requestedOf(rules, view.text)) {
+  for (const { rule, start, end } of rulesToSearch(rules, view.text)) {
     const { id, about, pattern, negated } = rule
     for (const match of matchesOf(pattern, view.text.slice(0, end + BEYOND), start)) {
       const last = match.index + match[0].length
@@ -114,7 +114,7 @@ const BEYOND = 120
 const grams = roomForGrams()
 
 /** The rules whose required words are in two adjacent parts of a text, and the range to search. Usually few. */
-function requestedOf(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
+function rulesToSearch(rules: readonly Rule[], text: string): (Stretch & { rule: Rule })[] {
   // The required text of each rule, derived from the patterns on first use.
   const all = ready.getOrInsertComputed(rules, () => needsOfEach(rules.map(({ pattern }) => pattern)))
   const starts = new Int32Array(all.length).fill(-1)
@@ -138,11 +138,11 @@ function requestedOf(rules: readonly Rule[], text: string): (Stretch & { rule: R
       ends[index] = end
     }
   }
-  const requests: (Stretch & { rule: Rule })[] = []
+  const toSearch: (Stretch & { rule: Rule })[] = []
   for (const [index, rule] of rules.entries()) {
-    if (starts[index]! >= 0) requests.push({ rule, start: starts[index]!, end: ends[index]! })
+    if (starts[index]! >= 0) toSearch.push({ rule, start: starts[index]!, end: ends[index]! })
   }
-  return requests
+  return toSearch
 }
 
 const ready = new Map<readonly Rule[], readonly Needs[]>()

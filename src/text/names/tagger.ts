@@ -15,8 +15,8 @@ export type Tagged = TextSpan & { kind: Kind }
 /** The tag of no kind. Then follow two for each kind. */
 export const OUTSIDE = 0
 export const TAGS = 1 + 2 * KINDS.length
-export const hasIdPrefix = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
-const isIdPrefix = (tag: number): boolean => tag % 2 === 1
+export const beginTagOf = (kind: Kind): number => 1 + 2 * KINDS.indexOf(kind)
+const isBeginTag = (tag: number): boolean => tag % 2 === 1
 
 /** After the rows of the features follows one row for each possible previous tag. */
 export const SHAPE: Shape = { slots: SLOTS + TAGS, classes: TAGS }
@@ -42,7 +42,7 @@ function spansOf(tokens: readonly Token[], tags: ArrayLike<number>): Tagged[] {
   const spans: { start: number; end: number; kind: Kind }[] = []
   for (const [at, { start, end }] of tokens.entries()) {
     const tag = tags[at]!
-    if (isIdPrefix(tag)) spans.push({ start, end, kind: KINDS[(tag - 1) / 2]! })
+    if (isBeginTag(tag)) spans.push({ start, end, kind: KINDS[(tag - 1) / 2]! })
     else if (tag !== OUTSIDE) spans.at(-1)!.end = end
   }
   return spans
@@ -53,7 +53,7 @@ const NEVER = -1e9
 /** The permitted previous tags of each tag: a kind only continues where it began. */
 const BEFORE: readonly (readonly number[])[] = Array.from({ length: TAGS }, (_, tag) =>
   Array.from({ length: TAGS }, (_, before) => before).filter(
-    (before) => tag === OUTSIDE || isIdPrefix(tag) || before === tag || before === tag - 1,
+    (before) => tag === OUTSIDE || isBeginTag(tag) || before === tag || before === tag - 1,
   ),
 )
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Model } from '../../text/model'
 import { readCorpus } from '../../text/model-corpus'
-import { hasIdPrefix, KINDS, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../../text/names/tagger'
+import { beginTagOf, KINDS, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../../text/names/tagger'
 import { featuresOf, isCapital, SLOTS, tokensOf } from '../../text/names/tokens'
 import { plainly } from '../../text/plain'
 import { madeAddresses } from './made-addresses'
@@ -61,7 +61,7 @@ function exampleOf({ text: source, spans }: Marked): Example {
     const kind = KINDS.find((one) => one === named)
     const shown = plainly(value).text
     if (!kind || !shown) continue
-    const begins = hasIdPrefix(kind)
+    const begins = beginTagOf(kind)
     for (let from = text.indexOf(shown); from >= 0; from = text.indexOf(shown, from + 1)) {
       for (const [at, { start, end }] of tokens.entries()) {
         const isInside = start >= from && end <= from + shown.length
