@@ -53,14 +53,14 @@ function simplest(answers: readonly Answer[], branches: ReadonlyMap<string, Ways
     const isCovered = coverage(rest, branches)
     for (const [key, { condition, answer }] of rest) {
       const other = keyOf({ condition, answer: answer === 'true' ? 'false' : 'true' })
-      const requests = branches.get(condition) ?? null
+      const waysOut = branches.get(condition) ?? null
       const isBoth = rest.has(other)
-      if (isBoth && requests === null) return null
+      if (isBoth && waysOut === null) return null
       if (!isBoth && !isCovered(condition)) continue
       rest.delete(key)
       if (isBoth) {
         rest.delete(other)
-        for (const one of requests!) rest.set(keyOf(one), one)
+        for (const one of waysOut!) rest.set(keyOf(one), one)
       }
       changed = true
       break
@@ -81,8 +81,8 @@ function coverage(
   return function isCovered(condition: string): boolean {
     const found = known.get(condition)
     if (found !== undefined) return found
-    const requests = branches.get(condition) ?? null
-    const covered = requests?.every((one) => among.has(keyOf(one)) || isCovered(one.condition)) ?? false
+    const waysTo = branches.get(condition) ?? null
+    const covered = waysTo?.every((one) => among.has(keyOf(one)) || isCovered(one.condition)) ?? false
     known.set(condition, covered)
     return covered
   }

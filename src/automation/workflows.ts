@@ -149,7 +149,7 @@ export function createWorkflows(deps: Deps) {
       (once === null ? undefined : await rows.byOnce(store.read, found.owner, once)) ??
       (await store.write((tx) => start(tx, found, input))) ??
       (await rows.byOnce(store.read, found.owner, once!))!
-    const rested = await waiting.untilRest(begun, { mostMs: WAIT_MS, signal: call.signal })
+    const rested = await waiting.untilRest(begun, { maxMs: WAIT_MS, signal: call.signal })
     const reply = await replyOf(store.read, rested)
     return call.once ? store.write(async (tx) => answerTo(tx, call, reply)) : reply
   }
@@ -274,7 +274,7 @@ function createWaiting({ store, clock }: { store: Store; clock: Clock }) {
      * The run once it ends or pauses, or its current state when the time is up or the caller disconnected. A delay that
      * ends within the time does not count as a pause, because docs/api.md 10 reports `paused` for long delays only.
      */
-    async untilRest(run: RunRow, { mostMs: maxMs, signal }: { mostMs: number; signal: AbortSignal }): Promise<RunRow> {
+    async untilRest(run: RunRow, { maxMs, signal }: { maxMs: number; signal: AbortSignal }): Promise<RunRow> {
       const end = clock.monotonic() + maxMs
       for (let row = run; ; row = (await rows.find(store.read, run.id)) ?? row) {
         const leftMs = end - clock.monotonic()
