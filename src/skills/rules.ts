@@ -31,7 +31,7 @@ export function runnableVersion(row: SkillRow, viewer: Viewer): VersionId | null
 }
 
 /** The skill columns copied from the current version for lists and search. */
-export const facesOf = ({ name, slug, description, category, keywords, version }: SkillManifest) => ({
+export const listColumnsOf = ({ name, slug, description, category, keywords, version }: SkillManifest) => ({
   name,
   description,
   category,

@@ -196,12 +196,12 @@ function readTool(read: () => Tool[]): Tool[] {
 
 /** An installation's settings as text for the engine. Leaves out values whose names look like secrets. */
 export function settingsOf({ config, intensity }: InstallationRow): string {
-  const messages = Object.entries(config).filter(
+  const settings = Object.entries(config).filter(
     ([name, value]) => !SECRET.test(name) && ['string', 'number', 'boolean'].includes(typeof value),
   )
   return [
     intensity < 1 ? `Use it with an intensity of ${Math.round(intensity * 100)} %.` : '',
-    messages.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(messages))).slice(0, 2_000)}` : '',
+    settings.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(settings))).slice(0, 2_000)}` : '',
   ]
     .filter(Boolean)
     .join(' ')

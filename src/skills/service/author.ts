@@ -18,7 +18,7 @@ import { type SkillManifest, warningsOf, withDefaults } from '../manifest'
 import { presentSkill } from '../present'
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import { checkToolNames, type Examined, isReserved, readManifest } from '../review'
-import { facesOf, isOwn, type Viewer } from '../rules'
+import { isOwn, listColumnsOf, type Viewer } from '../rules'
 import type { NewSkill, SkillPatch, SkillReply } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
@@ -124,7 +124,7 @@ export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: Ski
     })
     await rows.updateVersion(tx, versionId, { manifest, status: 'pending' })
     const after = await rows.update(tx, row.id, {
-      ...facesOf(manifest),
+      ...listColumnsOf(manifest),
       status: 'draft',
       live_version_id: null,
       draft_version_id: versionId,

@@ -6,21 +6,21 @@ import type { SkillManifest } from '../manifest'
 import { presentSubmission } from '../present'
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import type { Evidence, Examined } from '../review'
-import { facesOf, isDelisted } from '../rules'
+import { isDelisted, listColumnsOf } from '../rules'
 import { SkillId, SubmissionId, VersionId } from '../schema'
 import type { Review, Submission } from '../schema-review'
 import type { SkillRow, SubmissionRow, VersionRow } from '../table'
 import type { SkillDeps } from './deps'
 import type { Target } from './submit'
 
-type SessionState = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
+type Ownership = Pick<SkillRow, 'owner' | 'author_user_id' | 'org_scope_id' | 'visibility' | 'status'>
 
 /** A new skill row from its first manifest, without installations, ratings or a live version. */
-export const newSkill = (manifest: SkillManifest, state: SessionState, now: number): Omit<SkillRow, 'seq'> => ({
+export const newSkill = (manifest: SkillManifest, state: Ownership, now: number): Omit<SkillRow, 'seq'> => ({
   id: SkillId.create(),
   slug: manifest.slug,
   ...state,
-  ...facesOf(manifest),
+  ...listColumnsOf(manifest),
   live_version_id: null,
   draft_version_id: null,
   listed: false,
@@ -147,7 +147,7 @@ export async function putInForce(
   await rows.supersede(tx, row.skill_id)
   await rows.updateVersion(tx, row.version_id, { status: 'active' })
   await rows.update(tx, row.skill_id, {
-    ...facesOf(manifest),
+    ...listColumnsOf(manifest),
     live_version_id: row.version_id,
     draft_version_id: null,
     status: 'approved',
