@@ -24,7 +24,7 @@ export type Reading = {
   commanding: { source: number; about: string }[]
 }
 
-type Input = { question: string; sources: readonly Given[]; mostNotes: number; mostOfSource: number }
+type Input = { question: string; sources: readonly Given[]; maxNotes: number; maxOfSource: number }
 
 /** A line that occurs on this many pages is boilerplate. */
 const OF_SITE = 3
@@ -35,7 +35,7 @@ const ASKS_FIGURE =
 const ENOUGH_MATCH = 0.18
 
 /** Reads sources for a question. Returns notes, best first, without duplicates, boilerplate or commands. */
-export function readSources({ question, sources, mostNotes: maxNotes, mostOfSource: maxOfSource }: Input): Reading {
+export function readSources({ question, sources, maxNotes, maxOfSource }: Input): Reading {
   const copyOf = copiesAmong(sources.map(({ text }) => text))
   const commanding: Reading['commanding'] = []
   const passages = sources.map(({ text }, source) => {
@@ -119,8 +119,8 @@ const withoutCopied = (passages: readonly Passage[][], copyOf: readonly (number 
   passages.map((own, source) => {
     const of = copyOf[source]
     if (of == null) return own
-    const message = new Set(passages[of]!.map(({ text }) => plain(text)))
-    return own.filter(({ text }) => !message.has(plain(text)))
+    const original = new Set(passages[of]!.map(({ text }) => plain(text)))
+    return own.filter(({ text }) => !original.has(plain(text)))
   })
 
 const plain = (text: string): string =>
@@ -138,16 +138,16 @@ function rank(
   passages: readonly Passage[][],
   maxOfSource: number,
 ): Ranked[] {
-  const requests = [...new Set(contentWords(question))]
+  const questionWords = [...new Set(contentWords(question))]
   const all = passages.flatMap((own, source) =>
     own.map((passage, at) => ({ ...passage, source, at, words: new Set(contentWords(passage.text)) })),
   )
-  const weights = weightsOf(requests, all)
+  const weights = weightsOf(questionWords, all)
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   const wantsFigure = ASKS_FIGURE.test(question)
   const central = total === 0 ? centralityOf(all) : null
   const scored = all.map(({ at, ...one }) => {
-    const hits = requests.reduce((sum, word) => sum + (one.words.has(word) ? weights.get(word)! : 0), 0)
+    const hits = questionWords.reduce((sum, word) => sum + (one.words.has(word) ? weights.get(word)! : 0), 0)
     const match = central ? central(one.words) : hits / total
     const titled = contentWords(sources[one.source]!.title).some((word) => weights.has(word)) ? 0.05 : 0
     const figure = wantsFigure && match > 0 && figuresIn(one.text).length ? 0.15 : 0
@@ -161,9 +161,9 @@ function rank(
   return ofEachSource(worth, maxOfSource).sort((a, b) => b.score - a.score || a.source - b.source || a.start - b.start)
 }
 
-function weightsOf(requests: readonly string[], all: readonly { words: ReadonlySet<string> }[]): Map<string, number> {
+function weightsOf(words: readonly string[], all: readonly { words: ReadonlySet<string> }[]): Map<string, number> {
   const weights = new Map<string, number>()
-  for (const word of requests) {
+  for (const word of words) {
     const having = all.filter(({ words }) => words.has(word)).length
     if (having) weights.set(word, Math.log(1 + all.length / having))
   }

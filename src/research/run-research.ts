@@ -149,8 +149,8 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
     const input = {
       question: [question, ...aspects].join('\n'),
       sources: given,
-      mostNotes: maxNotes,
-      mostOfSource: maxOfSource,
+      maxNotes,
+      maxOfSource,
     }
     return (await reading.run(input, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
   }

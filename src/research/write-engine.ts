@@ -188,8 +188,8 @@ export function whyUnsupported(sentence: string, passages: readonly string[]): s
   )
   if (foreign) return 'it quotes words that are not there'
   const words = [...new Set(contentWords(sentence))]
-  const message = new Set(contentWords(together))
-  const share = words.filter((word) => message.has(word)).length / Math.max(1, words.length)
+  const cited = new Set(contentWords(together))
+  const share = words.filter((word) => cited.has(word)).length / Math.max(1, words.length)
   if (share < ENOUGH) return 'the cited passage is about something else'
   const isTurned = isNegated(sentence) ? !passages.some(isNegated) : passages.every(isNegated)
   return isTurned ? 'the cited passage says the opposite' : null

@@ -42,8 +42,8 @@ function sectionsOf(aspects: readonly string[], notes: readonly Note[]): Section
   }))
   const others: Block[] = []
   for (const note of notes) {
-    const message = new Set(contentWords(note.text))
-    const hits = words.map((own) => [...own].filter((word) => message.has(word) && !shared.includes(word)).length)
+    const noteWords = new Set(contentWords(note.text))
+    const hits = words.map((own) => [...own].filter((word) => noteWords.has(word) && !shared.includes(word)).length)
     const best = hits.indexOf(Math.max(0, ...hits))
     ;(hits[best] ? sections[best]!.blocks : others).push(itemOf(note))
   }

@@ -177,12 +177,12 @@ function createReading() {
   })
 
   return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
-    const message = contentType.split(';')[0]!.trim().toLowerCase()
-    const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(message))
-    const mime = UNKNOWN.test(message) || !isKnown ? typeOf(body, message) : message
+    const stated = contentType.split(';')[0]!.trim().toLowerCase()
+    const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(stated))
+    const mime = UNKNOWN.test(stated) || !isKnown ? typeOf(body, stated) : stated
     // PDF, RTF and Office archives are recognised by their type or first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
-    const isMail = message === 'message/rfc822' || (mime !== message && isMailHead(body))
+    const isMail = stated === 'message/rfc822' || (mime !== stated && isMailHead(body))
     const isRich = start === '{\\rtf' || start === '%PDF-' || start.startsWith('PK\x03\x04')
     if (DOCUMENT.test(mime) || isRich || isMail) {
       const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole, isMail }, by)
