@@ -81,7 +81,7 @@ const own = <T>(table: Record<string, T>, name: string): T | undefined =>
 
 const MAX_PARTS = 12
 
-const BLOCKS_MOST_CHARS = 200
+const MAX_PATH_CHARS = 200
 
 /** Maximum number of files in one answer. Further code blocks stay in the text only. */
 const MAX = 20
@@ -90,7 +90,7 @@ const MAX = 20
 const OPENING = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/
 
 /** The language, if present, and the rest of the info string. */
-const MESSAGE = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
+const INFO_STRING = /^[ \t]*([\w+#./-]{0,150})([\s\S]*)$/
 
 /** A code block in an answer. */
 type CodeBlock = {
@@ -336,7 +336,7 @@ function fencesIn(text: string): Fence[] {
     } else if (open) open.lines.push(line)
     else {
       const [, marks, text = ''] = OPENING.exec(line) ?? []
-      const [, word = '', rest = ''] = MESSAGE.exec(text) ?? []
+      const [, word = '', rest = ''] = INFO_STRING.exec(text) ?? []
       if (marks) open = { marks, word: isName(word) ? word : word.toLowerCase(), rest, before, lines: [] }
       else if (line.trim()) before = line.trim()
     }
@@ -352,7 +352,8 @@ function closes(line: string, marks: string): boolean {
 
 /** The name that an answer gives a block: after the language, above the block, or in its first comment. */
 function nameOf({ word, rest, before, content }: Fence): string | null {
-  const notice = /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
+  const attribute =
+    /(?:title|file(?:name)?|path)\s*=\s*["']?([^"'\s]+)/i.exec(rest)?.[1] ?? rest.trim().replace(/^:/, '')
   // `Here is **src/a.ts**:`, `### src/a.ts`, `File: a.ts`: a short line with little more than the name.
   const above = /^(?:#{1,6}\s*)?(?:\d+[.)]\s*)?(?:file(?:name)?\s*:?\s*)?[`*_"]*([^\s`*"]+?)[`*_"]*\s*:?$/i.exec(
     before.slice(0, MAX_LINE),
@@ -360,7 +361,7 @@ function nameOf({ word, rest, before, content }: Fence): string | null {
   const marked = /[`*]{1,3}([^\s`*]+)[`*]{1,3}\s*:?$/.exec(before)?.[1]
   const [first = ''] = content.split('\n')
   const comment = /^\s*(?:\/\/|#|--|;|<!--|\/\*)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:-->|\*\/)?$/i.exec(first)?.[1]
-  for (const name of [isName(word) ? word : '', notice, above, marked, comment]) {
+  for (const name of [isName(word) ? word : '', attribute, above, marked, comment]) {
     const path = name ? safePath(name) : null
     if (path && NAME.test(path)) return path
   }
@@ -379,7 +380,7 @@ export function safePath(wanted: string): string | null {
     .map((part) => sanitize(part, { replacement: '_' }).trim())
     .filter((part) => part && !/^\.+$/.test(part))
   const path = parts.slice(-MAX_PARTS).join('/')
-  return path && path.length <= BLOCKS_MOST_CHARS ? path : null
+  return path && path.length <= MAX_PATH_CHARS ? path : null
 }
 
 /** The language of a file by its extension, or an empty string if unknown. */

@@ -101,9 +101,9 @@ export function pairRows(line: string): Rows | null {
     value!.trim(),
   ])
   if (pairs.length < 2 || pairs.some(([name, value]) => !name || readNumber(value!) === null)) return null
-  const notice = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
+  const pairLength = pairs.reduce((sum, [name, value]) => sum + name!.length + value!.length, 0)
   // A sentence that happens to contain numbers is not a list.
-  return notice >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
+  return pairLength >= list.replace(/\band\b|[\s,:;=]/g, '').length * 0.7 ? [['', 'Value'], ...pairs] : null
 }
 
 /** Rows of `Label: value` lines. Null if any line has another form. */

@@ -91,7 +91,7 @@ const messagesFor = (prompt: string, format: Format): Message[] => [
   { role: 'user', content: prompt },
 ]
 
-type WritingWritten = {
+type WrittenText = {
   markdown: string
   promptTokens: number
   completionTokens: number
@@ -313,7 +313,7 @@ export async function writeDocument(
   engines: Pick<EngineService, 'answer'>,
   engineId: string,
   { prompt, format, call, signal }: { prompt: string; format: Format; call: Call; signal: AbortSignal },
-): Promise<WritingWritten> {
+): Promise<WrittenText> {
   const { text, usage, ...source } = await engines.answer(engineId, {
     messages: messagesFor(prompt, format),
     mode: 'think',

@@ -49,7 +49,7 @@ function titleOf(text: string): string {
       text,
     )?.[1]
   // In "A chart of apples 10, pears 25" the text after "of" is the first row, not a title.
-  const notice = about && !/\d\s*$/.test(about) ? about : null
-  const title = (quoted ?? notice ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
+  const subject = about && !/\d\s*$/.test(about) ? about : null
+  const title = (quoted ?? subject ?? 'Figures').trim().replace(/(?<!\s)\s+(?:by|per|with|in)$/i, '')
   return title.charAt(0).toUpperCase() + title.slice(1)
 }

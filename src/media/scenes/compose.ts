@@ -1,6 +1,6 @@
 import { contrast, isDark, mix, readableOn, shade, tone } from './color'
 import { abstract } from './layouts/abstract'
-import { type Canvas, paletteOf, state } from './layouts/canvas'
+import { type Canvas, drawMotif, paletteOf } from './layouts/canvas'
 import { chart } from './layouts/chart'
 import { groundOf } from './layouts/ground'
 import { type Light, lightOf } from './layouts/light'
@@ -251,7 +251,7 @@ function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
       }),
     )
     shapes.push(
-      state(subject.motif, apart(paletteOf(subject, palette), form), {
+      drawMotif(subject.motif, apart(paletteOf(subject, palette), form), {
         x,
         y,
         height: size,
@@ -341,7 +341,7 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
       ? height * (flying.length === 1 ? 0.78 : 0.5 + (at % 2) * 0.2)
       : Math.max(size + height * 0.05, height * (rest.length ? 0.36 : 0.58) + (at % 2) * height * 0.1)
     shapes.push(
-      state(subject.motif, inLight(paletteOf(subject, palette), light), {
+      drawMotif(subject.motif, inLight(paletteOf(subject, palette), light), {
         x,
         y: Math.min(y, height * 0.95),
         height: size,
@@ -367,7 +367,7 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
       shapes.push(ellipse(x, y + size * 0.02, size * 0.56, size * 0.05, shade(light.water, -0.16), { opacity: 0.45 }))
     else shapes.push(ellipse(x, y, size * 0.46, size * 0.04, '#000000', { opacity: 0.16 }))
     shapes.push(
-      state(subject.motif, dressed, { x, y: y + (swims ? size * 0.03 : 0), height: size, flip: copy % 2 === 1 }),
+      drawMotif(subject.motif, dressed, { x, y: y + (swims ? size * 0.03 : 0), height: size, flip: copy % 2 === 1 }),
     )
   }
   return shapes

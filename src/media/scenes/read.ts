@@ -251,9 +251,9 @@ function letteringIn(text: string): string[] {
     ([, one, two]) => (one ?? two)!.trim(),
   )
   if (quoted.length) return quoted.filter(Boolean).slice(0, 3)
-  const messages =
+  const match =
     /\b(?:that says|saying|reading|with the (?:text|words?|title|headline)|titled|called|named|for)(?:\s*:)?\s+((?:[A-Z0-9][\p{L}\p{N}&'.-]*)(?:\s+(?:[A-Z0-9][\p{L}\p{N}&'.-]*|of|the|and|&|for|in|on)){0,6})/u.exec(
       text,
     )
-  return messages ? [messages[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
+  return match ? [match[1]!.replace(/(?<!\s)\s+(?:of|the|and|&|for|in|on)$/, '').replace(/[.,;:]$/, '')] : []
 }

@@ -297,7 +297,7 @@ function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
 
     async function bought() {
       const stealth = wish.mode === 'stealth_video'
-      const charging = upstream(wish, {
+      const making = upstream(wish, {
         key: wish.id,
         owner: ownerOf(call.caller),
         origin: { ...originOf(call), stealth },
@@ -309,7 +309,7 @@ function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
         receive: keep,
       })
       // An order in flight completes in the background and is then dropped. The caller does not wait for it.
-      const made = await Promise.race([charging, aborted(signal)])
+      const made = await Promise.race([making, aborted(signal)])
       if (stealth) void engines.dropVideo(made.ordered)
       return made
     }

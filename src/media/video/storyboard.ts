@@ -33,8 +33,8 @@ export function storyboard(input: ClipInput): Shot[] {
   // A story has captions, so it needs a title card only if it is long.
   const hasCard = seconds >= (parts.length > 1 ? 8 : 4) && layout !== 'poster'
   const card = hasCard ? Math.min(2.4, seconds * 0.35) : 0
-  const notice = Math.min(parts.length, Math.floor((seconds - card) / MIN_SHOT_S))
-  const count = Math.max(1, notice, Math.min(Math.round((seconds - card) / SHOT_S), MAX_SHOTS))
+  const fitting = Math.min(parts.length, Math.floor((seconds - card) / MIN_SHOT_S))
+  const count = Math.max(1, fitting, Math.min(Math.round((seconds - card) / SHOT_S), MAX_SHOTS))
   const length = (seconds - card) / count
   const pictures = Array.from({ length: count }, (_, at) => {
     const part = parts[at % parts.length]!

@@ -70,8 +70,8 @@ function fit(table: Table, width: number, { sizes, padding, wider = 1 }: Sizes):
 }
 
 function wordsIn(text: Text): number {
-  const message = plain(text)
-  const words = isWholeNumber(text) ? [message] : message.split(/\s+/)
+  const shown = plain(text)
+  const words = isWholeNumber(text) ? [shown] : shown.split(/\s+/)
   return words.reduce((max, word) => Math.max(max, Math.min(LONGEST, widthOf(word))), 0)
 }
 

@@ -10,7 +10,7 @@ import type { Subject } from '../subjects'
 export type Canvas = { width: number; height: number; palette: Palette; random: Random; reading: Reading }
 
 /** Draws a motif of the given height. Its lower edge is at `y` and its centre at `x`. */
-export const state = (
+export const drawMotif = (
   motif: Motif,
   palette: Palette,
   at: { x: number; y: number; height: number; flip?: boolean },

@@ -3,7 +3,7 @@ import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
 import { fitted, lettered } from '../typeface'
 import { tiles } from './abstract'
-import { type Canvas, paletteOf, state } from './canvas'
+import { type Canvas, drawMotif, paletteOf } from './canvas'
 
 /** Text with a picture below or beside it: a poster, a card, a banner. */
 export function poster(canvas: Canvas): { background: Paint; shapes: Shape[] } {
@@ -91,7 +91,11 @@ function pictured(canvas: Canvas, ground: `#${string}`, area: Area): Shape[] {
         ? { ...dressed, main: shade(dressed.main, isDark(disc) ? 0.2 : -0.2) }
         : dressed
     shapes.push(
-      state(subject.motif, clear, { x: x + (at - (singles.length - 1) / 2) * step, y: floor - unit * 0.04, height }),
+      drawMotif(subject.motif, clear, {
+        x: x + (at - (singles.length - 1) / 2) * step,
+        y: floor - unit * 0.04,
+        height,
+      }),
     )
   }
   return shapes

@@ -2,7 +2,7 @@ import { mix, readableOn, shade, turned } from '../color'
 import { circle, type Gradient, group, type Paint, rect, type Shape } from '../model'
 import { fitted, lettered, widthOf, writable } from '../typeface'
 import { tiles } from './abstract'
-import { type Canvas, paletteOf, state } from './canvas'
+import { type Canvas, drawMotif, paletteOf } from './canvas'
 
 /** A rounded square with the first subject, or initials. */
 export function icon(canvas: Canvas): { background: Paint; shapes: Shape[] } {
@@ -65,7 +65,7 @@ function mark(canvas: Canvas, x: number, y: number, size: number): Shape {
         ground,
         group([shine], { clip: frame }),
         ...(first.motif.draw ? [] : [circle(size / 2, size / 2, size * 0.41, palette.paper)]),
-        state(first.motif, dressed, {
+        drawMotif(first.motif, dressed, {
           x: size / 2,
           y: size * (first.motif.draw ? 0.82 : 0.77),
           height: size * (first.motif.draw ? 0.64 : 0.54),
@@ -127,7 +127,7 @@ export function pattern(canvas: Canvas): { background: Paint; shapes: Shape[] } 
           (((column + row) % reading.subjects.length) + reading.subjects.length) % reading.subjects.length
         ]!
       shapes.push(
-        state(subject.motif, paletteOf(subject, palette), {
+        drawMotif(subject.motif, paletteOf(subject, palette), {
           x,
           y: y + step * 0.3,
           height: step * 0.58,
