@@ -36,7 +36,7 @@ import { countFiles, countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
 import type { ProviderHealth, UpstreamState } from './probes'
-import type { SessionState } from './snapshot'
+import type { EngineStatus } from './snapshot'
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { storedRepository } from './table'
 import { type Target, type Targets, VECTOR_WINDOW } from './targets'
@@ -206,16 +206,16 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
      * Every listed engine with its known status (docs/api.md 5.1). Never waits for an upstream. Refreshes old states in
      * the background for the next caller.
      */
-    models(): (EngineEntry & SessionState)[] {
+    models(): (EngineEntry & EngineStatus)[] {
       if (clock.monotonic() - requestedAt >= STALE_MS) void askUpstreams()
-      return ENGINES.map((entry) => ({ ...entry, ...newest().standing(entry) }))
+      return ENGINES.map((entry) => ({ ...entry, ...newest().statusOf(entry) }))
     },
     /** The engines of vectors, only for `POST /embeddings` (docs/api.md 31). */
     embeddingModels: () => [
       {
         ...describedEngine('svc-1-embed')!,
         description: 'Turns texts into vectors that compare by meaning.',
-        status: newest().standing(AUDIO_ENGINES.find(({ id }) => id === 'svc-1-embed')!).status,
+        status: newest().statusOf(AUDIO_ENGINES.find(({ id }) => id === 'svc-1-embed')!).status,
         dimensions: newest().vectorSpace()?.length ?? null,
         window: newest().targets.get('svc-1-embed')?.[0]?.window ?? VECTOR_WINDOW,
       },
@@ -232,8 +232,8 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
         : []),
     ],
     /** The status of all engines, including those of sound. For operators. */
-    standings: (): Map<string, SessionState> =>
-      new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().standing(entry)])),
+    statuses: (): Map<string, EngineStatus> =>
+      new Map([...ENGINES, ...AUDIO_ENGINES].map((entry) => [entry.id, newest().statusOf(entry)])),
     probeAll: (): Promise<Record<string, ProviderHealth>> => newest().probes.bySubsystem(),
     askUpstreams,
     /** Grows with every change of a breaker, fault or setting, so that callers notice stale data. */

@@ -14,7 +14,7 @@ import { createTargets, type Target, type Targets } from './targets'
 type ModelStatus = 'available' | 'degraded' | 'down'
 
 /** Whether an engine would answer now. `why` is for operators: the obstacle, or null. */
-export type SessionState = { status: ModelStatus; why: string | null }
+export type EngineStatus = { status: ModelStatus; why: string | null }
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
 
@@ -81,7 +81,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     vectorSpace: () =>
       embedding ? { model: embedding.model, length: vectors?.model === embedding.model ? vectors.length : null } : null,
 
-    standing(entry: Entry): SessionState {
+    statusOf(entry: Entry): EngineStatus {
       const { id, mode, kind } = entry
       if (isMadeHere(entry)) return { status: 'available', why: null }
       const own = targets.get(id) ?? []
@@ -169,7 +169,7 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
  * The state of an engine for `GET /models`, `engines list` and `doctor` (docs/api.md 5.1). Uses known state and calls
  * nothing. `plan`: its targets, then those of its fallback. `lacks`: what else the mode needs and this server lacks.
  */
-function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: string | null): SessionState {
+function stateOf({ mode, kind }: Makes, plan: readonly Candidate[], lacks: string | null): EngineStatus {
   if (!plan.length) return { status: 'down', why: 'nothing is connected' }
   const able = plan.filter(({ target }) => whyUnable(target, mode, kind) === null)
   if (!able.length) return { status: 'down', why: whyUnable(plan[0]!.target, mode, kind) }

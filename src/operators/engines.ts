@@ -70,7 +70,7 @@ type Deps = {
   audit: AuditLog
   clock: Clock
   log: Log
-  engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams' | 'standings'>
+  engines: Pick<EngineService, 'mapping' | 'test' | 'askUpstreams' | 'statuses'>
   engineRegistry: Pick<EngineRegistry, 'newest' | 'change' | 'with'>
   upstreamHealth: Pick<UpstreamHealth, 'of'>
   settings: EngineSettings & { prices: PriceTable }
@@ -120,10 +120,10 @@ export function createEngineVerbs(deps: Deps) {
    */
   async function list(_call: Call<OperatorCaller>): Promise<EngineTarget[]> {
     const found = new Map((await engines.askUpstreams()).map((state) => [state.upstream, state]))
-    const standings = engines.standings()
+    const statuses = engines.statuses()
     return [
       ...engines.mapping().flatMap(({ engineId: id, mode, targets }): EngineTarget[] => {
-        const current = standings.get(id)!
+        const current = statuses.get(id)!
         const about = { id, mode, ...current }
         if (!targets.length) return [{ ...NO_TARGET, ...about, in_flight: null, ...sourceOf(null) }]
         return targets.map(({ target, upstream, kind, breaker, in_flight }, at) => {
@@ -132,7 +132,7 @@ export function createEngineVerbs(deps: Deps) {
           return { ...about, target, kind, rank: at + 1, state, address, problem, in_flight, ...sourceOf(upstream) }
         })
       }),
-      ...switchedOff(standings),
+      ...switchedOff(statuses),
     ]
   }
 
@@ -144,13 +144,13 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   /** Targets of disabled upstreams. They are never called, but operators expect them in this list. */
-  function switchedOff(standings: ReturnType<EngineService['standings']>): EngineTarget[] {
+  function switchedOff(statuses: ReturnType<EngineService['statuses']>): EngineTarget[] {
     const { off, upstreams } = engineRegistry.newest().config
     return [...off].flatMap(([id, refs]) =>
       refs.map(({ upstream, model }, at): EngineTarget => {
         const { kind } = upstreams.get(upstream)!
         const about = { id, mode: findEngine(id)?.mode ?? id, target: `${upstream}:${model}`, kind, rank: at + 1 }
-        const { status = null } = standings.get(id) ?? {}
+        const { status = null } = statuses.get(id) ?? {}
         const rest = { in_flight: null, ...sourceOf(upstream) }
         return { ...NO_TARGET, ...about, state: 'off', status, why: 'it is disabled', ...rest }
       }),

@@ -176,26 +176,26 @@ function clarityOfName(parts: readonly string[], clause: Clause, filled: Filled)
   if (!nouns.every((noun) => clause.words.has(noun) || implied.has(noun))) return 0
   const strong = verbs.filter((verb) => !isWeak(verb))
   // Whether the request has the verb or a synonym; for a name without nouns it must be the first word.
-  const messages = strong.filter((verb) => {
+  const matched = strong.filter((verb) => {
     const like = likeVerb(verb)!
     return nouns.length === 0
       ? like.has(clause.first)
       : like.has(clause.first) || [...like].some((one) => clause.words.has(one))
   })
-  if (strong.length > messages.length) return 0
-  const exact = messages.some((verb) => clause.words.has(verb)) ? EXACT : 0
-  if (nouns.length + messages.length > 0) return nouns.length * PER_WORD + messages.length * PER_VERB + exact
+  if (strong.length > matched.length) return 0
+  const exact = matched.some((verb) => clause.words.has(verb)) ? EXACT : 0
+  if (nouns.length + matched.length > 0) return nouns.length * PER_WORD + matched.length * PER_VERB + exact
   // The name is only `get` or `read`: the request must begin with such a verb and state an argument.
   return isWeak(clause.first) && filled.told > 0 ? PER_VERB : 0
 }
 
 /** Words that the text implies: a URL implies `page`, an e-mail address `mail`, code `script`. */
 function impliedBy({ text, entities }: Clause): Set<string> {
-  const messages: string[] = []
-  if (entities('urls').length) messages.push('url page site website link address')
-  if (entities('emails').length) messages.push('email mail')
-  if (codeIn(text)) messages.push('code script program javascript')
-  return new Set(contentWords(messages.join(' ')))
+  const words: string[] = []
+  if (entities('urls').length) words.push('url page site website link address')
+  if (entities('emails').length) words.push('email mail')
+  if (codeIn(text)) words.push('code script program javascript')
+  return new Set(contentWords(words.join(' ')))
 }
 
 /** For a name without meaning: how many topic words of the description occur. An argument must be stated as well. */
