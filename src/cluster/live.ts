@@ -95,11 +95,11 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
   }
 
   /** Queues events while a message is being sent, and then sends them together. */
-  function sendingOver(over: Wire): (notices: Notice) => void {
+  function sendingOver(over: Wire): (notice: Notice) => void {
     let waiting: Notice[] = []
     let sending = false
-    return (notices) => {
-      waiting.push(notices)
+    return (notice) => {
+      waiting.push(notice)
       if (waiting.length > MAX_WAITING) waiting = waiting.slice(MAX_WAITING / 2)
       if (!sending) void sendAll()
     }
@@ -119,7 +119,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
   function received(text: string): void {
     const read = readMessage(text)
     if (!read || read.node === node) return
-    for (const notices of read.notify) deliver(notices)
+    for (const notice of read.notify) deliver(notice)
   }
 
   function missed(): void {
@@ -138,8 +138,8 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
 /** The first events that fit into one message, at least one. */
 function firstOf(waiting: readonly Notice[]): Notice[] {
   let bytes = 0
-  const max = waiting.findIndex((notices) => {
-    bytes += Buffer.byteLength(JSON.stringify(notices)) + 1
+  const max = waiting.findIndex((notice) => {
+    bytes += Buffer.byteLength(JSON.stringify(notice)) + 1
     return bytes > MAX_BYTES
   })
   return max < 0 ? [...waiting] : waiting.slice(0, Math.max(1, max))

@@ -268,7 +268,7 @@ const NEW_MS = 5_000
 /** Asks other nodes over the database, and answers their questions. */
 export function createPeers({ live, clock, node, known, answer }: Deps) {
   const waiting = new Map<string, (from: FromNode) => void>()
-  let requested = 0
+  let lastId = 0
   let waitAgainAt = 0
   /** Nodes that asked before this one knew of their lease, and until when they count. */
   const newcomers = new Map<string, number>()
@@ -284,8 +284,8 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
-    const notice = heard && answerIn(heard.text)
-    if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
+    const said = heard && answerIn(heard.text)
+    if (said) waiting.get(String(heard.ask))?.({ ...said, node: String(heard.node) })
   })
 
   return { ask, count }
@@ -304,7 +304,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   async function ask(question: Question, by = ''): Promise<FromNode[]> {
     const others = by ? 1 : count()
     if (others < 1 || waiting.size >= MAX_WAITING) return []
-    const id = String(++requested)
+    const id = String(++lastId)
     live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
     if (!by && clock.monotonic() < waitAgainAt) return []
     const { promise, resolve } = Promise.withResolvers<void>()
