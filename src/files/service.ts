@@ -88,7 +88,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   const links = createLinks({ masterKey, origin })
   // Limited, because rendering a large picture needs much memory.
   const drawing = createSemaphore(2)
-  const receive = createDrafts({ place, incoming, mostBytes: max.bytes })
+  const receive = createDrafts({ place, incoming, maxBytes: max.bytes })
   return {
     receive,
     discard,
