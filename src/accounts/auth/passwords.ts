@@ -11,7 +11,7 @@ const MAX_WAITING = 64
 export type Passwords = ReturnType<typeof createPasswords>
 
 /** Hashes and checks passwords, a few in parallel. Throws 503 `service_unavailable` when too many are waiting. */
-export function createPasswords({ parallel = PARALLEL, mostWaiting: maxWaiting = MAX_WAITING } = {}) {
+export function createPasswords({ parallel = PARALLEL, maxWaiting = MAX_WAITING } = {}) {
   const inTurn = turnstile(parallel, maxWaiting)
 
   return {

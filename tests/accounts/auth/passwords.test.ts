@@ -19,7 +19,7 @@ describe('a password', () => {
   })
 
   test('waits its turn, and is turned away when too many wait', async () => {
-    const narrow = createPasswords({ parallel: 1, mostWaiting: 2 })
+    const narrow = createPasswords({ parallel: 1, maxWaiting: 2 })
     const tries = Array.from({ length: 5 }, () => narrow.verify('x', null).catch((error: Error) => error))
     const answers = await Promise.all(tries)
     const turnedAway = answers.filter((answer) => answer !== false)
