@@ -146,7 +146,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   async function enlarge(tx: Tx, owner: OwnerScope, amount: number) {
     const known = openOf(owner)
     const more = known && known.free >= amount ? 0 : CALLS * amount
-    if (!(await claimAmple(tx, { id: owner, amount: more, least: AMPLE * amount }))) return null
+    if (!(await claimAmple(tx, { id: owner, amount: more, min: AMPLE * amount }))) return null
     if (known) {
       if (await growHold(tx, { ref: known.ref, more })) return { escrow: known, more }
       // Another process considered this one dead and released the hold.

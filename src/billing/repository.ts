@@ -20,13 +20,13 @@ const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
     .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.amount}`))
 })
 
-/** Holds an amount if at least `least` is available. */
-export const claimAmple = counted<{ id: OwnerScope; amount: number; least: number }>()((tx, p) => {
+/** Holds an amount if at least `min` is available. */
+export const claimAmple = counted<{ id: OwnerScope; amount: number; min: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .update(t)
     .set({ held: sql`${t.held} + ${p.amount}` })
-    .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.least}`))
+    .where(and(eq(t.id, p.id), sql`${t.balance} - ${t.held} >= ${p.min}`))
 })
 
 /** Locks wallets in the order of their ids. All transactions use this order, so they cannot deadlock. */
