@@ -284,8 +284,8 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
-    const said = heard && answerIn(heard.text)
-    if (said) waiting.get(String(heard.ask))?.({ ...said, node: String(heard.node) })
+    const outcome = heard && answerIn(heard.text)
+    if (outcome) waiting.get(String(heard.ask))?.({ ...said, node: String(heard.node) })
   })
 
   return { ask, count }
