@@ -285,7 +285,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   })
   live.hear(ANSWER, node, (heard) => {
     const outcome = heard && answerIn(heard.text)
-    if (outcome) waiting.get(String(heard.ask))?.({ ...said, node: String(heard.node) })
+    if (outcome) waiting.get(String(heard.ask))?.({ ...outcome, node: String(heard.node) })
   })
 
   return { ask, count }
