@@ -394,7 +394,7 @@ function whyShut({ origin }: Input<unknown>, { target }: Candidate): string {
 /** The error for the caller. If all breakers are open, it has the time until the first one admits a call. */
 function noneAnswered({ mode, candidates, origin }: Input<unknown>, last: EngineFailure | null): AppError {
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
-  const requested = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
-  const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(requested ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
+  const retryAfterS = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
+  const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(retryAfterS ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
   return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

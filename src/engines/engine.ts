@@ -359,10 +359,10 @@ export class EngineFailure extends Error {
  * 6).
  */
 export function imagePrompt({ prompt, changes, style, aspectRatio }: Omit<ImageRequest, 'model'>): string {
-  const messages = [prompt, ...changes.map((change) => `Change: ${change}`)]
-  if (style) messages.push(`Style: ${style}`)
-  if (aspectRatio) messages.push(`Aspect ratio: ${aspectRatio}`)
-  return messages.length === 1 ? prompt : messages.map(asSentence).join(' ')
+  const sentences = [prompt, ...changes.map((change) => `Change: ${change}`)]
+  if (style) sentences.push(`Style: ${style}`)
+  if (aspectRatio) sentences.push(`Aspect ratio: ${aspectRatio}`)
+  return sentences.length === 1 ? prompt : sentences.map(asSentence).join(' ')
 }
 
 /** The prompt for an upstream that gets the picture itself: only the last change. */

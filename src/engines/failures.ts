@@ -168,8 +168,8 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
   const members = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
   const stated = [members.status, members.code, members.status_code, members.http_code].map(Number)
   const status = stated.find((one) => Number.isInteger(one) && one >= 400 && one < 600)
-  const message = body.slice(0, MAX_WORDS)
-  const meant = status ?? STATUS_OF_WORDS.find(([words]) => words.test(message))?.[1] ?? 500
+  const beginning = body.slice(0, MAX_WORDS)
+  const meant = status ?? STATUS_OF_WORDS.find(([words]) => words.test(beginning))?.[1] ?? 500
   return failureOfStatus(meant, headers, now, body)
 }
 

@@ -68,8 +68,11 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
       { code, words }: { code: string; words: string },
       { stealth, requestId }: Origin,
     ) {
-      const message = stealth ? {} : { upstream_said: words }
-      deps.log.warn({ request_id: requestId, target, video: id, code, ...message }, 'the upstream created no video')
+      const upstreamWords = stealth ? {} : { upstream_said: words }
+      deps.log.warn(
+        { request_id: requestId, target, video: id, code, ...upstreamWords },
+        'the upstream created no video',
+      )
     },
   }
 

@@ -100,8 +100,8 @@ export function createProbes(
       if (better !== null) throw new EngineFailure('config', sayFit(better))
       presence.back()
       for (const target of own) {
-        const message = listed.find(({ id }) => id === target.model)
-        if (message) target.notify(message)
+        const stated = listed.find(({ id }) => id === target.model)
+        if (stated) target.notify(stated)
       }
       const unlisted = listed.length
         ? about.models.filter((model) => !listed.some(({ id }) => id === model || id.startsWith(`${model}:`)))

@@ -55,7 +55,7 @@ export type Target = {
   /** Names of the parameters that it supports. */
   parameters: readonly Parameter[]
   /** Takes the abilities that the upstream states. The operator's settings override them. */
-  notify(message: Abilities): void
+  notify(stated: Abilities): void
   /** Slots for concurrent calls at its upstream; null if there is no limit. */
   slots: ConcurrencySlots | null
   /** Whether it costs the operator nothing, so that the tenant is not charged. */
@@ -85,7 +85,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     if (known) return known
     const upstream = config.upstreams.get(name)!
     const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
-    const { breaker, fault, said: message } = part.model(model)
+    const { breaker, fault, said: stated } = part.model(model)
     const given = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
     const url = URL.parse(given)
     const target: Target = {
@@ -93,7 +93,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
       address: !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
       window: upstream.contextWindow ?? (makes === 'embedding' ? VECTOR_WINDOW : DEFAULT_WINDOW),
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
-      ...abilitiesOf(upstream, message),
+      ...abilitiesOf(upstream, stated),
       parameters: parametersOf(upstream.kind, upstream.parameters),
       free: false,
     }
@@ -113,7 +113,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
 }
 
 function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
-  const { breaker, fault, said: message } = model('builtin')
+  const { breaker, fault, said: stated } = model('builtin')
   return {
     ...{ driver, fit: null, presence, breaker, fault },
     id: 'builtin:builtin',
@@ -124,7 +124,7 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
     address: 'built-in',
     window: BUILTIN_WINDOW,
     maxOutputTokens: DEFAULT_MAX_OUTPUT,
-    ...abilitiesOf({}, message),
+    ...abilitiesOf({}, stated),
     parameters: parametersOf('builtin'),
     slots: null,
     free: true,
@@ -133,12 +133,12 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
 
 function abilitiesOf(
   { vision, tools, json, files = false, audio = false }: Abilities,
-  message: Abilities,
+  stated: Abilities,
 ): Pick<Target, 'can' | 'notify'> {
   const can = {
-    vision: vision ?? message.vision,
-    tools: tools ?? message.tools,
-    json: json ?? message.json,
+    vision: vision ?? stated.vision,
+    tools: tools ?? stated.tools,
+    json: json ?? stated.json,
     ...{ files, audio },
   }
   return {
@@ -147,7 +147,7 @@ function abilitiesOf(
       can.vision = vision ?? found.vision
       can.tools = tools ?? found.tools
       can.json = json ?? found.json
-      Object.assign(message, found)
+      Object.assign(stated, found)
     },
   }
 }

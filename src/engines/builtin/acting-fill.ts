@@ -55,11 +55,11 @@ export function fillArguments(tool: EngineTool, clause: Clause, found?: string):
   const filled = fillObject(root, root, clause, claims, 0)
   const left = leftOver(root, filled)
   if (left) {
-    const messages = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name)), ...wordsOfName(left)]
+    const nameWords = [...wordsOfName(tool.name), ...tellingWords(wordsOfName(tool.name)), ...wordsOfName(left)]
     const property = resolve(properties(root)[left]!, root)
     const rest =
       found?.slice(0, typeof property.maxLength === 'number' ? property.maxLength : MAX_HANDED_ON) ??
-      restOf(clause, messages, claims.taken)
+      restOf(clause, nameWords, claims.taken)
     if (rest && fitsLength(rest, property)) {
       filled.args[left] = rest
       filled.missing = filled.missing.filter((name) => name !== left)
@@ -198,12 +198,12 @@ function findString(name: string, schema: JsonSchema, clause: Clause, claims: Cl
 
 /** A day as `2026-03-05`, with a time where the schema wants one. */
 function findDate({ format }: JsonSchema, { text, now, entities }: Clause): Found | null {
-  const message = entities('dates')[0] ?? NEAR.exec(text)?.[0]
+  const date = entities('dates')[0] ?? NEAR.exec(text)?.[0]
   const exact = /\b\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})/.exec(text)?.[0]
   if (exact && format !== 'date') return { value: exact, from: exact }
-  const at = readDate(message, now)
-  if (message === undefined || at === null) return null
-  return { value: format === 'date-time' ? `${utcDay(at)}T00:00:00Z` : utcDay(at), from: message }
+  const at = readDate(date, now)
+  if (date === undefined || at === null) return null
+  return { value: format === 'date-time' ? `${utcDay(at)}T00:00:00Z` : utcDay(at), from: date }
 }
 
 /** A number with the label of the property or beside its name, such as `limit 5` or `top 5`. */
@@ -223,8 +223,8 @@ function findNumber(name: string, schema: JsonSchema, clause: Clause): Found | n
 /** The next number that no property has used, in digits or in words. */
 function nextNumber(schema: JsonSchema, { entities, text }: Clause, claims: Claims): Found | null {
   const spelled = text.match(/[\p{L}-]+/gu)?.filter((word) => readNumber(word) !== null) ?? []
-  const message = next(entities('numbers'), claims) ?? next(spelled, claims)
-  return message === undefined ? null : numberFrom(message, schema)
+  const number = next(entities('numbers'), claims) ?? next(spelled, claims)
+  return number === undefined ? null : numberFrom(number, schema)
 }
 
 function numberFrom(text: string, { type, minimum, maximum }: JsonSchema): Found | null {
@@ -246,10 +246,10 @@ function findBoolean(name: string, { facts, text, words }: Clause): Found | null
 
 /** The first value of the enum that occurs in the text. */
 function findEnum(values: readonly unknown[], { text }: Clause): Found | null {
-  const message = text.toLowerCase()
+  const lowercase = text.toLowerCase()
   const value = values.find((one) => {
     const word = String(one).toLowerCase().replaceAll('_', ' ')
-    return new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}(?![\\p{L}\\p{N}])`, 'u').test(message)
+    return new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}(?![\\p{L}\\p{N}])`, 'u').test(lowercase)
   })
   return value === undefined ? null : { value, from: String(value) }
 }

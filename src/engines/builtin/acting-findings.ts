@@ -31,20 +31,20 @@ export const isResult = ({ text }: Finding): boolean =>
 function quote({ name, text }: Finding, { prompt }: Question): string {
   if (FAILED.test(text)) return `${name} did not succeed: ${text.replace(FAILED, '')}`
   if (ACKNOWLEDGED.test(text)) return `${name} was called; what comes of it is for your application to say.`
-  const message = readable(text)
-  if (message.trim() === '') return `${name} found nothing.`
-  if (message.length <= MAX_QUOTED_CHARS)
-    return message.includes('\n') ? `From ${name}:\n${message}` : `From ${name}: "${message}"`
-  return `From ${name}:\n${bestOf(message, prompt)}`
+  const quotable = readable(text)
+  if (quotable.trim() === '') return `${name} found nothing.`
+  if (quotable.length <= MAX_QUOTED_CHARS)
+    return quotable.includes('\n') ? `From ${name}:\n${quotable}` : `From ${name}: "${quotable}"`
+  return `From ${name}:\n${bestOf(quotable, prompt)}`
 }
 
 /** The sentences of a long text with the most words of the question, in their order. */
 function bestOf(text: string, prompt: string): string {
-  const request = new Set(contentWords(prompt))
+  const promptWords = new Set(contentWords(prompt))
   const scored = sentencesOf(text.slice(0, 100_000)).map((sentence, at) => ({
     sentence,
     at,
-    hits: new Set(contentWords(sentence).filter((word) => request.has(word))).size,
+    hits: new Set(contentWords(sentence).filter((word) => promptWords.has(word))).size,
   }))
   return scored
     .sort((a, b) => b.hits - a.hits || a.at - b.at)

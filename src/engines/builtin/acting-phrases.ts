@@ -33,8 +33,8 @@ export function phraseFor(last: string, { text }: Pick<Clause, 'text'>): string 
 /** `with city Paris`, `the city set to Paris`: a capitalised name right behind the name of its property. */
 export const nameBehind = (words: readonly string[], { text }: Pick<Clause, 'text'>): string | null => {
   const own = words.map((word) => RegExp.escape(word)).join('[ _-]')
-  const message = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
-  return message ? tidy(message) : null
+  const name = new RegExp(`\\b${own}\\s+(?:(?:set\\s+)?to\\s+|of\\s+|is\\s+|as\\s+)?(${NAME})`, 'u').exec(text)?.[1]
+  return name ? tidy(name) : null
 }
 
 /** `in Paris and Rome`, `in Oslo, Bergen and Tromsø`: two or more places; empty for a single one. */

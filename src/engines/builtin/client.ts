@@ -98,10 +98,14 @@ const ENOUGH = 0.6
 const retrieve: Skill = (question) => {
   // The last sentence that asks; empty when none does.
   const query = sentencesOf(question.prompt).findLast((sentence) => sentence.endsWith('?'))
-  const requested = query ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
-  const words = [...new Set(contentWords(requested.replace(/^.*\bquestion\s*:/i, '')))]
+  const questionText = query ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
+  const words = [...new Set(contentWords(questionText.replace(/^.*\bquestion\s*:/i, '')))]
   if (words.length === 0) return null
-  for (const passages of [fromMaterial(question, requested), fromConversation(question), fromInstructions(question)]) {
+  for (const passages of [
+    fromMaterial(question, questionText),
+    fromConversation(question),
+    fromInstructions(question),
+  ]) {
     const quotes = bestQuotes(words, passages)
     if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
   }

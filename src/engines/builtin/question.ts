@@ -45,7 +45,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const whole = bare(turns[last]?.text ?? '')
   const prompt = whole.slice(0, MAX_READ_CHARS)
-  const requested = request.messages.findLast(({ role }) => role === 'user')
+  const lastMessage = request.messages.findLast(({ role }) => role === 'user')
   return {
     mode: request.mode,
     forVisitors: request.forVisitors ?? false,
@@ -57,7 +57,7 @@ export function readQuestion(request: EngineRequest, now: number): Question {
       .map(textOf)
       .join('\n\n'),
     history: turns.slice(0, Math.max(last, 0)),
-    images: typeof requested?.content === 'object' ? requested.content.filter((part) => part.type === 'image') : [],
+    images: typeof lastMessage?.content === 'object' ? lastMessage.content.filter((part) => part.type === 'image') : [],
     json: request.json === true ? true : (request.json?.schema ?? null),
     tools: request.tools ?? [],
     choice: request.toolChoice ?? 'auto',
@@ -79,9 +79,9 @@ function bare(text: string): string {
 }
 
 function findingsIn(messages: readonly Message[]): Finding[] {
-  const requested = messages.findLastIndex(({ role }) => role === 'user')
+  const last = messages.findLastIndex(({ role }) => role === 'user')
   return messages
-    .slice(requested + 1)
+    .slice(last + 1)
     .flatMap((message) =>
       message.role === 'tool'
         ? [{ name: message.toolName, text: unfenced(message.content).slice(0, MAX_READ_CHARS) }]

@@ -179,8 +179,8 @@ function statedFlag(name: string, { facts }: Source): boolean | undefined {
 function fillString(schema: JsonSchema, name: string, { text, facts, prose, now }: Source): string | undefined {
   const kind = kindOf(name, schema)
   const formed = kind ? findEntities(kind, text)[0] : undefined
-  const message = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
-  const found = message ?? (kind ? undefined : prose.words(name))
+  const stated = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
+  const found = stated ?? (kind ? undefined : prose.words(name))
   const max = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
   return found && inFormat(found, schema, now).slice(0, max)
 }
@@ -352,14 +352,14 @@ function numberFor(name: string, text: string): number | undefined {
     `(?<![\\p{L}\\d.,])(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)\\s{1,3}(?:\\p{L}{1,20}\\s{1,3}){0,2}${counted}s?(?!\\p{L})|(?<!\\p{L})${counted}s?\\s{0,3}(?:of|is|=|:|to)?\\s{0,3}(-?\\d[\\d,]{0,20}(?:\\.\\d+)?)`,
     'iu',
   ).exec(text)
-  const message = byName?.[1] ?? byName?.[2]
-  return message === undefined ? undefined : (readNumber(message) ?? undefined)
+  const digits = byName?.[1] ?? byName?.[2]
+  return digits === undefined ? undefined : (readNumber(digits) ?? undefined)
 }
 
 function ageIn(text: string): number | undefined {
   const [, ...digits] = AGE.exec(text) ?? []
-  const message = digits.find(Boolean)
-  if (message !== undefined) return Number(message)
+  const age = digits.find(Boolean)
+  if (age !== undefined) return Number(age)
   const spelled = [...text.matchAll(SPELLED_AGE)].map(([, word]) => readNumber(word!)).find((age) => age !== null)
   return spelled ?? undefined
 }
@@ -367,14 +367,14 @@ function ageIn(text: string): number | undefined {
 function flagFor(name: string, text: string): boolean | undefined {
   const words = wordsOfName(name).filter((word) => !/^(?:is|has|include|with|enable|use|should|are|was)$/.test(word))
   if (!words.length) return undefined
-  const message = words.map((word) => RegExp.escape(word)).join('\\s+')
-  if (!new RegExp(`(?<![\\p{L}-])${message}(?!\\p{L})`, 'iu').test(text)) return undefined
+  const phrase = words.map((word) => RegExp.escape(word)).join('\\s+')
+  if (!new RegExp(`(?<![\\p{L}-])${phrase}(?!\\p{L})`, 'iu').test(text)) return undefined
   const before = new RegExp(
-    `(?:\\b(?:no|not|never|without|neither)|n['’]t)\\b[^.,;\\n]{0,30}(?<!\\p{L})${message}`,
+    `(?:\\b(?:no|not|never|without|neither)|n['’]t)\\b[^.,;\\n]{0,30}(?<!\\p{L})${phrase}`,
     'iu',
   )
   const after = new RegExp(
-    `${message}[^.,;\\n]{0,30}\\s(?:is|are|was|were)\\s+(?:not|off|false|disabled|missing|unavailable)\\b`,
+    `${phrase}[^.,;\\n]{0,30}\\s(?:is|are|was|were)\\s+(?:not|off|false|disabled|missing|unavailable)\\b`,
     'iu',
   )
   return !before.test(text) && !after.test(text)

@@ -12,8 +12,8 @@ export const summarise: Skill = ({ task, material }) => {
   if (!REQUEST.test(task) || !material) return null
   const sentences = sentencesOf(material)
   if (sentences.length <= SHORT) return `The text is already short: ${sentences.join(' ')}`
-  const requests = /\b(\w+)\s+(?:bullet\s+)?(?:sentences?|points?|lines?|bullets?)\b/i.exec(task)
-  const count = requests ? readNumber(requests[1]!) : null
+  const match = /\b(\w+)\s+(?:bullet\s+)?(?:sentences?|points?|lines?|bullets?)\b/i.exec(task)
+  const count = match ? readNumber(match[1]!) : null
   const chosen = centralSentences(sentences, Math.min(Math.max(count ?? DEFAULT_SENTENCES, 1), sentences.length))
   return `The most central sentences of your text, quoted:\n\n${chosen.map((sentence) => `- ${sentence}`).join('\n')}`
 }

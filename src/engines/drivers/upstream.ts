@@ -196,8 +196,8 @@ function factsOf(entry: Record<string, unknown>): ModelFacts[] {
 
 /** Reads `true`, `{"supported": true}` and their opposites. Undefined for anything else. */
 function statedOf(value: unknown): boolean | undefined {
-  const message = isRecord(value) ? value.supported : value
-  return typeof message === 'boolean' ? message : undefined
+  const supported = isRecord(value) ? value.supported : value
+  return typeof supported === 'boolean' ? supported : undefined
 }
 
 /** A user message with each file in place of its text. Text that was changed since stays as text. */
