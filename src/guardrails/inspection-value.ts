@@ -185,9 +185,9 @@ const inspectAll =
 function isUnreported(text: string, plain: string, found: Finding | null, forms: readonly Form[]) {
   const known = new Set(found?.matches.map(({ start, end }) => plain.slice(start, end)))
   return ({ start, end }: Match): boolean => {
-    const message = text.slice(start, end)
+    const matched = text.slice(start, end)
     const form = forms[text.slice(plain.length, start).split(BEFORE_FORM).length - 2]
-    return !form?.source.includes(message) || (!known.has(message) && plain.includes(message))
+    return !form?.source.includes(matched) || (!known.has(matched) && plain.includes(matched))
   }
 }
 

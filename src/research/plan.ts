@@ -40,8 +40,8 @@ export function planFor(prompt: string, depth: Depth): Plan {
   const words = prompt.slice(0, MAX_READ)
   const text = tidy(words.replace(ADDRESS, ' ').replace(ARTIFACT, ' '))
   const items = [...words.matchAll(ITEM)].map(([, item]) => tidy(item!.replace(ADDRESS, ' ')))
-  const requests = sentencesOf(text).filter((sentence) => sentence.endsWith('?'))
-  const aspects = distinct(items.length > 1 ? items : requests.length > 1 ? requests : partsOf(text)).slice(
+  const questions = sentencesOf(text).filter((sentence) => sentence.endsWith('?'))
+  const aspects = distinct(items.length > 1 ? items : questions.length > 1 ? questions : partsOf(text)).slice(
     0,
     MAX_ASPECTS,
   )

@@ -83,8 +83,8 @@ export function instructionsFor(
 export function readOpinion(answer: string): Opinion | null {
   const json = /\{[^{}]*\}/.exec(answer.slice(0, MAX_ANSWER_CHARS))?.[0]
   if (!json) return null
-  const message = parsed(json)
-  const { mode, confidence } = message
+  const opinion = parsed(json)
+  const { mode, confidence } = opinion
   if (!isTextMode(mode) || typeof confidence !== 'number') return null
   return confidence >= 0 && confidence <= 1 ? { mode, confidence } : null
 }

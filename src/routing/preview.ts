@@ -120,8 +120,8 @@ export function createRoutingPreview({
       ...examples.map(({ prompt }): StoredPrompt => ({ type: 'example', id: null, text: prompt })),
     ]
     const more = limit - found.length
-    const messages = more > 0 ? await promptsOf(store.read, owner, range, more) : []
-    return [...found, ...messages.map((one) => ({ type: 'conversation' as const, ...one }))].slice(0, limit)
+    const prompts = more > 0 ? await promptsOf(store.read, owner, range, more) : []
+    return [...found, ...prompts.map((one) => ({ type: 'conversation' as const, ...one }))].slice(0, limit)
   }
 
   /**

@@ -61,8 +61,8 @@ function patternIn(answer: string): string | null {
   const end = answer.lastIndexOf('}')
   if (start < 0 || end < start || end - start > MAX_ANSWER_CHARS) return null
   try {
-    const message = JSON.parse(answer.slice(start, end + 1)) as { pattern?: unknown }
-    return typeof message.pattern === 'string' ? message.pattern : null
+    const suggestion = JSON.parse(answer.slice(start, end + 1)) as { pattern?: unknown }
+    return typeof suggestion.pattern === 'string' ? suggestion.pattern : null
   } catch {
     return null
   }

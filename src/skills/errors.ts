@@ -12,8 +12,8 @@ export const notInstalled = defineError('missing', 'not_found', () => 'No instal
 
 const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review) => {
   const failed = Object.entries(checks).filter(([, result]) => result.startsWith('fail: '))
-  const notices = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
-  return `The manifest did not pass its review. ${notices.join(' ')}`
+  const failures = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
+  return `The manifest did not pass its review. ${failures.join(' ')}`
 })
 /** Refusal by review; the response body carries the review next to the error (docs/api.md 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>

@@ -65,19 +65,19 @@ export function createServers({ outbound }: { outbound: Outbound }) {
   /** Queries all servers at once. An unreachable server causes a warning and does not end the run. */
   async function bring(servers: readonly McpServer[], around: Circumstances): Promise<Brought> {
     const shared = { ...around, budget: newListBudget(), allowance: newAllowance() }
-    const requests = await Promise.all(servers.map((server) => ofServer(server, shared)))
+    const brought = await Promise.all(servers.map((server) => ofServer(server, shared)))
     const taken = new Set(around.taken)
     const tools: Tool[] = []
     let over = 0
-    const warnings = requests.flatMap(({ warnings: own }) => own)
-    for (const tool of requests.flatMap(({ tools: own }) => own)) {
+    const warnings = brought.flatMap(({ warnings: own }) => own)
+    for (const tool of brought.flatMap(({ tools: own }) => own)) {
       if (taken.has(tool.name)) warnings.push(`The tool ${tool.name} was left out: its name is taken.`)
       else if (taken.size < MAX_TOOLS) tools.push(withApproval(tool, around.allowed))
       else over++
       if (!over) taken.add(tool.name)
     }
     if (over) warnings.push(`A request has at most ${MAX_TOOLS} tools: ${over} of the MCP servers were left out.`)
-    return { tools, warnings, unreachable: requests.reduce((sum, { unreachable }) => sum + unreachable, 0) }
+    return { tools, warnings, unreachable: brought.reduce((sum, { unreachable }) => sum + unreachable, 0) }
   }
 
   async function ofServer(server: McpServer, shared: Shared): Promise<Brought> {
@@ -112,12 +112,12 @@ export function createServers({ outbound }: { outbound: Outbound }) {
     if (problemsOf(offered.inputSchema, 'inputSchema', allowance).length) {
       return `The tool ${shown} of "${server.server_label}" was left out: its schema cannot be used.`
     }
-    const message = offered.description.slice(0, MAX_READ)
-    if (scanForInjection(message).some(({ severity }) => severity === 'block')) {
+    const offeredText = offered.description.slice(0, MAX_READ)
+    if (scanForInjection(offeredText).some(({ severity }) => severity === 'block')) {
       return `The tool ${shown} of "${server.server_label}" was left out: its description contains instructions to the engine.`
     }
     const text = {
-      description: shorten(clean(message), MAX_DESCRIPTION),
+      description: shorten(clean(offeredText), MAX_DESCRIPTION),
       inputSchema: offered.inputSchema,
     }
     const checked = guard?.hasRules('tool_result')

@@ -255,15 +255,15 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
     if (input_schema) details.push(...problemsOf(input_schema, `${path}.input_schema`, allowance))
   }
   // Paths contain names from the caller's schema, so control characters are removed and paths are shortened.
-  const notices = details
+  const problems = details
     .slice(0, MAX_PROBLEMS)
     .map(({ path, message }) => ({ path: shorten(clean(path), MAX_PATH_CHARS), message }))
-  const [first] = notices
+  const [first] = problems
   if (!first) return
-  const more = notices.length > 1 ? ` (and ${notices.length - 1} more)` : ''
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
   throw new AppError('invalid', 'validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
     param: first.path,
-    details: notices,
+    details: problems,
   })
 }
 

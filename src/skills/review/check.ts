@@ -37,10 +37,10 @@ const SHOWN = 3
 /** The result of a check: `pass`, `warn: …` or `fail: …`. Omits warnings when there are failures (docs/api.md 8.2). */
 export function resultOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ severity }) => severity === 'fail')
-  const notices = failed.length ? failed : findings
-  if (!notices.length) return 'pass'
-  const more = notices.length > SHOWN ? ` ${notices.length - SHOWN} more.` : ''
-  const sentences = notices
+  const shown = failed.length ? failed : findings
+  if (!shown.length) return 'pass'
+  const more = shown.length > SHOWN ? ` ${shown.length - SHOWN} more.` : ''
+  const sentences = shown
     .slice(0, SHOWN)
     .map(({ message, line }) => (line === null ? message : `Line ${line}: ${message}`))
   return `${failed.length ? 'fail' : 'warn'}: ${sentences.join(' ')}${more}`

@@ -176,13 +176,13 @@ function doubtsAbout(path: string, { text, linesBefore }: Piece): Finding[] {
         })
       : []),
   ]
-  const notices = found.map(({ about, at }): Finding => {
+  const warnings = found.map(({ about, at }): Finding => {
     const start = places[at] ?? 0
     const line = linesBefore + text.slice(0, start).split('\n').length
     const excerpt = text.slice(start, start + 100)
     return { severity: 'warn', path, line, message: `"${path}" ${about}: "${quoted(excerpt)}".`, excerpt }
   })
-  const doubts = [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...notices]
+  const doubts = [...suspect.map(([, about]) => warn(path, `"${path}" ${about}.`)), ...warnings]
   if (doubts.length || !FOLLOWED.has(path)) return doubts
   return [
     ...guessed(path, 'may be an attempt to command the engine', attackChance(text), UNSURE.attack),

@@ -102,9 +102,9 @@ export function settle(
     if (!skill) throw submissionNotFound()
     assertMeaning(decision, row, skill)
     const { from, to } = MOVES[decision]
-    const notice = reason ?? (decision === 'reinstate' ? null : row.reason)
+    const newReason = reason ?? (decision === 'reinstate' ? null : row.reason)
     const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
-    const settled = await moved(deps, tx, row, from, { status: to, reason: notice, reason_code }, DONE[decision])
+    const settled = await moved(deps, tx, row, from, { status: to, reason: newReason, reason_code }, DONE[decision])
     await effect(deps, tx, decision, settled, skill)
     await tellSubmission(deps, tx, call, settled, NEWS[decision])
     tx.afterCommit(() => deps.changed(null))

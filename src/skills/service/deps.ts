@@ -86,6 +86,6 @@ export async function recordSkill(
   scope?: OwnerScope | 'server',
 ): Promise<void> {
   const input = { ...rest, metadata: { slug, ...metadata } }
-  const notice = { ...(output ? { output } : {}), ...(scope ? { scope } : {}) }
-  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...notice })
+  const optional = { ...(output ? { output } : {}), ...(scope ? { scope } : {}) }
+  await audit.record(tx, call, { action, entityType: 'skill', entityId: id, input, ...optional })
 }

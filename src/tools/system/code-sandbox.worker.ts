@@ -101,9 +101,9 @@ function createToJson(context: QuickJSContext, scope: Scope) {
   )
   return (handle: QuickJSHandle): string | null => {
     const result = context.callFunction(made, context.undefined, handle)
-    const message = scope.manage(result.error ?? result.value)
+    const written = scope.manage(result.error ?? result.value)
     if (result.error) return UNWRITABLE
-    const json: unknown = context.dump(message)
+    const json: unknown = context.dump(written)
     return typeof json === 'string' ? json : null
   }
 }
