@@ -126,7 +126,7 @@ async function finish(
       const result = performed.draft
         ? { artifact: await keepPicture(deps, tx, call, session, performed) }
         : { ...(performed.result as object), ...(downloads.length ? { downloads } : {}) }
-      const deed = { actor: by, tool, target: performed.target, ok, url, ...notify(tool, args, performed, ran) }
+      const deed = { actor: by, tool, target: performed.target, ok, url, ...recordOf(tool, args, performed, ran) }
       if (stored) await keepAction(deps, tx, session, session.lastActive, deed, frame)
       await deps.audit.record(tx, call, {
         action: 'browser.action',
@@ -172,7 +172,7 @@ function stepping(session: OpenSession, tool: BrowserTool | null): void {
 }
 
 /** The input and result to record. Text typed into a password field appears in neither. */
-function notify(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
+function recordOf(tool: BrowserTool, args: Arguments, { result, secret }: Performed, { message, downloads }: Ran) {
   const input = tool === 'browser_navigate' ? String(args.url) : String(args.instruction ?? '')
   if (secret) return { input: '[typed into a password field]', result: 'done' }
   const names = downloads.map(({ filename }) => filename)
@@ -230,17 +230,17 @@ async function keepDownloads(
   { owner }: OpenSession,
   taken: readonly Taken[],
 ) {
-  const notices = []
+  const kept = []
   for (const { filename, url, size, draft, problem } of taken) {
     const about = { filename, url, size_bytes: size }
     try {
       const made = { type: 'file' as const, filename, ...MADE, requestId }
-      notices.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
+      kept.push({ ...about, artifact: draft && (await files.add(tx, owner, draft, made)), problem })
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'conflict') throw error
       tx.afterCommit(() => void files.discard(draft!).catch(() => undefined))
-      notices.push({ ...about, artifact: null, problem: error.message })
+      kept.push({ ...about, artifact: null, problem: error.message })
     }
   }
-  return notices
+  return kept
 }

@@ -246,9 +246,9 @@ function isFull(data: unknown): boolean {
 
 /** True if a label or the words of an element mean a member of this name. */
 function names(label: string, key: string): boolean {
-  const message = new Set(words(label).map(singular))
+  const labelWords = new Set(words(label).map(singular))
   const wanted = words(key)
-  return wanted.length > 0 && wanted.every((word) => [...kin(word)].some((alike) => message.has(singular(alike))))
+  return wanted.length > 0 && wanted.every((word) => [...kin(word)].some((alike) => labelWords.has(singular(alike))))
 }
 
 /** Converts a text to the schema's type. Null if that is impossible. */

@@ -142,8 +142,8 @@ export function thinkerFor(
       .filter(({ role, disabled }) => ACTIVE.has(role) && !disabled)
       .slice(0, MAX_ELEMENTS)
     const facts = await session.live.facts(session.live.page())
-    const message = await ask(instruction, (text) => stepMessages(text, facts, elements), signal)
-    const planned: Planned = readPlan(message, new Set(elements.map(({ ref }) => ref)))
+    const answer = await ask(instruction, (text) => stepMessages(text, facts, elements), signal)
+    const planned: Planned = readPlan(answer, new Set(elements.map(({ ref }) => ref)))
     if ('cannot' in planned) throw new ToolFailure(`This cannot be done on this page: ${planned.cannot}`)
     return { steps: planned.steps }
   }
@@ -154,8 +154,8 @@ export function thinkerFor(
     schema: JsonSchema | undefined,
     signal: AbortSignal,
   ) {
-    const message = await ask(instruction, (text) => extractMessages(text, content, schema), signal)
-    const found = readJson(message) as { data?: unknown } | null
+    const answer = await ask(instruction, (text) => extractMessages(text, content, schema), signal)
+    const found = readJson(answer) as { data?: unknown } | null
     if (found?.data === undefined) return null
     if (schema && validatorOf(schema)(found.data as never)) return null
     return { data: found.data }

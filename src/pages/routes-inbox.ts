@@ -88,9 +88,9 @@ export function inboxRoutes({ transcript: inboxTranscript, entering, base, strea
 
     async function look(widgets: string[]): Promise<void> {
       const conversations = (await Promise.all(widgets.map((widget) => inboxTranscript.chats(call, widget)))).flat()
-      const notice = JSON.stringify(conversations)
-      if (notice !== queue) await write({ event: 'queue', data: { conversations } })
-      queue = notice
+      const text = JSON.stringify(conversations)
+      if (text !== queue) await write({ event: 'queue', data: { conversations } })
+      queue = text
       if (!id || !sessionId) return
       if (inboxTranscript.writes(sessionId)) await write({ event: 'typing', data: {} })
       const transcript = await inboxTranscript.chat(call, { id, sessionId }, after)

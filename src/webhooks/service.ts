@@ -314,10 +314,10 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
 
   /** Ignores deliveries that no longer wait, because their result was reported before. */
   async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<Ended[]> {
-    const notice = new Map(done.map((one) => [one.event_id as EventId, one]))
+    const reported = new Map(done.map((one) => [one.event_id as EventId, one]))
     const now = clock.now()
-    return (await outbox.some(tx, id, [...notice.keys()])).map((row) => {
-      const { http_status: httpStatus = null, duration_ms: durationMs = 0 } = notice.get(row.event_id)!
+    return (await outbox.some(tx, id, [...reported.keys()])).map((row) => {
+      const { http_status: httpStatus = null, duration_ms: durationMs = 0 } = reported.get(row.event_id)!
       const ok = httpStatus === null || (httpStatus >= 200 && httpStatus < 300)
       const message = ok ? null : `http_${Math.floor(httpStatus / 100)}xx`
       return { row, httpStatus, verdict: { ok, message, next: null, gone: false }, at: now, durationMs, sent: null }

@@ -51,14 +51,14 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
    */
   function follow(session: SessionRow, after: number | null, write: Write, signal: AbortSignal): Promise<void> {
     const over = Promise.withResolvers<void>()
-    let notice = after ?? session.message_count
+    let sentUpTo = after ?? session.message_count
     let state = ''
     let looking = false
     let again = false
     /** True if only messages were announced, so that the chat itself need not be read. */
     let onlyWords = false
     /** Number of the last announced message. */
-    let last = notice
+    let last = sentUpTo
     let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
     const unhear = live.hear(CHAT, session.id, heard)
@@ -149,15 +149,15 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     }
 
     async function tellMessages(): Promise<void> {
-      for (let known = recent.after(session.id, notice); known; known = recent.after(session.id, notice))
+      for (let known = recent.after(session.id, sentUpTo); known; known = recent.after(session.id, sentUpTo))
         await tell(known)
-      if (notice >= last) return
-      for (const message of await rows.messages(store.read, session.id, notice)) await tell(message)
-      last = notice
+      if (sentUpTo >= last) return
+      for (const message of await rows.messages(store.read, session.id, sentUpTo)) await tell(message)
+      last = sentUpTo
     }
 
     async function tell(message: MessageRow): Promise<void> {
-      notice = message.seq
+      sentUpTo = message.seq
       watcher.seen = Math.max(watcher.seen, message.created_at)
       await write({ event: 'message', id: message.seq, data: presentMessage(message) })
     }

@@ -324,12 +324,12 @@ export const sessionRepository = {
  * characters. E-mail addresses, ids and machine accounts are not valid, so they never reach a visitor's page.
  */
 export function publicName(...names: readonly (string | null | undefined)[]): string {
-  const notices = names.map((name) =>
+  const candidates = names.map((name) =>
     clean(storable(name ?? ''))
       .replace(/\s+/g, ' ')
       .trim(),
   )
-  return notices.find((name) => SHOWS.test(name) && !name.includes(ADDRESS) && !UUID.test(name)) ?? SOMEBODY
+  return candidates.find((name) => SHOWS.test(name) && !name.includes(ADDRESS) && !UUID.test(name)) ?? SOMEBODY
 }
 
 /** Id of the person who has a chat. Owners can read it, so for the server's own operators it is only a hash. */

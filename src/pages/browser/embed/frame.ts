@@ -27,12 +27,12 @@ export function createFrame({ id, base, options, emit }: Options) {
   const { previewToken, container, open: openAtOnce, lang, colorScheme } = options
   const address = new URL(`embed/widget/${id}`, base)
   if (previewToken) address.searchParams.set('preview', previewToken)
-  const notice = new URLSearchParams({ origin: location.origin, page: location.href.slice(0, 2_000) })
-  if (lang) notice.set('lang', lang)
-  if (colorScheme) notice.set('scheme', colorScheme)
-  if (container) notice.set('inline', '1')
-  if (matchMedia(NARROW).matches) notice.set('narrow', '1')
-  address.hash = notice.toString()
+  const parameters = new URLSearchParams({ origin: location.origin, page: location.href.slice(0, 2_000) })
+  if (lang) parameters.set('lang', lang)
+  if (colorScheme) parameters.set('scheme', colorScheme)
+  if (container) parameters.set('inline', '1')
+  if (matchMedia(NARROW).matches) parameters.set('narrow', '1')
+  address.hash = parameters.toString()
   iframe.src = address.href
   iframe.title = 'Chat'
   iframe.allow = 'clipboard-write'

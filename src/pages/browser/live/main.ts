@@ -27,7 +27,7 @@ let socket: WebSocket | null = null
 let version = 0
 let [mayControl, viewer, holder] = [false, '', null as string | null]
 let interactive = !readOnly
-let notice = ''
+let lastPlace = ''
 let first = true
 let drawn = false
 const known: Known = {
@@ -146,11 +146,11 @@ function take(state: State): void {
     `Live browser: ${state.title ?? ''}, ${URL.canParse(state.url ?? '') ? new URL(state.url!).host : ''}`,
   )
   const now = `${state.url}\n${state.title}`
-  if (state.url && now !== notice) {
+  if (state.url && now !== lastPlace) {
     sayPlace()
     post('navigated', { url: state.url, title: state.title, favicon_url: state.favicon_url ?? null })
   }
-  notice = now
+  lastPlace = now
   tabs.hidden = state.tabs.length < 2
   tabs.replaceChildren(
     ...(state.tabs.length > 1 ? state.tabs : []).map(({ id, title, url }) => {

@@ -33,7 +33,7 @@ function show(at: number): void {
   picture.hidden = action.frame_url === null
   if (action.frame_url) picture.src = action.frame_url
   picture.alt = `The page after step ${at + 1}: ${action.url}`
-  const messages = [
+  const facts = [
     `Step ${at + 1} of ${actions.length}`,
     action.at,
     action.by,
@@ -42,7 +42,7 @@ function show(at: number): void {
     action.ok ? 'done' : 'failed',
     action.url,
   ]
-  words.textContent = messages.filter(Boolean).join(' · ')
+  words.textContent = facts.filter(Boolean).join(' · ')
 }
 
 function stop(): void {

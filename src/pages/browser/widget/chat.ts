@@ -251,9 +251,9 @@ export function startChat(): void {
 
   /** Picks only the members of an identity from what a page sends. */
   function pick(who: unknown): Record<string, unknown> {
-    const message = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
-    const names = ['name', 'email', 'external_id', 'hash'].filter((name) => message[name] !== undefined)
-    return Object.fromEntries(names.map((name) => [name, message[name]]))
+    const identity = typeof who === 'object' && who !== null ? (who as Record<string, unknown>) : {}
+    const names = ['name', 'email', 'external_id', 'hash'].filter((name) => identity[name] !== undefined)
+    return Object.fromEntries(names.map((name) => [name, identity[name]]))
   }
 }
 
