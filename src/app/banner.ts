@@ -113,9 +113,9 @@ function enginesLines(engines: EngineService, upstreams: readonly UpstreamState[
     if (!builtin) return [['nothing answers (connect an engine with SVC_ENGINE_BASE_URL)', 'wrong']]
     return [[`built-in engine for all text modes: ${BUILTIN} (connect one with SVC_ENGINE_BASE_URL)`]]
   }
-  const requests = upstreams.filter(({ upstream }) => upstream !== 'builtin').map(spellUpstream)
+  const connected = upstreams.filter(({ upstream }) => upstream !== 'builtin').map(spellUpstream)
   const others: Line[] = builtin ? [[`built-in engine for the other text modes: ${BUILTIN}`]] : []
-  return [...requests, ...others]
+  return [...connected, ...others]
 }
 
 type Line = [string] | [string, 'wrong']

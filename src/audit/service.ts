@@ -207,7 +207,7 @@ function redacted(value: unknown): unknown {
 }
 
 function redactedMembers(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const label = LABELS.map((name) => members[name]).find((message) => typeof message === 'string')
+  const label = LABELS.map((name) => members[name]).find((value) => typeof value === 'string')
   const hidden = Object.entries(members).map(([name, value]) => {
     const called = name === 'value' && typeof label === 'string' ? label : name
     const shown = mustHide(name) ? REDACTED : name

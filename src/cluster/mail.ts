@@ -61,9 +61,9 @@ export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
     } catch (error) {
       // Only the reply code: the server's text may name other customers.
       const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
-      const message = responseCode ?? code
+      const replyCode = responseCode ?? code
       throw new MailFailure(
-        `The mail server did not take the message${message === undefined ? '' : ` (${String(message)})`}.`,
+        `The mail server did not take the message${replyCode === undefined ? '' : ` (${String(replyCode)})`}.`,
       )
     }
   }

@@ -78,7 +78,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
   const own: Minute[] = []
   const others = new Map<string, Minute[]>()
   let watchedUntil = 0
-  let notice = { second: 0, lines: 0 }
+  let sent = { second: 0, lines: 0 }
   live.hear(WATCH, '*', (heard) => {
     if (!heard || heard.id === node) return
     const isNew = clock.now() >= watchedUntil
@@ -146,11 +146,11 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
 
   function tell({ id, ...line }: RequestLine, minute: Minute, now: number): void {
     const second = Math.floor(now / 1_000)
-    if (notice.second !== second) {
-      notice = { second, lines: 0 }
+    if (sent.second !== second) {
+      sent = { second, lines: 0 }
       live.tell(MINUTE, node, packMinute(minute))
     }
-    if (notice.lines++ < MAX_LINES_SENT) live.tell(LINE, id, { ...line, node })
+    if (sent.lines++ < MAX_LINES_SENT) live.tell(LINE, id, { ...line, node })
   }
 
   function hearMinute(heard: Heard): void {

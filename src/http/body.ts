@@ -97,17 +97,17 @@ export function assertBodyHeaders(request: Request, { body, maxBytes, maxFiles }
   if (encoding && encoding !== 'identity')
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not supported.`)
   const type = headers.get('content-type') ?? ''
-  const notice = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
+  const problem = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
   if (body === 'form' || body === 'upload') {
     if (type.split(';')[0]!.trim().toLowerCase() === OTHER_TYPES[body]) return
-    throw unsupportedMediaType(notice, `Send ${OTHER_TYPES[body]}.`)
+    throw unsupportedMediaType(problem, `Send ${OTHER_TYPES[body]}.`)
   }
   if (/^application\/json\s*(;|$)/i.test(type)) {
     const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type)?.[1]
     if (charset === undefined || /^utf-?8$/i.test(charset)) return
     throw unsupportedMediaType(`The charset is "${charset.slice(0, 40)}", but only UTF-8 is supported.`)
   }
-  throw unsupportedMediaType(notice)
+  throw unsupportedMediaType(problem)
 }
 
 /** True if the headers announce a body. */

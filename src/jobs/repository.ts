@@ -328,8 +328,8 @@ export const jobRepository = {
     const t = tx.of(jobs)
     const further = sql`case when ${t.progress} < ${progress} then ${progress} else ${t.progress} end`
     const mine = and(eq(t.id, id), eq(t.fence, fencingToken), isNotNull(t.lease_until))
-    const notice = tx.update(t).set({ progress: further, stage }).where(mine)
-    return (await notice.returning({ id: t.id })).length === 1
+    const update = tx.update(t).set({ progress: further, stage }).where(mine)
+    return (await update.returning({ id: t.id })).length === 1
   },
 
   async remove(tx: Tx, id: JobId): Promise<void> {

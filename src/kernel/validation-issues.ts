@@ -118,10 +118,10 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
     return words.filter((some) => !some).length <= 1 && new Set(all).size === all.length
   })
   if (tag === undefined) return undefined
-  const message = (value as Record<string, unknown>)[tag]
-  const branch = found.find((one) => wordsOf(one, tag)?.includes(message)) ?? found.find((one) => !wordsOf(one, tag))
+  const tagged = (value as Record<string, unknown>)[tag]
+  const branch = found.find((one) => wordsOf(one, tag)?.includes(tagged)) ?? found.find((one) => !wordsOf(one, tag))
   if (branch) return { branch }
-  if (message === undefined) {
+  if (tagged === undefined) {
     return {
       issue: { path: '', keyword: 'required', message: 'lacks a member', params: { requiredProperties: [tag] } },
     }

@@ -81,12 +81,12 @@ export function createStream(deps: Deps) {
 
   async function follow(query: StreamQuery, write: Write, { over, caller }: Reading): Promise<void> {
     const names = namesOf(query)
-    const notice = new Map(names.map((name) => [name, createNotified(name)]))
+    const trackers = new Map(names.map((name) => [name, createNotified(name)]))
     let writtenAt = clock.monotonic()
     // A failed access check does not end the stream, because without a database nothing can be read anyway.
     while (!over.aborted && (await deps.isStill(caller).catch(() => true))) {
       for (const name of names) {
-        const event = await next(caller, name, { notify: notice.get(name)!, most: query.most })
+        const event = await next(caller, name, { notify: trackers.get(name)!, most: query.most })
         if (!event || over.aborted) continue
         writtenAt = clock.monotonic()
         await write(sseFrame({ event: event.type, data: event, id: event.seq }))

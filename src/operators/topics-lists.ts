@@ -120,9 +120,9 @@ export function deliveriesTopic({ store, names }: Deps) {
 
 export function takeoversTopic({ store, clock, names, writes }: Deps, call: By) {
   const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
-  const request = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
+  const words = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
-    const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), request()])
+    const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), words()])
     const rows = chats.map(
       async ({ cost_micro, created_at, since, changed_at, last_message_at, back_at, left_at, key_id, ...chat }) => ({
         ...chat,

@@ -327,9 +327,9 @@ function inPart(text: string, part: { start: number; end: number }): Match[] {
   for (const { 0: name, 1: password, index } of matchesOf(NAME, text.slice(part.start, part.end))) {
     LINK.lastIndex = part.start + index + name.length
     const link = LINK.exec(text)
-    const notice = password && notifiedBehind(text, part.start + index + name.length)
-    if (notice) found.push(notice)
-    if (!link || notice) continue
+    const notified = password && notifiedBehind(text, part.start + index + name.length)
+    if (notified) found.push(notified)
+    if (!link || notified) continue
     VALUE.lastIndex = LINK.lastIndex
     const value = trimmed(VALUE.exec(text)?.[0] ?? '', password !== undefined)
     if (!value || ASSIGNED_STAND_IN.test(value)) continue

@@ -133,13 +133,13 @@ function sumsOf(rows: readonly Slot[]) {
   const requests = rows.reduce((sum, row) => sum + row.requests, 0)
   const errors = rows.reduce((sum, row) => sum + row.client_errors + row.server_errors, 0)
   // A call rejected before it was counted is an error but not a request.
-  const requested = rows.reduce((sum, row) => sum + row.refused, requests)
+  const attempts = rows.reduce((sum, row) => sum + row.refused, requests)
   const [p50, p95] = percentiles(latency, [0.5, 0.95])
   return {
     requests,
     p50: p50 || null,
     p95: p95 || null,
-    error_rate: requested ? errors / requested : 0,
+    error_rate: attempts ? errors / attempts : 0,
     cost_cents: microToCents(rows.reduce((sum, row) => sum + row.cost_micro, 0)),
   }
 }

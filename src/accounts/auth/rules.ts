@@ -94,8 +94,8 @@ export function assertNewPassword(password: string, email: string, field: string
   if (length < PASSWORD.min || length > PASSWORD.max) {
     throw invalidInput(field, `A password has ${PASSWORD.min} to ${PASSWORD.max} characters; this one has ${length}.`)
   }
-  const [message, address] = [password, email].map((text) => text.normalize('NFKC').trim().toLowerCase())
-  if (message === address || message === address!.split('@')[0]) {
+  const [candidate, address] = [password, email].map((text) => text.normalize('NFKC').trim().toLowerCase())
+  if (candidate === address || candidate === address!.split('@')[0]) {
     throw invalidInput(field, 'The password is your e-mail address or the first part of it. Choose another.')
   }
 }

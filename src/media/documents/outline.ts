@@ -47,12 +47,12 @@ function split(prompt: string): { instruction: string; material: string } {
   const fenced = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i.exec(prompt)
   // A fence with nothing but an instruction around it is the material. Any other fence is part of the text.
   const around = fenced ? [prompt.slice(0, fenced.index), prompt.slice(fenced.index + fenced[0].length)] : []
-  const requests = around.map((text) => text.trim()).filter(Boolean)
+  const instructions = around.map((text) => text.trim()).filter(Boolean)
   if (
     fenced &&
-    requests.every((text) => text.length <= MAX_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))
+    instructions.every((text) => text.length <= MAX_INSTRUCTION && !/\n\s*\n|```/.test(text) && asksFor(text))
   ) {
-    return { instruction: requests.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
+    return { instruction: instructions.join(' '), material: (fenced[1] ?? fenced[2])!.trim() }
   }
   const line = prompt.indexOf('\n')
   if (jsonRows(prompt)) return { instruction: '', material: prompt }

@@ -174,14 +174,14 @@ function footer() {
 
 function masthead({ title, subtitle }: Document): Child[] {
   const border = { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT, space: 8 } }
-  const messages = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
+  const children = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
   return [
     new word.Paragraph({
       heading: word.HeadingLevel.TITLE,
       ...directed([{ text: title }]),
       children: runs([{ text: title }]),
     }),
-    new word.Paragraph({ children: messages, border, spacing: { after: 280 } }),
+    new word.Paragraph({ children, border, spacing: { after: 280 } }),
   ]
 }
 
