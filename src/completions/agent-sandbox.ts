@@ -152,9 +152,12 @@ async function guardedOrder(guard: Guard, { signal }: Call, input: SandboxInput)
   const textOf = (role: Turn['role']) => history.filter((turn) => turn.role === role).map(({ content }) => content)
   const passed = await guard.checkInput([prompt, ...textOf('user')], signal)
   if (passed.blocked) throw refusalOf(passed.blocked, passed.place === 0 ? 'prompt' : 'history')
-  const [first, ...requests] = passed.value
-  const notices = await guard.redactEarlier(textOf('assistant'), signal, 'accompanying')
-  const turns = history.map((turn) => ({ ...turn, content: (turn.role === 'user' ? requests : notices).shift()! }))
+  const [first, ...userTexts] = passed.value
+  const assistantTexts = await guard.redactEarlier(textOf('assistant'), signal, 'accompanying')
+  const turns = history.map((turn) => ({
+    ...turn,
+    content: (turn.role === 'user' ? userTexts : assistantTexts).shift()!,
+  }))
   return { ...input, prompt: first!, ...(input.history ? { history: turns } : {}) }
 }
 

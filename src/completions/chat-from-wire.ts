@@ -122,9 +122,9 @@ export function requestFromChat(
   const functions = input.tools?.length ? functionsOf(input) : null
   const { json, checkJson } = formatOf(input)
   const before = messages.slice(0, last)
-  const notices = functions ? turnsWithCalls(before, 0) : before.map(spoken)
+  const turnsBefore = functions ? turnsWithCalls(before, 0) : before.map(spoken)
   const after = functions ? turnsWithCalls(messages.slice(last + 1), last + 1) : []
-  const { turns, images, dropped } = imagesAmong(messages, last, notices, after)
+  const { turns, images, dropped } = imagesAmong(messages, last, turnsBefore, after)
   return {
     prompt: textOf(messages[last]!),
     mode: engine?.mode ?? 'auto',
@@ -263,7 +263,7 @@ const MAX_IMAGES = 10
 function imagesAmong(
   messages: readonly ChatMessage[],
   last: number,
-  notices: readonly (Message | null)[],
+  turnsBefore: readonly (Message | null)[],
   after: readonly (Message | null)[],
 ) {
   const sent: SentImage[] = []
@@ -275,11 +275,15 @@ function imagesAmong(
       place += 1
     }
   }
-  look(notices, 0)
+  look(turnsBefore, 0)
   sent.push(...imagesOf(messages[last]!, last, null))
   look(after, last + 1)
   for (const { attachment, path } of sent) assertAttachment(attachment, path)
-  return { turns: present(notices), images: sent.slice(-MAX_IMAGES), dropped: Math.max(0, sent.length - MAX_IMAGES) }
+  return {
+    turns: present(turnsBefore),
+    images: sent.slice(-MAX_IMAGES),
+    dropped: Math.max(0, sent.length - MAX_IMAGES),
+  }
 }
 
 /** Warnings about members that have no effect without `tools`. They are accepted all the same (docs/api.md 4). */

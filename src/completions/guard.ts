@@ -105,12 +105,12 @@ export async function guardInput(house: House, run: Run): Promise<void> {
   if (!guard) return
   await guardToolResults(run, guard)
   if (!guard.hasRules('input')) return
-  const messages = request.context.filter(isUserTurn).map(({ content }) => content)
+  const userTexts = request.context.filter(isUserTurn).map(({ content }) => content)
   const links = request.images.map(({ attachment: one }) =>
     one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
   )
-  const passed = await guard.checkInput([request.prompt, ...messages, ...links], deadline.signal)
-  if (passed.blocked) throw await refusal(house, run, passed.blocked, placeOf(passed.place, messages.length, request))
+  const passed = await guard.checkInput([request.prompt, ...userTexts, ...links], deadline.signal)
+  if (passed.blocked) throw await refusal(house, run, passed.blocked, placeOf(passed.place, userTexts.length, request))
   const [prompt, ...rest] = passed.value
   const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
   const images = request.images.filter((_, place) => rest[place] === links[place])
@@ -127,8 +127,8 @@ async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<
   const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
   if (passed.blocked) throw await refusal(house, run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
   const { context, after, voice } = run.request
-  const notices = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
-  const left = await guard.redactEarlier([...notices, ...run.memories], signal, 'accompanying')
+  const assistantTexts = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
+  const left = await guard.redactEarlier([...assistantTexts, ...run.memories], signal, 'accompanying')
   const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
   const turns = { context: context.map(checked), after: after.map(checked) }
   replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
@@ -152,10 +152,10 @@ async function guardToolDefinitions(house: House, run: Run, guard: Guard): Promi
 /** Redacts the user's stored turns again, because they may be older than the policy. */
 async function guardHistory(run: Run, guard: Guard): Promise<void> {
   const stored = run.history.slice(0, run.history.length - run.request.context.length)
-  const messages = stored.filter(isUserTurn)
-  if (!messages.length) return
+  const userTurns = stored.filter(isUserTurn)
+  if (!userTurns.length) return
   const left = await guard.redactEarlier(
-    messages.map(({ content }) => content),
+    userTurns.map(({ content }) => content),
     run.deadline.signal,
   )
   const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))

@@ -225,14 +225,14 @@ export function operatorRoutes<const V extends readonly OneOf[]>(verbs: V, edge:
       }
       return run(toOperatorCall(context), request)
     }
-    const requested = {
+    const properties = {
       ...(query as { properties?: object } | undefined)?.properties,
       ...(owned ? OwnerQuery.properties : {}),
     }
     mount(plugin, method, path, handle, {
       // A verb checks an id itself. Any other word is looked up in the store.
       ...partsOf({ method, path, reply, ...verb }, path.includes('/:id') ? checkedPath : checkedQuery),
-      ...(query || owned ? { query: checkedQuery(t.Object(requested)) } : {}),
+      ...(query || owned ? { query: checkedQuery(t.Object(properties)) } : {}),
       ...(role ? { role } : {}),
       ...(holds ? { holds } : {}),
       response: { 200: answer(reply) },
