@@ -98,7 +98,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
     } as CompletionInput
     const form = schema ? formOfSchema(schema, `steps[${doing.at}].config.output_schema`) : null
     const request = await requestOf(doing.call, input)
-    return notify(doing, { ...request, ...(model ? { engine: model } : {}), ...form }, form !== null)
+    return completeStep(doing, { ...request, ...(model ? { engine: model } : {}), ...form }, form !== null)
   }
 
   const skill: StepRunner<'skill'> = async (doing) => {
@@ -106,7 +106,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
     const active = await skills.aloneBySlug(doing.call, slug, input)
     if (!active) throw new StepFailure(`There is no skill "${slug}" that this workflow can use.`)
     const request = await requestOf(doing.call, { prompt: input, mode: 'auto' })
-    return notify(doing, { ...request, active }, false)
+    return completeStep(doing, { ...request, active }, false)
   }
 
   return { ai_transform: aiTransform, skill }
@@ -117,13 +117,13 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
     return { ...requestFromOrder({ ...input, conversation_id: null }, own, false), cache: 'off', wantsFollowUps: false }
   }
 
-  async function notify(
+  async function completeStep(
     { call, run, keep }: Doing<'ai_transform' | 'skill'>,
     request: CompletionRequest,
     isJson: boolean,
   ): Promise<typeof STORED> {
     let ended: unknown
-    const requested = completions.pipeline.complete(call, {
+    const completion = completions.pipeline.complete(call, {
       ...request,
       metadata: { workflow_id: run.workflow_id, workflow_run_id: run.id },
       alongside: (tx, { costMicro }, { content, artifacts, refusal, promptTokens, completionTokens }, broken) => {
@@ -142,7 +142,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
         return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error })
       },
     })
-    await requested.catch((error: unknown) => {
+    await completion.catch((error: unknown) => {
       // The failed step is already stored with its cost.
       if (ended === undefined || error !== ended) throw error
     })

@@ -129,8 +129,8 @@ export function createRuns(
       await outcome.effects?.(tx)
       const now = clock.now()
       const planned = outcome.again?.at ?? (await nextOf(tx, kind, now))
-      const requested = row.unique_key === null ? null : await rows.againAt(tx, row.id)
-      const at = planned === null || requested === null ? (planned ?? requested) : Math.min(planned, requested)
+      const requestedAt = row.unique_key === null ? null : await rows.againAt(tx, row.id)
+      const at = planned === null || requestedAt === null ? (planned ?? requestedAt) : Math.min(planned, requestedAt)
       if (at !== null) {
         // The progress that callers see never decreases (docs/api.md 7).
         const anew = kind.shown ? {} : { progress: 0 }
@@ -196,16 +196,16 @@ export function createRuns(
 
   /** Writes progress, renews leases, and aborts runs that lost their lease. */
   async function pulse(): Promise<number> {
-    const notices = [...running].filter(({ news }) => news)
-    if (notices.length) await store.writeSoon((tx) => tellProgress(tx, notices))
+    const withNews = [...running].filter(({ news }) => news)
+    if (withNews.length) await store.writeSoon((tx) => tellProgress(tx, withNews))
     const now = clock.now()
     if (running.size && now - renewedAt >= leaseMs / RENEWALS) await renew(now)
     for (const { leaseUntil, abort } of running) if (leaseUntil <= clock.now()) abort.abort(new LeaseLost())
     return 0
   }
 
-  async function tellProgress(tx: Tx, notices: readonly Run[]): Promise<void> {
-    for (const run of notices) {
+  async function tellProgress(tx: Tx, withNews: readonly Run[]): Promise<void> {
+    for (const run of withNews) {
       if (!run.news) continue
       const { percent, stage } = run.news
       const { row, kind } = run

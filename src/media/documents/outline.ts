@@ -31,16 +31,16 @@ export function outlineOf(prompt: string): { title: string; markdown: string } {
   // The first line of data contains its column names.
   const isData = instruction === material && (delimitedRows(partsOf(material)[0] ?? '') || /^[|<]/.test(material))
   const title = stated ?? titleOf(isData ? '' : named)
-  const notice = {
+  const chart = {
     wantsChart: CHART.test(instruction),
     kind: CHART_KIND.find(([named]) => named.test(instruction))?.[1] ?? 'bar',
     title,
   }
-  const body = material ? bodyOf(material, notice) : emptyOf(instruction, notice)
+  const body = material ? bodyOf(material, chart) : emptyOf(instruction, chart)
   return { title, markdown: body }
 }
 
-type Notice = { wantsChart: boolean; kind: string; title: string }
+type ChartWish = { wantsChart: boolean; kind: string; title: string }
 
 /** Splits a prompt into the instruction and its material. */
 function split(prompt: string): { instruction: string; material: string } {
@@ -75,11 +75,11 @@ const isInstruction = (line: string): boolean =>
   ) && line.length <= MAX_INSTRUCTION
 
 /** The supplied text by paragraph. Data becomes tables, and lines that look like headings become headings. */
-function bodyOf(material: string, notice: Notice): string {
+function bodyOf(material: string, chart: ChartWish): string {
   const whole = jsonRows(material)
-  if (whole) return tableOf(whole, notice)
+  if (whole) return tableOf(whole, chart)
   const parts = partsOf(material)
-  const { title } = notice
+  const { title } = chart
   // A text with marked headings needs no further ones.
   const isMarked = parts.filter((part) => /^#{1,6}\s/.test(part)).length > 1
   return parts
@@ -87,7 +87,7 @@ function bodyOf(material: string, notice: Notice): string {
       if (/^\s*(```|~~~|#{1,6}\s|[-*+]\s|\d+[.)]\s|>|\|)/.test(part)) return part
       const rows =
         jsonRows(part) ?? delimitedRows(part) ?? labelled(part) ?? (part.includes('\n') ? null : pairRows(part))
-      if (rows) return tableOf(rows, notice)
+      if (rows) return tableOf(rows, chart)
       if (isMarked || at === parts.length - 1 || !looksLikeHeading(part)) return part
       // The first line of a text is its title.
       return `${at === 0 && part.startsWith(title) ? '#' : '##'} ${part.replace(/:$/, '')}`
@@ -113,15 +113,15 @@ function partsOf(material: string): string[] {
   return parts
 }
 
-function tableOf(rows: Rows, { wantsChart, kind, title }: Notice): string {
+function tableOf(rows: Rows, { wantsChart, kind, title }: ChartWish): string {
   const chart = wantsChart ? chartFence(rows, kind, title) : null
   return chart ? `${markdownTable(rows)}\n\n${chart}` : markdownTable(rows)
 }
 
 /** A document without supplied text: the data in the instruction, its column names, or its sections, empty. */
-function emptyOf(instruction: string, notice: Notice): string {
+function emptyOf(instruction: string, chart: ChartWish): string {
   const rows = pairRows(instruction)
-  if (rows) return tableOf(rows, notice)
+  if (rows) return tableOf(rows, chart)
   const columns = namedIn(instruction, 'columns?|fields?')
   if (columns.length > 1) return `${markdownTable([columns, columns.map(() => '')])}\n\n${OUTLINE_ONLY}`
   const named = namedIn(instruction, 'sections?|chapters?|headings?|parts|topics|slides(?:\\s+(?:on|about|for))?')
