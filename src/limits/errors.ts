@@ -38,14 +38,6 @@ export const tokensNeverFit = defineError(
     'Send a shorter prompt, ask for a shorter answer, or request a higher tier.',
 )
 
-/** 503: other nodes count in Redis, and this one reaches neither Redis nor them. */
-export const cannotCount = defineError(
-  'unavailable',
-  'service_unavailable',
-  () =>
-    'This server cannot reach the others to share rate limits, so it accepts no requests. Try again in a few seconds.',
-)
-
 export const tierNotHigher = defineError(
   'invalid',
   'validation_error',

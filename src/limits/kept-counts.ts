@@ -1,5 +1,4 @@
 import { and, eq, gt, or, sql } from 'drizzle-orm'
-import { hasLease } from '../cluster'
 import type { Clock } from '../kernel/clock'
 import { command, insertListed, postgresNow, query, type Store } from '../kernel/store'
 import { rateCounts } from './table'
@@ -23,11 +22,6 @@ const MAX_SWEPT = 5_000
 /** A row that tells other nodes that this one admits calls. It counts for `MARKED_MS` and one more minute. */
 const MARK = { subject: '', name: 'requests', weight: 0, apart: 0 }
 const MARKED_MS = 20_000
-/** A row that tells other nodes that this one counts in Redis. It counts for `BY_REDIS_MS`. */
-const BY_REDIS = { subject: MARK.subject, name: 'tokens' } as const
-const BY_REDIS_MS = 10_000
-/** Longer than a question to Redis plus the rounding of the database to whole seconds. */
-const SLACK_MS = 2_000
 /** A node admits up to 1/`PARTS` of a limit before it is written, so that calls need not wait for the disk. */
 const PARTS = 20
 
@@ -69,22 +63,10 @@ const byNode = query<{ subject: string; name: WindowName; back: number }>()((db,
     .where(
       and(
         gt(t.second, oldest as never),
-        or(and(eq(t.subject, p.subject), eq(t.name, p.name)), eq(t.subject, MARK.subject)),
+        or(and(eq(t.subject, p.subject), eq(t.name, p.name)), and(eq(t.subject, MARK.subject), eq(t.name, 'requests'))),
       ),
     )
     .groupBy(t.node)
-})
-
-const byRedis = query()((db) => {
-  const t = db.of(rateCounts)
-  const announcedAt = sql`max(${t.second}) - ${MARKED_MS}::bigint`
-  const isMark = and(eq(t.subject, BY_REDIS.subject), eq(t.name, BY_REDIS.name), gt(t.second, postgresNow as never))
-  return db
-    .select({ node: t.node, agoMs: sql<number>`(${postgresNow} - (${announcedAt}))::float8` })
-    .from(t)
-    .where(and(isMark, hasLease(db, t.node)))
-    .groupBy(t.node)
-    .having(sql`${postgresNow} - (${announcedAt}) < ${BY_REDIS_MS + SECOND_MS}::bigint`)
 })
 
 const withApart = query()((db) => {
@@ -101,21 +83,6 @@ const sweep = command<{ limit: number }>()((tx, p) => {
   const old = sql`select ctid from ${t} where ${t.second} <= ${oldest} limit ${p.limit} for update skip locked`
   return tx.delete(t).where(sql`ctid in (${old})`)
 })
-
-/** Callers during a running query share the next one, because the running one may have read too early for them. */
-function lookTogether<T>(look: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<unknown> = Promise.resolve()
-  let next: Promise<T> | null = null
-  return () => {
-    next ??= underWay.then(() => {
-      next = null
-      const found = look()
-      underWay = found.catch(() => undefined)
-      return found
-    })
-    return next
-  }
-}
 
 /** Counts that are written together. No call waits for the part `behind`. */
 type Batch = {
@@ -148,25 +115,17 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   /** Admitted weight that is not written yet and that no call waits for, by window. */
   const unwritten = new Map<string, number>()
   let markedUntil = Number.NEGATIVE_INFINITY
-  /** Whether this node counts in Redis, and until when the others know that. */
-  let isByRedis = false
-  let announcedUntil = Number.NEGATIVE_INFINITY
   let sweptAt = clock.monotonic()
 
   return {
     add,
     letIn,
-    /** Tells other nodes that this one counts in Redis. Resolves once they can read it. Rejects like `letIn`. */
-    announce,
-    isAnnounced: () => isByRedis && clock.monotonic() < announcedUntil - SLACK_MS,
     /** The counts of each node. Redis remembers the last `back` milliseconds. Rejects if Postgres is unavailable. */
     read: (subject: string, name: WindowName, back: number): Promise<KeptCount[]> =>
       byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch((error) => {
         failingSince ??= clock.monotonic()
         throw error
       }),
-    /** The live nodes that count in Redis, including this one. Rejects if Postgres is unavailable. */
-    byRedis: lookTogether(() => byRedis(store.read, {})),
     /** Windows to which some node admitted calls that Redis does not know. Rejects if Postgres is unavailable. */
     uncertain: () => withApart(store.read, {}),
   }
@@ -189,19 +148,8 @@ export function createKeptCounts({ store, clock, node }: Deps) {
       isLate() ||
       clock.monotonic() >= markedUntil ||
       (unwritten.get(keyOf(subject, name)) ?? 0) + weight > unwrittenOf(limit)
-    if (apart > 0) isByRedis = false
     if (!waits) return add(subject, name, weight, apart)
     put(subject, name, weight, apart, 0)
-    return urgently()
-  }
-
-  function announce(): Promise<void> {
-    isByRedis = true
-    put(BY_REDIS.subject, BY_REDIS.name, 0, 0, 0)
-    return urgently()
-  }
-
-  function urgently(): Promise<void> {
     const { written } = batch
     batch.isUrgent = true
     if (!sent.size || isLate()) writeSoon()
@@ -248,7 +196,6 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   }
 
   async function writeWaiting(): Promise<void> {
-    if (isByRedis && clock.monotonic() > announcedUntil - BY_REDIS_MS / 2) put(BY_REDIS.subject, BY_REDIS.name, 0, 0, 0)
     const { counts, written } = batch
     batch = newBatch()
     // Concurrent writes may touch the same rows. A fixed order avoids deadlocks.
@@ -274,8 +221,6 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     } else {
       failingSince = null
       if (!isMarked) markedUntil = Math.max(markedUntil, write.at + MARKED_MS)
-      if (counts.has(keyOf(BY_REDIS.subject, BY_REDIS.name)))
-        announcedUntil = Math.max(announcedUntil, write.at + BY_REDIS_MS)
       written.resolve()
     }
     if (batch.isUrgent) writeSoon()

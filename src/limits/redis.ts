@@ -144,13 +144,10 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
   let remembersFrom = Number.NEGATIVE_INFINITY
   let knownFrom = Number.NEGATIVE_INFINITY
   let isHeard = false
-  let heardFrom = Number.NEGATIVE_INFINITY
   return {
     look,
     ask,
     isHeard: () => isHeard,
-    /** Since when it has answered without a failure, by the monotonic clock. */
-    heardFrom: () => heardFrom,
     /** When its data began, by the clock of Redis. Zero until Redis has answered. */
     since: () => since,
     /** When its data began, by the monotonic clock. */
@@ -210,7 +207,6 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     if (clock.monotonic() < askAgainAt) return null
     try {
       const done = await work()
-      if (!isHeard) heardFrom = clock.monotonic()
       isHeard = true
       return done
     } catch {
@@ -268,7 +264,7 @@ const NEW_MS = 5_000
 /** Asks other nodes over the database, and answers their questions. */
 export function createPeers({ live, clock, node, known, answer }: Deps) {
   const waiting = new Map<string, (from: FromNode) => void>()
-  let lastId = 0
+  let requested = 0
   let waitAgainAt = 0
   /** Nodes that asked before this one knew of their lease, and until when they count. */
   const newcomers = new Map<string, number>()
@@ -284,8 +280,8 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
-    const outcome = heard && answerIn(heard.text)
-    if (outcome) waiting.get(String(heard.ask))?.({ ...outcome, node: String(heard.node) })
+    const notice = heard && answerIn(heard.text)
+    if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
   })
 
   return { ask, count }
@@ -304,7 +300,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   async function ask(question: Question, by = ''): Promise<FromNode[]> {
     const others = by ? 1 : count()
     if (others < 1 || waiting.size >= MAX_WAITING) return []
-    const id = String(++lastId)
+    const id = String(++requested)
     live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
     if (!by && clock.monotonic() < waitAgainAt) return []
     const { promise, resolve } = Promise.withResolvers<void>()

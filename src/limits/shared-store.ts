@@ -1,6 +1,5 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
-import { cannotCount } from './errors'
 import { type KeptCount, type KeptCounts, unwrittenOf } from './kept-counts'
 import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
@@ -8,7 +7,6 @@ import {
   createMemoryWindows,
   type Entry,
   type LocalStore,
-  levelOf,
   type Taken,
   usedBefore,
   type View,
@@ -17,6 +15,12 @@ import {
   type WindowName,
   type WindowStore,
 } from './window'
+
+type Used = { node: string; used: number }
+
+/** A node's share of a limit. Shares are whole numbers and add up to the limit. */
+const shareOf = (limit: number, count: number, rank: number): number =>
+  Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
 
 /** What a node needs to count together with others. */
 export type Shared = {
@@ -44,7 +48,6 @@ const NO_LIMIT = 1e15
 const DOUBT_MS = WINDOW_MS + 2_000
 /** Answer of a take if Redis has lost its data since the caller last heard from it. */
 const FORGOT = -1
-const SECOND_MS = 1_000
 /** How often Redis may answer that for one call. After that the node decides without Redis. */
 const MAX_FORGOT = 3
 
@@ -56,10 +59,6 @@ const MAX_FORGOT = 3
  * nodes that reach Redis again ask the others for them first. They do the same for all that Redis lost in a restart or
  * flush. For nodes that do not answer, the database has what they admitted, except for a small unwritten part, which is
  * assumed to be as large as it can be.
- *
- * A node that counts in Redis says so in the database first, then reads there to which windows others admitted calls
- * without Redis. A node without Redis writes its count there first, then reads who counts in Redis. So one of the two
- * knows of the other. A node that neither Redis nor the messages of such nodes reach admits nothing while they live.
  */
 export function createSharedStore({ clock, scripts, live, mine, node, known, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
@@ -74,9 +73,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   let entries = 0
   /** The node that asks Redis on behalf of this one. */
   let helper = ''
-  let informedAt = Number.NEGATIVE_INFINITY
-  /** When other nodes last answered that they do not reach Redis. */
-  const withoutRedis = new Map<string, number>()
+  let isInformed = false
   let informing: Promise<void> | null = null
 
   return { take, add, view: elsewhere.view, read }
@@ -85,8 +82,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     // The headers of a request also show its tokens, so one query reads both.
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
     const id = nextId()
+    if (!isInformed) await informed()
     await redis.look()
-    await informed()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
     for (let forgot = 0; ; ) {
       // Answers of others refer to the current data of Redis. If Redis loses it, they are asked again.
@@ -103,17 +100,17 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
       underWay.add(claim)
       const values = [limit - missing, weight, id, claim.since]
       const asking = ask({ script: 'take', subject, names, values, isSure }).finally(() => underWay.delete(claim))
-      const { said: numbers, since, isOpen, answers } = await asking
-      const taken = numbers?.[0]
+      const { said: messages, since, isOpen, answers } = await asking
+      const taken = messages?.[0]
       if (taken === FORGOT) {
         forgot += 1
         isSure = isDoubtful(subject, name)
         continue
       }
-      if (numbers) {
+      if (messages) {
         // Redis took it and lost it again.
         if (taken && since !== redis.since()) apart.add(subject, name, weight)
-        return counted({ subject, names, limit, weight, id, missing }, numbers)
+        return counted({ subject, names, limit, weight, id, missing }, messages)
       }
       if (isSure || !isOpen) return alone(answers)
       doubt(subject, name)
@@ -121,33 +118,26 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     }
   }
 
-  /**
-   * After the start, and when Redis answers again after a failure or after a time without calls: marks the windows to
-   * which other nodes admitted calls without Redis. From then on they admit none that this node does not hear of.
-   */
-  function informed(): void | Promise<void> {
-    const isSo = redis.isHeard()
-      ? counts.isAnnounced() && informedAt >= redis.heardFrom()
-      : informedAt > Number.NEGATIVE_INFINITY
-    if (isSo) return
-    const at = clock.monotonic()
-    informing ??= Promise.resolve(redis.isHeard() && counts.announce())
-      .then(counts.uncertain)
-      .then((windows) => {
+  /** Once after the start: marks the windows to which other nodes admitted calls without Redis. */
+  function informed(): Promise<void> {
+    informing ??= counts.uncertain().then(
+      (windows) => {
         for (const { subject, name } of windows) doubt(subject, name)
-        informedAt = at
-      })
-      .finally(() => {
+        isInformed = true
+      },
+      (error) => {
         informing = null
-      })
+        throw error
+      },
+    )
     return informing
   }
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  async function counted({ subject, names, limit, weight, id, missing }: Request, numbers: number[]): Promise<Taken> {
+  async function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Promise<Taken> {
     const [name] = names as [WindowName]
-    const [taken, waitMs, ...found] = numbers
+    const [taken, waitMs, ...found] = messages
     const entry = taken ? mine.add(subject, name, weight) : null
     const writing = entry && counts.letIn(subject, name, weight, 0, limit)
     found[0]! += missing
@@ -170,7 +160,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     weight: number,
     answers: readonly FromNode[],
   ): Promise<Taken> {
-    const [kept] = await Promise.all([counts.read(subject, name, 0), assertNoneByRedis(answers)])
+    const kept = await counts.read(subject, name, 0)
     const here = mine.view(subject, name).used
     const level = levelHere(subject, name, limit, answers, kept)
     const { entry, waitMs } = mine.take(subject, name, level, weight)
@@ -178,8 +168,6 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     if (entry) {
       doubt(subject, name)
       await counts.letIn(subject, name, weight, weight, limit)
-      // One that began meanwhile did not read it.
-      await assertNoneByRedis(answers)
     }
     const shown = Math.max(level, here)
     return {
@@ -221,19 +209,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     return levelOf(Math.max(limit - gone, 0), node, [...others, me])
   }
 
-  /**
-   * Throws 503 if another node counts in Redis and does not answer, because it would not learn of calls admitted here.
-   */
-  async function assertNoneByRedis(answers: readonly FromNode[]): Promise<void> {
-    for (const { node: other, agoMs } of ofOthers(await counts.byRedis(), answers)) {
-      const answeredFor = clock.monotonic() - (withoutRedis.get(other) ?? Number.NEGATIVE_INFINITY)
-      // Unless it has answered since then that it lost Redis. The database rounds to whole seconds.
-      if (agoMs - SECOND_MS < answeredFor) throw cannotCount()
-    }
-  }
-
   /** The written counts of nodes that did not answer. */
-  function ofOthers<T extends { node: string }>(kept: readonly T[], answers: readonly FromNode[]): T[] {
+  function ofOthers(kept: readonly KeptCount[], answers: readonly FromNode[]): KeptCount[] {
     return kept.filter((one) => one.node !== node && !answers.some((each) => each.node === one.node))
   }
 
@@ -271,8 +248,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const { said: numbers } = await ask({ script: 'read', subject, names, values: [], isSure: true })
-    if (numbers) elsewhere.hearAll(subject, names, numbers)
+    const { said: messages } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    if (messages) elsewhere.hearAll(subject, names, messages)
     return names.map((name) => elsewhere.view(subject, name))
   }
 
@@ -281,26 +258,22 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const { script, subject, names, values } = question
     const done = script && (await redis.ask(script, subject, names, values))
     if (done) return { ...done, isOpen: false, answers: [] }
-    const forwarded = { ...question, redis: null }
+    const notice = { ...question, redis: null }
     if (helper) {
       const by = helper
-      const [only] = await answersTo(forwarded, by)
+      const [only] = await answersTo(notice, by)
       if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
       if (helper === by) helper = ''
     }
-    const answers = await answersTo(forwarded)
+    const answers = await answersTo(notice)
     const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
     return { said: found?.said ?? null, since: found?.since ?? 0, isOpen: found?.isOpen ?? false, answers }
   }
 
   async function answersTo(question: Question, by = ''): Promise<FromNode[]> {
-    const sentAt = clock.monotonic()
     const answers = await peers.ask(question, by)
-    for (const one of answers) {
-      if (one.redis) redis.learn(one.redis)
-      else if (question.script === 'take') withoutRedis.set(one.node, sentAt)
-    }
+    for (const one of answers) if (one.redis) redis.learn(one.redis)
     return answers
   }
 
@@ -308,8 +281,6 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     if (heard) redis.learn(heard)
     await redis.look()
     const isTake = script === 'take'
-    // Counts for a node that does not reach Redis.
-    if (isTake) await informed()
     const isOpen = isTake && !isSure && redis.isHeard() && names.slice(0, 1).some((name) => isDoubtful(subject, name))
     const done = script && !isOpen ? await redis.ask(script, subject, names, values) : null
     if (isTake && !isOpen && !done) for (const name of names.slice(0, 1)) doubt(subject, name)
@@ -349,6 +320,26 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   function isDoubtful(subject: string, name: WindowName): boolean {
     return redis.isNew() || clock.monotonic() < (doubtedUntil.get(mine.windowOf(subject, name)) ?? 0)
   }
+}
+
+/**
+ * How much one node may admit of a limit that no shared counter enforces, given what each node has used. Nodes above
+ * the level keep what they have used, and the others share the rest equally. No node exceeds its level, so together
+ * they stay within the limit even if they decide at the same instant. A remainder goes by the order of their ids.
+ */
+export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
+  let [rest, below] = [limit, nodes]
+  for (;;) {
+    const share = rest / below.length
+    const above = below.filter(({ used }) => used > share)
+    if (!above.length) break
+    rest -= above.reduce((sum, { used }) => sum + used, 0)
+    below = below.filter(({ used }) => used <= share)
+  }
+  const ids = below.map((one) => one.node).sort()
+  if (ids.includes(node)) return shareOf(rest, below.length, ids.indexOf(node))
+  // This node is above the level. It admits nothing until enough of its own entries have left the window.
+  return Math.min(limit / nodes.length, nodes.find((one) => one.node === node)?.used ?? 0)
 }
 
 /** What other nodes admitted, as last heard. */

@@ -213,29 +213,3 @@ export function createMemoryWindows(clock: Clock, maxSubjects = Number.POSITIVE_
     },
   }
 }
-
-type Used = { node: string; used: number }
-
-/** A node's share of a limit. Shares are whole numbers and add up to the limit. */
-const shareOf = (limit: number, count: number, rank: number): number =>
-  Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
-
-/**
- * How much one node may admit of a limit that no shared counter enforces, given what each node has used. Nodes above
- * the level keep what they have used, and the others share the rest equally. No node exceeds its level, so together
- * they stay within the limit even if they decide at the same instant. A remainder goes by the order of their ids.
- */
-export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
-  let [rest, below] = [limit, nodes]
-  for (;;) {
-    const share = rest / below.length
-    const above = below.filter(({ used }) => used > share)
-    if (!above.length) break
-    rest -= above.reduce((sum, { used }) => sum + used, 0)
-    below = below.filter(({ used }) => used <= share)
-  }
-  const ids = below.map((one) => one.node).sort()
-  if (ids.includes(node)) return shareOf(rest, below.length, ids.indexOf(node))
-  // This node is above the level. It admits nothing until enough of its own entries have left the window.
-  return Math.min(limit / nodes.length, nodes.find((one) => one.node === node)?.used ?? 0)
-}

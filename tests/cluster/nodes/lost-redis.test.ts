@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { SQL } from 'bun'
 import { connectRedis } from '../../../src/app/redis'
-import { createLive, eitherWire, renewLease } from '../../../src/cluster'
+import { createLive, eitherWire } from '../../../src/cluster'
 import { systemClock } from '../../../src/kernel/clock'
 import { AppError } from '../../../src/kernel/errors'
 import { openPostgres } from '../../../src/kernel/store'
@@ -19,10 +18,7 @@ if (!postgresUrl)
 const IDS = ['a', 'b', 'c']
 
 type Cable = Awaited<ReturnType<typeof startTcpProxy>>
-type Node = { limiter: RateLimiter; cable: Cable; lives(): Promise<unknown>; stop(): Promise<void> }
-
-/** No message reaches such a node, and none of its own arrives. */
-const DEAF = { hear: () => () => undefined, tellOthers: () => undefined }
+type Node = { limiter: RateLimiter; cable: Cable; stop(): Promise<void> }
 
 const [database, server] = can
   ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()])
@@ -31,7 +27,7 @@ const nodes: Node[] = []
 /** Which others each node knows of by their leases. */
 const known = new Map(IDS.map((id) => [id, new Set(IDS.filter((other) => other !== id))]))
 /** A node with its own way to Redis, and its own connections to the database that all share. */
-async function startNode(node: string, isDeaf = false): Promise<Node> {
+async function startNode(node: string): Promise<Node> {
   const { hostname, port } = new URL(server.url)
   const cable = await startTcpProxy({ hostname, port: Number(port) })
   const store = openPostgres({ url: database.url, maxConnections: 2 })
@@ -44,7 +40,7 @@ async function startNode(node: string, isDeaf = false): Promise<Node> {
     clock: systemClock,
     tiers: createTiers(),
     shared: {
-      ...{ scripts: redis, live: isDeaf ? DEAF : live, node, known: () => known.get(node)! },
+      ...{ scripts: redis, live, node, known: () => known.get(node)! },
       counts: createKeptCounts({ store, clock: systemClock, node }),
     },
   })
@@ -53,8 +49,7 @@ async function startNode(node: string, isDeaf = false): Promise<Node> {
     redis.close()
     await store.close()
   }
-  const lives = () => store.write((tx) => renewLease(tx, node))
-  return { limiter, cable, lives, stop }
+  return { limiter, cable, stop }
 }
 
 if (can) for (const id of IDS) nodes.push(await startNode(id))
@@ -64,14 +59,6 @@ afterAll(async () => {
   await server.stop()
   await database.drop()
 })
-
-/** Ends every lease, and removes what these nodes let in: others leave them a part for a minute. */
-async function forgotten(...ids: string[]): Promise<void> {
-  const client = new SQL(database.url, { max: 1 })
-  await client`DELETE FROM nodes`
-  for (const id of ids) await client`DELETE FROM rate_counts WHERE node = ${id}`
-  await client.close()
-}
 
 type Caller = ReturnType<typeof keyCaller>
 type Attempt = (limiter: RateLimiter, caller: Caller) => unknown
@@ -202,52 +189,6 @@ describe.skipIf(!can)('nodes that lose Redis stay within a limit together (I-10)
     nodes[2] = await startNode('c')
     await counted()
   })
-
-  test.each(KINDS)(
-    'one that hears neither Redis nor the others lets in nothing while they live and count in Redis: %s',
-    async (_, attempt, limit) => {
-      const caller = keyCaller()
-      const [one, two] = nodes as [Node, Node]
-      known.set('deaf', new Set(IDS))
-      const deaf = await startNode('deaf', true)
-      deaf.cable.sever()
-      for (const node of [one, two]) await node.lives()
-      expect(await admitted(limit / 4, [one, two], attempt, caller)).toBe(limit / 2)
-      expect(await admitted(limit, [deaf], attempt, caller)).toBe(0)
-      expect(await admitted(limit, [one, two], attempt, caller)).toBe(limit / 2)
-      // It takes its part of a limit of which they have used nothing, once they are gone.
-      await forgotten()
-      const part = await admitted(limit, [deaf], attempt, keyCaller())
-      expect(part).toBeGreaterThan(0)
-      expect(part).toBeLessThan(limit)
-      await deaf.stop()
-      await forgotten('deaf')
-    },
-  )
-
-  test.each(KINDS)(
-    'what one let in that hears neither counts for one that is started then, and it lets in no more: %s',
-    async (_, attempt, limit) => {
-      const [caller, other] = [keyCaller(), keyCaller()]
-      for (const id of ['deaf', 'late']) known.set(id, new Set(['deaf', 'late'].filter((each) => each !== id)))
-      const deaf = await startNode('deaf', true)
-      deaf.cable.sever()
-      const alone = await admitted(limit, [deaf], attempt, caller)
-      expect(alone).toBeGreaterThan(0)
-      const late = await startNode('late')
-      await late.lives()
-      const [more, rest] = await Promise.all([
-        admitted(limit, [deaf], attempt, other),
-        admitted(limit, [late], attempt, other),
-      ])
-      expect(more + rest).toBeLessThanOrEqual(limit)
-      expect(alone + (await admitted(limit, [late], attempt, caller))).toBeLessThanOrEqual(limit)
-      await late.lives()
-      expect(await admitted(limit, [deaf], attempt, keyCaller())).toBe(0)
-      for (const node of [deaf, late]) await node.stop()
-      await forgotten('deaf', 'late')
-    },
-  )
 })
 
 /** Until each node again gets the whole limit of a key that nobody has used. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { levelOf } from '../../../src/limits/window'
+import { levelOf } from '../../../src/limits/shared-store'
 import { seededRandom } from '../../support/random'
 
 test.each([
