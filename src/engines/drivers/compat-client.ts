@@ -40,7 +40,7 @@ import { createCompatVideos } from './compat-videos'
 import {
   askModels,
   type CallOptions,
-  createThoughtReader,
+  createThoughtSplitter,
   headersOf,
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
@@ -99,7 +99,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
   const endpoint = urlOf(options, '/chat/completions')
   const own = headersOf(options)
   const headers = { ...own, 'content-type': 'application/json' }
-  const readThoughts = createThoughtReader()
 
   return {
     ask,
@@ -127,8 +126,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
         throw failureOfStatus(response.status, response.headers, clock.now(), text)
       }
       // Some servers answer a stream with whole JSON, and a plain call with a stream.
-      if (sink.streams ? !isJson(response) : isEventStream(response))
-        await readStream(response, timeout, sink, request.model)
+      if (sink.streams ? !isJson(response) : isEventStream(response)) await readStream(response, timeout, sink)
       else {
         const text = await readText(response, timeout)
         timeout.finished()
@@ -152,11 +150,11 @@ export function createCompatDriver(options: CompatOptions): Driver {
    * every later layer. After the finish only the usage is missing. It is awaited for a moment, and the answer is
    * complete even if the connection breaks then (docs/api.md 22.3).
    */
-  async function readStream(response: Response, timeout: UpstreamTimeout, sink: Sink, model: string): Promise<void> {
+  async function readStream(response: Response, timeout: UpstreamTimeout, sink: Sink): Promise<void> {
     const bytes = openBytes(response, timeout)
     const decoder = new TextDecoder()
     const reader = createStreamReader(explainIn(response))
-    const head = readThoughts(model)
+    const head = createThoughtSplitter()
     const give = async (parts: Iterable<EnginePart>) => {
       for (const part of parts) await sink.take(part)
     }
@@ -164,7 +162,6 @@ export function createCompatDriver(options: CompatOptions): Driver {
       while (!reader.isFinished && !reader.isDone) {
         const piece = bytes.taken(await bytes.read())
         for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
-          if (part.type === 'text') head.hear(part.text)
           const isHead = part.type === 'text' && !head.isAnswer() && !part.logprobs
           const behind = isHead ? give(head.take(part.text)) : sink.take(part)
           if (behind) await behind
@@ -172,7 +169,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
         if (!piece) break
       }
       if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
-      await give(head.end([...reader.end()]))
+      await give([...head.end(), ...reader.end()])
     } catch (error) {
       brokeOff(error)
     } finally {

@@ -245,9 +245,9 @@ export function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 
 
 /** Handles answers with only a closing tag, because many chat templates contain the opening one themselves. */
 function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | 'reasoning'> | null {
-  const at = whole.indexOf(CLOSED)
+  const at = whole.indexOf('</think>')
   if (at < 0) return null
-  const [before, behind] = [whole.slice(0, at), whole.slice(at + CLOSED.length)]
+  const [before, behind] = [whole.slice(0, at), whole.slice(at + '</think>'.length)]
   // In code, in quotes or within a line, the answer talks about the tag.
   const isQuoted = before.includes('<think>') || before.split('```').length % 2 === 0 || !/^(?:\s|$)/.test(behind)
   if (isQuoted || /["'`]$/.test(before)) return null
@@ -255,10 +255,9 @@ function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | '
   return line.trim() && !before.endsWith('\n') ? null : { text: behind.trimStart(), reasoning: known + before }
 }
 
-const CLOSED = '</think>'
 /** Pairs of markers around thoughts at the beginning of an answer. */
 const THOUGHTS: readonly (readonly [string, string])[] = [
-  ['<think>', CLOSED],
+  ['<think>', '</think>'],
   ['<thinking>', '</thinking>'],
   ['[THINK]', '[/THINK]'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
@@ -272,9 +271,9 @@ const beginsWithThoughts = (text: string): boolean => {
 
 /**
  * Separates thoughts between tags at the beginning of a streamed answer (docs/api.md 33.4). Buffers text that may be
- * half a tag. `end` returns what is left. `isOpened`: the answer begins within thoughts, without a tag.
+ * half a tag. `end` returns what is left.
  */
-export function createThoughtSplitter(isOpened = false) {
+export function createThoughtSplitter() {
   let waiting = ''
   let closed = ''
   let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
@@ -298,11 +297,6 @@ export function createThoughtSplitter(isOpened = false) {
         closed = begun[1]
         return take(head.slice(begun[0].length))
       }
-      if (isOpened && head) {
-        state = 'thoughts'
-        closed = CLOSED
-        return take(found)
-      }
       if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
       else {
         state = 'answer'
@@ -325,34 +319,5 @@ export function createThoughtSplitter(isOpened = false) {
     /** Whether the answer itself has begun. From then on nothing is buffered. */
     isAnswer: () => state === 'answer',
     end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
-  }
-}
-
-/**
- * Splitters for the streams of one upstream, by model. A model whose stream ended its thoughts without a tag before them
- * begins the next one within thoughts, until an answer comes whole without the tag.
- */
-export function createThoughtReader() {
-  const thinkFirst = new Set<string>()
-  return (model: string) => {
-    const isOpened = thinkFirst.has(model)
-    const splitter = createThoughtSplitter(isOpened)
-    let text = ''
-    return {
-      ...splitter,
-      hear(piece: string): void {
-        text += piece
-      },
-      /** The last parts of the stream, of which `parts` are those that its reader has left. */
-      end(parts: readonly EnginePart[]): EnginePart[] {
-        const isWhole = parts.some((part) => part.type === 'finish' && part.reason === 'stop')
-        if (isOpened && isWhole && !text.includes(CLOSED)) {
-          thinkFirst.delete(model)
-          return [{ type: 'text', text }, ...parts]
-        }
-        if (!isOpened && splitAtEnd(text, '')) thinkFirst.add(model)
-        return [...splitter.end(), ...parts]
-      },
-    }
   }
 }
