@@ -280,8 +280,8 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
   live.hear(ANSWER, node, (heard) => {
-    const notice = heard && answerIn(heard.text)
-    if (notice) waiting.get(String(heard.ask))?.({ ...notice, node: String(heard.node) })
+    const answered = heard && answerIn(heard.text)
+    if (answered) waiting.get(String(heard.ask))?.({ ...answered, node: String(heard.node) })
   })
 
   return { ask, count }

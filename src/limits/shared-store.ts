@@ -100,17 +100,17 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
       underWay.add(claim)
       const values = [limit - missing, weight, id, claim.since]
       const asking = ask({ script: 'take', subject, names, values, isSure }).finally(() => underWay.delete(claim))
-      const { said: messages, since, isOpen, answers } = await asking
-      const taken = messages?.[0]
+      const { said: numbers, since, isOpen, answers } = await asking
+      const taken = numbers?.[0]
       if (taken === FORGOT) {
         forgot += 1
         isSure = isDoubtful(subject, name)
         continue
       }
-      if (messages) {
+      if (numbers) {
         // Redis took it and lost it again.
         if (taken && since !== redis.since()) apart.add(subject, name, weight)
-        return counted({ subject, names, limit, weight, id, missing }, messages)
+        return counted({ subject, names, limit, weight, id, missing }, numbers)
       }
       if (isSure || !isOpen) return alone(answers)
       doubt(subject, name)
@@ -135,9 +135,9 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
 
   type Request = { subject: string; names: WindowName[]; limit: number; weight: number; id: string; missing: number }
 
-  async function counted({ subject, names, limit, weight, id, missing }: Request, messages: number[]): Promise<Taken> {
+  async function counted({ subject, names, limit, weight, id, missing }: Request, numbers: number[]): Promise<Taken> {
     const [name] = names as [WindowName]
-    const [taken, waitMs, ...found] = messages
+    const [taken, waitMs, ...found] = numbers
     const entry = taken ? mine.add(subject, name, weight) : null
     const writing = entry && counts.letIn(subject, name, weight, 0, limit)
     found[0]! += missing
@@ -248,8 +248,8 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const { said: messages } = await ask({ script: 'read', subject, names, values: [], isSure: true })
-    if (messages) elsewhere.hearAll(subject, names, messages)
+    const { said: numbers } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    if (numbers) elsewhere.hearAll(subject, names, numbers)
     return names.map((name) => elsewhere.view(subject, name))
   }
 
@@ -258,14 +258,14 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const { script, subject, names, values } = question
     const done = script && (await redis.ask(script, subject, names, values))
     if (done) return { ...done, isOpen: false, answers: [] }
-    const notice = { ...question, redis: null }
+    const forwarded = { ...question, redis: null }
     if (helper) {
       const by = helper
-      const [only] = await answersTo(notice, by)
+      const [only] = await answersTo(forwarded, by)
       if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
       if (helper === by) helper = ''
     }
-    const answers = await answersTo(notice)
+    const answers = await answersTo(forwarded)
     const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
     return { said: found?.said ?? null, since: found?.since ?? 0, isOpen: found?.isOpen ?? false, answers }
