@@ -6,6 +6,10 @@ import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
 import { childrenOf, kebab, singularOf } from '../program'
 import { createShell, type Io, type World } from '../shell'
+import bash from '../texts/completion-bash.txt' with { type: 'text' }
+import fish from '../texts/completion-fish.txt' with { type: 'text' }
+import powershell from '../texts/completion-powershell.txt' with { type: 'text' }
+import zsh from '../texts/completion-zsh.txt' with { type: 'text' }
 import { argument, flag } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
@@ -33,58 +37,15 @@ const PATIENCE_MS = 150
 
 const MAX_NAMES = 50
 
-/** The shells call this for candidates, one per line: `word<TAB>about`. Without any, they complete file names. */
-const ASK = 'svc-admin __complete --'
-
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
 type ShellName = (typeof SHELLS)[number]
 
-/** The script that each shell loads. */
-const SCRIPTS: Readonly<Record<ShellName, string>> = {
-  bash: `# svc-admin for bash: source <(svc-admin completion bash)
-_svc_admin() {
-  local line
-  COMPREPLY=()
-  while IFS= read -r line; do
-    COMPREPLY+=("$(printf '%q' "\${line%%$'\\t'*}")")
-  done < <(${ASK} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-}
-complete -o default -F _svc_admin svc-admin ./svc-admin
-`,
-  zsh: `#compdef svc-admin
-# svc-admin for zsh: a file _svc-admin in a folder of $fpath
-_svc_admin() {
-  local line word
-  local -a found
-  while IFS= read -r line; do
-    word=\${line%%$'\\t'*}
-    found+=("\${word//:/\\\\:}:\${line#*$'\\t'}")
-  done < <(${ASK} "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  if (( \${#found} )); then _describe 'svc-admin' found; else _files; fi
-}
-if [ "$funcstack[1]" = "_svc-admin" ]; then _svc_admin "$@"; else compdef _svc_admin svc-admin; fi
-`,
-  fish: `# svc-admin for fish: svc-admin completion fish | source
-function __svc_admin
-  set -l words (commandline -opc) (commandline -ct)
-  ${ASK} $words[2..-1] 2>/dev/null
-end
-complete -c svc-admin -a '(__svc_admin)'
-`,
-  powershell: `# svc-admin for PowerShell: svc-admin completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName svc-admin -ScriptBlock {
-  param($typed, $line, $cursor)
-  $words = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
-  if ($typed -eq '') { $words += '' }
-  ${ASK} @words 2>$null | ForEach-Object {
-    $word, $about = $_ -split "\`t", 2
-    if (-not $about) { $about = $word }
-    [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $about)
-  }
-}
-`,
-}
+/**
+ * The script that each shell loads. It calls `svc-admin __complete --` for candidates, one per line: `word<TAB>about`.
+ * Without any, the shell completes file names.
+ */
+const SCRIPTS: Readonly<Record<ShellName, string>> = { bash, zsh, fish, powershell }
 
 export const completion = command`completion: Print the shell script that completes commands with Tab
   Shells: ${SHELLS.join(', ')}. Completes commands, flags and their values, and the ids of a running server. --install writes the script to the folder where the shell looks for it.

@@ -8,6 +8,12 @@ import { exitsOf, helpFor, rows } from '../help'
 import { columnsOf } from '../output/columns'
 import { kebab } from '../program'
 import type { Shell } from '../shell'
+import agents from '../texts/help-agents.txt' with { type: 'text' }
+import filters from '../texts/help-filters.txt' with { type: 'text' }
+import manifest from '../texts/help-manifest.txt' with { type: 'text' }
+import output from '../texts/help-output.txt' with { type: 'text' }
+import remote from '../texts/help-remote.txt' with { type: 'text' }
+import secrets from '../texts/help-secrets.txt' with { type: 'text' }
 import { optional } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
@@ -65,133 +71,10 @@ const describe = (command: Command) => ({
   examples: command.examples.map((example) => `svc-admin ${example}`),
 })
 
-/** Help topics that are not commands (docs/operating.md 2.8). They apply to all. Lines have at most 80 columns. */
-const TOPIC_PAGES: Readonly<Record<string, string>> = {
-  output: `Output formats
+/** Help topics that are not commands (docs/operating.md 2.8). They apply to all. */
+const TOPIC_PAGES: Readonly<Record<string, string>> = { output, filters, remote, secrets, agents, manifest }
 
--o FORMAT   table, wide, json, jsonl, yaml, csv, id (one per line), none;
-            doctor also has nagios and prometheus
---json      the same as -o json
---fields    columns or members to print; --fields ? lists them
---query     a JMESPath expression over the JSON answer
-
-Data goes to standard output, everything else to standard error. In JSON a list
-is an array of the objects that the API returns, and a single item is an object.
-csv is UTF-8 without a byte order mark. The files of the export commands begin
-with one, so that Excel reads them correctly.
-A pipe gets the same table in full and without colour. Commands that keep
-printing, such as events tail or --watch, print a table on a terminal and JSON
-lines in a pipe.
-An error in a JSON format is the API's error object with exit_code and hint.
-
-  svc-admin keys list --json | jq '.[0].id'
-  svc-admin keys list --query "[?tier=='free'].id"`,
-  filters: `Filter the rows of a list with --filter, as in the dashboard
-
-word          any column contains it
-name:word     this column contains it
-status:a,b    one of these
-cost:>=400    compared as numbers
-age:>5m       older than five minutes; works for any column with a time
-name:shop*    * matches any text
-!word         not this
-
-Several conditions must all match. Quote a value that contains spaces.
-
-  svc-admin jobs list --filter "failed type:video age:>1h"`,
-  remote: `Servers on other machines
-
---url URL        address of the API for an API key (svc_sk_…), or of
-                 SVC_OPS_LISTEN for an operator key (svc_op_…)
---key-file FILE  file that contains the key; or SVC_OPERATOR_KEY_FILE
---profile NAME   both under one name; save them with profiles add
-
-Without these flags a command uses ops.sock in the data folder. If no server
-runs, it opens the data folder itself. svc-admin status shows which one it used.
-Other machines need https, because the key is sent with each request.
-
-  svc-admin profiles add prod --url https://ops.svc.example --production
-  svc-admin profiles use prod`,
-  secrets: `How to pass secrets in and get them out
-
-In: from a file (--from-file FILE), from standard input (-), or from a hidden
-prompt. Never as the value of a flag, because other users can see it in ps.
-
-Out: a new key or signing secret is printed once, on standard output. --secret-to
-FILE writes it to a file that only you can read, and prints the prefix.
---secret-to - with -q prints only the secret. --copy copies it to the clipboard
-through the terminal.
-
-  svc-admin keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY`,
-  agents: `For programs that run svc-admin
-
-svc-admin commands -o json   every command with its flags, columns, exit codes
-                             and impact: ro reads, rw changes
---json --no-input            JSON output, and no questions
---dry-run --exit-code        show what would change; exit 10 if there is a change
---yes, --confirm NAME        answer a confirmation in advance
---idempotency-key KEY        a change with the same key is made only once
---reason TEXT                reason for the audit record; some commands need one
-
-Rely on exit codes, not on sentences: svc-admin help exit-codes. An error in JSON
-has code, exit_code, and hint, which is a command that you can run.`,
-}
-
-/** Text of `svc-admin help manifest`: a sample manifest that passes review, with instructions as comments. */
-const MANIFEST_PAGE = `# A complete skill. Save it as a file and change it:
-#
-#   svc-admin help manifest > tides.yaml
-#   svc-admin skills validate tides.yaml       checks it, and predicts its review tier
-#   svc-admin skills submit tides.yaml         prints the id of the submission
-#   svc-admin submissions approve ID --yes --reason "read"    if a person must review it
-#   svc-admin skills install tide-tables --key "Dev laptop"
-#   svc-admin try "When is high tide in Hollowport on Sunday?"
-
-name: Tide tables                  # one line, up to 128 characters
-slug: tide-tables                  # its name in URLs; it can never change
-version: 1.0.0                     # each new version must be higher; submit it with --skill-id
-description: Answers questions about tides in Hollowport.
-category: domain                   # productivity, domain, integration, automation, creative
-author:
-  name: Mira                       # email and url are optional
-
-# Instructions for the engine when the skill runs, up to 20,000 characters.
-systemPromptExtension: |
-  Answer questions about tides from the tables. Name the harbour and the day.
-
-# Files it can quote: inline as here, or next to this file. A person reviews them first.
-knowledge:
-  - tides.md
-knowledgeFiles:
-  tides.md: |
-    High tide in Hollowport on Sunday is at 07:42 and reaches 4.1 metres.
-
-    Low tide in Hollowport on Sunday is at 13:55.
-
-# Without a trigger the skill runs for every prompt. With this one, the prompt must contain one of the words.
-trigger:
-  type: keyword
-  config:
-    keywords: [tide, tides]
-
-# Optional members. Tools need the permission execute:tools. A tool with an endpoint also needs external:http; the
-# endpoint gets {tool, arguments, request_id} as JSON. A call of a tool without an endpoint is returned to the caller.
-# tools:
-#   - name: book_boat
-#     description: Books a boat at the harbour.
-#     inputSchema: { type: object, properties: { day: { type: string } }, required: [day] }
-#     requiresApproval: true       # runs only for callers who send metadata.approved_tools: [book_boat]
-# permissions: [execute:tools]     # read:conversations, read:artifacts, write:artifacts, write:notes,
-#                                  # external:http, execute:tools, autonomous:run
-# modelPreference: svc-1-flash     # GET /models lists them
-# configSchema: { type: object, properties: { units: { enum: [metres, feet] } } }
-# hooks: { onInstall: "Greet the user who installed this and say what you can do." }
-# readme, changelog, setupGuide: Markdown
-# license: MIT
-# keywords: [tides, harbour]       # search words in the store, up to 10
-# repository: https://example.com/tides`
-
-const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', ...Object.keys(TOPIC_PAGES)] as const
+const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', 'output', 'filters', 'remote', 'secrets', 'agents']
 
 export const help = command`help: Explain a command, a topic or an error code
   Topics: ${TOPICS.join(', ')}. The error topic takes a code; manifest prints a skill to start from.
@@ -203,8 +86,7 @@ export const help = command`help: Explain a command, a topic or an error code
     if (topic === 'exit-codes') return exitCodes(shell)
     if (topic === 'environment') return environment(shell)
     if (topic === 'error') return errorPage(shell, word)
-    if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.out(TOPIC_PAGES[topic]!)
-    if (topic === 'manifest') return shell.io.out(MANIFEST_PAGE)
+    if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.raw(TOPIC_PAGES[topic]!)
     const known = shell.commands.some(({ path }) => path.split(' ')[0] === topic)
     if (topic && !known)
       throw usageFailure(`There is no topic "${topic}".${didYouMean(topic, TOPICS)}`, 'svc-admin help')
