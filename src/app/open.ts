@@ -79,7 +79,13 @@ export async function openApp(options: OpenOptions) {
     const held = lock
     return await inTurn(databaseLocationOf(config), async () => {
       const app = await openLocked({ config, clock, log, newSecrets, serving, onClock }, held)
-      if (serving) await app.container.skills.openStarters()
+      try {
+        if (serving) await app.container.skills.openStarters()
+      } catch (error) {
+        lock = null
+        await app.close().catch(() => undefined)
+        throw error
+      }
       return app
     })
   } catch (error) {
@@ -197,16 +203,21 @@ async function openModules(
   const ready = async () => {
     await container.engineRegistry.refresh()
     if (serving) assertProductionReady(config, unmappedModes(container.engines))
+    await container.nodes.join()
+    if (serving && container.nodes.hasScatteredFiles())
+      log.warn(
+        {},
+        'the nodes store files in different folders: set SVC_FILES_DIR to a folder that all share, or use a bucket',
+      )
+    const released = await container.billing.releaseAbandoned()
+    while (await container.billing.expiringGrants.expireDue());
+    return released
   }
-  await ready().catch(closing(store))
-  await container.nodes.join()
-  if (serving && container.nodes.hasScatteredFiles())
-    log.warn(
-      {},
-      'the nodes store files in different folders: set SVC_FILES_DIR to a folder that all share, or use a bucket',
-    )
-  const released = await container.billing.releaseAbandoned()
-  while (await container.billing.expiringGrants.expireDue());
+  const released = await ready().catch(async (error) => {
+    redis?.close()
+    await telemetry?.close()
+    return closing(store)(error)
+  })
   const findings: Findings = {
     newSecrets: secrets.isNew,
     newDatabase: schema.applied === 0,
@@ -227,10 +238,12 @@ export function claimDatabase(location: DatabaseLocation): void {
   makePrivate(location.path, `${location.path}-wal`, `${location.path}-shm`)
 }
 
-const closing = (store: Store) => async (error: unknown) => {
-  await store.close()
-  throw error
-}
+const closing =
+  (store: Store) =>
+  async (error: unknown): Promise<never> => {
+    await store.close()
+    throw error
+  }
 
 export const databaseLocationOf = (config: Config): DatabaseLocation =>
   config.databaseUrl

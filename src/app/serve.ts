@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { systemClock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { errorFields } from '../kernel/log'
 import type { Signals } from '../kernel/signals'
@@ -9,6 +10,7 @@ import { type ConfigOverrides, environmentWith, loadConfig } from './config'
 import type { OpenOptions } from './open'
 import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
+import { onceDatabaseAnswers } from './start-errors'
 import { unknownVariables } from './variables'
 
 /** The stream for messages to people. With JSON logs, stdout carries only JSON lines. */
@@ -56,7 +58,7 @@ export async function serve(
   try {
     const config = loadConfig(overrides)
     // The processes of one machine keep their files in one folder.
-    const running = await start({
+    const options = {
       config:
         config.workers > 1
           ? {
@@ -65,7 +67,12 @@ export async function serve(
             }
           : config,
       ...more,
-    })
+    }
+    const say = (line: string) => void process.stderr.write(line)
+    const running = config.databaseUrl
+      ? await onceDatabaseAnswers(() => start(options), { clock: systemClock, stop, say })
+      : await start(options)
+    if (!running) process.exit(0)
     stop.removeEventListener('abort', giveUp)
     const workers = startWorkers(running, stop.aborted ? 1 : config.workers, overrides)
     if (stop.aborted) return await end(running, workers, hurry)

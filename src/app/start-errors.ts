@@ -1,6 +1,10 @@
 import { statfsSync } from 'node:fs'
+import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
-import { isDiskFull } from '../kernel/store'
+import { isAway, isDiskFull } from '../kernel/store'
+
+/** How long a start waits for Postgres, which may restart at the same time, and how often it tries. */
+const [PATIENCE_MS, AGAIN_MS] = [30_000, 500]
 
 /** Free space below this counts as a full disk, because the smallest commit writes more. */
 const NO_ROOM_BYTES = 64 * 1024
@@ -47,4 +51,30 @@ export function namedForOperators(error: unknown, dataDir: string): unknown {
   if (named instanceof ConfigError || !(named instanceof Error)) return named
   const why = UNFIT.find(([words]) => words.test(named.message))?.[1]
   return why ? new ConfigError([`The data folder ${dataDir} ${why}.`]) : named
+}
+
+type Waiting = { clock: Clock; stop: AbortSignal; say(line: string): void }
+
+/**
+ * Runs a start again while Postgres does not answer, for up to PATIENCE_MS, and tells why once. A wrong password or a
+ * missing database fails at once. Returns null if `stop` aborts between two attempts.
+ * @throws ConfigError with the last problem
+ */
+export async function onceDatabaseAnswers<T>(
+  start: () => Promise<T>,
+  { clock, stop, say }: Waiting,
+): Promise<T | null> {
+  const until = clock.monotonic() + PATIENCE_MS
+  for (let isReported = false; ; isReported = true) {
+    try {
+      return await start()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      const { message } = error as Error
+      if (clock.monotonic() >= until) throw error instanceof ConfigError ? error : new ConfigError([message], error)
+      if (!isReported) say(`${message} Trying again for ${PATIENCE_MS / 1_000} s.\n`)
+      await clock.sleep(AGAIN_MS, stop)
+      if (stop.aborted) return null
+    }
+  }
 }

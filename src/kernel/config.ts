@@ -28,8 +28,11 @@ export type Resolved<S extends Settings> = { values: Values<S>; origins: { [K in
 
 export class ConfigError extends Error {
   override name = 'ConfigError'
-  constructor(readonly problems: string[]) {
-    super(problems.join('\n'))
+  constructor(
+    readonly problems: string[],
+    cause?: unknown,
+  ) {
+    super(problems.join('\n'), { cause })
   }
 }
 

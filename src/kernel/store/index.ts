@@ -1,6 +1,6 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
 export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
-export { isBusy, isDiskFull, isUniqueViolation } from './errors'
+export { isAway, isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
 export { gathered, runTogether } from './prepared'

@@ -313,9 +313,12 @@ export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T>
   } catch (error) {
     const { message, code, errno } = error as { message?: string; code?: string; errno?: string }
     const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
-    throw new ConfigError([
-      `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL.`,
-    ])
+    throw new ConfigError(
+      [
+        `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL.`,
+      ],
+      error,
+    )
   }
 }
 
