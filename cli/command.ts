@@ -25,6 +25,8 @@ export type Flag<T = unknown> = Reading<T> & {
   short?: string
   /** The environment variable used when the flag is not given. */
   env?: string
+  /** What to do when the flag is missing. Absent for flags that may be omitted. */
+  needed?: string
 }
 
 export type Arg<T = unknown> = Reading<T> & {

@@ -1,3 +1,5 @@
+import { jsonIn } from './output/json'
+
 /** Exit codes (docs/operating.md 2.5). `svc-admin help exit-codes` prints this table. */
 export const EXIT = {
   done: 0,
@@ -173,15 +175,7 @@ const FIXES: Readonly<Record<string, string>> = {
 }
 
 function envelopeOf(value: unknown): ErrorEnvelope | null {
-  const parsed = typeof value === 'string' ? parse(value) : value
+  const parsed = typeof value === 'string' ? jsonIn(value) : value
   const error = (parsed as { error?: { message?: unknown } } | null)?.error
   return typeof error?.message === 'string' ? (parsed as ErrorEnvelope) : null
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -3,8 +3,10 @@ import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { replyFailure, unreadable, usageFailure } from './failure'
+import { CheckFailed, replyFailure, unreadable, usageFailure } from './failure'
 import { mayAsk } from './globals'
+import type { Column } from './output/columns'
+import { jsonIn } from './output/json'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -47,29 +49,40 @@ export function exactly<Value>(text: string, value: Value): Value {
   return value
 }
 
-/**
- * The cases of a JSON Lines file. Skips empty lines and lines starting with #. A line that is not an object is passed
- * to `read` as an empty object. @throws CommandFailed 2 for a file without cases
- */
-export function casesOf<Case>(
-  content: string,
-  file: string,
-  read: (fields: Record<string, unknown>, line: number) => Case,
-): Case[] {
-  const cases = content
-    .split('\n')
-    .flatMap((text, index) => (/^\s*(#|$)/.test(text) ? [] : [read(fieldsOf(text), index + 1)]))
-  if (!cases.length) throw usageFailure(`${file} contains no cases.`, 'write one JSON object per line')
-  return cases
+type Cases<Case, Row> = {
+  file: string
+  /** Prints all rows instead of the ones with another result. */
+  every: boolean | undefined
+  /** Parses a line, which is an empty object unless it is an object. @throws CommandFailed 2 for an invalid one */
+  read(fields: Record<string, unknown>, line: number): Case
+  judge(one: Case): Promise<Row>
+  columns: readonly Column[]
+  /** Name of a case: `text`. */
+  what: string
 }
 
-function fieldsOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
+/**
+ * Compares the result of each case of a JSON Lines file with the expected one, and prints what differs. Skips empty
+ * lines and lines starting with #. @throws CommandFailed 2 for a file without cases
+ * @throws CheckFailed if a result differs
+ */
+export async function testCases<Case, Row extends { ok: boolean }>(
+  shell: Shell,
+  { file, every, read, judge, columns, what }: Cases<Case, Row>,
+): Promise<void> {
+  const lines = (await readTextFile(shell, file)).split('\n')
+  const cases = lines.flatMap((text, index) => {
+    const fields = jsonIn(text)
+    const isObject = typeof fields === 'object' && fields !== null
+    return /^\s*(#|$)/.test(text) ? [] : [read(isObject ? (fields as Record<string, unknown>) : {}, index + 1)]
+  })
+  if (!cases.length) throw usageFailure(`${file} contains no cases.`, 'write one JSON object per line')
+  const rows: Row[] = []
+  for (const one of cases) rows.push(await judge(one))
+  const missed = rows.filter(({ ok }) => !ok)
+  shell.print.list(every ? rows : missed, columns, `Every ${what} got the expected result.`)
+  shell.note(`${rows.length - missed.length} of ${rows.length} ${what}s as expected.`)
+  if (missed.length) throw new CheckFailed()
 }
 
 /** The body of a response, streamed. @throws CommandFailed for an error status */

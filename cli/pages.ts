@@ -97,10 +97,12 @@ export async function printEach<T>(
   }
 }
 
+/** Whether rows are printed as JSON lines as they arrive. On a terminal they are lines of a table. */
+export const feedsJson = ({ globals, io }: Shell): boolean => isStructured(formatOf(globals)) || !io.outIsTty
+
 /** Prints rows as they arrive: a table on a terminal, else one JSON line each. */
 export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonly object[]) => void {
-  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  if (!asJson) return shell.print.feed(columns)
+  if (!feedsJson(shell)) return shell.print.feed(columns)
   return (rows) => {
     for (const row of rows) shell.io.out(safeJson(row))
   }

@@ -91,6 +91,11 @@ function translate(error: CommanderError, named: string[], commands: readonly Co
       const [, flag = quoted] = /(--[a-z-]+)/.exec(quoted) ?? []
       return usageFailure(`${flag} needs a value after it.`, help)
     }
+    case 'commander.missingMandatoryOptionValue': {
+      const [, flag = ''] = /--([a-z-]+)/.exec(quoted) ?? []
+      const [, missing] = Object.entries(command?.flags ?? {}).find(([name]) => kebab(name) === flag) ?? []
+      return usageFailure(`${title} needs --${flag}.`, missing?.needed)
+    }
     case 'commander.missingArgument':
       return usageFailure(`${title} needs ${quoted.toUpperCase()}: ${command?.args[quoted]?.about ?? 'a value'}.`, help)
     case 'commander.excessArguments':

@@ -104,7 +104,7 @@ function addFlags(made: Commander, flags: Flags): void {
     made.addOption(
       declared.value === undefined
         ? Object.assign(new Option(names), { negate: false })
-        : valued(names, declared.about, declared, long),
+        : valued(names, declared.about, declared, long).makeOptionMandatory(declared.needed !== undefined),
     )
   }
 }

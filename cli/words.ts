@@ -62,6 +62,10 @@ export const orNone = <T>(declared: Flag<T | undefined>): Flag<T | null | undefi
   read: (word, before) => (word === 'none' ? null : declared.read(word, before ?? undefined)),
 })
 
+/** The same flag, which must be given. `fix` is shown when it is missing. */
+export const needed = <T>(declared: Flag<T | undefined>, fix: string): Flag<T> =>
+  ({ ...declared, needed: fix }) as Flag<T>
+
 /** An amount in whole cents: `5.00` or `500c`. */
 export const wholeCents = (value: string, about: string): Flag<number | undefined> => ({
   about,
@@ -105,6 +109,13 @@ export function moment(word: string, now: number): string {
 export const argument = (about: string): Arg<string> => ({ about, required: true, read: (word) => word })
 
 export const optional = (about: string): Arg<string | undefined> => ({ about, required: false, read: (word) => word })
+
+/** One of these words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words, about: string): Arg<Words[number]> => ({
+  about,
+  required: true,
+  read: (word) => pick(words, word),
+})
 
 /** Any number of words. */
 export const words = (about: string): Arg<string[]> => ({

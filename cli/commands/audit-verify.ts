@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import Papa from 'papaparse'
 import { type Broken, cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
@@ -9,7 +9,9 @@ import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
+import { readTextFile } from '../files'
 import { columnsOf } from '../output/columns'
+import { jsonIn } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { optional, text, whole } from '../words'
@@ -93,7 +95,7 @@ async function verifyFile(shell: Shell, file: string, stored: string | undefined
       'Without a checkpoint, an export proves nothing.',
       'add --checkpoint FILE, from GET /audit/checkpoint',
     )
-  const checkpoints = readCheckpoints(pathOf(shell, stored))
+  const checkpoints = await readCheckpoints(shell, stored)
   const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
   const proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
   const verdict: Proof = stranger
@@ -114,32 +116,15 @@ const spelled = ({ reason, line, events }: Broken): string =>
 
 const isCheckpoint = checker(Checkpoint).is
 
-function readCheckpoints(path: string): Checkpoint[] {
-  const found = parse(readFileSync(path, 'utf8')).flat()
+/** The checkpoints in a file: one JSON value, or one per line. */
+async function readCheckpoints(shell: Shell, file: string): Promise<Checkpoint[]> {
+  const text = await readTextFile(shell, file)
+  const lines = text.split('\n').filter((line) => line.trim())
+  const found = [jsonIn(text) ?? lines.map(jsonIn)].flat()
   const checkpoints = found.filter(isCheckpoint)
   if (!found.length || checkpoints.length < found.length)
-    throw usageFailure(`${path} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
+    throw usageFailure(`${file} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
   return checkpoints
-}
-
-/** Parses one JSON value, or one per line. */
-function parse(text: string): unknown[] {
-  try {
-    return [JSON.parse(text)]
-  } catch {
-    return text
-      .split('\n')
-      .filter((line) => line.trim())
-      .map(parseLine)
-  }
-}
-
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
 }
 
 /** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */
@@ -172,7 +157,7 @@ function cells(line: string): string[] {
 
 /** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
 async function verifySignature(shell: Shell, { file, signature: stored, publicKey }: Input): Promise<void> {
-  const signature = read(pathOf(shell, stored))
+  const signature = await readSignature(shell, stored)
   const faults = [
     isGenuine(signature) ? null : 'the signature is not valid',
     publicKey && signature.public_key !== publicKey ? `it was signed with ${signature.public_key}` : null,
@@ -189,14 +174,10 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-function read(path: string): ExportSignature {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (isSignature(value)) return value
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-  }
-  throw usageFailure(`${path} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
+async function readSignature(shell: Shell, file: string): Promise<ExportSignature> {
+  const value = jsonIn(await readTextFile(shell, file))
+  if (isSignature(value)) return value
+  throw usageFailure(`${file} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
 }
 
 function pathOf({ cwd }: Shell, word: string): string {

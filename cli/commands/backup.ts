@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { CheckedBackup } from '../../src/app/backups'
 import type { ConfigOverrides } from '../../src/app/config'
 import { defined } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, conflictFailure, expectData, unreadable, usageFailure } from '../failure'
+import { CheckFailed, conflictFailure, expectData, usageFailure } from '../failure'
+import { readTextFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
@@ -90,7 +90,7 @@ export const backupCommands = [
       noArtifacts: flag('only the database, without the files that svc created'),
       encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
     },
-    find: async (shell, { encryptTo }) => ({ encrypt_to: encryptTo && recipientsOf(shell, encryptTo) }),
+    find: async (shell, { encryptTo }) => ({ encrypt_to: encryptTo && (await recipientsOf(shell, encryptTo)) }),
     action: ({ out }) => `write a backup to ${out ?? 'backups/ in the data folder'}`,
     request({ ops, shell }, { out, noArtifacts, encrypt_to }) {
       const place = out === undefined ? undefined : placeOf(shell, out)
@@ -183,11 +183,13 @@ export const backupCommands = [
 ]
 
 /** Age recipients from words that are recipients, or files that contain them. @throws CommandFailed 2 */
-function recipientsOf(shell: Shell, words: readonly string[]): string[] {
-  return words.flatMap((word) => (RECIPIENT.test(word) ? [word] : recipientsIn(word, readRecipients(shell, word))))
+async function recipientsOf(shell: Shell, words: readonly string[]): Promise<string[]> {
+  return (await Promise.all(words.map((word) => (RECIPIENT.test(word) ? [word] : recipientsIn(shell, word))))).flat()
 }
 
-function recipientsIn(file: string, lines: readonly string[]): readonly string[] {
+async function recipientsIn(shell: Shell, file: string): Promise<readonly string[]> {
+  if (SECRET.test(file)) throw usageFailure('--encrypt-to needs a recipient (age1…); this is a secret identity.')
+  const lines = linesOf(await readTextFile(shell, file))
   if (lines.some((line) => SECRET.test(line)))
     throw usageFailure(
       `${file} contains an identity, which is secret; --encrypt-to needs recipients.`,
@@ -195,15 +197,6 @@ function recipientsIn(file: string, lines: readonly string[]): readonly string[]
     )
   if (lines.length && lines.every((line) => RECIPIENT.test(line))) return lines
   throw usageFailure(`${file} is not a file of age recipients with one per line (age1…).`, 'age-keygen prints one')
-}
-
-function readRecipients({ cwd }: Shell, word: string): string[] {
-  if (SECRET.test(word)) throw usageFailure('--encrypt-to needs a recipient (age1…); this is a secret identity.')
-  try {
-    return linesOf(readFileSync(fromHere(cwd, word), 'utf8'))
-  } catch (error) {
-    throw unreadable(word, error)
-  }
 }
 
 /** The identities in a file that age-keygen wrote. Error messages never quote them. @throws CommandFailed 2 */

@@ -5,7 +5,7 @@ import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
 import { feedOf, printEach } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, text, words } from '../words'
+import { argument, choice, duration, flag, needed, text, words } from '../words'
 import { openInWebBrowser } from './open'
 
 const args = { id: argument('id of the session') }
@@ -165,10 +165,11 @@ export const browserCommands = [
     args,
     columns: pictureColumns,
     exits: [3, 6, 9],
-    flags: { out: text('FILE', 'where to save it'), fullPage: flag('include what is below the visible part') },
+    flags: {
+      out: needed(text('FILE', 'where to save it'), 'add --out page.png'),
+      fullPage: flag('include what is below the visible part'),
+    },
     async run(shell, { id, out, fullPage }) {
-      if (!out)
-        throw usageFailure('browser screenshot needs --out FILE.', `svc-admin browser screenshot ${id} --out page.png`)
       if (shell.planned(`take a picture of session ${id}`)) return
       const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
       const headers = onceHeaders(shell)

@@ -2,7 +2,7 @@ import { defined } from '../api'
 import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { choice, optional, text } from '../words'
+import { choice, needed, optional, text } from '../words'
 
 const ENTRIES = columnsOf`
   enabled ON flag, entries ANSWERS number, bytes BYTES number, max_bytes MOST number, hits HITS number,
@@ -54,16 +54,20 @@ export const cacheCommands = [
     danger: 'moderate',
     columns: PURGED,
     args: { name: optional('the org or user, the key, or the mode') },
-    flags: { scope: choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one') },
+    flags: {
+      scope: needed(
+        choice(['org', 'key', 'mode', 'all'], 'what NAME is; all does not need one'),
+        '--scope org, key, mode or all',
+      ),
+    },
     async find(shell, { name, scope }) {
-      if (!scope) throw usageFailure('cache purge needs --scope.', '--scope org, key, mode or all')
       if ((scope === 'all') !== (name === undefined)) {
         const message = scope === 'all' ? '--scope all takes no NAME.' : `--scope ${scope} needs a NAME.`
         throw usageFailure(message, 'svc-admin cache purge acme --scope org')
       }
       const { entries } = expectData(await (await shell.connect()).ops().cache.get())
       const what = scope === 'all' ? `all ${entries} cached answers` : `the cached answers of ${scope} ${name}`
-      return { scope, entries, what }
+      return { entries, what }
     },
     action: ({ what }) => `forget ${what}`,
     question: ({ what, scope, entries }) =>

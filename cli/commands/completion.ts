@@ -10,7 +10,7 @@ import bash from '../texts/completion-bash.txt' with { type: 'text' }
 import fish from '../texts/completion-fish.txt' with { type: 'text' }
 import powershell from '../texts/completion-powershell.txt' with { type: 'text' }
 import zsh from '../texts/completion-zsh.txt' with { type: 'text' }
-import { argument, flag } from '../words'
+import { flag, oneOf } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
 
@@ -52,10 +52,9 @@ export const completion = command`completion: Print the shell script that comple
   $ completion bash --install
   $ completion zsh > ~/.zfunc/_svc-admin`({
   impact: 'write',
-  args: { shell: argument(`one of ${SHELLS.join(', ')}`) },
+  args: { shell: oneOf(SHELLS, `one of ${SHELLS.join(', ')}`) },
   flags: { install: flag("write the script to the shell's usual folder, and print the path") },
   async run(shell, { shell: name, install }) {
-    if (!isShell(name)) throw usageFailure(`There is no script for "${name}". Shells: ${SHELLS.join(', ')}.`)
     const script = SCRIPTS[name]
     if (!install) return shell.io.raw(script)
     const path = placeOf(name, shell.env)
@@ -69,8 +68,6 @@ export const completion = command`completion: Print the shell script that comple
     )
   },
 })
-
-const isShell = (word: string): word is ShellName => SHELLS.some((name) => name === word)
 
 /** The folder where each shell looks for completions by itself. Null if the shell has none. */
 function placeOf(shell: ShellName, { HOME, XDG_DATA_HOME, XDG_CONFIG_HOME }: Environment): string | null {

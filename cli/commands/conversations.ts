@@ -9,7 +9,7 @@ import { columnsOf } from '../output/columns'
 import { type JsonObject, safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { requireReason, type Shell } from '../shell'
-import { argument, duration, flag, text } from '../words'
+import { argument, duration, flag, needed, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
 
@@ -136,11 +136,10 @@ export const conversationCommands = [
     columns: purgeColumns,
     danger: 'severe',
     exits: [3],
-    flags: { before: duration('TIME', 'only those without a message for this long') },
+    flags: { before: needed(duration('TIME', 'only those without a message for this long'), '--before 90d') },
     async find(shell, { before }) {
       const { org: owner } = shell.globals
       if (!owner) throw usageFailure('conversations purge needs an owner.', '--org acme')
-      if (before === undefined) throw usageFailure('conversations purge needs --before.', '--before 90d')
       requireReason(shell, 'conversations purge')
       const input = { owner, before: iso(shell.clock.now() - before) }
       const { purge } = (await shell.connect()).ops().conversations

@@ -6,11 +6,11 @@ import { randomBase62, randomBase64 } from '../../src/kernel/crypto'
 import { inUse, portProblem } from '../../src/kernel/port-holder'
 import { commandsOf } from '../command'
 import { writeWhole } from '../config-file'
-import { BadWord, conflictFailure, notFoundFailure, unreachable, usageFailure } from '../failure'
+import { conflictFailure, notFoundFailure, unreachable, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, text, whole } from '../words'
+import { oneOf, text, whole } from '../words'
 
 const command = commandsOf('dev', { apis: ['host'], exits: [] })
 
@@ -38,7 +38,7 @@ export const devCluster = command`cluster: Start or stop a cluster on this machi
   impact: 'write',
   exits: [3, 5, 7],
   columns,
-  args: { action: { ...argument('up or down'), read: readAction } },
+  args: { action: oneOf(['up', 'down'], 'up or down') },
   flags: {
     nodes: whole('N', `how many nodes; ${NODES} by default`, { min: 1, max: MAX_NODES }),
     port: whole('N', `port of the proxy; ${PORT} by default`, { min: 1, max: 65_535 }),
@@ -47,11 +47,6 @@ export const devCluster = command`cluster: Start or stop a cluster on this machi
   run: (shell, { action, folder = 'cluster', ...input }) =>
     action === 'up' ? up(shell, folder, input) : down(shell, folder),
 })
-
-function readAction(word: string): 'up' | 'down' {
-  if (word === 'up' || word === 'down') return word
-  throw new BadWord(`is "${word}"; it must be up or down`)
-}
 
 async function up(shell: Shell, folder: string, { nodes = NODES, port = PORT }: { nodes?: number; port?: number }) {
   const root = fromHere(shell.cwd, folder)

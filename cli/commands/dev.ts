@@ -14,10 +14,9 @@ import {
   replyFailure,
   usageFailure,
 } from '../failure'
-import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
-import { safeJson } from '../output/json'
-import { isStructured } from '../output/print'
+import { jsonIn, safeJson } from '../output/json'
+import { feedOf, feedsJson } from '../pages'
 import { changeSettings, overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
@@ -135,16 +134,20 @@ export const devCommands = [
       printBody: flag('print the body of each request'),
     },
     async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {
-      const show = printer(shell, printBody)
+      const [asJson, feed] = [feedsJson(shell), feedOf(shell, sinkColumns)]
       let count = 0
       const server = listen(port, async (request) => {
         const body = await request.text()
         const { pathname, search } = new URL(request.url)
-        const event = eventIn(body)
+        const { type } = (jsonIn(body) ?? {}) as { type?: unknown }
+        const event = typeof type === 'string' ? type : null
         const at = new Date(shell.clock.now()).toISOString()
         const bytes = Buffer.byteLength(body)
         count += 1
-        show({ at, method: request.method, path: pathname + search, bytes, status, event }, body, request.headers)
+        const row = { at, method: request.method, path: pathname + search, bytes, status, event }
+        const headers = Object.fromEntries(request.headers)
+        feed([asJson ? { ...row, headers, ...(printBody ? { body } : {}) } : row])
+        if (printBody && !asJson) shell.io.out(safeJson(body))
         await shell.clock.sleep(delay, shell.signal)
         return new Response(null, { status })
       })
@@ -209,16 +212,6 @@ export const devCommands = [
   }),
 ]
 
-/** The event type in a webhook body. Null if the body is not an event. */
-function eventIn(body: string): string | null {
-  try {
-    const { type } = JSON.parse(body) as { type?: unknown }
-    return typeof type === 'string' ? type : null
-  } catch {
-    return null
-  }
-}
-
 /** @throws CommandFailed 2 for a port in use */
 function listen(port: number, fetch: (request: Request) => Promise<Response>) {
   try {
@@ -226,16 +219,6 @@ function listen(port: number, fetch: (request: Request) => Promise<Response>) {
   } catch (error) {
     if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
     throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)
-  }
-}
-
-function printer(shell: Shell, withBody: boolean) {
-  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  const feed = asJson ? null : shell.print.feed(sinkColumns)
-  return (row: object, body: string, headers: Headers): void => {
-    if (feed) feed([row])
-    else shell.io.out(safeJson({ ...row, headers: Object.fromEntries(headers), ...(withBody ? { body } : {}) }))
-    if (feed && withBody) shell.io.out(safeJson(body))
   }
 }
 

@@ -1,10 +1,9 @@
-import { clean } from '../../src/kernel/text'
 import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { column, columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
-import { argument, flag, optional, text } from '../words'
+import { flag, needed, oneOf, optional, text } from '../words'
 
 const command = commandsOf('engines', { apis: ['operator'] })
 
@@ -45,15 +44,13 @@ export const namedEngineCommands = [
     exits: [3],
     columns: aliasColumns,
     args: {
-      action: argument('set, rm or list'),
+      action: oneOf(['set', 'rm', 'list'], 'set, rm or list'),
       name: optional('the name that clients send'),
       engine: optional('the engine id that answers it'),
     },
     flags: { listed: flag('list it in GET /models') },
     async run(shell, { action, name, engine, listed }) {
       const example = 'svc-admin engines alias set "gpt-*" svc-1-flash'
-      if (!['set', 'rm', 'list'].includes(action))
-        throw usageFailure(`"${clean(action)}" is not set, rm or list.`, example)
       if ((action !== 'list' && !name) || (action === 'set' && !engine))
         throw usageFailure(`engines alias ${action} needs a name${action === 'set' ? ' and an engine' : ''}.`, example)
       if (action === 'set' && shell.planned(`let ${engine} answer the model name ${name}`)) return
@@ -79,11 +76,8 @@ export const namedEngineCommands = [
   $ engines embed accept`({
     exits: [],
     columns: vectorColumns,
-    args: { action: argument('accept') },
-    action({ action }) {
-      if (action === 'accept') return 'accept the vectors of svc-1-embed as they are now'
-      throw usageFailure(`"${clean(action)}" is not accept.`, 'svc-admin engines embed accept')
-    },
+    args: { action: oneOf(['accept'], 'accept') },
+    action: () => 'accept the vectors of svc-1-embed as they are now',
     request: ({ ops }) => ops.engines.embed.accept.post(),
     note: noteInUse,
   }),
@@ -104,9 +98,13 @@ export const namedEngineCommands = [
     impact: 'write',
     exits: [5],
     columns: changedColumns,
-    flags: { file: { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' } },
+    flags: {
+      file: needed(
+        { ...text('FILE', 'the prices, as JSON, JSONC, YAML or TOML; - reads stdin'), short: 'f' },
+        'svc-admin engines prices --json',
+      ),
+    },
     async run(shell, { file }) {
-      if (file === undefined) throw usageFailure('engines set-prices needs --file.', 'svc-admin engines prices --json')
       const prices = (await readValueFile(shell, file)) as Record<string, Record<string, number> | null>
       const connection = await shell.connect()
       const put = async (dry_run: boolean) => expectData(await connection.ops().engines.prices.put({ prices, dry_run }))

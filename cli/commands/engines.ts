@@ -6,7 +6,7 @@ import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
-import { argument, choice, duration, flag, list, optional, repeated, text, whole } from '../words'
+import { argument, choice, duration, flag, list, needed, optional, repeated, text, whole } from '../words'
 import { namedEngineCommands, noteInUse, sayInUse } from './engine-names'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
@@ -223,13 +223,10 @@ export const engineCommands = [
   $ engines map think --to none`({
     columns: columnsOf`id ENGINE, targets TARGETS list, saved_to SAVED TO`,
     args: { mode: argument('a mode, an engine id or "*"') },
-    flags: { to: list('up:model,…', 'its targets, best first, or none') },
-    action({ mode, to }) {
-      if (!to) throw usageFailure('engines map needs --to.', `svc-admin engines map ${mode} --to main:small`)
-      return `let ${targetsOf(to).join(', ') || 'the targets of all text modes'} answer ${mode}`
-    },
+    flags: { to: needed(list('up:model,…', 'its targets, best first, or none'), 'add --to main:small') },
+    action: ({ mode, to }) => `let ${targetsOf(to).join(', ') || 'the targets of all text modes'} answer ${mode}`,
     request: ({ ops }, { mode, to }) =>
-      ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to!) }),
+      ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to) }),
     note: noteInUse,
   }),
   command`test: Test the engines with real calls

@@ -1,8 +1,8 @@
 import { type GuardrailRule, PHASES, type Phase } from '../../src/guardrails/schema'
 import { apiOf } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, expectData, usageFailure } from '../failure'
-import { casesOf, readTextFile, readValueFile } from '../files'
+import { expectData, usageFailure } from '../failure'
+import { readTextFile, readValueFile, testCases } from '../files'
 import { columnsOf } from '../output/columns'
 import { resolveRuleSet, resourceOver } from '../resource'
 import { assertSeesContent } from '../roles'
@@ -34,8 +34,6 @@ const textFlags = {
 }
 
 const command = commandsOf('guardrails', { apis: ['tenant', 'operator'] })
-
-type Evaluator = Awaited<ReturnType<typeof evaluatorOf>>
 
 const gravest = (verdicts: readonly string[]): string =>
   ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
@@ -103,7 +101,19 @@ export const guardrailCommands = [
       const texts = [given, file, corpus].filter((one) => one !== undefined)
       if (texts.length > 1) throw usageFailure('--text, -f and --corpus exclude each other. Use one.')
       const evaluator = await evaluatorOf(shell, policy)
-      if (corpus !== undefined) return testCorpus(shell, evaluator, { corpus, every })
+      if (corpus !== undefined)
+        return testCases(shell, {
+          file: corpus,
+          every,
+          read: (fields, line) => readCase(fields, line, corpus),
+          async judge(one) {
+            const fired = (await evaluator.evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
+            const got = gravest(fired.map(({ verdict }) => verdict))
+            return { ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) }
+          },
+          columns: caseColumns,
+          what: 'text',
+        })
       const question = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
       const rows = await evaluator.everyPhase(question ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
       shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
@@ -137,26 +147,6 @@ function textOf(rule: GuardrailRule | undefined): string | null {
   if (!rule) return null
   const { guardrail_id, phase, verdict, config = {} } = rule
   return `${guardrail_id} ${phase} ${verdict} ${JSON.stringify(config, Object.keys(config).sort())}`
-}
-
-async function testCorpus(
-  shell: Shell,
-  { evaluate }: Evaluator,
-  { corpus, every }: { corpus: string; every: boolean | undefined },
-): Promise<void> {
-  const rows = []
-  // @throws CommandFailed 2 for a file with an invalid line, or without any cases
-  for (const one of casesOf(await readTextFile(shell, corpus), corpus, (fields, line) =>
-    readCase(fields, line, corpus),
-  )) {
-    const fired = (await evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
-    const got = gravest(fired.map(({ verdict }) => verdict))
-    rows.push({ ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) })
-  }
-  const missed = rows.filter(({ ok }) => !ok)
-  shell.print.list(every ? rows : missed, caseColumns, 'Every text got the expected result.')
-  shell.note(`${rows.length - missed.length} of ${rows.length} texts as expected.`)
-  if (missed.length) throw new CheckFailed()
 }
 
 /** Returns a function that evaluates texts against one policy. */

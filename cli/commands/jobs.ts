@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 import type { Job, JobLog } from '../../src/charging/public-jobs-schema'
 import { iso } from '../../src/kernel/clock'
 import { apiOf, defined } from '../api'
-import { type Arg, commandsOf } from '../command'
-import { BadWord, CheckFailed, EXIT, expectData, usageFailure } from '../failure'
+import { commandsOf } from '../command'
+import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { columnsOf } from '../output/columns'
 import { everyEntry, feedOf, type PageQuery, pageIn, poll, printEach } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, text, words } from '../words'
+import { argument, choice, duration, flag, oneOf, text, words } from '../words'
 
 const BAR_CHARS = 12
 
@@ -76,15 +76,7 @@ const queueColumns = columnsOf`
 
 const purgeColumns = columnsOf`jobs DELETED number`
 
-const TYPE: Arg<(typeof TYPES)[number]> = {
-  about: 'research, video, response or batch',
-  required: true,
-  read: (word) => {
-    const type = TYPES.find((known) => known === word)
-    if (!type) throw new BadWord(`is "${word}"; it must be one of ${TYPES.join(', ')}`)
-    return type
-  },
-}
+const TYPE = oneOf(TYPES, 'research, video, response or batch')
 
 const tenants = { apis: ['tenant', 'operator'] } as const
 const command = commandsOf('jobs', { apis: ['operator'], columns: jobColumns })

@@ -6,8 +6,7 @@ import { commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { column, columnsOf, valueAt } from '../output/columns'
 import { findKey, resolveKey } from '../resource'
-import { requireReason } from '../shell'
-import { argument, choice, flag, optional, text } from '../words'
+import { argument, choice, flag, oneOf, optional, text } from '../words'
 import { keyArgument, columns as keyColumns } from './keys'
 
 /** PEAK is the busiest minute of the last seven days, shown beside the current and the requested limits. */
@@ -131,13 +130,9 @@ export const tierCommands = [
   $ tiers set ci pro --reason "contract signed"
   $ tiers set 3f9a01 free --reason "trial is over" --json`({
     columns: keyColumns,
-    args: { ...keyArgument, tier: argument(`one of ${TIERS.join(', ')}`) },
-    async find(shell, { key, tier: word }) {
-      const tier = TIERS.find((one) => one === word)
-      if (!tier) throw usageFailure(`TIER is "${word}"; it must be one of ${TIERS.join(', ')}.`)
-      requireReason(shell, 'tiers set')
-      return { tier, before: await findKey((await apiOf(shell)).api, key) }
-    },
+    args: { ...keyArgument, tier: oneOf(TIERS, `one of ${TIERS.join(', ')}`) },
+    reason: true,
+    find: async (shell, { key }) => ({ before: await findKey((await apiOf(shell)).api, key) }),
     action: ({ before, tier }) => `move key "${before.name}" from ${before.tier} to ${tier}`,
     request: ({ ops }, { before, tier }) => ops.tiers({ ref: before.id }).put({ tier }),
     note: (_, { before }) => `undo: svc-admin tiers set ${before.id.slice(0, 8)} ${before.tier} --reason …`,

@@ -5,7 +5,7 @@ import { PERMISSIONS, ROLES } from '../org-words'
 import { column, columnsOf } from '../output/columns'
 import { deliverSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
-import { argument, choice, flag } from '../words'
+import { argument, choice, flag, needed } from '../words'
 import { step } from './orgs'
 
 const columns = columnsOf`
@@ -88,14 +88,13 @@ export const memberCommands: Command[] = [
   $ members update eve@example.com --org acme --role viewer --yes --json`({
     danger: 'moderate',
     args: { user: argument(USER) },
-    flags: { role: choice(ROLES, 'the new role') },
+    flags: { role: needed(choice(ROLES, 'the new role'), `add --role ${ROLES.join('|')}`) },
     action({ user, role }, shell) {
       orgOf(shell, 'members update')
-      if (!role) throw usageFailure('members update needs --role.', `add --role ${ROLES.join('|')}`)
       return `make ${user} ${role}`
     },
     question: ({ user, role }, { globals }) => `Make ${user} ${role} of ${globals.org}?`,
-    request: (at, { user, role }) => memberIn(at, 'update', user).patch({ role: role! }),
+    request: (at, { user, role }) => memberIn(at, 'update', user).patch({ role }),
   }),
   command`remove: Remove a member from an organization
   They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.

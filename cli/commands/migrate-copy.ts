@@ -8,7 +8,7 @@ import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { text } from '../words'
+import { needed, text } from '../words'
 import { identitiesOf } from './backup'
 
 const command = commandsOf('migrate', { apis: ['host'], exits: [] })
@@ -27,15 +27,17 @@ export const migrateCopy = command`copy: Copy the database from SQLite to Postgr
   exits: [1, 3, 5, 7, 9],
   columns,
   flags: {
-    to: text(
-      'URL',
-      'target: a postgres:// URL, or a data folder for SQLite; - reads the URL from stdin, with its password',
+    to: needed(
+      text(
+        'URL',
+        'target: a postgres:// URL, or a data folder for SQLite; - reads the URL from stdin, with its password',
+      ),
+      'add --to URL',
     ),
     from: text('FOLDER', 'a SQLite backup to copy from, or s3://bucket/folder; the configured database by default'),
     identity: text('FILE', 'the age identity that opens an encrypted backup; - reads stdin'),
   },
   async run(shell, { to, from, identity }) {
-    if (to === undefined) throw usageFailure('migrate copy needs --to.', 'add --to URL')
     const place =
       to === '-' ? await readSecretInput(shell, { label: 'URL', fromFile: '-', instead: 'add --to URL' }) : to
     const target = locationOf(shell, place)

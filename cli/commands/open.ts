@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { DEV_OWNER } from '../../src/kernel/user-folder'
-import { commandsOf } from '../command'
-import { BadWord, expectData, unreachable, usageFailure } from '../failure'
+import { type Arg, commandsOf } from '../command'
+import { expectData, unreachable, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
-import { duration, flag, optional, text } from '../words'
+import { duration, flag, oneOf, text } from '../words'
 import { linkOf } from './users'
 
 const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
@@ -34,12 +34,9 @@ type Page = keyof typeof PAGES
 const columns = columnsOf`page PAGE, url URL, opened OPENED flag`
 
 const page = {
-  ...optional(`${Object.keys(PAGES).join(', ')}; docs by default`),
-  read: (word: string): string => {
-    if (Object.hasOwn(PAGES, word)) return word
-    throw new BadWord(`is "${word}"; it must be one of ${Object.keys(PAGES).join(', ')}`)
-  },
-}
+  ...oneOf(Object.keys(PAGES) as Page[], `${Object.keys(PAGES).join(', ')}; docs by default`),
+  required: false,
+} as Arg<Page | undefined>
 
 export const openPage = command`open: Open a page of the server in the web browser of this machine
   Opens the reference, the console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, console, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.
@@ -62,7 +59,7 @@ export const openPage = command`open: Open a page of the server in the web brows
       throw usageFailure('--for and --ttl work only with console, home and inbox.')
     if (shell.planned(`open the page ${page}`)) return
     const connection = await shell.connect()
-    const path = PAGES[page as Page]
+    const path = PAGES[page]
     const plain = `${await originOf(connection)}${path}`
     const url =
       signsIn && connection.api === 'operator'

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { commandsOf } from '../command'
-import { EXIT, expectData, replyFailure, unreachable, unreadable } from '../failure'
+import { EXIT, expectData, replyFailure, unreachable } from '../failure'
+import { readValueFile } from '../files'
 import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
@@ -22,7 +23,7 @@ export const openapi = command`openapi: Print the API's OpenAPI 3.1 document, or
   },
   async run(shell, { out, check }) {
     const document = await documentOf(shell)
-    if (check !== undefined) return compare(shell, await fileOf(shell, check), document)
+    if (check !== undefined) return compare(shell, (await readValueFile(shell, check)) as Partial<Document>, document)
     const written = safeJson(document, 2)
     if (out === undefined) return shell.io.out(written)
     writeFileSync(fromHere(shell.cwd, out), `${written}\n`)
@@ -39,14 +40,6 @@ async function documentOf(shell: Shell): Promise<Document> {
   const body = await response.text()
   if (!response.ok) throw replyFailure(response.status, body)
   return JSON.parse(body)
-}
-
-async function fileOf({ cwd, io }: Shell, file: string): Promise<Partial<Document>> {
-  try {
-    return JSON.parse(file === '-' ? await io.readStdin() : readFileSync(fromHere(cwd, file), 'utf8'))
-  } catch (error) {
-    throw unreadable(file, error)
-  }
 }
 
 function compare(shell: Shell, stored: Partial<Document>, now: Document): void {

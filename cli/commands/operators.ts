@@ -1,8 +1,7 @@
 import { OPERATOR_ROLES } from '../../src/kernel/caller'
 import { commandsOf } from '../command'
-import { usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { argument, choice, flag, moment, text } from '../words'
+import { argument, choice, flag, moment, needed, text } from '../words'
 
 const columns = columnsOf`
   id, name NAME, prefix PREFIX, role ROLE, status STATUS, last_used_at LAST-USED time, expires_at EXPIRES time,
@@ -31,16 +30,13 @@ export const operatorCommands = [
     exits: [5],
     args: { name: argument('the person or program it is for') },
     flags: {
-      role: choice(OPERATOR_ROLES, 'what it is allowed to do'),
+      role: needed(choice(OPERATOR_ROLES, 'what it is allowed to do'), 'add --role viewer'),
       expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
     },
-    action({ name, role }) {
-      if (!role) throw usageFailure('operators add needs --role.', `svc-admin operators add ${name} --role viewer`)
-      return `add operator key "${name}" with the role ${role}`
-    },
+    action: ({ name, role }) => `add operator key "${name}" with the role ${role}`,
     secret: 'key',
     request: ({ ops, shell }, { name, role, expires }) =>
-      ops.operators.post({ name, role: role!, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }),
+      ops.operators.post({ name, role, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }),
   }),
   command`rotate: Give an operator key a new secret and show it once
   The old secret stops working at once. Name, role and expiry stay the same.

@@ -20,7 +20,7 @@ import {
 import { everyOf, type Resource, resourceOver } from '../resource'
 import { assertSeesContent } from '../roles'
 import type { Shell } from '../shell'
-import { flag, text } from '../words'
+import { flag, needed, text } from '../words'
 import { POLICY_ID } from './guardrails'
 import { defaultVerbs } from './resource-commands'
 
@@ -147,12 +147,10 @@ export const policyCommands = [
     danger: 'moderate',
     columns,
     flags: {
-      file: { ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' },
+      file: needed({ ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' }, 'add -f policies/'),
       prune: flag('delete what no file has'),
     },
     async run(shell, { file, prune }) {
-      if (file === undefined)
-        throw usageFailure('policies apply needs -f DIR.', 'svc-admin policies apply -f policies/')
       const filed = await readPolicyFiles(shell, file)
       await assertApplicable(filed)
       const own = shell.globals.org === undefined

@@ -3,8 +3,8 @@ import type * as words from '../../src/routing/schema'
 import type { Correction, NewRule, Preview } from '../../src/routing/schema'
 import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, expectData, usageFailure } from '../failure'
-import { casesOf, readTextFile, readValueFile } from '../files'
+import { expectData, usageFailure } from '../failure'
+import { readTextFile, readValueFile, testCases } from '../files'
 import { formatOf } from '../globals'
 import { column, columnsOf } from '../output/columns'
 import { type PageQuery, pageIn, printPages } from '../pages'
@@ -35,7 +35,7 @@ const under = {
   engine: flag('also ask the engine classifier, as a real request would; over --url only'),
 }
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
-const OWNER_FILTER =
+const ABOUT_PREVIEW =
   "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
 
 const replayedColumns = columnsOf`
@@ -55,26 +55,6 @@ function decidedBy({ source, stages }: Preview): { floor: number | null; matched
   const requests = stages.filter(({ stage }) => stage !== 'default')
   const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
   return { floor: decided?.floor ?? null, matched: source === 'default' ? null : (decided?.matched ?? null) }
-}
-
-async function testCases(
-  shell: Shell,
-  { file, every, ...rest }: Under & { file: string; every: boolean | undefined },
-): Promise<void> {
-  const cases = await readCases(shell, file)
-  const preview = await previewer(shell, rest)
-  const rows = []
-  for (const one of cases) rows.push(judged(one, await preview(one.prompt)))
-  const missed = rows.filter(({ ok }) => !ok)
-  shell.print.list(every ? rows : missed, caseColumns, 'Every case got the expected result.')
-  shell.note(`${rows.length - missed.length} of ${rows.length} cases as expected.`)
-  if (missed.length) throw new CheckFailed()
-}
-
-function judged({ line, prompt, expected_mode, expected_engine }: RoutingCase, found: Preview) {
-  const { resolved_mode, engine, source, confidence } = found
-  const ok = resolved_mode === expected_mode && (expected_engine === null || engine === expected_engine)
-  return { line, ok, expected_mode, expected_engine, resolved_mode, engine, source, confidence, prompt }
 }
 
 async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
@@ -127,7 +107,7 @@ export const routingCommands = [
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
   command`preview: Show which mode and engine a prompt would get, and why
-  Shows each stage with its minimum confidence. ${OWNER_FILTER}
+  Shows each stage with its minimum confidence. ${ABOUT_PREVIEW}
   $ routing preview "Draft a contract"
   $ routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`({
     exits: [3, 6],
@@ -170,7 +150,7 @@ export const routingCommands = [
       `${changed.length} of ${tested} prompts would change.${timed_out ? ' The time was too short for the rest.' : ''}`,
   }),
   command`test: Test a prompt, or a file of prompts with their expected modes
-  With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${OWNER_FILTER}
+  With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${ABOUT_PREVIEW}
   $ routing test --prompt "Draft a contract" --key ci
   $ routing test -f cases.jsonl
   $ routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`({
@@ -187,7 +167,21 @@ export const routingCommands = [
         const message = prompt === undefined ? 'needs --prompt TEXT or -f FILE' : 'takes --prompt or -f, not both'
         throw usageFailure(`routing test ${message}.`, 'svc-admin routing test -f cases.jsonl')
       }
-      if (file !== undefined) return testCases(shell, { file, every, ...rest })
+      if (file !== undefined) {
+        const preview = await previewer(shell, rest)
+        return testCases(shell, {
+          file,
+          every,
+          read: (fields, line) => readCase(fields, line, file),
+          async judge({ line, prompt, expected_mode, expected_engine }) {
+            const { resolved_mode, engine, source, confidence } = await preview(prompt)
+            const ok = resolved_mode === expected_mode && (expected_engine === null || engine === expected_engine)
+            return { line, ok, expected_mode, expected_engine, resolved_mode, engine, source, confidence, prompt }
+          },
+          columns: caseColumns,
+          what: 'case',
+        })
+      }
       const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
       printFound(shell, await (await previewer(shell, rest))(question))
     },
@@ -267,10 +261,6 @@ async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: 
 
 /** One prompt of a regression file, and the expected route. */
 type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
-
-/** @throws CommandFailed 2 for a file with an invalid line, or without any cases */
-const readCases = async (shell: Shell, file: string): Promise<RoutingCase[]> =>
-  casesOf(await readTextFile(shell, file), file, (fields, line) => readCase(fields, line, file))
 
 function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
   const { prompt, expected_mode, expected_engine = null } = fields

@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { defined } from '../api'
 import { commandsOf } from '../command'
-import { CheckFailed, expectData, unreadable, usageFailure } from '../failure'
-import { readValueFile } from '../files'
+import { CheckFailed, expectData, usageFailure } from '../failure'
+import { readTextFile, readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { everyEntry, pageIn } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, choice, optional, text } from '../words'
+import { argument, choice, needed, optional, text } from '../words'
 import { checkColumns, checkRows } from './skills'
 
 /** A manifest as its author writes it, with the text of its knowledge files. */
@@ -123,9 +123,8 @@ export const skillFileCommands = [
   $ skills export --out ./skills --json`({
     columns: exported,
     args: { skill: optional('slug or id of the skill') },
-    flags: { out: text('FOLDER', 'folder for the files; required') },
+    flags: { out: needed(text('FOLDER', 'folder for the files; required'), 'add --out FOLDER') },
     async run(shell, { skill, out }) {
-      if (out === undefined) throw usageFailure('skills export needs --out.', 'add --out FOLDER')
       const ops = (await shell.connect()).ops
       const folder = fromHere(shell.cwd, out)
       mkdirSync(folder, { recursive: true })
@@ -152,18 +151,10 @@ async function readManifestFile(shell: Shell, file: string): Promise<WrittenMani
     throw usageFailure(`${file} is not a manifest: it must contain one object.`)
   }
   const folder = dirname(fromHere(shell.cwd, file))
-  return file === '-' ? (manifest as WrittenManifest) : withKnowledge(manifest as WrittenManifest, folder)
+  return file === '-' ? (manifest as WrittenManifest) : withKnowledge(shell, manifest as WrittenManifest, folder)
 }
 
-function readText(path: string, file: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw unreadable(file, error)
-  }
-}
-
-function withKnowledge(manifest: WrittenManifest, folder: string): WrittenManifest {
+async function withKnowledge(shell: Shell, manifest: WrittenManifest, folder: string): Promise<WrittenManifest> {
   const { knowledge, knowledgeFiles = {} } = manifest
   if (!Array.isArray(knowledge) || typeof knowledgeFiles !== 'object') return manifest
   const brought = knowledgeFiles as Record<string, unknown>
@@ -171,6 +162,6 @@ function withKnowledge(manifest: WrittenManifest, folder: string): WrittenManife
     (name): name is string =>
       typeof name === 'string' && INSIDE.test(name) && !Object.hasOwn(brought, name) && existsSync(join(folder, name)),
   )
-  const read = missing.map((name) => [name, readText(join(folder, name), name)])
+  const read = await Promise.all(missing.map(async (name) => [name, await readTextFile(shell, join(folder, name))]))
   return read.length ? { ...manifest, knowledgeFiles: { ...brought, ...Object.fromEntries(read) } } : manifest
 }

@@ -9,7 +9,7 @@ import { isStructured } from '../output/print'
 import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
-import { argument, choice, duration, flag, optional, text } from '../words'
+import { argument, choice, duration, flag, needed, optional, text } from '../words'
 import { linkColumns, linkOf } from './users'
 
 const args = { session: argument('id of the conversation') }
@@ -259,15 +259,12 @@ export const takeoverCommands = [
     args,
     flags: {
       ...ofWidget,
-      to: text('PERSON', 'e-mail address or id of the colleague'),
+      to: needed(text('PERSON', 'e-mail address or id of the colleague'), '--to priya@example.com'),
       note: text('TEXT', 'a note for them'),
     },
-    action({ session, to }) {
-      if (to === undefined) throw usageFailure('takeovers handover needs --to.', '--to priya@example.com')
-      return `hand conversation ${session} over to ${to}`
-    },
+    action: ({ session, to }) => `hand conversation ${session} over to ${to}`,
     request: async ({ shell }, { session, widget, to, note }) =>
-      (await chatAt(shell, session, widget)).chat.handover.post(defined({ to: to!, note })),
+      (await chatAt(shell, session, widget)).chat.handover.post(defined({ to, note })),
   }),
   command`link: Create a link that signs one person in and opens the inbox
   The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.
@@ -278,16 +275,13 @@ export const takeoverCommands = [
     danger: 'secret once',
     columns: linkColumns,
     flags: {
-      for: text('PERSON', 'e-mail address or id'),
+      for: needed(text('PERSON', 'e-mail address or id'), '--for priya@example.com'),
       ttl: duration('DURATION', 'how long the link works, 8h by default'),
     },
-    action({ for: person }) {
-      if (person === undefined) throw usageFailure('takeovers link needs --for.', '--for priya@example.com')
-      return `create an inbox link for ${person}`
-    },
+    action: ({ for: person }) => `create an inbox link for ${person}`,
     secret: 'url',
     fate: LINK_FATE,
-    request: ({ ops }, { for: person, ttl = SHIFT_MS }) => linkOf(ops, person!, { ttl, to: '/operator' }),
+    request: ({ ops }, { for: person, ttl = SHIFT_MS }) => linkOf(ops, person, { ttl, to: '/operator' }),
     shown: (made, { for: user }) => ({ user, ...made }),
   }),
 ]

@@ -7,7 +7,7 @@ import { PLATFORM_ROLES } from '../org-words'
 import { columnsOf } from '../output/columns'
 import { LINK_FATE, readSecretInput } from '../secret'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, optional, text } from '../words'
+import { argument, choice, duration, flag, oneOf, optional, text } from '../words'
 import { step } from './orgs'
 
 const MINUTE_MS = 60_000
@@ -52,8 +52,6 @@ const passwordIn = async (shell: Shell, fromFile: string | undefined) =>
   fromFile === undefined
     ? undefined
     : readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
-
-const operatorRole = (word: string) => (word === 'none' ? null : ROLES.find((one) => one === word))
 
 export const userCommands: Command[] = [
   command`list: List the accounts of this server, newest first
@@ -131,14 +129,10 @@ export const userCommands: Command[] = [
   $ users role ada@example.com none --yes`({
     danger: 'moderate',
     exits: [3],
-    args: { user: argument(USER), role: argument(`${ROLES.join(', ')} or none`) },
-    action({ user, role }) {
-      if (operatorRole(role) === undefined)
-        throw usageFailure(`ROLE is "${role}"; it must be ${ROLES.join(', ')} or none.`)
-      return `set the operator role of ${user} to ${role}`
-    },
+    args: { user: argument(USER), role: oneOf([...ROLES, 'none'], `${ROLES.join(', ')} or none`) },
+    action: ({ user, role }) => `set the operator role of ${user} to ${role}`,
     request: ({ ops }, { user, role }) =>
-      ops.users({ ref: step(user) }).patch({ operator_role: operatorRole(role) ?? null }),
+      ops.users({ ref: step(user) }).patch({ operator_role: role === 'none' ? null : role }),
   }),
   command`link: Create a one-time link that signs an account in and lets it set a password
   For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
@@ -179,12 +173,11 @@ export const userCommands: Command[] = [
     exits: [3],
     columns: sessionColumns,
     args: {
-      verb: argument('list or end'),
+      verb: oneOf(['list', 'end'], 'list or end'),
       user: argument('account by id or e-mail address'),
       session: optional('with end: the id of a session, or all'),
     },
     async run(shell, { verb, user, session }) {
-      if (verb !== 'list' && verb !== 'end') throw usageFailure(`VERB is "${verb}"; it must be list or end.`)
       if (verb === 'end') {
         if (!session) throw usageFailure('users sessions end needs a session.', 'write its id, or all')
         const title = session === 'all' ? `every session of ${user}` : `session ${session} of ${user}`

@@ -6,10 +6,9 @@ import { apiOf } from '../api'
 import { commandsOf } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
-import { formatOf } from '../globals'
 import { columnsOf } from '../output/columns'
-import { safeJson } from '../output/json'
-import { isStructured } from '../output/print'
+import { jsonIn } from '../output/json'
+import { feedOf, feedsJson } from '../pages'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import { argument, flag, list, text, whole } from '../words'
@@ -22,7 +21,6 @@ const headerColumns = columnsOf`
 const MAX_SKEW_S = 300
 const args = { body: argument('file with the body exactly as it was sent; - reads stdin') }
 const secretFile = text('FILE', 'a file that contains the signing secret')
-const common = { args } as const
 
 const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
   readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
@@ -51,7 +49,7 @@ export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivere
   }
   if (!isGood(body)) {
     if (isGood(body.trimEnd())) return 'The body ends with a line break that was not sent.'
-    if (isJson(body) && isGood(JSON.stringify(JSON.parse(body)))) return 'The body was parsed and serialized again.'
+    if (isGood(JSON.stringify(jsonIn(body)) ?? '')) return 'The body was parsed and serialized again.'
     return 'The body, the timestamp or the secret differs from what was signed.'
   }
   const skewS = Math.round(Math.abs(nowS - timestamp))
@@ -60,17 +58,8 @@ export function wrongWith({ body, secret, timestamp, signature, nowS }: Delivere
     : null
 }
 
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 function idIn(body: string): string {
-  const id = isJson(body) ? (JSON.parse(body) as { id?: unknown } | null)?.id : undefined
+  const { id } = (jsonIn(body) ?? {}) as { id?: unknown }
   if (typeof id !== 'string') throw usageFailure('The body has no "id".', '--id ID')
   return id
 }
@@ -124,23 +113,12 @@ function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<R
 /** Status in the log when the local address did not answer. */
 const UNREACHED = 599
 
-function printer(shell: Shell, withBody: boolean) {
-  const asJson = isStructured(formatOf(shell.globals)) || !shell.io.outIsTty
-  const feed = asJson ? null : shell.print.feed(columns)
-  return ({ event_id, event_type, headers, body }: Delivery, result: Result): void => {
-    const item = { event_id, event_type, ...result, ...(withBody || asJson ? { body } : {}) }
-    if (feed) feed([item])
-    else shell.io.out(safeJson({ ...item, headers }))
-    if (feed && withBody) shell.io.out(body)
-  }
-}
-
 export const webhookLocalCommands = [
   command`sign: Sign a body like a delivery, to test a receiver
   Prints the headers and sends nothing. The id comes from the body, or from --id.
   $ webhooks sign body.json --secret-file hook.secret
   $ webhooks sign - --secret-file hook.secret --json`({
-    ...common,
+    args,
     flags: {
       secretFile,
       id: text('ID', 'id of the event; from the body by default'),
@@ -158,7 +136,7 @@ export const webhookLocalCommands = [
   Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.
   $ webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…
   $ webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json`({
-    ...common,
+    args,
     columns: verdictColumns,
     exits: [9],
     flags: {
@@ -200,7 +178,7 @@ export const webhookLocalCommands = [
       try {
         shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
         if (printSecret) shell.note(`Signing secret: ${signing_secret}`)
-        const show = printer(shell, printBody)
+        const [asJson, feed] = [feedsJson(shell), feedOf(shell, columns)]
         let done: Done[] = []
         let shown = 0
         while (!shell.signal.aborted) {
@@ -209,7 +187,9 @@ export const webhookLocalCommands = [
           for (const delivery of deliveries) {
             const result = pass ? await pass(shell, delivery) : { http_status: null, duration_ms: 0 }
             done.push({ event_id: delivery.event_id, ...result })
-            show(delivery, result)
+            const { event_id, event_type, headers, body } = delivery
+            feed([{ event_id, event_type, ...result, ...(asJson ? { body, headers } : {}) }])
+            if (printBody && !asJson) shell.io.out(body)
           }
           shown += deliveries.length
         }

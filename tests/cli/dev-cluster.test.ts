@@ -70,7 +70,7 @@ test.skipIf(missing.length > 0)(
 )
 
 test('dev cluster says what it takes', async () => {
-  expect(await cluster('sideways')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('up or down') })
+  expect(await cluster('sideways')).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('one of up, down') })
   expect(await admin('dev', 'cluster', 'down', '--folder', join(folder, 'none'))).toMatchObject({ exitCode: 3 })
 })
 

@@ -102,6 +102,8 @@ describe('a refused command line', () => {
       ['status', '-o', 'xml'],
       '--output is "xml"; it must be one of table, wide, json, jsonl, yaml, csv, id, none, nagios, prometheus.',
     ],
+    [['policies', 'apply', '--prune'], 'policies apply needs --file.'],
+    [['tiers', 'set', 'ci', 'gold'], 'TIER is "gold"; it must be one of free, starter, pro, enterprise.'],
     [['status', '--timeout', 'soon'], '--timeout is "soon"; write a number and a unit: 30s, 5m, 24h, 90d.'],
   ]
 
