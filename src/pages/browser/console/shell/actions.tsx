@@ -26,19 +26,27 @@ type Action = {
   done?(answer: never): void
 }
 
-type Props = {
+/** Deletes what `path` names, after a confirmation that says what is lost. */
+export const deletion = (path: string, ask: ReactNode, done?: () => void, label = 'Delete…'): Action => ({
+  ...{ label, method: 'DELETE', path, danger: true, ask },
+  ...(done ? { done } : {}),
+})
+
+export type ActionsProps = {
   actions: readonly (Action | false | null)[]
   touches: readonly string[]
   permission?: string
   /** For operators: the role that may do it besides the admin. */
   role?: OperatorRole
+  /** Controls in front of the buttons. */
+  children?: ReactNode
 }
 
 /** The operators that have a role, in words. */
 export const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
 
 /** Buttons for the actions. Without permission, they name who may use them, and destructive ones are hidden. */
-export function Actions({ actions, touches, permission, role }: Props) {
+export function Actions({ actions, touches, permission, role, children }: ActionsProps) {
   const owner = useOwner()
   const mayHere = useMay(permission ?? '') || permission === undefined
   const may = role === undefined ? mayHere : mayOperate(role)
@@ -48,6 +56,7 @@ export function Actions({ actions, touches, permission, role }: Props) {
   return (
     <>
       <div className="actions">
+        {children}
         {shown.map((action) => (
           <Act key={action.label} action={action} touches={touches} disabled={!may} onProblem={setProblem} />
         ))}

@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { backoff, call, Failure, readEvents, type ServerEvent } from '../../shared/http'
+import { saveFile } from '../ui/controls'
 import { at, type Owner } from './boot'
 import { createValue } from './value'
 
@@ -212,13 +213,8 @@ export function useCalls() {
     /** Resolves when the answer begins. */
     open: (method: Method, path: string, input: Input) => send(owner, method, path, input),
     /** Saves the answer of a route as a file. */
-    download: async (path: string, query: Query, name: string): Promise<void> => {
-      const link = document.createElement('a')
-      link.href = URL.createObjectURL(await (await send(owner, 'GET', path, { query })).blob())
-      link.download = name
-      link.click()
-      URL.revokeObjectURL(link.href)
-    },
+    download: async (path: string, query: Query, name: string): Promise<void> =>
+      saveFile(await (await send(owner, 'GET', path, { query })).blob(), name),
     /** Reads server-sent events until the answer ends. */
     events: async (
       method: Method,

@@ -66,8 +66,7 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <Button className="columns-button" onClick={() => setOpen(true)}>
-        <Columns3 size={16} aria-hidden="true" />
+      <Button className="columns-button" onClick={() => setOpen(true)} icon={Columns3}>
         Columns
       </Button>
       {isOpen && (

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react'
-import { Button, Code, Field, Select } from '../ui/controls'
+import { Button, Check, Code, Field, jsonOf, linesOf, type Options, pairsOf, Select, SendForm } from '../ui/controls'
 import { Failed } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
-import { at } from './boot'
+import { curlOf } from './curl'
 import { createValue } from './value'
 
 /** True if a form on the page has unsaved changes. Closing it then asks first. */
@@ -17,20 +17,8 @@ export type FormField = {
    * `cents` is entered in dollars, `list` with blanks or commas as separators, `lines` with one item per line. `checks`
    * sends the checked choices, `until` a day.
    */
-  kind?:
-    | 'text'
-    | 'area'
-    | 'number'
-    | 'cents'
-    | 'choice'
-    | 'check'
-    | 'checks'
-    | 'list'
-    | 'lines'
-    | 'json'
-    | 'password'
-    | 'until'
-  choices?: readonly (readonly [value: string, label: string])[]
+  kind?: 'area' | 'number' | 'cents' | 'choice' | 'check' | 'checks' | 'list' | 'lines' | 'json' | 'password' | 'until'
+  choices?: Options
   required?: boolean
   /** What an empty field sends: nothing by default, or null or an empty text. */
   empty?: 'null' | 'text'
@@ -54,7 +42,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 function writtenOf({ kind, name, choices, scale = 1 }: FormField, values: unknown): string | boolean {
   const value = memberOf(values, name)
   if (kind === 'check') return value === true
-  if (value === undefined || value === null) return kind === 'choice' ? (choices?.[0]?.[0] ?? '') : ''
+  if (value === undefined || value === null) return kind === 'choice' ? (pairsOf(choices ?? [])[0]?.[0] ?? '') : ''
   if (kind === 'cents') return String(Number(value) / 100)
   if (kind === 'number') return String(Number(value) / scale)
   if (kind === 'list' || kind === 'checks') return (value as string[]).join(' ')
@@ -67,13 +55,7 @@ function sentOf({ kind, empty, scale }: FormField, written: string | boolean): u
   if (typeof written === 'boolean') return written
   const text = kind === 'password' ? written : written.trim()
   if (kind === 'list' || kind === 'checks') return text ? text.split(/[\s,]+/) : []
-  if (kind === 'lines')
-    return text
-      ? text
-          .split('\n')
-          .map((line) => line.trim())
-          .filter(Boolean)
-      : []
+  if (kind === 'lines') return linesOf(text)
   if (text === '') return empty === 'null' ? null : empty === 'text' ? '' : undefined
   if (kind === 'until') return untilOf(text)
   if (kind === 'number') return scale ? Math.round(Number(text) * scale) : Number(text)
@@ -108,7 +90,7 @@ function bodyOf(fields: readonly FormField[], written: Written): Record<string, 
   return body
 }
 
-type Props<Answer> = {
+export type FormProps<Answer> = {
   fields: readonly FormField[]
   /** Initial values. */
   values?: unknown
@@ -131,7 +113,7 @@ type Props<Answer> = {
 }
 
 /** A form for one call: its fields, their problems, and the equivalent request. */
-export function Form<Answer = unknown>(props: Props<Answer>) {
+export function Form<Answer = unknown>(props: FormProps<Answer>) {
   const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props
   const owner = useOwner()
   const isRefused = permission !== undefined && !owner.permissions.includes(permission)
@@ -169,7 +151,10 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
         },
       })
     } catch {
-      setWrong(fields.find((field) => field.kind === 'json' && !isJson(String(written[field.name])))?.name ?? null)
+      setWrong(
+        fields.find((field) => field.kind === 'json' && jsonOf(String(written[field.name]) || '{}') === undefined)
+          ?.name ?? null,
+      )
     }
   }
   const problemOf = ({ name }: FormField) =>
@@ -177,13 +162,7 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
       ? 'This is not JSON.'
       : send.error?.details.find(({ path: at }) => at === name || at.startsWith(`${name}.`))?.message
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save()
-      }}
-    >
+    <SendForm className="form" onSend={() => save()}>
       {fields.map((field) => (
         <div key={field.name} className={field.half ? 'half' : ''}>
           <OneField
@@ -210,12 +189,11 @@ export function Form<Answer = unknown>(props: Props<Answer>) {
         </Button>
       </div>
       {isShown && <Code text={requestOf(method, path, fields, whole)} label="request" />}
-    </form>
+    </SendForm>
   )
 }
 
 function requestOf(method: Method, path: string, fields: readonly FormField[], whole: () => object): string {
-  const base = new URL(at('/api/v1'), location.origin).href
   let body: Record<string, unknown>
   try {
     body = { ...whole() }
@@ -223,19 +201,7 @@ function requestOf(method: Method, path: string, fields: readonly FormField[], w
     body = {}
   }
   for (const { kind, name } of fields) if (kind === 'password' && name in body) body[name] = '…'
-  return `curl -X ${method} ${base}${path} \\
-  -H "Authorization: Bearer $SVC_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`
-}
-
-const isJson = (text: string): boolean => {
-  try {
-    if (text.trim()) JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return curlOf(path, body, method)
 }
 
 /** While there are unsaved changes, the browser asks before the page closes. */
@@ -258,37 +224,21 @@ type OneProps = {
 }
 
 function OneField({ field, value, problem, onChange }: OneProps) {
-  const { label, help, kind = 'text', choices = [], required, rows = 4, min, max, step } = field
-  if (kind === 'check') {
-    return (
-      <label className="check">
-        <input type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />
-        <span>
-          {label}
-          {help && <small>{help}</small>}
-        </span>
-      </label>
-    )
-  }
+  const { label, help, kind, choices = [], required, rows = 4, min, max, step } = field
+  if (kind === 'check') return <Check {...{ label, help, onChange }} checked={value === true} />
   if (kind === 'checks') {
     const held = String(value).split(' ').filter(Boolean)
     return (
       <fieldset>
         <legend>{label}</legend>
-        {choices.map(([choice, about]) => (
-          <label key={choice} className="check">
-            <input
-              type="checkbox"
-              checked={held.includes(choice)}
-              onChange={({ target }) =>
-                onChange((target.checked ? [...held, choice] : held.filter((one) => one !== choice)).join(' '))
-              }
-            />
-            <span>
-              {choice}
-              <small>{about}</small>
-            </span>
-          </label>
+        {pairsOf(choices).map(([choice, about]) => (
+          <Check
+            key={choice}
+            label={choice}
+            help={about}
+            checked={held.includes(choice)}
+            onChange={(is) => onChange((is ? [...held, choice] : held.filter((one) => one !== choice)).join(' '))}
+          />
         ))}
         {problem && <p className="problem">{problem}</p>}
       </fieldset>

@@ -63,8 +63,7 @@ export function NewRows<Row>({ topic, query, rows, idOf, isHeld, prepend, restar
       </Button>
       <span role="status">
         {waiting.length > 0 && (
-          <Button onClick={show}>
-            <ArrowUp size={16} aria-hidden="true" />
+          <Button onClick={show} icon={ArrowUp}>
             {plural(waiting.length, 'new row')} above
           </Button>
         )}

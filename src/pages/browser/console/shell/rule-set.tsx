@@ -1,12 +1,14 @@
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
 import type { ApiKey } from '../../../../accounts/keys/schema'
 import type { UsageSeries } from '../../../../usage/schema'
-import { Button, Chip } from '../ui/controls'
+import { deletion } from '../shell/actions'
+import { Button, Chip, SendForm } from '../ui/controls'
 import { plural, whole } from '../ui/format'
-import { Failed, type Problem } from '../ui/states'
+import { Failed } from '../ui/states'
 import type { Column } from '../ui/table'
 import { Actions } from './actions'
-import { useGet, useOwner } from './api'
+import { type Failure, useGet, useOwner } from './api'
 import type { Owner } from './boot'
 import { Form } from './form'
 import { rangeFilter } from './range'
@@ -139,14 +141,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
           touches={[list, '/keys']}
           permission="manageWebhooks"
           actions={[
-            {
-              label: 'Delete…',
-              method: 'DELETE',
-              path,
-              danger: true,
-              ask: `${plural(of.bound_key_count, 'key')} lose this ${what}. This cannot be undone.`,
-              done: close,
-            },
+            deletion(path, `${plural(of.bound_key_count, 'key')} lose this ${what}. This cannot be undone.`, close),
           ]}
         />
       )}
@@ -166,33 +161,20 @@ type TryProps<Answer> = {
 /** Tries rules on a text, and shows the result. */
 export function TryPanel<Answer>({ title, verb, run, fields, children }: TryProps<Answer>) {
   const id = useId()
-  const [found, setFound] = useState<Answer | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const tried = () =>
-    run().then(
-      (answer) => {
-        setProblem(null)
-        setFound(answer)
-      },
-      (error: Problem) => setProblem(error),
-    )
+  const tried = useMutation<Answer, Failure>({ mutationFn: run })
   return (
     <section className="card part" aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void tried()
-        }}
-      >
+      <SendForm className="form" onSend={() => tried.mutate()}>
         {fields}
         <div className="actions">
-          <Button type="submit">{verb}</Button>
+          <Button type="submit" busy={tried.isPending}>
+            {verb}
+          </Button>
         </div>
-      </form>
-      {problem && <Failed problem={problem} />}
-      <div role="status">{found && children(found)}</div>
+      </SendForm>
+      {tried.error && <Failed problem={tried.error} />}
+      <div role="status">{tried.data !== undefined && children(tried.data)}</div>
     </section>
   )
 }

@@ -86,8 +86,7 @@ export function SaveAs({ path, formats, section, query, lines }: Props) {
   }
   return (
     <>
-      <Button onClick={() => setOpen(true)}>
-        <Download size={16} aria-hidden="true" />
+      <Button onClick={() => setOpen(true)} icon={Download}>
         Export
       </Button>
       {isOpen && (

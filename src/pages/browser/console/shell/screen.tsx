@@ -5,13 +5,14 @@ import type { OperatorRole } from '../../../../kernel/caller'
 import { Button, Choices } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
-import { Empty, Failed, Loading, Shown } from '../ui/states'
+import { Empty, Failed, Loading } from '../ui/states'
 import { type Column, Table } from '../ui/table'
 import { whoOf } from './actions'
-import { type Query, useGet, useMay, useOwner, usePages } from './api'
-import { boot, mayOperate, type Owner } from './boot'
+import { type Query, useMay, useOwner, usePages } from './api'
+import { mayOperate, type Owner } from './boot'
 import { useColumns } from './columns'
-import { unsaved } from './form'
+import { Detail, type DetailOf } from './detail'
+import { Form, type FormProps, unsaved } from './form'
 import { useKeys } from './keys'
 import { NewRows } from './new-rows'
 import { Page } from './page'
@@ -65,23 +66,15 @@ export type Screen<Row> = {
   /** The route that returns the filtered rows as a file, its formats, and the members that the file has of a row. */
   file?: { path: string; formats: readonly string[]; line(row: Row): Line }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
-  detail?: {
-    /** The route of one row. Without it, the loaded row of the list is shown. */
-    path?(id: string, row?: Row): string | undefined
-    /** The member of that route's answer that contains the row. Default: the answer itself. */
-    member?: string
-    titleOf(row: Row): ReactNode
-    body: ComponentType<{ row: Row; close(): void }>
-    /** For editors: the drawer takes more of the page. */
-    wide?: boolean
-  }
+  detail?: DetailOf<Row>
   create?: {
     label: string
     permission?: string
     /** For operators: the role that may do it besides the admin. */
     role?: OperatorRole
     wide?: boolean
-    form: ComponentType<{ close(): void }>
+    /** A component, or what a form sends to the path of the list. */
+    form: ComponentType<{ close(): void }> | NewForm
   }
   /** An operators' screen: what they create there belongs to the server. On other screens they create nothing. */
   isOperators?: boolean
@@ -92,6 +85,9 @@ export type Screen<Row> = {
   /** Content above the list. `query` is the query of the list. */
   above?: ComponentType<{ query: Query }>
 }
+
+type NewForm = Pick<FormProps<unknown>, 'fields' | 'values' | 'more'> &
+  Partial<Pick<FormProps<unknown>, 'method' | 'verb'>>
 
 /** Maximum number of rows to load for sorting. */
 const MAX_SORTED = 500
@@ -124,12 +120,8 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         ) as Query,
       [owner.slug, filters.map(({ name }) => values[name]).join('\n')],
     )
-    const { rows: all, ...pages } = usePages<Row>(
-      typeof list.path === 'function' ? list.path(owner) : list.path,
-      list.rows,
-      query,
-      list.everyMs,
-    )
+    const path = typeof list.path === 'function' ? list.path(owner) : list.path
+    const { rows: all, ...pages } = usePages<Row>(path, list.rows, query, list.everyMs)
     const local = filters.filter(({ name, match }) => match && values[name])
     const unsorted = all?.filter(
       (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
@@ -184,8 +176,7 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
       !may &&
       `“${create.label}” is for ${create.role ? whoOf(create.role) : 'owners and admins'}. Your role here is ${owner.role}.`
     const button = create && (
-      <Button kind="primary" disabled={!may} title={reason || undefined} onClick={() => navigate(newAt)}>
-        <Plus size={16} aria-hidden="true" />
+      <Button kind="primary" disabled={!may} title={reason || undefined} onClick={() => navigate(newAt)} icon={Plus}>
         {create.label}
       </Button>
     )
@@ -291,17 +282,24 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
         )}
         {create && open === 'new' && may && (
           <Drawer title={create.label} label={create.label} onClose={leave} wide={create.wide ?? false} isForm>
-            <create.form close={close} />
+            {typeof create.form === 'function' ? (
+              <create.form close={close} />
+            ) : (
+              <Form
+                {...{ method: 'POST', verb: create.label, ...create.form, path }}
+                touches={[path]}
+                onCancel={close}
+                onDone={close}
+              />
+            )}
           </Drawer>
         )}
         {detail && open && open !== 'new' && (
           <Detail
             key={open}
-            screen={screen}
-            id={open}
+            {...{ detail, title, id: open, close, leave }}
+            list={path}
             row={all?.find((row) => idOf(row) === open)}
-            close={close}
-            leave={leave}
           />
         )}
         {isLeaving && (
@@ -326,8 +324,10 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
 /** The rows in the order of a column. Rows without a value come last. */
 function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by = ''): Row[] {
   const isDown = by.startsWith('-')
-  const of = columns.find(({ key }) => key === by.slice(isDown ? 1 : 0))?.sort
-  if (!of) return [...rows]
+  const key = by.slice(isDown ? 1 : 0)
+  const sort = columns.find((column) => column.key === key)?.sort
+  if (!sort) return [...rows]
+  const of = (row: Row) => (sort === true ? ((row as Record<string, string | number | null>)[key] ?? null) : sort(row))
   return rows.toSorted((a, b) => {
     const [left, right] = [of(a), of(b)]
     if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1
@@ -357,27 +357,3 @@ const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[
   },
   ...columns.slice(1),
 ]
-
-type DetailProps<Row> = { screen: Screen<Row>; id: string; row: Row | undefined; close(): void; leave(): void }
-
-function Detail<Row>({ screen: { detail, title }, id, row, close, leave }: DetailProps<Row>) {
-  const { member, titleOf, body: Body } = detail!
-  const path = detail!.path?.(id, row)
-  const read = useGet<Record<string, unknown>>(path ?? '', {}, { off: !path })
-  const whole = (member ? read.data?.[member] : read.data) as Row | undefined
-  // The row of a list can have more members than the route of one row returns.
-  const found = whole ? { ...row, ...whole } : row
-  // Members of an operator's answer that are empty because of the role.
-  const withheld = (read.data?.withheld ?? []) as string[]
-  const of = path ? { ...read, data: found } : { ...read, data: row, isPending: false, error: null }
-  return (
-    <Drawer title={found ? titleOf(found) : title} label={title} onClose={leave} wide={detail!.wide ?? false}>
-      {withheld.length > 0 && (
-        <p className="faint">
-          Your role {boot.operator_role} does not see what people wrote: {withheld.join(', ').replaceAll('_', ' ')}.
-        </p>
-      )}
-      <Shown of={of}>{(data) => <Body row={data} close={close} />}</Shown>
-    </Drawer>
-  )
-}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../shared/http'
-import { Button, Field } from '../ui/controls'
+import { Button, Field, SendForm } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
 import { Failure, signedOut, unconfirmed } from './api'
 import { at, boot } from './boot'
@@ -33,12 +33,7 @@ export function SignInAgain({ isOut }: { isOut: boolean }) {
       isAlert={isOut}
       onClose={() => unconfirmed.set(false)}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          void signIn()
-        }}
-      >
+      <SendForm onSend={() => void signIn()}>
         <p>
           {isOut
             ? 'Sign in again to continue. What you typed is kept.'
@@ -77,7 +72,7 @@ export function SignInAgain({ isOut }: { isOut: boolean }) {
             {isOut ? 'Sign in' : 'Confirm'}
           </Button>
         </div>
-      </form>
+      </SendForm>
     </Dialog>
   )
 }

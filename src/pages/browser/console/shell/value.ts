@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 
 export type Value<T> = { get(): T; set(next: T): void; use(): T }
 
@@ -24,6 +24,13 @@ export function createValue<T>(first: T): Value<T> {
 
 /** A request that one screen passes to the next. It is never in an address, because typed text is private. */
 export const handed = createValue<Record<string, unknown> | null>(null)
+
+/** What the previous screen passed, which the one that shows it first takes. */
+export function useHanded(): Record<string, unknown> | null {
+  const [given] = useState(handed.get)
+  useEffect(() => handed.set(null), [])
+  return given
+}
 
 const PREFIX = 'svc-'
 

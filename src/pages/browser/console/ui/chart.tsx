@@ -1,6 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
-import { Button } from './controls'
+import { Button, saveFile } from './controls'
 
 type Series = { key: string; label: string; values: readonly (number | null)[] }
 
@@ -153,13 +153,8 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
     lines()
       .map((line) => line.map((cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(','))
       .join('\n')
-  const download = () => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }))
-    link.download = `${title.toLowerCase().replaceAll(' ', '-')}.csv`
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
+  const download = () =>
+    saveFile(new Blob([csv()], { type: 'text/csv' }), `${title.toLowerCase().replaceAll(' ', '-')}.csv`)
   return (
     <section className="card chart" aria-labelledby={id}>
       <header>

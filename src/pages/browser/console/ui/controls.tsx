@@ -1,21 +1,22 @@
-import { Check, Copy } from 'lucide-react'
+import { Check as CheckMark, Copy, type LucideIcon } from 'lucide-react'
 import {
   type ButtonHTMLAttributes,
+  type FormHTMLAttributes,
   type InputHTMLAttributes,
   type ReactNode,
   useEffect,
   useId,
-  useRef,
   useState,
 } from 'react'
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   kind?: 'primary' | 'quiet' | 'plain' | 'danger'
+  icon?: LucideIcon
   /** True while an action runs. After a moment a spinner is shown, and further presses do nothing. */
   busy?: boolean
 }
 
-export function Button({ kind = 'quiet', busy, className = '', children, onClick, ...rest }: ButtonProps) {
+export function Button({ kind = 'quiet', icon: Icon, busy, className = '', children, onClick, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
@@ -25,6 +26,7 @@ export function Button({ kind = 'quiet', busy, className = '', children, onClick
       {...rest}
     >
       {busy && <span className="spinner" aria-hidden="true" />}
+      {Icon && <Icon size={16} aria-hidden="true" />}
       {children}
     </button>
   )
@@ -41,14 +43,24 @@ const TONES = {
   live: 'good',
   off: 'none',
 }
+export type ChipState = keyof typeof SYMBOLS
 
 /** A state as a symbol and a word. The colour repeats the same meaning. */
-export function Chip({ state, children }: { state: keyof typeof SYMBOLS; children: ReactNode }) {
+export function Chip({ state, children }: { state: ChipState; children: ReactNode }) {
   return (
     <span className={`chip ${TONES[state]}`}>
       <span aria-hidden="true">{SYMBOLS[state]}</span> {children}
     </span>
   )
+}
+
+/** Saves content as a file of the reader. */
+export function saveFile(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
 }
 
 const COPIED_MS = 2_000
@@ -68,14 +80,13 @@ export function CopyButton({ text, label = 'Copy', plain }: { text: string; labe
     )
     setOutcome(isDone ? 'Copied' : 'Not copied: select the text')
   }
-  const Icon = outcome === 'Copied' ? Check : Copy
   return (
     <Button
       kind={plain ? 'plain' : 'quiet'}
+      icon={outcome === 'Copied' ? CheckMark : Copy}
       onClick={() => void copy()}
       {...(plain ? { title: outcome ?? label, 'aria-label': label } : {})}
     >
-      <Icon size={16} aria-hidden="true" />
       {!plain && (outcome ?? label)}
       <span role="status" className="hidden">
         {plain && outcome}
@@ -146,9 +157,74 @@ export const Text = ({ label, help, problem, rows, onChange, ...rest }: TextProp
   </Field>
 )
 
+type CheckProps = {
+  label: ReactNode
+  help?: ReactNode
+  checked: boolean
+  disabled?: boolean
+  onChange(is: boolean): void
+}
+
+/** A box to check, with its label and help beside it. */
+export const Check = ({ label, help, onChange, ...rest }: CheckProps) => (
+  <label className="check">
+    <input type="checkbox" {...rest} onChange={({ target }) => onChange(target.checked)} />
+    <span>
+      {label}
+      {help && <small>{help}</small>}
+    </span>
+  </label>
+)
+
+type SendProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> & { onSend(): void }
+
+/** A form whose submission stays on the page. */
+export const SendForm = ({ onSend, ...rest }: SendProps) => (
+  <form
+    {...rest}
+    onSubmit={(event) => {
+      event.preventDefault()
+      onSend()
+    }}
+  />
+)
+
+/** A secret that is shown once: a field to select it, and a button that copies it. */
+export const Secret = ({ label, value, children }: { label: string; value: string; children?: ReactNode }) => (
+  <>
+    <label className="field">
+      {label}
+      <input className="mono" readOnly value={value} onFocus={({ target }) => target.select()} />
+    </label>
+    <div className="actions">
+      <CopyButton text={value} label="Copy secret" />
+      {children}
+    </div>
+  </>
+)
+
+/** Choices of a menu: texts by value, values that are their own texts, or pairs. */
+export type Options =
+  | Readonly<Record<string, string>>
+  | readonly string[]
+  | readonly (readonly [value: string, text: string])[]
+
+/** The choices as pairs of value and text. */
+export const pairsOf = (options: Options): readonly (readonly [value: string, text: string])[] =>
+  Array.isArray(options)
+    ? options.map((option) => (typeof option === 'string' ? [option, option] : option))
+    : Object.entries(options)
+
+/** The lines of a text, without empty ones. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+
 type SelectProps = Omit<FieldProps, 'children'> & {
   value: string
-  choices: readonly (readonly [value: string, text: ReactNode])[]
+  choices: Options
   required?: boolean | undefined
   onChange(value: string): void
 }
@@ -158,7 +234,7 @@ export const Select = ({ value, choices, required, onChange, ...field }: SelectP
   <Field {...field}>
     {(props) => (
       <select {...props} value={value} required={required} onChange={({ target }) => onChange(target.value)}>
-        {choices.map(([choice, text]) => (
+        {pairsOf(choices).map(([choice, text]) => (
           <option key={choice} value={choice}>
             {text}
           </option>
@@ -170,18 +246,15 @@ export const Select = ({ value, choices, required, onChange, ...field }: SelectP
 
 type Choice<T extends string> = { value: T; label: ReactNode }
 
-/** A choice of a few values: an object of labels by value, or a list if the order matters. */
-export function Choices<T extends string>({
-  label: name,
-  value: taken,
-  choices,
-  onChange,
-}: {
+type ChoicesProps<T extends string> = {
   label: string
   value: T
   choices: readonly Choice<NoInfer<T>>[] | Readonly<Record<NoInfer<T>, ReactNode>>
   onChange(value: NoInfer<T>): void
-}) {
+}
+
+/** A choice of a few values: an object of labels by value, or a list if the order matters. */
+export function Choices<T extends string>({ label: name, value: taken, choices, onChange }: ChoicesProps<T>) {
   const all = Array.isArray(choices)
     ? (choices as readonly Choice<T>[])
     : Object.entries<ReactNode>(choices as Record<T, ReactNode>).map(([value, label]) => ({ value: value as T, label }))
@@ -217,12 +290,26 @@ export function Bar({ used, of, label }: { used: number; of: number; label?: str
   )
 }
 
+/** The value of a JSON text. Undefined if the text is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** JSON on several lines. Any other text is returned unchanged. */
+export function laidOut(text: string): string {
+  const value = jsonOf(text)
+  return value === undefined ? text : JSON.stringify(value, null, 2)
+}
+
 /** Code that can be copied. Long lines scroll in their own box. */
 export function Code({ text, label }: { text: string; label: string }) {
-  const box = useRef<HTMLPreElement>(null)
   return (
     <div className="code">
-      <pre ref={box} tabIndex={0} role="group" aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         <code>{text}</code>
       </pre>
       <CopyButton text={text} label={`Copy ${label}`} plain />

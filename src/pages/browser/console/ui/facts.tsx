@@ -1,17 +1,106 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useId } from 'react'
 import { Bar } from './controls'
 import { money } from './format'
 
+/** Names with their values. A value of null, undefined or false is left out. */
+export type FactsOf = Readonly<Record<string, ReactNode>>
+
 /** Names with their values, one below the other. */
-export const Facts = ({ facts }: { facts: readonly (readonly [name: string, fact: ReactNode])[] }) => (
+export const Facts = ({ of }: { of: FactsOf }) => (
   <dl className="facts-list">
-    {facts.map(([name, fact]) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{fact}</dd>
-      </div>
-    ))}
+    {Object.entries(of).map(
+      ([name, fact]) =>
+        fact !== undefined &&
+        fact !== null &&
+        fact !== false && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ),
+    )}
   </dl>
+)
+
+type PartProps = { title: string; id?: string; children: ReactNode }
+
+/** A titled part of a drawer. */
+export function Part({ title, id, children }: PartProps) {
+  const own = useId()
+  return (
+    <section aria-labelledby={id ?? own}>
+      <h3 id={id ?? own}>{title}</h3>
+      {children}
+    </section>
+  )
+}
+
+/** A titled card of a page. */
+export function Card({ title, className = 'part', children }: Omit<PartProps, 'id'> & { className?: string }) {
+  const id = useId()
+  return (
+    <section className={`card ${className}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+type Line = { key: string; mark?: ReactNode; text: ReactNode; small?: ReactNode; end?: ReactNode }
+type LinesProps<Row> = { of: readonly Row[]; empty?: string; line(row: Row): Line }
+
+/** A short list: a mark, a text with small print, and an end such as the time. */
+export function Lines<Row>({ of, empty, line }: LinesProps<Row>) {
+  if (of.length === 0) return empty ? <p className="faint">{empty}</p> : null
+  return (
+    <ul className="plain-list">
+      {of.map(line).map(({ key, mark, text, small, end = <span /> }) => (
+        <li key={key}>
+          {mark}
+          <span>
+            {text}
+            {small && <small>{small}</small>}
+          </span>
+          {end}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type GridProps = {
+  label: string
+  className?: string
+  heads: readonly string[]
+  /** The cells of each row. The first is the head of the row. */
+  rows: readonly { key: string; cells: readonly ReactNode[] }[]
+}
+
+/** A small table that scrolls in its own box. */
+export const Grid = ({ label, className = '', heads, rows }: GridProps) => (
+  <div className={`scrolls ${className}`} role="region" aria-label={label} tabIndex={0}>
+    <table>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells: [head, ...cells] }) => (
+          <tr key={key}>
+            <th scope="row">{head}</th>
+            {cells.map((cell, at) => (
+              <td key={heads[at + 1]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
 )
 
 type FigureProps = { name: ReactNode; figure: string; children: ReactNode; bar?: ReactNode }

@@ -1,7 +1,7 @@
 import { ListFilter, Search, X } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import { Button } from './controls'
+import { Button, type Options, pairsOf } from './controls'
 
 export type Filters = Record<string, string>
 
@@ -21,14 +21,12 @@ export function useFilters(defaults: Filters = {}) {
   return { filters: { ...defaults, ...given } as Filters, given, set, clear: () => navigate(path) }
 }
 
-type Choices = readonly (readonly [value: string, label: string])[]
-
 export type Filter = {
   name: string
   label: string
   hint?: string
   /** The choices, or a hook that loads them. Without it the filter is a text field. */
-  values?: Choices | (() => Choices)
+  values?: Options | (() => Options)
   /** A field for a number, or for a point in time, which the address stores in ISO format. */
   kind?: 'number' | 'time'
 }
@@ -65,14 +63,13 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
           className={filters.length > FEW ? 'more-filters many' : 'more-filters'}
           aria-expanded={isAll}
           onClick={() => setAll(!isAll)}
+          icon={ListFilter}
         >
-          <ListFilter size={16} aria-hidden="true" />
           {isAll ? 'Fewer filters' : 'More filters'}
         </Button>
       )}
       {isSet && (
-        <Button kind="plain" onClick={onClear}>
-          <X size={16} aria-hidden="true" />
+        <Button kind="plain" onClick={onClear} icon={X}>
           Clear
         </Button>
       )}
@@ -86,7 +83,7 @@ type FieldProps = { className: string; filter: Filter; value: string; onChange: 
 
 function ChoiceFilter({ className, filter: { name, label, values }, value, onChange }: FieldProps) {
   // A filter never changes its kind, so the hook is called consistently.
-  const choices = typeof values === 'function' ? values() : values!
+  const choices = pairsOf(typeof values === 'function' ? values() : values!)
   const isKnown = value === '' || choices.some(([choice]) => choice === value)
   return (
     <select

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
-import { Button } from './controls'
+import { Button, SendForm } from './controls'
 import type { DialogProps } from './dialog'
 
 const Modal = lazy(() => import('./dialog').then(({ ModalDialog }) => ({ default: ModalDialog })))
@@ -30,9 +30,8 @@ export function Ask({ title, verb, children, danger, busy = false, typed, onDo, 
   const [text, setText] = useState('')
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
+      <SendForm
+        onSend={() => {
           if (!busy && (typed === undefined || text === typed)) onDo()
         }}
       >
@@ -49,7 +48,7 @@ export function Ask({ title, verb, children, danger, busy = false, typed, onDo, 
             {verb}
           </Button>
         </div>
-      </form>
+      </SendForm>
     </Dialog>
   )
 }
@@ -110,9 +109,7 @@ export function Drawer({ title, label, onClose, children, head, wide, isForm }: 
           {title}
         </h2>
         {head}
-        <Button kind="plain" onClick={onClose} aria-label="Close">
-          <X size={16} aria-hidden="true" />
-        </Button>
+        <Button kind="plain" onClick={onClose} aria-label="Close" icon={X} />
       </div>
       <div className="drawer-body">{children}</div>
     </div>,

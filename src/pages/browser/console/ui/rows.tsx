@@ -31,24 +31,21 @@ export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>)
                 aria-label={`Move ${name} ${at + 1} up`}
                 disabled={at === 0}
                 onClick={() => swap(at, at - 1)}
-              >
-                <ArrowUp size={16} aria-hidden="true" />
-              </Button>
+                icon={ArrowUp}
+              />
               <Button
                 kind="plain"
                 aria-label={`Move ${name} ${at + 1} down`}
                 disabled={at === rows.length - 1}
                 onClick={() => swap(at, at + 1)}
-              >
-                <ArrowDown size={16} aria-hidden="true" />
-              </Button>
+                icon={ArrowDown}
+              />
               <Button
                 kind="plain"
                 aria-label={`Remove ${name} ${at + 1}`}
                 onClick={() => onChange(rows.filter((_, other) => other !== at))}
-              >
-                <Trash2 size={16} aria-hidden="true" />
-              </Button>
+                icon={Trash2}
+              />
             </div>
             {children(
               row,
@@ -59,8 +56,7 @@ export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>)
         ))}
       </ol>
       <div className="actions">
-        <Button onClick={() => onChange([...rows, fresh()])}>
-          <Plus size={16} aria-hidden="true" />
+        <Button onClick={() => onChange([...rows, fresh()])} icon={Plus}>
           Add {name}
         </Button>
       </div>

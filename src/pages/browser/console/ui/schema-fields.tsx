@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Field, Select, Text } from './controls'
+import { Check, Field, linesOf, Select, Text } from './controls'
 
 type Schema = Record<string, unknown>
 type Member = {
@@ -42,21 +42,7 @@ function OneMember({ name, member, value, onChange }: OneProps) {
   const help = member.description
   const choices = member.enum ?? member.anyOf?.map((it) => it.const).filter((it) => it !== undefined)
   const kind = Array.isArray(member.type) ? member.type.find((it) => it !== 'null') : member.type
-  if (kind === 'boolean') {
-    return (
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={(value ?? member.default) === true}
-          onChange={({ target }) => onChange(target.checked)}
-        />
-        <span>
-          {label}
-          {help && <small>{help}</small>}
-        </span>
-      </label>
-    )
-  }
+  if (kind === 'boolean') return <Check {...{ label, help, onChange }} checked={(value ?? member.default) === true} />
   if (choices?.length) {
     return (
       <Select
@@ -115,10 +101,7 @@ function ListMember({ label, help, value, onChange }: TextProps) {
           value={text}
           onChange={({ target }) => {
             setText(target.value)
-            const lines = target.value
-              .split('\n')
-              .map((line) => line.trim())
-              .filter(Boolean)
+            const lines = linesOf(target.value)
             onChange(lines.length ? lines : undefined)
           }}
         />

@@ -54,8 +54,7 @@ export function Failed({ problem, retry }: { problem: Problem; retry?: (() => vo
           </>
         )}
         {retry && status !== 403 && (
-          <Button onClick={retry}>
-            <RotateCw size={16} aria-hidden="true" />
+          <Button onClick={retry} icon={RotateCw}>
             Retry
           </Button>
         )}

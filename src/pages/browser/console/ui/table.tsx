@@ -1,33 +1,27 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { Time } from './format'
 
 export type Column<Row> = {
   key: string
   head: string
-  cell(row: Row): ReactNode
+  /** Default: the member of the row with the name of the column. */
+  cell?(row: Row): ReactNode
   /** Numbers are right-aligned. */
   number?: boolean
   /** Stays on a small screen, where a row is a card of two lines. */
   main?: boolean
   /** A width in CSS grid syntax. Default: an equal share. */
   width?: string
-  /** Sort key. Pressing the column head sorts by it once all rows are loaded. */
-  sort?(row: Row): string | number | null
+  /** Sort key, or true for the member of that name. Pressing the column head sorts by it once all rows are loaded. */
+  sort?: true | ((row: Row) => string | number | null)
   /** Shown only if the reader chose it. */
   extra?: true
 }
 
-/** Column for the time of a row's last change. */
-export const changedColumn = <Row,>(of: (row: Row) => string): Column<Row> => ({
-  key: 'changed',
-  head: 'Changed',
-  cell: (row) => <Time at={of(row)} />,
-  number: true,
-  main: true,
-  width: '144px',
-})
+/** What a row shows in a column. */
+const shown = <Row,>({ key, cell }: Pick<Column<Row>, 'key' | 'cell'>, row: Row): ReactNode =>
+  cell ? cell(row) : ((row as Record<string, ReactNode>)[key] ?? '–')
 
 type Props<Row> = {
   label: string
@@ -226,7 +220,7 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
     >
       {columns.map(({ key, head, cell, number, main }, at) => (
         <span key={key} role="cell" className={classOf(number, main)} data-head={head}>
-          {at === 0 && href ? <Link href={href}>{cell(row)}</Link> : cell(row)}
+          {at === 0 && href ? <Link href={href}>{shown({ key, cell }, row)}</Link> : shown({ key, cell }, row)}
         </span>
       ))}
     </div>

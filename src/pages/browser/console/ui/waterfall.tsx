@@ -1,6 +1,6 @@
 import type { RequestTrace } from '../../../../operators/schema'
 import { Code } from './controls'
-import { Facts } from './facts'
+import { Lines, Part } from './facts'
 import { duration, money } from './format'
 
 export type Step = { name: string; at: number; ms: number; isFailed: boolean; facts: string }
@@ -33,8 +33,7 @@ export function Trace({ of: { steps, ledger, audit }, at, total }: { of: Request
   return (
     <>
       {steps.length > 0 && (
-        <section aria-labelledby="waterfall">
-          <h3 id="waterfall">Steps</h3>
+        <Part title="Steps">
           <Waterfall
             total={total}
             steps={steps.map(({ name, at: ended, ms, facts }) => ({
@@ -49,24 +48,30 @@ export function Trace({ of: { steps, ledger, audit }, at, total }: { of: Request
                 .join(', '),
             }))}
           />
-        </section>
+        </Part>
       )}
       {ledger.length > 0 && (
-        <section aria-labelledby="ledger">
-          <h3 id="ledger">Ledger</h3>
-          <Facts facts={ledger.map(({ ref, kind, amount_cents }) => [kind, `${money(amount_cents)}, ${ref}`])} />
-        </section>
+        <Part title="Ledger">
+          <Lines
+            of={ledger}
+            line={({ ref, kind, amount_cents }) => ({
+              key: `${ref} ${kind}`,
+              mark: <b>{kind}</b>,
+              text: ref,
+              end: money(amount_cents),
+            })}
+          />
+        </Part>
       )}
       {audit.length > 0 && (
-        <section aria-labelledby="recorded">
-          <h3 id="recorded">Audit events</h3>
+        <Part title="Audit events">
           {audit.map(({ id, action, output }) => (
             <div key={id} className="recorded">
               {action}
               <Code text={JSON.stringify(output, null, 2)} label={action} />
             </div>
           ))}
-        </section>
+        </Part>
       )}
     </>
   )

@@ -1,15 +1,15 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import type { AuditEvent, Integrity } from '../../../../../audit/schema'
-import { type Query, useCalls, useGet, useOwner } from '../../shell/api'
+import { type Query, useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
+import { timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Part } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
-import { Failed, type Problem } from '../../ui/states'
+import { Failed } from '../../ui/states'
 
 /** The actor: the reader, a member of the organization by name, or an id. */
 function Who({ userId }: AuditEvent) {
@@ -21,38 +21,21 @@ function Who({ userId }: AuditEvent) {
   return <span title={userId}>{member?.name ?? member?.email ?? short(userId)}</span>
 }
 
-function EventBody({ row: event }: { row: AuditEvent }) {
-  const owner = useOwner()
-  return (
-    <>
-      <Facts
-        facts={[
-          ['Time', <Time key="time" at={event.timestamp} />],
-          ['Event', <Id key="id" id={event.id} />],
-          ['About', `${event.entityType} ${event.entityId ?? ''}`],
-          ['Person', <Who key="who" {...event} />],
-          ['Key', event.apiKeyId ?? 'none'],
-          [
-            'Request',
-            <Link key="request" href={`/${owner.slug}/requests/${event.requestId}`}>
-              {event.requestId}
-            </Link>,
-          ],
-          ['Hash', <code key="hash">{event.hash}</code>],
-          ['Hash before', <code key="before">{event.prevHash}</code>],
-        ]}
-      />
-      <section aria-label="What was asked">
-        <h3>Asked</h3>
-        <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
-      </section>
-      <section aria-label="Result">
-        <h3>Result</h3>
-        <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
-      </section>
-    </>
-  )
+function RequestLink({ requestId }: AuditEvent) {
+  const { slug } = useOwner()
+  return <Link href={`/${slug}/requests/${requestId}`}>{requestId}</Link>
 }
+
+const EventBody = ({ row: event }: { row: AuditEvent }) => (
+  <>
+    <Part title="Asked">
+      <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
+    </Part>
+    <Part title="Result">
+      <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
+    </Part>
+  </>
+)
 
 /** Status of the recorded answer. A dash if the event has none. */
 function Result({ outputSummary: { status } }: AuditEvent) {
@@ -60,43 +43,23 @@ function Result({ outputSummary: { status } }: AuditEvent) {
   return <Chip state={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</Chip>
 }
 
-const ENTITIES = [
-  ...([
-    'completion',
-    'response',
-    'api_key',
-    'skill',
-    'job',
-    'image',
-    'video',
-    'document',
-    'audio',
-    'embedding',
-  ] as const),
-  ...(['canvas', 'workflow', 'workflow_run', 'hook', 'webhook', 'guardrail_policy', 'routing_preference'] as const),
-  ...(['iframe', 'conversation', 'memory', 'file', 'settings', 'organization', 'billing', 'rate_limit'] as const),
-] as const
+const ENTITIES = (
+  'completion response api_key skill job image video document audio embedding canvas workflow workflow_run hook ' +
+  'webhook guardrail_policy routing_preference iframe conversation memory file settings organization billing rate_limit'
+).split(' ')
 
 /** Recomputes the hash chain of the listed events, and shows the result in words. */
 function Verify({ query }: { query: Query }) {
-  const { json } = useCalls()
-  const [isRunning, setRunning] = useState(false)
-  const [found, setFound] = useState<Integrity | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
   const { scope, from, to } = query
-  const verify = async () => {
-    setRunning(true)
-    setProblem(null)
-    await json<Integrity>('GET', '/audit/integrity', { query: { scope, from, to } }).then(setFound, setProblem)
-    setRunning(false)
-  }
+  const check = useGet<Integrity>('/audit/integrity', { scope, from, to }, { off: true })
+  const { data: found, error: problem } = check
   return (
     <section className="above-part" aria-label="The chain of events">
       <p className="faint">
         Each event has the hash of the one before it, so nothing can be changed or left out unseen.
       </p>
       <div className="actions">
-        <Button busy={isRunning} onClick={() => void verify()}>
+        <Button busy={check.isFetching} onClick={() => void check.refetch()}>
           Verify
         </Button>
         <span role="status">
@@ -131,27 +94,16 @@ export default defineScreen<AuditEvent>({
   file: {
     path: '/audit/export',
     formats: ['csv', 'jsonl'],
-    line: (it) => ({
-      id: it.id,
-      timestamp: it.timestamp,
-      action: it.action,
-      entity_type: it.entityType,
-      entity_id: it.entityId,
-      user_id: it.userId,
-      org_id: it.orgId,
-      api_key_id: it.apiKeyId,
-      request_id: it.requestId,
-      status: it.outputSummary.status,
-      input_summary: it.inputSummary,
-      output_summary: it.outputSummary,
-      prev_hash: it.prevHash,
-      hash: it.hash,
+    line: ({ id, timestamp, action, outputSummary, inputSummary, hash, ...it }) => ({
+      ...{ id, timestamp, action, entity_type: it.entityType, entity_id: it.entityId, user_id: it.userId },
+      ...{ org_id: it.orgId, api_key_id: it.apiKeyId, request_id: it.requestId, status: outputSummary.status },
+      ...{ input_summary: inputSummary, output_summary: outputSummary, prev_hash: it.prevHash, hash },
     }),
   },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
-    { key: 'action', head: 'Action', cell: ({ action }) => action, main: true, width: 'minmax(184px, 1.2fr)' },
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
+    { key: 'action', head: 'Action', main: true, width: 'minmax(184px, 1.2fr)' },
     {
       key: 'entity',
       head: 'About',
@@ -164,12 +116,7 @@ export default defineScreen<AuditEvent>({
     },
     { key: 'result', head: 'Result', cell: Result, width: '88px' },
     { key: 'who', head: 'Person', cell: (event) => <Who {...event} />, width: 'minmax(104px, 0.7fr)' },
-    {
-      key: 'request',
-      head: 'Request',
-      cell: ({ requestId }) => <code>{requestId}</code>,
-      width: 'minmax(0, 1.2fr)',
-    },
+    { key: 'request', head: 'Request', cell: (it) => <code>{it.requestId}</code>, width: 'minmax(0, 1.2fr)' },
   ],
   filters: [
     { name: 'action', label: 'Action', hint: 'Action, such as key.*' },
@@ -182,5 +129,18 @@ export default defineScreen<AuditEvent>({
     { name: 'request_id', label: 'Request id' },
   ],
   empty: { text: 'Nothing was recorded here yet.' },
-  detail: { titleOf: ({ action }) => action, body: EventBody },
+  detail: {
+    titleOf: ({ action }) => action,
+    facts: (event) => ({
+      Time: <Time at={event.timestamp} />,
+      Event: <Id id={event.id} />,
+      About: `${event.entityType} ${event.entityId ?? ''}`,
+      Person: <Who {...event} />,
+      Key: event.apiKeyId ?? 'none',
+      Request: <RequestLink {...event} />,
+      Hash: <code>{event.hash}</code>,
+      'Hash before': <code>{event.prevHash}</code>,
+    }),
+    body: EventBody,
+  },
 })

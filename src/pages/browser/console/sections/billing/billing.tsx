@@ -8,8 +8,9 @@ import { Form, type FormField } from '../../shell/form'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOf } from '../../shell/save-as'
 import { defineScreen } from '../../shell/screen'
+import { moneyColumn, timeColumn } from '../../ui/columns'
 import { Button, Chip, Id } from '../../ui/controls'
-import { Facts, Figure, Spent } from '../../ui/facts'
+import { Figure, Spent } from '../../ui/facts'
 import { money, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
 import { Shown } from '../../ui/states'
@@ -28,12 +29,7 @@ type Entry = {
 const CAPS: readonly FormField[] = [
   { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
   { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
-  {
-    name: 'low_balance_threshold_cents',
-    label: 'Warn below, in dollars',
-    kind: 'cents',
-    help: '0: no warning.',
-  },
+  { name: 'low_balance_threshold_cents', label: 'Warn below, in dollars', kind: 'cents', help: '0: no warning.' },
 ]
 const TOP_UP: readonly FormField[] = [
   { name: 'auto_top_up.enabled', label: 'Top up automatically when the balance is low', kind: 'check' },
@@ -128,20 +124,6 @@ function For({ reference }: Entry) {
   return <Link href={`/${owner.slug}/requests/${reference.id}`}>{reference.id}</Link>
 }
 
-const EntryBody = ({ row: entry }: { row: Entry }) => (
-  <Facts
-    facts={[
-      ['Time', <Time key="at" at={entry.at} />],
-      ['Kind', entry.kind],
-      ['Amount', money(entry.amount_cents)],
-      ['Balance after', entry.balance_cents === null ? 'not kept' : money(entry.balance_cents)],
-      ['Id', <Id key="id" id={entry.id} />],
-      ['For', <For key="for" {...entry} />],
-      ['Note', entry.note ?? 'none'],
-    ]}
-  />
-)
-
 export default defineScreen<Entry>({
   section: 'billing',
   title: 'Billing',
@@ -159,31 +141,11 @@ export default defineScreen<Entry>({
   },
   idOf: ({ id }) => String(id),
   columns: [
-    {
-      key: 'time',
-      head: 'Time',
-      cell: ({ at }) => <Time at={at} />,
-      main: true,
-      width: '144px',
-      sort: ({ at }) => at,
-    },
-    { key: 'kind', head: 'Kind', cell: ({ kind }) => kind, main: true, width: '120px', sort: ({ kind }) => kind },
+    timeColumn('time', 'Time', ({ at }) => at),
+    { key: 'kind', head: 'Kind', main: true, width: '120px', sort: true },
     { key: 'for', head: 'For', cell: ({ reference, note }) => reference?.id ?? note ?? '–' },
-    {
-      key: 'amount',
-      head: 'Amount',
-      cell: ({ amount_cents }) => money(amount_cents),
-      number: true,
-      main: true,
-      sort: ({ amount_cents }) => amount_cents,
-    },
-    {
-      key: 'balance',
-      head: 'Balance after',
-      cell: ({ balance_cents }) => (balance_cents === null ? '–' : money(balance_cents)),
-      number: true,
-      main: true,
-    },
+    moneyColumn('amount', 'Amount', ({ amount_cents }) => amount_cents, { main: true }),
+    moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents, { main: true }),
   ],
   filters: [
     rangeFilter,
@@ -195,5 +157,16 @@ export default defineScreen<Entry>({
     ...momentFilters,
   ],
   empty: { text: 'No movements.' },
-  detail: { titleOf: ({ kind }) => `Movement: ${kind}`, body: EntryBody },
+  detail: {
+    titleOf: ({ kind }) => `Movement: ${kind}`,
+    facts: (entry) => ({
+      Time: <Time at={entry.at} />,
+      Kind: entry.kind,
+      Amount: money(entry.amount_cents),
+      'Balance after': entry.balance_cents === null ? 'not kept' : money(entry.balance_cents),
+      Id: <Id id={entry.id} />,
+      For: <For {...entry} />,
+      Note: entry.note ?? 'none',
+    }),
+  },
 })

@@ -49,18 +49,22 @@ export function Statements() {
           <Shown of={statement} rows={4}>
             {({ opening_cents, closing_cents, entries_by_kind, by_model }) => (
               <Facts
-                facts={[
-                  ['Opening balance', money(opening_cents)],
-                  ...Object.entries(entries_by_kind).map(
-                    ([kind, { entries, amount_cents }]) =>
-                      [kind, `${money(amount_cents)} in ${plural(entries, 'entry', 'entries')}`] as const,
+                of={{
+                  'Opening balance': money(opening_cents),
+                  ...Object.fromEntries(
+                    Object.entries(entries_by_kind).map(([kind, { entries, amount_cents }]) => [
+                      kind,
+                      `${money(amount_cents)} in ${plural(entries, 'entry', 'entries')}`,
+                    ]),
                   ),
-                  ['Closing balance', money(closing_cents)],
-                  ...by_model.map(
-                    ({ label, requests, cost_cents }) =>
-                      [label, `${money(cost_cents)} for ${plural(requests, 'request')}`] as const,
+                  'Closing balance': money(closing_cents),
+                  ...Object.fromEntries(
+                    by_model.map(({ label, requests, cost_cents }) => [
+                      label,
+                      `${money(cost_cents)} for ${plural(requests, 'request')}`,
+                    ]),
                   ),
-                ]}
+                }}
               />
             )}
           </Shown>

@@ -1,10 +1,11 @@
 import type { Recording, SessionSnapshot } from '../../../../../browser/schema'
-import { Actions } from '../../shell/actions'
+import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form } from '../../shell/form'
+import type { FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Lines, Part } from '../../ui/facts'
 import { Ago, Lasting, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -21,96 +22,47 @@ function sourceOf(link: string): string {
   return pathname + search + hash
 }
 
-function SessionBody({ row: session, close }: { row: SessionSnapshot; close(): void }) {
-  const path = `/browser/sessions/${session.session_id}`
-  const isLive = session.status === 'active'
-  return (
-    <>
-      {isLive && session.embed_url && (
-        <iframe
-          key={session.live_view_version}
-          className="live-view"
-          src={sourceOf(session.embed_url)}
-          title={session.current_title ?? 'Live view'}
-        />
-      )}
-      <Actions
-        touches={['/browser']}
-        permission="manageConnectors"
-        actions={[
-          isLive && {
-            label: 'Go to…',
-            path: `${path}/actions`,
-            body: { tool: 'browser_navigate' },
-            fields: [{ name: 'arguments.url', label: 'Address', required: true }],
-          },
-          isLive && {
-            label: 'Ask for a step…',
-            path: `${path}/actions`,
-            body: { tool: 'browser_act' },
-            fields: [{ name: 'arguments.instruction', label: 'What to do', kind: 'area', required: true }],
-          },
-          isLive && {
-            label: 'End…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: 'The browser closes, and its time is charged. The recording stays.',
-            done: close,
-          },
-        ]}
-      />
-      <Facts
-        facts={[
-          ['State', <State key="state" {...session} />],
-          ['Page', session.current_title ?? 'none'],
-          ['Address', session.current_url ?? 'none'],
-          ['Began', <Time key="began" at={session.started_at} />],
-          ['Last used', <Ago key="used" at={session.last_active_at} />],
-          ['Ends', <Time key="ends" at={session.expires_at} />],
-          ['Proxy', session.proxies ? 'yes' : 'no'],
-          ['Id', <Id key="id" id={session.session_id} />],
-        ]}
-      />
-      <Steps path={path} />
-    </>
+const Live = ({ row: { status, embed_url, live_view_version, current_title } }: { row: SessionSnapshot }) =>
+  status === 'active' &&
+  embed_url && (
+    <iframe
+      key={live_view_version}
+      className="live-view"
+      src={sourceOf(embed_url)}
+      title={current_title ?? 'Live view'}
+    />
   )
-}
 
 /** The steps of a session, by the agent or by a person. */
-function Steps({ path }: { path: string }) {
-  const recording = useGet<Recording>(`${path}/recording`)
+function Steps({ row }: { row: SessionSnapshot }) {
+  const recording = useGet<Recording>(`/browser/sessions/${row.session_id}/recording`)
   return (
-    <section aria-labelledby="steps">
-      <h3 id="steps">Steps</h3>
+    <Part title="Steps">
       <Shown of={recording} rows={2}>
         {({ actions, player_url }) => (
           <>
-            {actions.length === 0 ? (
-              <p className="faint">No steps yet.</p>
-            ) : (
+            {actions.length > 0 && (
               <p>
                 <a href={sourceOf(player_url)} target="_blank" rel="noreferrer">
                   Play the recording
                 </a>
               </p>
             )}
-            <ol className="plain-list">
-              {actions.map(({ at, by, tool, input, target, ok, result }) => (
-                <li key={at + tool + input}>
-                  <Chip state={ok ? 'good' : 'bad'}>{WHO[by]}</Chip>
-                  <span>
-                    {verbOf(tool)}: {target?.name ?? input}
-                    <small>{result}</small>
-                  </span>
-                  <Time at={at} />
-                </li>
-              ))}
-            </ol>
+            <Lines
+              of={actions}
+              empty="No steps yet."
+              line={({ at, by, tool, input, target, ok, result }) => ({
+                key: at + tool + input,
+                mark: <Chip state={ok ? 'good' : 'bad'}>{WHO[by]}</Chip>,
+                text: `${verbOf(tool)}: ${target?.name ?? input}`,
+                small: result,
+                end: <Time at={at} />,
+              })}
+            />
           </>
         )}
       </Shown>
-    </section>
+    </Part>
   )
 }
 
@@ -139,23 +91,12 @@ const WHO = { agent: 'the agent', person: 'a person', api: 'the API' } as const
 const verbOf = (tool: string) => tool.replace('browser_', '').replaceAll('_', ' ')
 const hostOf = (url: string | null) => (url && URL.canParse(url) ? new URL(url).host : '–')
 
-const NewSession = ({ close }: { close(): void }) => (
-  <Form
-    fields={[
-      { name: 'url', label: 'Address to open', empty: 'null', help: 'A public address. Empty: a blank page.' },
-      { name: 'record', label: 'Record the steps', kind: 'check' },
-      { name: 'keep_alive', label: 'Keep it open when idle', kind: 'check' },
-      { name: 'proxies', label: "Use the server's proxy", kind: 'check', help: 'Charged per MB.' },
-    ]}
-    values={{ record: true }}
-    method="POST"
-    path="/browser/sessions"
-    touches={['/browser']}
-    verb="Start session"
-    onCancel={close}
-    onDone={close}
-  />
-)
+const NEW: readonly FormField[] = [
+  { name: 'url', label: 'Address to open', empty: 'null', help: 'A public address. Empty: a blank page.' },
+  { name: 'record', label: 'Record the steps', kind: 'check' },
+  { name: 'keep_alive', label: 'Keep it open when idle', kind: 'check' },
+  { name: 'proxies', label: "Use the server's proxy", kind: 'check', help: 'Charged per MB.' },
+]
 
 export default defineScreen<SessionSnapshot>({
   section: 'browser',
@@ -176,15 +117,8 @@ export default defineScreen<SessionSnapshot>({
       head: 'Site',
       cell: ({ current_url }) => hostOf(current_url),
     },
-    { key: 'began', head: 'Began', cell: ({ started_at }) => <Time at={started_at} />, main: true, width: '144px' },
-    {
-      key: 'used',
-      head: 'Last used',
-      cell: (it) => <Ago at={it.last_active_at} />,
-      number: true,
-      main: true,
-      width: '128px',
-    },
+    timeColumn('began', 'Began', ({ started_at }) => started_at),
+    agoColumn('used', 'Last used', (it) => it.last_active_at),
   ],
   tile: (session) => <Tile {...session} />,
   empty: {
@@ -193,8 +127,36 @@ export default defineScreen<SessionSnapshot>({
   detail: {
     path: (id) => `/browser/sessions/${id}`,
     titleOf: ({ current_title }) => current_title || 'A browser',
-    body: SessionBody,
+    look: Live,
+    actions: ({ session_id, ...session }, close) => {
+      const path = `/browser/sessions/${session_id}`
+      const act = (label: string, tool: string, field: FormField) =>
+        session.status === 'active' && { label, path: `${path}/actions`, body: { tool }, fields: [field] }
+      const end = 'The browser closes, and its time is charged. The recording stays.'
+      return {
+        touches: ['/browser'],
+        permission: 'manageConnectors',
+        actions: [
+          act('Go to…', 'browser_navigate', { name: 'arguments.url', label: 'Address', required: true }),
+          act('Ask for a step…', 'browser_act', {
+            ...{ name: 'arguments.instruction', label: 'What to do', kind: 'area', required: true },
+          }),
+          session.status === 'active' && deletion(path, end, close, 'End…'),
+        ],
+      }
+    },
+    facts: (session) => ({
+      State: <State {...session} />,
+      Page: session.current_title ?? 'none',
+      Address: session.current_url ?? 'none',
+      Began: <Time at={session.started_at} />,
+      'Last used': <Ago at={session.last_active_at} />,
+      Ends: <Time at={session.expires_at} />,
+      Proxy: session.proxies ? 'yes' : 'no',
+      Id: <Id id={session.session_id} />,
+    }),
+    body: Steps,
     wide: true,
   },
-  create: { label: 'Start session', permission: 'manageConnectors', form: NewSession },
+  create: { label: 'Start session', permission: 'manageConnectors', form: { fields: NEW, values: { record: true } } },
 })

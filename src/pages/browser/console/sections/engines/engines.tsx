@@ -50,7 +50,7 @@ export default defineScreen<ModelEntry>({
       width: '108px',
       sort: ({ status }) => status,
     },
-    { key: 'mode', head: 'Mode', cell: ({ mode }) => mode, main: true, width: '120px', sort: ({ mode }) => mode },
+    { key: 'mode', head: 'Mode', main: true, width: '120px', sort: true },
     {
       key: 'about',
       head: 'For',
@@ -71,11 +71,7 @@ export default defineScreen<ModelEntry>({
     {
       name: 'status',
       label: 'State',
-      values: [
-        ['available', '✓ available'],
-        ['degraded', '! degraded'],
-        ['down', '✗ down'],
-      ],
+      values: { available: '✓ available', degraded: '! degraded', down: '✗ down' },
       match: ({ status }, wanted) => status === wanted,
     },
   ],

@@ -1,7 +1,6 @@
 import type { EnginePrice } from '../../../../../operators/schema-engines'
-import { Actions } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
-import { Facts } from '../../ui/facts'
+import { moneyColumn } from '../../ui/columns'
 import { money } from '../../ui/format'
 
 /** The unit of each price, and the number of millionths of a cent that equal one dollar per that unit. */
@@ -21,48 +20,6 @@ const priceOf = ({ price }: EnginePrice): string =>
     .map(([name, micro]) => `${money((Number(micro) / perOf(name)[1]) * CENTS)} for ${perOf(name)[0]}`)
     .join(', ')
 
-function PriceBody({ row: it }: { row: EnginePrice }) {
-  const names = Object.keys(it.price)
-  return (
-    <>
-      <Facts
-        facts={[
-          ['Price', priceOf(it)],
-          ['For example', `${it.sample}: ${money(it.sample_cents)}`],
-          ['Set by', it.set_by],
-        ]}
-      />
-      <Actions
-        touches={['/engines']}
-        role="admin"
-        actions={[
-          {
-            label: 'Change…',
-            method: 'PUT',
-            path: '/engines/prices',
-            fields: names.map((name) => ({
-              name: `prices.${it.id}.${name}`,
-              label: `For ${perOf(name)[0]}, in dollars`,
-              kind: 'number' as const,
-              scale: perOf(name)[1],
-              min: 0,
-              required: true,
-            })),
-            values: { prices: { [it.id]: it.price } },
-          },
-          it.set_by === 'here' && {
-            label: 'Reset…',
-            method: 'PUT',
-            path: '/engines/prices',
-            body: { prices: { [it.id]: null } },
-            ask: 'It costs what the configuration says, from the next call on.',
-          },
-        ]}
-      />
-    </>
-  )
-}
-
 export const Prices = defineScreen<EnginePrice>({
   section: 'engines',
   title: 'Engines',
@@ -70,12 +27,41 @@ export const Prices = defineScreen<EnginePrice>({
   list: { path: '/engines/prices', rows: 'prices' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'id', head: 'Engine', cell: ({ id }) => id, main: true },
+    { key: 'id', head: 'Engine', main: true },
     { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },
-    { key: 'sample', head: 'For example', cell: ({ sample }) => sample, width: 'minmax(0, 1.2fr)' },
-    { key: 'cost', head: 'That costs', cell: ({ sample_cents }) => money(sample_cents), number: true, main: true },
+    { key: 'sample', head: 'For example', width: 'minmax(0, 1.2fr)' },
+    moneyColumn('cost', 'That costs', ({ sample_cents }) => sample_cents, { main: true }),
     { key: 'by', head: 'Set by', cell: ({ set_by }) => set_by, width: '112px', main: true },
   ],
   empty: { text: 'No prices.' },
-  detail: { titleOf: ({ id }) => id, body: PriceBody },
+  detail: {
+    titleOf: ({ id }) => id,
+    actions: ({ id, price, set_by }) => ({
+      role: 'admin',
+      actions: [
+        {
+          label: 'Change…',
+          method: 'PUT',
+          path: '/engines/prices',
+          fields: Object.keys(price).map((name) => ({
+            ...{ name: `prices.${id}.${name}`, label: `For ${perOf(name)[0]}, in dollars`, kind: 'number' as const },
+            ...{ scale: perOf(name)[1], min: 0, required: true },
+          })),
+          values: { prices: { [id]: price } },
+        },
+        set_by === 'here' && {
+          label: 'Reset…',
+          method: 'PUT',
+          path: '/engines/prices',
+          body: { prices: { [id]: null } },
+          ask: 'It costs what the configuration says, from the next call on.',
+        },
+      ],
+    }),
+    facts: (it) => ({
+      Price: priceOf(it),
+      'For example': `${it.sample}: ${money(it.sample_cents)}`,
+      'Set by': it.set_by,
+    }),
+  },
 })

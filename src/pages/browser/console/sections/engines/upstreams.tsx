@@ -7,47 +7,69 @@ import type {
   EngineTarget,
   EngineTest,
 } from '../../../../../operators/schema-engines'
-import { Actions } from '../../shell/actions'
+import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Form, type FormField } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { Chip } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Check, Chip } from '../../ui/controls'
+import { Facts, Lines, Part } from '../../ui/facts'
 import { duration, money, number, percent, plural, size } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Prices } from './prices'
 
 const STATES = { ready: 'good', trying: 'again', failing: 'bad', unreachable: 'bad', off: 'off', none: 'warn' } as const
 const SOURCES = { here: 'here', file: 'svc.server.json', environment: 'the environment' } as const
-const KINDS = [
-  ['compat', 'any server with chat completions, by its address'],
-  ['openai', 'the service of this name'],
-  ['anthropic', 'the service of this name'],
-  ['google', 'the service of this name'],
-] as const
+const KINDS = {
+  compat: 'compat: any server with chat completions, by its address',
+  openai: 'openai: the service of this name',
+  anthropic: 'anthropic: the service of this name',
+  google: 'google: the service of this name',
+} as const
 
 const State = ({ state }: EngineTarget) => <Chip state={STATES[state]}>{state}</Chip>
 const upstreamOf = ({ target }: EngineTarget) => target?.split(':')[0] ?? null
 
 /** The checks of an engine, each with its time. */
 const Tests = ({ tests }: { tests: readonly EngineTest[] }) => (
-  <ul className="plain-list">
-    {tests.flatMap(({ id, checks }) =>
-      checks.map(({ check, ok, latency_ms, detail }) => (
-        <li key={`${id} ${check}`}>
-          <Chip state={ok ? 'good' : 'bad'}>{check}</Chip>
-          <span>
-            {id}
-            <small>{detail}</small>
-          </span>
-          <small>{duration(latency_ms)}</small>
-        </li>
-      )),
-    )}
-  </ul>
+  <Lines
+    of={tests.flatMap(({ id, checks }) => checks.map((check) => ({ id, ...check })))}
+    line={({ id, check, ok, latency_ms, detail }) => ({
+      key: `${id} ${check}`,
+      mark: <Chip state={ok ? 'good' : 'bad'}>{check}</Chip>,
+      text: id,
+      small: detail,
+      end: <small>{duration(latency_ms)}</small>,
+    })}
+  />
 )
+
+const ORDER: FormField = {
+  name: 'targets',
+  label: 'What answers, best first',
+  kind: 'lines',
+  help: 'One NAME:MODEL per line. If one fails, the next is tried.',
+}
+const PAUSE = 'Calls go to the next engine of each mode at once. Calls in progress finish. The settings stay.'
+
+/** What can be done with an upstream that was set here. */
+const ownActions = (path: string, isOff: boolean, close: () => void): ActionsProps['actions'] => [
+  { label: 'Change…', method: 'PATCH', path, body: { test: true }, fields: CHANGE },
+  {
+    ...{ label: isOff ? 'Use again' : 'Pause…', method: 'PATCH', path },
+    body: { settings: { off: isOff ? null : true }, test: false },
+    ...(isOff ? {} : { ask: PAUSE }),
+  },
+  deletion(path, 'Calls go to the next engine of each mode at once.', close, 'Remove…'),
+]
+
+const copying = (path: string, source: EngineTarget['source']): ActionsProps['actions'] => [
+  {
+    ...{ label: 'Copy to here…', method: 'PATCH', path, body: { copy: true, test: false } },
+    ask: `It stands in ${source === null ? 'the configuration' : SOURCES[source]}. The copy here wins, and can be changed.`,
+  },
+]
 
 function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
   const [tests, setTests] = useState<readonly EngineTest[]>([])
@@ -70,68 +92,25 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
             label: 'Order of engines…',
             method: 'PUT',
             path: `/engines/map/${it.mode}`,
-            fields: [
-              {
-                name: 'targets',
-                label: `What answers ${it.mode}, best first`,
-                kind: 'lines',
-                help: 'One NAME:MODEL per line. If one fails, the next is tried.',
-              },
-            ],
+            fields: [{ ...ORDER, label: `What answers ${it.mode}, best first` }],
           },
-          !isBuiltIn &&
-            isHere && {
-              label: 'Change…',
-              method: 'PATCH',
-              path,
-              body: { test: true },
-              fields: CHANGE,
-            },
-          !isBuiltIn &&
-            isHere && {
-              label: it.state === 'off' ? 'Use again' : 'Pause…',
-              method: 'PATCH',
-              path,
-              body: { settings: { off: it.state === 'off' ? null : true }, test: false },
-              ...(it.state === 'off'
-                ? {}
-                : {
-                    ask: 'Calls go to the next engine of each mode at once. Calls in progress finish. The settings stay.',
-                  }),
-            },
-          !isBuiltIn &&
-            !isHere && {
-              label: 'Copy to here…',
-              method: 'PATCH',
-              path,
-              body: { copy: true, test: false },
-              ask: `It stands in ${it.source === null ? 'the configuration' : SOURCES[it.source]}. The copy here wins, and can be changed.`,
-            },
-          !isBuiltIn &&
-            isHere && {
-              label: 'Remove…',
-              method: 'DELETE',
-              path,
-              danger: true,
-              ask: 'Calls go to the next engine of each mode at once.',
-              done: close,
-            },
+          ...(isBuiltIn ? [] : isHere ? ownActions(path, it.state === 'off', close) : copying(path, it.source)),
         ]}
       />
       {!isBuiltIn && !isHere && <p className="faint">To change or pause it, copy it to here first.</p>}
       <Tests tests={tests} />
       {!isBuiltIn && <Day name={upstream} />}
       <Facts
-        facts={[
-          ['State', <State key="state" {...it} />],
-          ['Why', it.why ?? it.problem ?? 'nothing is wrong'],
-          ['Answers', `${it.id}, as number ${it.rank}`],
-          ['Target', <code key="target">{it.target ?? 'none'}</code>],
-          ['Kind', it.kind ?? 'none'],
-          ['Address', it.address ?? 'none'],
-          ['Set in', it.source === null ? 'the program' : SOURCES[it.source]],
-          ['Hides one of', it.overrides === null ? 'nothing' : SOURCES[it.overrides]],
-        ]}
+        of={{
+          State: <State {...it} />,
+          Why: it.why ?? it.problem ?? 'nothing is wrong',
+          Answers: `${it.id}, as number ${it.rank}`,
+          Target: <code>{it.target ?? 'none'}</code>,
+          Kind: it.kind ?? 'none',
+          Address: it.address ?? 'none',
+          'Set in': it.source === null ? 'the program' : SOURCES[it.source],
+          'Hides one of': it.overrides === null ? 'nothing' : SOURCES[it.overrides],
+        }}
       />
     </>
   )
@@ -145,8 +124,7 @@ function Day({ name }: { name: string }) {
       {({ buckets, calls, errors, p50, p95, last_error: last }) => {
         const called = calls.filter((many) => many !== null && many > 0).length
         return (
-          <section aria-labelledby="day">
-            <h3 id="day">The last 24 hours</h3>
+          <Part title="The last 24 hours">
             <div className="day" aria-hidden="true">
               {buckets.map((start, at) => (
                 <span
@@ -162,7 +140,7 @@ function Day({ name }: { name: string }) {
                 : `Calls in ${plural(called, 'part', 'parts')} of the day. p50 ${newest(p50)}, p95 ${newest(p95)} of late.`}
               {last && ` Last failure: ${last.message}`}
             </p>
-          </section>
+          </Part>
         )
       }}
     </Shown>
@@ -181,7 +159,7 @@ const CHANGE: readonly FormField[] = [
 
 const ENGINE: readonly FormField[] = [
   { name: 'name', label: 'Name', required: true, help: 'Yours, such as main: lower-case letters, digits and hyphens.' },
-  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS.map(([kind, is]) => [kind, `${kind}: ${is}`]) },
+  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS },
   { name: 'base_url', label: 'Address', help: 'Such as http://127.0.0.1:8000/v1. Empty: that of the service.' },
   { name: 'api_key', label: 'Key', kind: 'password', help: 'It is encrypted and never shown.' },
   {
@@ -216,13 +194,12 @@ function NewEngine({ close }: { close(): void }) {
         }}
       >
         {found && (
-          <label className="check">
-            <input type="checkbox" checked={isAnyway} onChange={({ target }) => setAnyway(target.checked)} />
-            <span>
-              Save anyway
-              <small>Calls that need what failed go to the next engine of their mode.</small>
-            </span>
-          </label>
+          <Check
+            label="Save anyway"
+            help="Calls that need what failed go to the next engine of their mode."
+            checked={isAnyway}
+            onChange={setAnyway}
+          />
         )}
       </Form>
       {found && (
@@ -253,7 +230,7 @@ const Upstreams = defineScreen<EngineTarget>({
       main: true,
       width: 'minmax(0, 1.6fr)',
     },
-    { key: 'address', head: 'Address', cell: ({ address }) => address ?? '–', width: 'minmax(0, 1.4fr)' },
+    { key: 'address', head: 'Address', width: 'minmax(0, 1.4fr)' },
     { key: 'source', head: 'Set in', cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '112px' },
     { key: 'why', head: 'Problem', cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' },
   ],
@@ -261,7 +238,7 @@ const Upstreams = defineScreen<EngineTarget>({
     {
       name: 'state',
       label: 'State',
-      values: Object.keys(STATES).map((state) => [state, state] as const),
+      values: Object.keys(STATES),
       match: ({ state }, wanted) => state === wanted,
     },
   ],
@@ -281,48 +258,29 @@ const Aliases = defineScreen<EngineAlias>({
   idOf: ({ name }) => name,
   columns: [
     { key: 'name', head: 'Name that clients use', cell: ({ name }) => <code>{name}</code>, main: true },
-    { key: 'engine', head: 'Engine', cell: ({ engine }) => engine, main: true },
+    { key: 'engine', head: 'Engine', main: true },
     { key: 'listed', head: 'Listed', cell: ({ listed }) => (listed ? 'yes' : 'no'), main: true, width: '96px' },
     { key: 'in', head: 'Set in', cell: ({ set_in }) => set_in, main: true },
   ],
   empty: { text: 'No aliases. One lets clients keep the name of another engine.' },
   detail: {
     titleOf: ({ name }) => name,
-    body: ({ row, close }) => (
-      <Actions
-        touches={['/engines']}
-        role="admin"
-        actions={[
-          {
-            label: 'Remove…',
-            method: 'DELETE',
-            path: `/engines/aliases/${encodeURIComponent(row.name)}`,
-            danger: true,
-            ask: 'Calls with this name are refused.',
-            done: close,
-          },
-        ]}
-      />
-    ),
+    actions: ({ name }, close) => {
+      const path = `/engines/aliases/${encodeURIComponent(name)}`
+      return { role: 'admin', actions: [deletion(path, 'Calls with this name are refused.', close, 'Remove…')] }
+    },
   },
   create: {
     label: 'Add alias',
     role: 'admin',
-    form: ({ close }) => (
-      <Form
-        fields={[
-          { name: 'name', label: 'Name that clients use', required: true, help: 'It may end in *.' },
-          { name: 'engine', label: 'Engine', required: true, help: 'Such as svc-1-flash.' },
-          { name: 'listed', label: 'Show it in the list of engines', kind: 'check' },
-        ]}
-        method="PUT"
-        path="/engines/aliases"
-        touches={['/engines']}
-        verb="Add alias"
-        onCancel={close}
-        onDone={close}
-      />
-    ),
+    form: {
+      method: 'PUT',
+      fields: [
+        { name: 'name', label: 'Name that clients use', required: true, help: 'It may end in *.' },
+        { name: 'engine', label: 'Engine', required: true, help: 'Such as svc-1-flash.' },
+        { name: 'listed', label: 'Show it in the list of engines', kind: 'check' },
+      ],
+    },
   },
 })
 
@@ -335,13 +293,13 @@ function Cache() {
         {({ entries, bytes, max_bytes, hits, misses, hit_rate, saved_cents, by_mode }) => (
           <section className="card part" aria-label="Cache of answers">
             <Facts
-              facts={[
-                ['Answers', number(entries)],
-                ['Memory', `${percent(bytes / max_bytes)} of ${size(max_bytes)}`],
-                ['Hits', `${number(hits)} of ${number(hits + misses)} (${percent(hit_rate)})`],
-                ['Saved', money(saved_cents)],
-                ['By mode', by_mode.map(({ mode, hits: of }) => `${mode} ${of}`).join(', ') || 'none'],
-              ]}
+              of={{
+                Answers: number(entries),
+                Memory: `${percent(bytes / max_bytes)} of ${size(max_bytes)}`,
+                Hits: `${number(hits)} of ${number(hits + misses)} (${percent(hit_rate)})`,
+                Saved: money(saved_cents),
+                'By mode': by_mode.map(({ mode, hits: of }) => `${mode} ${of}`).join(', ') || 'none',
+              }}
             />
             <Actions
               touches={['/cache']}

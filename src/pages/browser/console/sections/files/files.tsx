@@ -1,12 +1,10 @@
 import { useState } from 'react'
 import type { ArtifactPage } from '../../../../../files/schema'
-import { useSend } from '../../shell/api'
+import { deletion } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
+import { timeColumn } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
 import { Ago, size, Time } from '../../ui/format'
-import { Ask } from '../../ui/overlay'
-import { Failed } from '../../ui/states'
 
 type File = ArtifactPage['artifacts'][number] & { content?: string | null }
 
@@ -17,7 +15,7 @@ function sourceOf(link: string): string {
 }
 
 /** Shows the file if a browser can do so without executing it. Nothing plays automatically. */
-function Look({ type, mime_type, url, title, filename }: File) {
+function Look({ row: { type, mime_type, url, title, filename } }: { row: File }) {
   const [isShown, setShown] = useState(false)
   if (url === null) return null
   const source = sourceOf(url)
@@ -60,53 +58,7 @@ const Tile = ({ filename, title, type, size_bytes, thumbnail_url }: File) => (
   </>
 )
 
-function FileDetail({ row: file, close }: { row: File; close(): void }) {
-  const [isAsked, setAsked] = useState(false)
-  const remove = useSend<unknown>('DELETE', `/artifacts/${file.id}`, ['/artifacts'])
-  return (
-    <>
-      {remove.error && <Failed problem={remove.error} />}
-      <Look {...file} />
-      <div className="actions">
-        {file.url && (
-          <a className="button quiet" href={sourceOf(file.url)} target="_blank" rel="noreferrer">
-            Open
-          </a>
-        )}
-        {file.url && <CopyButton text={file.url} label="Copy link" />}
-        <Button kind="danger" onClick={() => setAsked(true)}>
-          Delete…
-        </Button>
-      </div>
-      <Facts
-        facts={[
-          ['Name', file.filename],
-          ['Id', <Id key="id" id={file.id} />],
-          ['Kind', `${file.type}, ${file.mime_type}`],
-          ['Size', size(file.size_bytes)],
-          ['Made', <Time key="made" at={file.created} />],
-          ['By', `${file.engine} ${file.model}`],
-          ['Request', file.request_id ? <Id key="request" id={file.request_id} /> : 'not known'],
-          ['The link works until', file.url_expires_at ? <Time key="until" at={file.url_expires_at} /> : '–'],
-          ['Kept', file.expires_at ? <Ago key="kept" at={file.expires_at} /> : 'until you delete it'],
-        ]}
-      />
-      {file.content && <Code text={file.content} label="content" />}
-      {isAsked && (
-        <Ask
-          title={`Delete “${file.filename}”`}
-          verb="Delete"
-          danger
-          busy={remove.isPending}
-          onClose={() => setAsked(false)}
-          onDo={() => remove.mutate(undefined, { onSuccess: close })}
-        >
-          <p>The file is gone and its links stop working. This cannot be undone.</p>
-        </Ask>
-      )}
-    </>
-  )
-}
+const Content = ({ row }: { row: File }) => row.content && <Code text={row.content} label="content" />
 
 const KINDS = ['image', 'video', 'audio', 'document', 'code', 'file'] as const
 
@@ -121,7 +73,7 @@ export default defineScreen<File>({
     { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },
     { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },
     { key: 'size', head: 'Size', cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' },
-    { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} />, main: true, width: '144px' },
+    timeColumn('made', 'Made', ({ created }) => created),
     { key: 'by', head: 'By', cell: ({ model }) => model },
     {
       key: 'kept',
@@ -132,8 +84,37 @@ export default defineScreen<File>({
   ],
   filters: [
     { name: 'q', label: 'Name or title' },
-    { name: 'kind', label: 'Kind', values: KINDS.map((kind) => [kind, kind] as const) },
+    { name: 'kind', label: 'Kind', values: KINDS },
   ],
   empty: { text: 'No files yet. Pictures, documents and videos that you ask for appear here.' },
-  detail: { path: (id) => `/artifacts/${id}`, titleOf: ({ title, filename }) => title ?? filename, body: FileDetail },
+  detail: {
+    path: (id) => `/artifacts/${id}`,
+    titleOf: ({ title, filename }) => title ?? filename,
+    look: Look,
+    actions: ({ id }, close) => ({
+      actions: [
+        deletion(`/artifacts/${id}`, 'The file is gone and its links stop working. This cannot be undone.', close),
+      ],
+    }),
+    facts: (file) => ({
+      Name: file.filename,
+      Id: <Id id={file.id} />,
+      Kind: `${file.type}, ${file.mime_type}`,
+      Size: size(file.size_bytes),
+      Made: <Time at={file.created} />,
+      By: `${file.engine} ${file.model}`,
+      Request: file.request_id ? <Id id={file.request_id} /> : 'not known',
+      Link: file.url && (
+        <span className="actions">
+          <a className="button quiet" href={sourceOf(file.url)} target="_blank" rel="noreferrer">
+            Open
+          </a>
+          <CopyButton text={file.url} label="Copy link" />
+        </span>
+      ),
+      'The link works until': file.url_expires_at ? <Time at={file.url_expires_at} /> : '–',
+      Kept: file.expires_at ? <Ago at={file.expires_at} /> : 'until you delete it',
+    }),
+    body: Content,
+  },
 })

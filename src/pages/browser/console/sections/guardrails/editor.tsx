@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Evaluated, GuardrailCatalogue, GuardrailPolicy } from '../../../../../guardrails/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
-import { handed } from '../../shell/value'
+import { useHanded } from '../../shell/value'
 import { Button, Chip, Code, Select, Text } from '../../ui/controls'
+import { Lines } from '../../ui/facts'
 import { Rows } from '../../ui/rows'
 import { SchemaFields } from '../../ui/schema-fields'
 import { Shown } from '../../ui/states'
@@ -81,19 +82,19 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
                   <Select
                     label="Guardrail"
                     value={rule.guardrail_id}
-                    choices={guardrails.map(({ guardrail_id: id }) => [id, id.replaceAll('_', ' ')])}
+                    choices={guardrails.map(({ guardrail_id: id }) => [id, id.replaceAll('_', ' ')] as const)}
                     onChange={choose}
                   />
                   <Select
                     label="Checks the"
                     value={rule.phase}
-                    choices={phases.map((phase) => [phase, PHASES[phase]])}
+                    choices={phases.map((phase) => [phase, PHASES[phase]] as const)}
                     onChange={(phase) => set({ phase })}
                   />
                   <Select
                     label="Then"
                     value={rule.verdict}
-                    choices={verdicts.map((verdict) => [verdict, verdict])}
+                    choices={verdicts}
                     onChange={(verdict) => set({ verdict })}
                   />
                 </div>
@@ -120,8 +121,7 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
 function Try({ id = 'preview', rules }: { id: string | undefined; rules: Rule[] }) {
   const calls = useCalls()
   // A request with a wrong verdict passes its text and phase to this form.
-  const [begun] = useState(() => handed.get() as { text?: string; phase?: string } | null)
-  useEffect(() => handed.set(null), [])
+  const begun = useHanded() as { text?: string; phase?: string } | null
   const [text, setText] = useState(begun?.text ?? '')
   const [phase, setPhase] = useState(begun?.phase ?? 'input')
   const path = `/guardrail-policies/${id === 'preview' ? id : `${id}/evaluate`}`
@@ -132,38 +132,30 @@ function Try({ id = 'preview', rules }: { id: string | undefined; rules: Rule[] 
       run={() => calls.json<Evaluated>('POST', path, { body: { text, phase, rules } })}
       fields={
         <>
-          <Select label="As" value={phase} choices={Object.entries(PHASES)} onChange={setPhase} />
+          <Select label="As" value={phase} choices={PHASES} onChange={setPhase} />
           <Text
-            label="Text to check"
+            {...{ label: 'Text to check', rows: 4, required: true, value: text, onChange: setText }}
             help="The rules beside it are tried, saved or not."
-            rows={4}
-            required
-            value={text}
-            onChange={setText}
           />
         </>
       }
     >
       {(found) => (
         <>
-          {found.results.length === 0 && <p>No rule checks this.</p>}
-          <ul className="plain-list">
-            {found.results.map(({ guardrail_id, verdict, triggered, detail }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: results have no id, and their order is fixed
-              <li key={at}>
-                {triggered ? (
-                  <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip>
-                ) : (
-                  <Chip state="good">passed</Chip>
-                )}
-                <span>
-                  {guardrail_id.replaceAll('_', ' ')}
-                  <small>{detail}</small>
-                </span>
-                <span />
-              </li>
-            ))}
-          </ul>
+          <Lines
+            of={found.results.map((result, at) => ({ ...result, key: `${at}` }))}
+            empty="No rule checks this."
+            line={({ key, guardrail_id, verdict, triggered, detail }) => ({
+              key,
+              mark: (
+                <Chip state={!triggered ? 'good' : verdict === 'block' ? 'bad' : 'warn'}>
+                  {triggered ? verdict : 'passed'}
+                </Chip>
+              ),
+              text: guardrail_id.replaceAll('_', ' '),
+              small: detail,
+            })}
+          />
           <Code text={found.text} label="what is left of the text" />
         </>
       )}

@@ -7,8 +7,8 @@ import { SplitChart } from '../../shell/charts'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { handed } from '../../shell/value'
+import { chipColumn, timeColumn } from '../../ui/columns'
 import { Button, Chip, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { Time, whole } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
@@ -50,14 +50,6 @@ function FiredBody({ row }: { row: RequestRow }) {
   const request = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: isOperators })
   return (
     <>
-      <Facts
-        facts={[
-          ['Time', <Time key="time" at={row.timestamp} />],
-          ['Status', row.status],
-          ['Key', row.api_key_name ?? row.api_key_id ?? 'none: called from the console or the terminal'],
-          ['Request', <Id key="id" id={row.request_id} />],
-        ]}
-      />
       {!isOperators && (
         <Shown of={request} rows={2}>
           {({ guardrails, guardrail_policy_id: policy, bodies }) => (
@@ -103,20 +95,28 @@ export const Fired = defineScreen<RequestRow>({
   list: { path: '/requests', rows: 'requests', query: { guardrail: '*' } },
   idOf: ({ request_id }) => request_id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '144px' },
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp),
     { key: 'fired', head: 'Fired', cell: ({ guardrails }) => whole(guardrails), number: true, main: true },
-    {
-      key: 'status',
-      head: 'Request',
-      cell: ({ status }) => <Chip state={status < 400 ? 'good' : 'warn'}>{status < 400 ? 'answered' : status}</Chip>,
-      main: true,
-      width: '128px',
-    },
+    chipColumn(
+      'status',
+      'Request',
+      ({ status }) => [status < 400 ? 'good' : 'warn', status < 400 ? 'answered' : status],
+      { width: '128px' },
+    ),
     { key: 'mode', head: 'Mode', cell: ({ resolved_mode, mode }) => resolved_mode ?? mode ?? '–' },
     { key: 'key', head: 'Key', cell: ({ api_key_name }) => api_key_name ?? 'session', main: true },
   ],
   filters: [rangeFilter, { name: 'guardrail', label: 'Guardrail', values: useGuardrails }, ...momentFilters],
   empty: { text: 'No guardrail fired in the last 30 days.' },
   above: Over,
-  detail: { titleOf: () => 'What fired', body: FiredBody },
+  detail: {
+    titleOf: () => 'What fired',
+    facts: (row) => ({
+      Time: <Time at={row.timestamp} />,
+      Status: row.status,
+      Key: row.api_key_name ?? row.api_key_id ?? 'none: called from the console or the terminal',
+      Request: <Id id={row.request_id} />,
+    }),
+    body: FiredBody,
+  },
 })

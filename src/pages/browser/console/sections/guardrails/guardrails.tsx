@@ -2,8 +2,8 @@ import type { GuardrailPolicy } from '../../../../../guardrails/schema'
 import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { changedColumn } from '../../ui/columns'
 import { whole } from '../../ui/format'
-import { changedColumn } from '../../ui/table'
 import { PolicyEditor } from './editor'
 import { Fired } from './fired'
 
@@ -28,7 +28,7 @@ export const Policies = defineScreen<GuardrailPolicy>({
   },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     usedColumn,
     {
       key: 'does',

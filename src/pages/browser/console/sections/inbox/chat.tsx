@@ -3,7 +3,7 @@ import type { Member } from '../../../../../accounts/orgs/schema'
 import { whileTyping } from '../../../shared/dom'
 import { useCalls } from '../../shell/api'
 import { keep, recall } from '../../shell/value'
-import { Button } from '../../ui/controls'
+import { Button, SendForm } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Time } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
@@ -234,14 +234,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
     setBusy(null)
   }
   return (
-    <form
-      className="reply"
-      aria-label="Your reply"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
+    <SendForm className="reply" aria-label="Your reply" onSend={() => void send()}>
       <label htmlFor="reply">Your reply</label>
       <textarea
         id="reply"
@@ -305,7 +298,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
       <p className="hidden" role="status">
         {news}
       </p>
-    </form>
+    </SendForm>
   )
 }
 
@@ -320,26 +313,20 @@ function About({ chat, earlier, choose }: AboutProps) {
     <>
       <h2>About the visitor</h2>
       <Facts
-        facts={[
-          ...(identity
-            ? [['Who', `${names} (${identity.verified ? 'verified by your server' : 'sent by the page'})`] as const]
-            : []),
-          [
-            'Page',
-            isLink ? (
-              <a key="page" href={page} target="_blank" rel="noopener noreferrer">
-                {pathOf(chat)}
-              </a>
-            ) : (
-              pathOf(chat)
-            ),
-          ],
-          ['Began', <Time key="began" at={created_at} />],
-          ['Browser', visitor.user_agent ?? 'not known'],
-          ...Object.entries(context ?? {}).map(([name, value]) => [name, String(value)] as const),
-          ...(reason ? [['Asked for a person because', reason] as const] : []),
-          [
-            'Earlier chats',
+        of={{
+          Who: identity && `${names} (${identity.verified ? 'verified by your server' : 'sent by the page'})`,
+          Page: isLink ? (
+            <a href={page} target="_blank" rel="noopener noreferrer">
+              {pathOf(chat)}
+            </a>
+          ) : (
+            pathOf(chat)
+          ),
+          Began: <Time at={created_at} />,
+          Browser: visitor.user_agent ?? 'not known',
+          ...Object.fromEntries(Object.entries(context ?? {}).map(([name, value]) => [name, String(value)])),
+          'Asked for a person because': reason,
+          'Earlier chats':
             earlier.length === 0
               ? 'none'
               : earlier.map((other) => (
@@ -347,8 +334,7 @@ function About({ chat, earlier, choose }: AboutProps) {
                     <Time at={other.created_at} />
                   </Button>
                 )),
-          ],
-        ]}
+        }}
       />
     </>
   )
@@ -371,10 +357,9 @@ function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<u
           </li>
         ))}
       </ul>
-      <form
+      <SendForm
         className="note form"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSend={() => {
           if (!text.trim()) return
           save(text.trim()).then(
             () => {
@@ -393,7 +378,7 @@ function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<u
         <div className="actions">
           <Button type="submit">Add the note</Button>
         </div>
-      </form>
+      </SendForm>
     </>
   )
 }

@@ -1,15 +1,13 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
-import { Actions } from '../../shell/actions'
-import { useMay, useOwner, useSend } from '../../shell/api'
+import { Actions, deletion } from '../../shell/actions'
+import { useOwner } from '../../shell/api'
 import type { FormField } from '../../shell/form'
-import { Button, Chip, Id, Select } from '../../ui/controls'
+import { Chip, Id } from '../../ui/controls'
 import { Facts, Spent } from '../../ui/facts'
 import { Ago, dayOf, Time, whole } from '../../ui/format'
-import { Ask } from '../../ui/overlay'
-import { Failed } from '../../ui/states'
-import { CHAT_PARAMETERS, KEY_FIELDS, Secret } from './new'
+import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
 
@@ -29,106 +27,67 @@ export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
 }
 
 export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
-  const may = useMay('manageApiKeys')
   const owner = useOwner()
-  const [asked, setAsked] = useState<'rotate' | 'revoke' | null>(null)
-  const [grace, setGrace] = useState('86400')
-  const rotate = useSend<RotatedKey, object>('POST', `/keys/${key.id}/rotate`, ['/keys'])
-  const revoke = useSend<unknown>('DELETE', `/keys/${key.id}`, ['/keys'])
-  if (rotate.data) return <Secret made={rotate.data} close={close} />
-  const problem = rotate.error ?? revoke.error
-  const facts: [string, React.ReactNode][] = [
-    ['Status', <KeyState key="state" {...key} />],
-    ['Id', <Id key="id" id={key.id} />],
-    ['Begins with', <code key="prefix">{key.prefix}…</code>],
-    ['Paid by', key.scope === 'org' ? 'the organization' : 'your personal account'],
-    ['Scopes', key.scopes.join(', ')],
-    ['Tier', key.tier],
-    ['Requests per minute', key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit)],
-    ['Tokens per minute', key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit)],
-    ['Pages', key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all'],
-    ['Chat parameters', CHAT_PARAMETERS[key.chat_parameters]],
-    ['Brand soul', key.brand_soul?.enabled ? 'used' : 'none'],
-    ['Routing preference', key.routing_preference_id ?? 'none'],
-    ['Guardrail policy', key.guardrail_policy_id ?? 'none'],
-    ['Made', <Time key="made" at={key.created} only="day" />],
-    ['Last used', key.last_used_at ? <Ago key="used" at={key.last_used_at} /> : 'never'],
-    ['Expires', key.expires_at ? dayOf(key.expires_at) : 'never'],
-  ]
+  const [made, setMade] = useState<RotatedKey | null>(null)
+  const path = `/keys/${key.id}`
+  if (made) return <NewSecret made={made} close={close} />
   return (
     <>
       <ul className="pair">
         <Spent name="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
         <Spent name="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
       </ul>
-      {problem && <Failed problem={problem} />}
       {key.status !== 'revoked' && (
         <Actions
           touches={['/keys']}
           permission="manageApiKeys"
           actions={[
-            { label: 'Change…', method: 'PATCH', path: `/keys/${key.id}`, fields: KEY_FIELDS, values: key },
+            { label: 'Change…', method: 'PATCH', path, fields: KEY_FIELDS, values: key },
             {
-              label: 'Set the brand soul…',
-              method: 'PATCH',
-              path: `/keys/${key.id}`,
-              fields: SOUL,
-              values: key,
+              ...{ label: 'Set the brand soul…', method: 'PATCH', path, fields: SOUL, values: key },
               ask: 'The voice of the answers to calls with this key, and the facts that they may use.',
             },
+            {
+              label: 'Rotate…',
+              path: `${path}/rotate`,
+              fields: [{ name: 'grace', label: 'The old secret works', kind: 'choice', choices: GRACES }],
+              values: { grace: '86400' },
+              body: ({ grace }) => ({ grace_period_seconds: Number(grace) }),
+              ask: 'A new secret is made. Spending, caps and bindings stay.',
+              done: setMade,
+            },
+            deletion(path, <LastUse at={key.last_used_at} />, undefined, 'Revoke…'),
           ]}
         />
       )}
-      {may && key.status !== 'revoked' && (
-        <div className="actions">
-          <Button onClick={() => setAsked('rotate')}>Rotate…</Button>
-          <Button kind="danger" onClick={() => setAsked('revoke')}>
-            Revoke…
-          </Button>
-        </div>
-      )}
       <Link href={`/${owner.slug}/requests?key_id=${key.id}`}>Requests of this key</Link>
-      <Facts facts={facts} />
-      {asked === 'rotate' && (
-        <Ask
-          title={`Rotate “${key.name}”`}
-          verb="Rotate"
-          busy={rotate.isPending}
-          onClose={() => setAsked(null)}
-          onDo={() => {
-            rotate.mutate({ grace_period_seconds: Number(grace) })
-            setAsked(null)
-          }}
-        >
-          <p>A new secret is made. Spending, caps and bindings stay.</p>
-          <Select label="The old secret works" value={grace} choices={Object.entries(GRACES)} onChange={setGrace} />
-        </Ask>
-      )}
-      {asked === 'revoke' && (
-        <Ask
-          title={`Revoke “${key.name}”`}
-          verb="Revoke"
-          danger
-          busy={revoke.isPending}
-          onClose={() => setAsked(null)}
-          onDo={() => {
-            revoke.mutate()
-            setAsked(null)
-          }}
-        >
-          <p>
-            All calls with this key are refused at once.{' '}
-            {key.last_used_at ? (
-              <>
-                It was last used <Ago at={key.last_used_at} />.
-              </>
-            ) : (
-              'It was never used.'
-            )}{' '}
-            This cannot be undone.
-          </p>
-        </Ask>
-      )}
+      <Facts
+        of={{
+          Status: <KeyState {...key} />,
+          Id: <Id id={key.id} />,
+          'Begins with': <code>{key.prefix}…</code>,
+          'Paid by': key.scope === 'org' ? 'the organization' : 'your personal account',
+          Scopes: key.scopes.join(', '),
+          Tier: key.tier,
+          'Requests per minute': key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit),
+          'Tokens per minute': key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit),
+          Pages: key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all',
+          'Chat parameters': CHAT_PARAMETERS[key.chat_parameters],
+          'Brand soul': key.brand_soul?.enabled ? 'used' : 'none',
+          'Routing preference': key.routing_preference_id ?? 'none',
+          'Guardrail policy': key.guardrail_policy_id ?? 'none',
+          Made: <Time at={key.created} only="day" />,
+          'Last used': key.last_used_at ? <Ago at={key.last_used_at} /> : 'never',
+          Expires: key.expires_at ? dayOf(key.expires_at) : 'never',
+        }}
+      />
     </>
   )
 }
+
+const LastUse = ({ at }: { at: string | null }) => (
+  <>
+    All calls with this key are refused at once. {at ? <>It was last used </> : 'It was never used.'}
+    {at && <Ago at={at} />} This cannot be undone.
+  </>
+)

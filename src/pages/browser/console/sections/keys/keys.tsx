@@ -1,7 +1,8 @@
 import type { ApiKey } from '../../../../../accounts/keys/schema'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn, moneyColumn } from '../../ui/columns'
 import { Bar } from '../../ui/controls'
-import { Ago, money } from '../../ui/format'
+import { money } from '../../ui/format'
 import { KeyDetail, KeyState } from './detail'
 import { NewKey } from './new'
 
@@ -29,18 +30,11 @@ export default defineScreen<ApiKey>({
   },
   idOf: ({ id }) => id,
   columns: [
-    {
-      key: 'name',
-      head: 'Name',
-      cell: ({ name }) => name,
-      main: true,
-      width: 'minmax(140px, 1.4fr)',
-      sort: ({ name }) => name,
-    },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(140px, 1.4fr)', sort: true },
     { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
     { key: 'status', head: 'Status', cell: KeyState, main: true, width: '132px', sort: ({ status }) => status },
     { key: 'scopes', head: 'Scopes', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
-    { key: 'tier', head: 'Tier', cell: ({ tier }) => tier, width: '96px', sort: ({ tier }) => tier },
+    { key: 'tier', head: 'Tier', width: '96px', sort: true },
     {
       key: 'spent',
       head: 'This month',
@@ -50,37 +44,10 @@ export default defineScreen<ApiKey>({
       width: 'minmax(130px, 1fr)',
       sort: (key) => key.spent_month_cents,
     },
-    {
-      key: 'used',
-      head: 'Last used',
-      cell: ({ last_used_at }) => (last_used_at ? <Ago at={last_used_at} /> : 'never'),
-      main: true,
-      number: true,
-      width: '124px',
-      sort: ({ last_used_at }) => last_used_at,
-    },
-    {
-      key: 'today',
-      head: 'Today',
-      cell: ({ spent_today_cents }) => money(spent_today_cents),
-      number: true,
-      extra: true,
-      sort: ({ spent_today_cents }) => spent_today_cents,
-    },
-    {
-      key: 'made',
-      head: 'Made',
-      cell: ({ created }) => <Ago at={created} />,
-      extra: true,
-      sort: ({ created }) => created,
-    },
-    {
-      key: 'expires',
-      head: 'Expires',
-      cell: ({ expires_at }) => (expires_at ? <Ago at={expires_at} /> : 'never'),
-      extra: true,
-      sort: ({ expires_at }) => expires_at,
-    },
+    agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at, { width: '124px' }),
+    moneyColumn('today', 'Today', ({ spent_today_cents }) => spent_today_cents, { extra: true }),
+    agoColumn('made', 'Made', ({ created }) => created, { main: false, number: false, extra: true }),
+    agoColumn('expires', 'Expires', ({ expires_at }) => expires_at, { main: false, number: false, extra: true }),
     {
       key: 'bindings',
       head: 'Bound to',
@@ -98,11 +65,7 @@ export default defineScreen<ApiKey>({
     {
       name: 'status',
       label: 'Status',
-      values: [
-        ['active', 'active'],
-        ['rotating', 'rotating'],
-        ['revoked', 'revoked or expired'],
-      ],
+      values: { active: 'active', rotating: 'rotating', revoked: 'revoked or expired' },
       match: ({ status }, wanted) => status === wanted,
     },
     {
@@ -114,10 +77,7 @@ export default defineScreen<ApiKey>({
     {
       name: 'cap',
       label: 'Cap',
-      values: [
-        ['near', '80 % used or more'],
-        ['none', 'without a cap'],
-      ],
+      values: { near: '80 % used or more', none: 'without a cap' },
       match: ({ monthly_cap_cents: cap, spent_month_cents: spent }, wanted) =>
         wanted === 'none' ? cap === null : cap !== null && spent >= 0.8 * cap,
     },

@@ -2,8 +2,9 @@ import { useState } from 'react'
 import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import { useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
+import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { Form, type FormField } from '../../shell/form'
-import { Button, Code, CopyButton } from '../../ui/controls'
+import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
 
 const SCOPES = [
   ['completions', 'Answers, chat, images, audio, documents and research'],
@@ -46,7 +47,7 @@ const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 export function NewKey({ close }: { close(): void }) {
   const owner = useOwner()
   const [made, setMade] = useState<ApiKeyWithSecret | null>(null)
-  if (made) return <Secret made={made} close={close} />
+  if (made) return <NewSecret made={made} close={close} />
   return (
     <>
       <p className="faint">Paid by {owner.id ? owner.name : 'your personal account'}.</p>
@@ -66,39 +67,21 @@ export function NewKey({ close }: { close(): void }) {
 }
 
 /** Shows the secret once: to copy, to download, and in a first call. */
-export function Secret({ made: { key, name }, close }: { made: { key: string; name: string }; close(): void }) {
+export function NewSecret({ made: { key, name }, close }: { made: { key: string; name: string }; close(): void }) {
   const [isStored, setStored] = useState(false)
   const base = new URL(at('/api/v1'), location.origin).href
-  const download = () => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([`SVC_API_KEY=${key}\nSVC_BASE_URL=${base}\n`], { type: 'text/plain' }))
-    link.download = '.env'
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
-  const curl = `curl ${base}/completions \\
-  -H "Authorization: Bearer $SVC_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"prompt": "What is 17 * 23?"}'`
+  const env = `SVC_API_KEY=${key}\nSVC_BASE_URL=${base}\n`
   return (
     <div className="form">
       <p className="notice good" role="status">
         “{name}” is ready. This is its secret: it is shown only now.
       </p>
-      <label className="field">
-        Secret
-        <input className="mono" readOnly value={key} onFocus={({ target }) => target.select()} />
-      </label>
-      <div className="actions">
-        <CopyButton text={key} label="Copy secret" />
-        <Button onClick={download}>Download .env</Button>
-      </div>
+      <Secret label="Secret" value={key}>
+        <Button onClick={() => saveFile(new Blob([env], { type: 'text/plain' }), '.env')}>Download .env</Button>
+      </Secret>
       <h3>A first call</h3>
-      <Code text={curl} label="first call" />
-      <label className="check">
-        <input type="checkbox" checked={isStored} onChange={({ target }) => setStored(target.checked)} />I have stored
-        it
-      </label>
+      <Code text={curlOf('/completions', FIRST_CALL)} label="first call" />
+      <Check label="I have stored it" checked={isStored} onChange={setStored} />
       <div className="actions end">
         <Button kind="primary" disabled={!isStored} onClick={close}>
           Done

@@ -92,14 +92,12 @@ export default function Overview() {
       <div className="only">
         <span className="faint">{boot.timezone.replaceAll('_', ' ')} time</span>
         {filters.from && (
-          <Button kind="plain" onClick={() => set({ from: '', to: '' })}>
-            <X size={16} aria-hidden="true" />
+          <Button kind="plain" onClick={() => set({ from: '', to: '' })} icon={X}>
             <Time at={from} /> to <Time at={to} />
           </Button>
         )}
         {GROUPS.filter(({ filter }) => filters[filter]).map(({ label, filter }) => (
-          <Button key={filter} kind="plain" onClick={() => set({ [filter]: '' })}>
-            <X size={16} aria-hidden="true" />
+          <Button key={filter} kind="plain" onClick={() => set({ [filter]: '' })} icon={X}>
             {label}: {filters[filter]}
           </Button>
         ))}

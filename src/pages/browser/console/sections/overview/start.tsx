@@ -3,13 +3,13 @@ import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import type { Completion } from '../../../../../completions/schema'
 import type { ModelList } from '../../../../../engines/schema'
 import { useGet, useMay, useOwner, useSend } from '../../shell/api'
-import { at, DOCS, mayOperate } from '../../shell/boot'
+import { DOCS, mayOperate } from '../../shell/boot'
+import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { Button, Code, CopyButton } from '../../ui/controls'
 import { money, plural } from '../../ui/format'
 import { Failed } from '../../ui/states'
 
-/** A prompt that every engine can answer, including the built-in one. */
-const prompt = 'What is 17 * 23?'
+const { prompt } = FIRST_CALL
 
 /** The first steps of an owner without calls. A step counts as done by the server's data, not by clicks. */
 export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void }) {
@@ -18,11 +18,6 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
   const models = useGet<ModelList>('/models')
   const key = useSend<ApiKeyWithSecret, object>('POST', '/keys', ['/keys'])
   const run = useSend<Completion, object>('POST', '/completions', ['/requests', '/usage'])
-  const base = new URL(at('/api/v1'), location.origin).href
-  const curl = `curl ${base}/completions \\
-  -H "Authorization: Bearer ${key.data?.key ?? '$SVC_API_KEY'}" \\
-  -H "Content-Type: application/json" \\
-  -d '{"prompt": "${prompt}"}'`
   const available = models.data?.models.filter(({ status }) => status === 'available') ?? []
   return (
     <ol className="steps">
@@ -72,7 +67,7 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
             The key “{key.data.name}” is in the command below. It is shown only now: store it.
           </p>
         )}
-        <Code text={curl} label="first call" />
+        <Code text={curlOf('/completions', FIRST_CALL, undefined, key.data?.key)} label="first call" />
         {(run.error ?? key.error) && <Failed problem={(run.error ?? key.error)!} />}
         {run.data && (
           <div className="notice" role="status">

@@ -10,52 +10,16 @@ import type {
   PasswordReset,
   UserDetail,
 } from '../../../../../accounts/orgs/schema'
-import type { Balance } from '../../../../../operators/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Form, type FormField } from '../../shell/form'
+import { OwnerCredit } from '../../shell/owner-credit'
 import { defineScreen } from '../../shell/screen'
+import { chipColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
-import { Ago, money, plural, Time } from '../../ui/format'
+import { Facts, Lines, Part } from '../../ui/facts'
+import { Ago, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
-
-const GRANT: readonly FormField[] = [
-  { name: 'amount_cents', label: 'Amount in dollars', kind: 'cents', required: true, min: 0.01 },
-  { name: 'note', label: 'Reason', required: true, help: "It is recorded in the owner's ledger." },
-]
-const CAPS: readonly FormField[] = [
-  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
-  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
-]
-
-/** Balance of an owner, and the operator's actions for it. */
-function Money({ owner }: { owner: string }) {
-  const balance = useGet<Balance>('/credits', { owner })
-  return (
-    <section aria-labelledby="money">
-      <h3 id="money">Credit</h3>
-      <Shown of={balance} rows={2}>
-        {({ balance_cents, held_cents }) => (
-          <Facts
-            facts={[
-              ['Balance', money(balance_cents)],
-              ['On hold', money(held_cents)],
-            ]}
-          />
-        )}
-      </Shown>
-      <Actions
-        touches={['/credits', '/orgs']}
-        role="billing"
-        actions={[
-          { label: 'Grant credit…', path: '/credits', body: { owner }, fields: GRANT },
-          { label: 'Caps…', method: 'PUT', path: '/credits/caps', body: { owner }, fields: CAPS },
-        ]}
-      />
-    </section>
-  )
-}
 
 const State = ({ disabled_at }: OperatorUser) =>
   disabled_at ? <Chip state="bad">disabled</Chip> : <Chip state="good">active</Chip>
@@ -111,25 +75,24 @@ function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> })
       />
       {shown && <Code text={shown.text} label={shown.label} />}
       <Facts
-        facts={[
-          ['State', <State key="state" {...user} />],
-          ['E-mail', user.email],
-          ['Operator', user.platform_role ?? 'no'],
-          ['Made', <Time key="made" at={user.created} />],
-          [
-            'Organizations',
-            user.orgs?.length
-              ? user.orgs.map(({ id, slug, role }) => (
-                  <span key={id}>
-                    <Link href={`/org:${id}`}>{slug}</Link> ({role}){' '}
-                  </span>
-                ))
-              : 'none',
-          ],
-          ['Id', <Id key="id" id={user.id} />],
-        ]}
+        of={{
+          State: <State {...user} />,
+          'E-mail': user.email,
+          Operator: user.platform_role ?? 'no',
+          Made: <Time at={user.created} />,
+          Organizations: user.orgs?.length
+            ? user.orgs.map(({ id, slug, role }) => (
+                <span key={id}>
+                  <Link href={`/org:${id}`}>{slug}</Link> ({role}){' '}
+                </span>
+              ))
+            : 'none',
+          Id: <Id id={user.id} />,
+        }}
       />
-      <Money owner={`user:${user.id}`} />
+      <Part title="Credit">
+        <OwnerCredit owner={`user:${user.id}`} />
+      </Part>
       <Sessions path={path} />
     </>
   )
@@ -138,33 +101,38 @@ function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> })
 function Sessions({ path }: { path: string }) {
   const sessions = useGet<{ sessions: OpenSession[] }>(`${path}/sessions`)
   return (
-    <section aria-labelledby="sessions">
-      <h3 id="sessions">Sessions</h3>
+    <Part title="Sessions">
       <Shown of={sessions} rows={2}>
         {({ sessions: all }) => (
           <>
             <p className="faint">{plural(all.length, 'session')} open.</p>
-            <ul className="plain-list">
-              {all.map(({ id, created, last_seen_at }) => (
-                <li key={id}>
-                  <span>
+            <Lines
+              of={all}
+              line={({ id, created, last_seen_at }) => ({
+                key: id,
+                text: (
+                  <>
                     Last used <Ago at={last_seen_at} />
-                    <small>
-                      since <Time at={created} />
-                    </small>
-                  </span>
+                  </>
+                ),
+                small: (
+                  <>
+                    since <Time at={created} />
+                  </>
+                ),
+                end: (
                   <Actions
                     touches={[path]}
                     role="admin"
                     actions={[{ label: 'End', method: 'DELETE', path: `${path}/sessions/${id}`, danger: true }]}
                   />
-                </li>
-              ))}
-            </ul>
+                ),
+              })}
+            />
           </>
         )}
       </Shown>
-    </section>
+    </Part>
   )
 }
 
@@ -187,11 +155,7 @@ function NewAccount({ close }: { close(): void }) {
           name: 'platform_role',
           label: 'Operator of this server',
           kind: 'choice',
-          choices: [
-            ['', 'no'],
-            ['reviewer', 'reviewer: reviews skills'],
-            ['admin', 'admin: everything'],
-          ],
+          choices: { '': 'no', reviewer: 'reviewer: reviews skills', admin: 'admin: everything' },
         },
       ]}
       method="POST"
@@ -212,8 +176,8 @@ export const Accounts = defineScreen<OperatorUser>({
   list: { path: '/users', rows: 'users' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'email', head: 'E-mail', cell: ({ email }) => email, main: true, width: 'minmax(0, 1.4fr)' },
-    { key: 'name', head: 'Name', cell: ({ name }) => name ?? '–' },
+    { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 1.4fr)' },
+    { key: 'name', head: 'Name' },
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
     { key: 'operator', head: 'Operator', cell: ({ platform_role }) => platform_role ?? '–', width: '140px' },
     { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' },
@@ -230,90 +194,70 @@ export const Accounts = defineScreen<OperatorUser>({
   create: { label: 'Create account', role: 'admin', form: NewAccount },
 })
 
-function OrgBody({ row: org, close }: { row: OperatorOrg & Partial<OrgDetail>; close(): void }) {
-  return (
-    <>
-      <div className="actions">
-        <Link className="button quiet" href={`/org:${org.id}`}>
-          See its account
-        </Link>
-        <Link className="button quiet" href={`/org:${org.id}/requests`}>
-          Its requests
-        </Link>
-      </div>
-      <Facts
-        facts={[
-          ['Name', org.name],
-          ['Slug', <code key="slug">{org.slug}</code>],
-          ['Kind', org.type],
-          ['Members', org.member_count],
-          ['Keys', org.key_count ?? '–'],
-          ['Made', <Time key="made" at={org.created} />],
-          ['Note', org.plan_note ?? 'none'],
-          ['Id', <Id key="id" id={org.id} />],
-        ]}
-      />
-      <Money owner={`org:${org.id}`} />
-      <Actions
-        touches={['/orgs']}
-        role="admin"
-        actions={[
-          {
-            label: 'Delete…',
-            method: 'DELETE',
-            path: `/orgs/${org.id}`,
-            danger: true,
-            typed: org.slug,
-            ask: `${plural(org.member_count, 'member')} and ${plural(org.key_count ?? 0, 'key')} lose it at once. This cannot be undone.`,
-            done: close,
-          },
-        ]}
-      />
-    </>
-  )
-}
-
-const NewOrganization = ({ close }: { close(): void }) => (
-  <Form
-    fields={[
-      { name: 'name', label: 'Name', required: true },
-      { name: 'slug', label: 'Slug', help: 'Its part of addresses. Empty: made from the name.' },
-      { name: 'owner', label: 'Owner', help: 'E-mail address of an account.' },
-      { name: 'plan_note', label: 'Note', help: 'For operators.' },
-    ]}
-    method="POST"
-    path="/orgs"
-    touches={['/orgs']}
-    verb="Create organization"
-    onCancel={close}
-    onDone={close}
-  />
+const OrgBody = ({ row: { id } }: { row: OperatorOrg }) => (
+  <>
+    <div className="actions">
+      <Link className="button quiet" href={`/org:${id}`}>
+        See its account
+      </Link>
+      <Link className="button quiet" href={`/org:${id}/requests`}>
+        Its requests
+      </Link>
+    </div>
+    <Part title="Credit">
+      <OwnerCredit owner={`org:${id}`} />
+    </Part>
+  </>
 )
 
-export const Organizations = defineScreen<OperatorOrg>({
+const NEW_ORG: readonly FormField[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'slug', label: 'Slug', help: 'Its part of addresses. Empty: made from the name.' },
+  { name: 'owner', label: 'Owner', help: 'E-mail address of an account.' },
+  { name: 'plan_note', label: 'Note', help: 'For operators.' },
+]
+
+export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>({
   section: 'platform',
   title: 'Platform',
   isOperators: true,
   list: { path: '/orgs', rows: 'orgs' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true },
+    { key: 'name', head: 'Name', main: true },
     { key: 'slug', head: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
     { key: 'members', head: 'Members', cell: ({ member_count }) => member_count, number: true, main: true },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ suspended_at, deleted_at }) => (
-        <Chip state={deleted_at || suspended_at ? 'bad' : 'good'}>
-          {deleted_at ? 'deleted' : suspended_at ? 'suspended' : 'active'}
-        </Chip>
-      ),
-      main: true,
-      width: '128px',
-    },
+    chipColumn(
+      'state',
+      'State',
+      ({ suspended_at, deleted_at }) => [
+        deleted_at || suspended_at ? 'bad' : 'good',
+        deleted_at ? 'deleted' : suspended_at ? 'suspended' : 'active',
+      ],
+      { width: '128px' },
+    ),
     { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' },
   ],
   empty: { text: 'No organizations.', command: 'svc-admin orgs create NAME --owner EMAIL' },
-  detail: { path: (id) => `/orgs/${id}`, titleOf: ({ name }) => name, body: OrgBody },
-  create: { label: 'Create organization', role: 'admin', form: NewOrganization },
+  detail: {
+    path: (id) => `/orgs/${id}`,
+    titleOf: ({ name }) => name,
+    actions: ({ id, slug, member_count, key_count }, close) => {
+      const lost = `${plural(member_count, 'member')} and ${plural(key_count ?? 0, 'key')}`
+      const ask = `${lost} lose it at once. This cannot be undone.`
+      return { role: 'admin', actions: [{ ...deletion(`/orgs/${id}`, ask, close), typed: slug }] }
+    },
+    facts: (org) => ({
+      Name: org.name,
+      Slug: <code>{org.slug}</code>,
+      Kind: org.type,
+      Members: org.member_count,
+      Keys: org.key_count ?? '–',
+      Made: <Time at={org.created} />,
+      Note: org.plan_note ?? 'none',
+      Id: <Id id={org.id} />,
+    }),
+    body: OrgBody,
+  },
+  create: { label: 'Create organization', role: 'admin', form: { fields: NEW_ORG } },
 })

@@ -3,12 +3,12 @@ import type { AuditEvent } from '../../../../../audit/schema'
 import type { RequestLine } from '../../../../../cluster/traffic'
 import type { RequestTrace } from '../../../../../operators/schema'
 import type { WidgetSession } from '../../../../../widgets/schema-sessions'
-import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
-import { Ago, duration, money, Time } from '../../ui/format'
+import { Facts, Lines } from '../../ui/facts'
+import { Ago, duration, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace } from '../../ui/waterfall'
 
@@ -30,29 +30,19 @@ function RequestBody({ row }: { row: RequestLine }) {
       {(found) => (
         <>
           <Facts
-            facts={[
-              [
-                'Status',
-                <Chip key="status" state={toneOf(row.status)}>
+            of={{
+              Status: (
+                <Chip state={toneOf(row.status)}>
                   {row.status} {row.code}
-                </Chip>,
-              ],
-              ['Request', <Id key="id" id={row.id} />],
-              ['Route', <code key="route">{`${row.method} ${row.path}`}</code>],
-              ['Time', <Time key="time" at={row.at} />],
-              [
-                'Owner',
-                found.owner ? (
-                  <Link key="owner" href={`/${found.owner}`}>
-                    {found.owner}
-                  </Link>
-                ) : (
-                  'none'
-                ),
-              ],
-              ['Key', row.key ?? 'none'],
-              ['Took', duration(row.ms)],
-            ]}
+                </Chip>
+              ),
+              Request: <Id id={row.id} />,
+              Route: <code>{`${row.method} ${row.path}`}</code>,
+              Time: <Time at={row.at} />,
+              Owner: found.owner ? <Link href={`/${found.owner}`}>{found.owner}</Link> : 'none',
+              Key: row.key ?? 'none',
+              Took: duration(row.ms),
+            }}
           />
           <Trace of={found} at={row.at} total={row.ms} />
         </>
@@ -68,7 +58,7 @@ export const AllRequests = defineScreen<RequestLine>({
   list: newestOf<RequestLine>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
   idOf: ({ id }) => id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ at }) => <Time at={at} />, main: true, width: '112px' },
+    timeColumn('time', 'Time', ({ at }) => at, { width: '112px' }),
     {
       key: 'status',
       head: 'Status',
@@ -83,26 +73,17 @@ export const AllRequests = defineScreen<RequestLine>({
       main: true,
       width: 'minmax(0, 2.4fr)',
     },
-    { key: 'key', head: 'Key', cell: ({ key }) => key ?? '–' },
-    { key: 'code', head: 'Error', cell: ({ code }) => code ?? '–' },
-    { key: 'took', head: 'Took', cell: ({ ms }) => duration(ms), number: true, main: true },
-    {
-      key: 'cost',
-      head: 'Cost',
-      cell: ({ cost_cents }) => (cost_cents === null ? '–' : money(cost_cents)),
-      number: true,
-    },
+    { key: 'key', head: 'Key' },
+    { key: 'code', head: 'Error' },
+    durationColumn('took', 'Took', ({ ms }) => ms, { main: true }),
+    moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents),
   ],
   filters: [
     { name: 'q', label: 'Route, key or id', match: (row, text) => isIn(`${row.path} ${row.key} ${row.id}`, text) },
     {
       name: 'status',
       label: 'Status',
-      values: [
-        ['2', '✓ ok'],
-        ['4', '! refused (4xx)'],
-        ['5', '✗ failed (5xx)'],
-      ],
+      values: { 2: '✓ ok', 4: '! refused (4xx)', 5: '✗ failed (5xx)' },
       match: ({ status }, first) => String(status).startsWith(first),
     },
   ],
@@ -111,23 +92,13 @@ export const AllRequests = defineScreen<RequestLine>({
 })
 
 const JOBS = { queued: 'wait', active: 'run', completed: 'good', failed: 'bad' } as const
-type AnyJob = {
-  id: string
-  type: string
-  status: keyof typeof JOBS
-  owner: string | null
-  stage: string | null
-  attempts: number
-  progress: number
-  text: string
-  asked: string
-  key: string | null
-  error: string | null
-  place: number | null
-  created_at: string
-  started_at: string | null
-  completed_at: string | null
-}
+type AnyJob = Record<'id' | 'type' | 'text' | 'asked' | 'created_at', string> &
+  Record<'owner' | 'stage' | 'key' | 'error' | 'started_at' | 'completed_at', string | null> & {
+    status: keyof typeof JOBS
+    attempts: number
+    progress: number
+    place: number | null
+  }
 
 const JobState = ({ status, place }: AnyJob) => (
   <Chip state={JOBS[status]}>
@@ -136,43 +107,6 @@ const JobState = ({ status, place }: AnyJob) => (
   </Chip>
 )
 
-function JobBody({ row: job }: { row: AnyJob }) {
-  const isOpen = job.status === 'queued' || job.status === 'active'
-  return (
-    <>
-      <Actions
-        touches={['/snapshot', '/jobs']}
-        role="admin"
-        actions={[
-          isOpen && {
-            label: 'Cancel…',
-            path: `/jobs/${job.id}/cancel`,
-            danger: true,
-            ask: 'It ends as failed, and its reserved credit is released.',
-          },
-          job.status === 'failed' && { label: 'Run again', path: `/jobs/${job.id}/retry` },
-        ]}
-      />
-      <Facts
-        facts={[
-          ['State', JobState(job)],
-          ['Owner', job.owner ?? 'none'],
-          ['Key', job.key ?? 'none'],
-          ['Step', job.stage ?? 'none'],
-          ['Done', `${job.progress} %`],
-          ['Attempts', job.attempts],
-          ['Asked', job.text || 'not shown to your role'],
-          ['With', job.asked || 'nothing else'],
-          ['Made', <Time key="made" at={job.created_at} />],
-          ['Ended', job.completed_at ? <Time key="ended" at={job.completed_at} /> : 'not yet'],
-          ['Error', job.error ?? 'none'],
-          ['Id', <Id key="id" id={job.id} />],
-        ]}
-      />
-    </>
-  )
-}
-
 export const AllJobs = defineScreen<AnyJob>({
   section: 'jobs',
   title: 'Jobs',
@@ -180,41 +114,56 @@ export const AllJobs = defineScreen<AnyJob>({
   list: newestOf<AnyJob>('jobs'),
   idOf: ({ id }) => id,
   columns: [
-    { key: 'type', head: 'Kind', cell: ({ type }) => type, main: true },
+    { key: 'type', head: 'Kind', main: true },
     { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
-    { key: 'owner', head: 'Owner', cell: ({ owner }) => owner ?? '–', main: true },
-    { key: 'text', head: 'Asked', cell: ({ text }) => text, width: 'minmax(0, 2fr)' },
-    { key: 'made', head: 'Made', cell: ({ created_at }) => <Ago at={created_at} />, main: true, number: true },
+    { key: 'owner', head: 'Owner', main: true },
+    { key: 'text', head: 'Asked', width: 'minmax(0, 2fr)' },
+    agoColumn('made', 'Made', ({ created_at }) => created_at),
   ],
   filters: [
     {
       name: 'status',
       label: 'State',
-      values: Object.keys(JOBS).map((status) => [status, status] as const),
+      values: Object.keys(JOBS),
       match: ({ status }, wanted) => status === wanted,
     },
     { name: 'q', label: 'Owner, key or kind', match: (row, text) => isIn(`${row.owner} ${row.key} ${row.type}`, text) },
   ],
   empty: { text: 'No jobs yet. Research and videos appear here.', command: 'svc-admin jobs list' },
-  detail: { titleOf: ({ type }) => `A ${type} job`, body: JobBody },
+  detail: {
+    titleOf: ({ type }) => `A ${type} job`,
+    actions: ({ id, status }) => ({
+      touches: ['/snapshot', '/jobs'],
+      role: 'admin',
+      actions: [
+        (status === 'queued' || status === 'active') && {
+          ...{ label: 'Cancel…', path: `/jobs/${id}/cancel`, danger: true },
+          ask: 'It ends as failed, and its reserved credit is released.',
+        },
+        status === 'failed' && { label: 'Run again', path: `/jobs/${id}/retry` },
+      ],
+    }),
+    facts: (job) => ({
+      State: JobState(job),
+      Owner: job.owner ?? 'none',
+      Key: job.key ?? 'none',
+      Step: job.stage ?? 'none',
+      Done: `${job.progress} %`,
+      Attempts: job.attempts,
+      Asked: job.text || 'not shown to your role',
+      With: job.asked || 'nothing else',
+      Made: <Time at={job.created_at} />,
+      Ended: job.completed_at ? <Time at={job.completed_at} /> : 'not yet',
+      Error: job.error ?? 'none',
+      Id: <Id id={job.id} />,
+    }),
+  },
 })
 
 type AnyEvent = AuditEvent & { owner: string | null; key: string | null; scope: string }
 
 const EventBody = ({ row: event }: { row: AnyEvent }) => (
   <>
-    <Facts
-      facts={[
-        ['Time', <Time key="time" at={event.timestamp} />],
-        ['Chain', event.owner ?? event.scope],
-        ['About', `${event.entityType} ${event.entityId ?? ''}`],
-        ['Person', event.userId ?? 'none'],
-        ['Key', event.key ?? 'none'],
-        ['Request', <Id key="request" id={event.requestId} />],
-        ['Hash', <code key="hash">{event.hash}</code>],
-        ['Event', <Id key="id" id={event.id} />],
-      ]}
-    />
     <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
     <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
   </>
@@ -227,8 +176,8 @@ export const AllEvents = defineScreen<AnyEvent>({
   list: newestOf<AnyEvent>('audit'),
   idOf: ({ id }) => id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '136px' },
-    { key: 'action', head: 'Action', cell: ({ action }) => action, main: true },
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
+    { key: 'action', head: 'Action', main: true },
     { key: 'owner', head: 'Chain', cell: ({ owner, scope }) => owner ?? scope, main: true },
     { key: 'entity', head: 'About', cell: ({ entityType, entityId }) => `${entityType} ${entityId ?? ''}` },
     { key: 'request', head: 'Request', cell: ({ requestId }) => <code>{requestId}</code>, width: 'minmax(0, 1.2fr)' },
@@ -238,7 +187,20 @@ export const AllEvents = defineScreen<AnyEvent>({
     { name: 'owner', label: 'Chain', match: ({ owner, scope }, text) => isIn(`${owner} ${scope}`, text) },
   ],
   empty: { text: 'Nothing was recorded here yet.', command: 'svc-admin audit list' },
-  detail: { titleOf: ({ action }) => action, body: EventBody },
+  detail: {
+    titleOf: ({ action }) => action,
+    facts: (event) => ({
+      Time: <Time at={event.timestamp} />,
+      Chain: event.owner ?? event.scope,
+      About: `${event.entityType} ${event.entityId ?? ''}`,
+      Person: event.userId ?? 'none',
+      Key: event.key ?? 'none',
+      Request: <Id id={event.requestId} />,
+      Hash: <code>{event.hash}</code>,
+      Event: <Id id={event.id} />,
+    }),
+    body: EventBody,
+  },
 })
 
 const CHATS = { ai: 'off', requested: 'warn', human: 'live' } as const
@@ -252,49 +214,21 @@ const ChatState = ({ takeover_status: status }: Chat) => (
 
 type Message = { id: string; role: string; content: string; created_at: string }
 
-function ChatBody({ row: chat }: { row: Chat }) {
-  const path = `/iframes/${chat.config_id}/conversations/${chat.session_id}`
-  const read = useGet<{ messages: Message[] }>(path, {}, { everyMs: 5_000 })
+const pathOf = ({ config_id, session_id }: Chat) => `/iframes/${config_id}/conversations/${session_id}`
+
+function Messages({ row }: { row: Chat }) {
+  const read = useGet<{ messages: Message[] }>(pathOf(row), {}, { everyMs: 5_000 })
   return (
-    <>
-      <Facts
-        facts={[
-          ['State', <ChatState key="state" {...chat} />],
-          ['Visitor', chat.visitor.identity?.name ?? 'has not said'],
-          ['Page', chat.visitor.page_url ?? 'not shown to your role'],
-          ['Reason', chat.reason ?? 'none'],
-          ['Last message', chat.last_message_at ? <Ago key="last" at={chat.last_message_at} /> : 'none'],
-        ]}
-      />
-      <Shown of={read} rows={3}>
-        {({ messages }) => (
-          <ul className="plain-list">
-            {messages.map(({ id, role, content, created_at }) => (
-              <li key={id}>
-                <b>{role}</b>
-                <span>{content}</span>
-                <small>
-                  <Time at={created_at} />
-                </small>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Shown>
-      <Actions
-        touches={['/takeovers', '/iframes']}
-        role="support"
-        actions={[
-          chat.takeover_status === 'requested' && { label: 'Take over', path: `${path}/takeover`, body: {} },
-          chat.takeover_status === 'human' && {
-            label: 'Reply…',
-            path: `${path}/messages`,
-            fields: [{ name: 'content', label: 'Your reply', kind: 'area', required: true }],
-          },
-          chat.takeover_status === 'human' && { label: 'Give back', path: `${path}/release`, body: {} },
-        ]}
-      />
-    </>
+    <Shown of={read} rows={3}>
+      {({ messages }) => (
+        <Lines
+          of={messages}
+          line={({ id, role, content, created_at }) => ({
+            ...{ key: id, mark: <b>{role}</b>, text: content, end: <Time at={created_at} /> },
+          })}
+        />
+      )}
+    </Shown>
   )
 }
 
@@ -313,7 +247,7 @@ export const AllChats = defineScreen<Chat>({
     },
     { key: 'state', head: 'State', cell: ChatState, main: true, width: '136px' },
     { key: 'page', head: 'Page', cell: ({ visitor }) => visitor.page_url ?? '–', width: 'minmax(0, 2fr)' },
-    { key: 'reason', head: 'Reason', cell: ({ reason }) => reason ?? '–' },
+    { key: 'reason', head: 'Reason' },
     {
       key: 'last',
       head: 'Last message',
@@ -324,5 +258,28 @@ export const AllChats = defineScreen<Chat>({
     },
   ],
   empty: { text: 'Nobody is waiting.', command: 'svc-admin takeovers list' },
-  detail: { titleOf: ({ visitor }) => visitor.identity?.name ?? 'A visitor', body: ChatBody },
+  detail: {
+    titleOf: ({ visitor }) => visitor.identity?.name ?? 'A visitor',
+    actions: (chat) => ({
+      touches: ['/takeovers', '/iframes'],
+      role: 'support',
+      actions: [
+        chat.takeover_status === 'requested' && { label: 'Take over', path: `${pathOf(chat)}/takeover`, body: {} },
+        chat.takeover_status === 'human' && {
+          label: 'Reply…',
+          path: `${pathOf(chat)}/messages`,
+          fields: [{ name: 'content', label: 'Your reply', kind: 'area', required: true }],
+        },
+        chat.takeover_status === 'human' && { label: 'Give back', path: `${pathOf(chat)}/release`, body: {} },
+      ],
+    }),
+    facts: (chat) => ({
+      State: <ChatState {...chat} />,
+      Visitor: chat.visitor.identity?.name ?? 'has not said',
+      Page: chat.visitor.page_url ?? 'not shown to your role',
+      Reason: chat.reason ?? 'none',
+      'Last message': chat.last_message_at ? <Ago at={chat.last_message_at} /> : 'none',
+    }),
+    body: Messages,
+  },
 })

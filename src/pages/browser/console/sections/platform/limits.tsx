@@ -1,8 +1,8 @@
 import type { TierRow, WeighedIncrease } from '../../../../../operators/schema'
-import { Actions } from '../../shell/actions'
+import type { FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
 import { Ago, number } from '../../ui/format'
 
 const STATES = { pending: 'warn', approved: 'good', rejected: 'bad' } as const
@@ -11,41 +11,7 @@ const State = ({ status }: WeighedIncrease) => <Chip state={STATES[status]}>{sta
 const rate = ({ requests, tokens }: { requests: number; tokens: number }) =>
   `${number(requests)} requests, ${number(tokens)} tokens a minute`
 
-function IncreaseBody({ row: it, close }: { row: WeighedIncrease; close(): void }) {
-  const path = `/limits/${it.id}`
-  const reason = { name: 'reason', label: 'Reason, shown to the requester', kind: 'area', required: true } as const
-  return (
-    <>
-      {it.status === 'pending' && (
-        <Actions
-          touches={['/limits']}
-          role="billing"
-          actions={[
-            {
-              label: 'Approve…',
-              path,
-              body: { decision: 'approve' },
-              ask: `The key gets ${rate(it.requested_limits)} at once.`,
-              done: close,
-            },
-            { label: 'Reject…', path, body: { decision: 'reject' }, fields: [reason], done: close },
-          ]}
-        />
-      )}
-      <Facts
-        facts={[
-          ['State', <State key="state" {...it} />],
-          ['From', `${it.current_tier}: ${rate(it.current_limits)}`],
-          ['To', `${it.requested_tier}: ${rate(it.requested_limits)}`],
-          ['Busiest minute in 7 days', rate(it.peak)],
-          ['Use', it.use_case || 'not shown to your role'],
-          ['Asked', <Ago key="asked" at={it.created} />],
-          ['Id', <Id key="id" id={it.id} />],
-        ]}
-      />
-    </>
-  )
-}
+const REASON: FormField = { name: 'reason', label: 'Reason, shown to the requester', kind: 'area', required: true }
 
 export const Limits = defineScreen<WeighedIncrease>({
   section: 'platform',
@@ -54,7 +20,7 @@ export const Limits = defineScreen<WeighedIncrease>({
   list: { path: '/limits', rows: 'requests' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'asked', head: 'Asked', cell: ({ created }) => <Ago at={created} />, main: true, width: '136px' },
+    agoColumn('asked', 'Asked', ({ created }) => created, { number: false, width: '136px' }),
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
     {
       key: 'tier',
@@ -65,12 +31,27 @@ export const Limits = defineScreen<WeighedIncrease>({
     { key: 'peak', head: 'Busiest minute', cell: ({ peak }) => number(peak.requests), number: true, main: true },
     { key: 'use', head: 'Use', cell: ({ use_case }) => use_case, width: 'minmax(0, 2fr)' },
   ],
-  filters: [{ name: 'status', label: 'State', values: Object.keys(STATES).map((status) => [status, status] as const) }],
+  filters: [{ name: 'status', label: 'State', values: Object.keys(STATES) }],
   empty: { text: 'No requests for a higher limit.', command: 'svc-admin limits list' },
   detail: {
     path: (id) => `/limits/${id}`,
     titleOf: ({ requested_tier }) => `To ${requested_tier}`,
-    body: IncreaseBody,
+    actions: ({ id, status, requested_limits }, done) => {
+      const path = `/limits/${id}`
+      const ask = `The key gets ${rate(requested_limits)} at once.`
+      const approve = { label: 'Approve…', path, body: { decision: 'approve' }, ask, done }
+      const reject = { label: 'Reject…', path, body: { decision: 'reject' }, fields: [REASON], done }
+      return { role: 'billing', actions: status === 'pending' ? [approve, reject] : [] }
+    },
+    facts: (it) => ({
+      State: <State {...it} />,
+      From: `${it.current_tier}: ${rate(it.current_limits)}`,
+      To: `${it.requested_tier}: ${rate(it.requested_limits)}`,
+      'Busiest minute in 7 days': rate(it.peak),
+      Use: it.use_case || 'not shown to your role',
+      Asked: <Ago at={it.created} />,
+      Id: <Id id={it.id} />,
+    }),
   },
 })
 

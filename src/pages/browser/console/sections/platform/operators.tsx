@@ -1,20 +1,21 @@
 import { useState } from 'react'
 import type { Operator, OperatorWithSecret } from '../../../../../operators/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Ago, Time } from '../../ui/format'
 
 const STATES = { active: 'good', expired: 'off', revoked: 'off' } as const
-const ROLES = [
-  ['viewer', 'viewer: reads facts'],
-  ['support', 'support: reads content, helps people in'],
-  ['reviewer', 'reviewer: reviews skills'],
-  ['billing', 'billing: credit, tiers, limits'],
-  ['admin', 'admin: everything'],
-] as const
+const ROLES = {
+  viewer: 'viewer: reads facts',
+  support: 'support: reads content, helps people in',
+  reviewer: 'reviewer: reviews skills',
+  billing: 'billing: credit, tiers, limits',
+  admin: 'admin: everything',
+} as const
 
 const State = ({ status }: Operator) => <Chip state={STATES[status]}>{status}</Chip>
 
@@ -41,26 +42,20 @@ function OperatorBody({ row: it }: { row: Operator }) {
               ask: 'It gets a new secret. The old one stops at once.',
               done: setMade,
             },
-            {
-              label: 'Revoke…',
-              method: 'DELETE',
-              path: `/operators/${it.id}`,
-              danger: true,
-              ask: 'It is refused at once. This cannot be undone.',
-            },
+            deletion(`/operators/${it.id}`, 'It is refused at once. This cannot be undone.', undefined, 'Revoke…'),
           ]}
         />
       )}
       <Facts
-        facts={[
-          ['State', <State key="state" {...it} />],
-          ['Role', it.role],
-          ['Begins with', <code key="prefix">{it.prefix}…</code>],
-          ['Made', <Time key="made" at={it.created} />],
-          ['Last used', it.last_used_at ? <Ago key="used" at={it.last_used_at} /> : 'never'],
-          ['Expires', it.expires_at ? <Time key="expires" at={it.expires_at} /> : 'never'],
-          ['Id', <Id key="id" id={it.id} />],
-        ]}
+        of={{
+          State: <State {...it} />,
+          Role: it.role,
+          'Begins with': <code>{it.prefix}…</code>,
+          Made: <Time at={it.created} />,
+          'Last used': it.last_used_at ? <Ago at={it.last_used_at} /> : 'never',
+          Expires: it.expires_at ? <Time at={it.expires_at} /> : 'never',
+          Id: <Id id={it.id} />,
+        }}
       />
     </>
   )
@@ -92,18 +87,11 @@ export const Operators = defineScreen<Operator>({
   list: { path: '/operators', rows: 'operators' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true },
-    { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
+    { key: 'name', head: 'Name', main: true },
+    { key: 'role', head: 'Role', main: true, width: '120px' },
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
     { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
-    {
-      key: 'used',
-      head: 'Last used',
-      cell: ({ last_used_at }) => (last_used_at ? <Ago at={last_used_at} /> : 'never'),
-      number: true,
-      main: true,
-      width: '128px',
-    },
+    agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at),
   ],
   empty: {
     text: 'No operator keys. One lets an operator work from another machine.',
@@ -115,20 +103,6 @@ export const Operators = defineScreen<Operator>({
 
 type Setting = { name: string; value: string; origin: string; env: string; default: string; about: string }
 
-const SettingBody = ({ row: it }: { row: Setting }) => (
-  <>
-    <p>{it.about}</p>
-    <Facts
-      facts={[
-        ['Value', <code key="value">{it.value || 'empty'}</code>],
-        ['Comes from', it.origin],
-        ['Default', <code key="default">{it.default || 'empty'}</code>],
-        ['Set it with', <code key="env">{it.env}</code>],
-      ]}
-    />
-  </>
-)
-
 /** Every setting and its origin. They can be changed only in the environment or svc.server.json. */
 export const Configuration = defineScreen<Setting>({
   section: 'platform',
@@ -137,10 +111,10 @@ export const Configuration = defineScreen<Setting>({
   list: { path: '/config', rows: 'settings' },
   idOf: ({ name }) => name,
   columns: [
-    { key: 'name', head: 'Setting', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.2fr)' },
+    { key: 'name', head: 'Setting', main: true, width: 'minmax(0, 1.2fr)' },
     { key: 'value', head: 'Value', cell: ({ value }) => <code title={value}>{value || '–'}</code>, main: true },
     { key: 'from', head: 'Comes from', cell: ({ origin }) => origin, main: true, width: '136px' },
-    { key: 'about', head: 'What it does', cell: ({ about }) => about, width: 'minmax(0, 2.4fr)' },
+    { key: 'about', head: 'What it does', width: 'minmax(0, 2.4fr)' },
   ],
   filters: [
     {
@@ -151,13 +125,19 @@ export const Configuration = defineScreen<Setting>({
     {
       name: 'set',
       label: 'Set',
-      values: [
-        ['yes', 'not the default'],
-        ['no', 'the default'],
-      ],
+      values: { yes: 'not the default', no: 'the default' },
       match: ({ origin }, wanted) => (origin !== 'default') === (wanted === 'yes'),
     },
   ],
   empty: { text: 'No settings.' },
-  detail: { titleOf: ({ name }) => name, body: SettingBody },
+  detail: {
+    titleOf: ({ name }) => name,
+    facts: (it) => ({
+      'What it does': it.about,
+      Value: <code>{it.value || 'empty'}</code>,
+      'Comes from': it.origin,
+      Default: <code>{it.default || 'empty'}</code>,
+      'Set it with': <code>{it.env}</code>,
+    }),
+  },
 })

@@ -5,11 +5,11 @@ import type { Backup } from '../../../../../operators/schema-backup'
 import type { Status } from '../../../../../operators/status-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
+import { durationColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Card, Facts, Lines } from '../../ui/facts'
 import { duration, money, number, plural, size, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -24,68 +24,22 @@ function Health() {
       {({ health, version, mode, started_at, database, redis, nodes, engines, data_dir }) => (
         <section className="card part above-list" aria-label="The server">
           <Facts
-            facts={[
-              [
-                'State',
-                <Chip key="state" state={HEALTH[health]}>
-                  {health}
-                </Chip>,
-              ],
-              ['Version', `${version}, ${mode}`],
-              ['Since', <Time key="since" at={started_at} />],
-              [
-                'Database',
-                `${database.dialect}, ${database.ok ? `answers in ${duration(database.latency_ms ?? 0)}` : 'does not answer'}, ${database.migrations_applied ?? '?'} of ${database.migrations_known ?? '?'} migrations`,
-              ],
-              ['Redis', redis === null ? 'not used' : redis.ok ? 'answers' : (redis.problem ?? 'does not answer')],
-              ['Engines', `${engines.connected} connected, ${engines.failing} failing`],
-              ['Roles without a node', nodes.unserved.join(', ') || 'none'],
-              ['Data', <code key="data">{data_dir}</code>],
-            ]}
+            of={{
+              State: <Chip state={HEALTH[health]}>{health}</Chip>,
+              Version: `${version}, ${mode}`,
+              Since: <Time at={started_at} />,
+              Database: `${database.dialect}, ${database.ok ? `answers in ${duration(database.latency_ms ?? 0)}` : 'does not answer'}, ${database.migrations_applied ?? '?'} of ${database.migrations_known ?? '?'} migrations`,
+              Redis: redis === null ? 'not used' : redis.ok ? 'answers' : (redis.problem ?? 'does not answer'),
+              Engines: `${engines.connected} connected, ${engines.failing} failing`,
+              'Roles without a node': nodes.unserved.join(', ') || 'none',
+              Data: <code>{data_dir}</code>,
+            }}
           />
         </section>
       )}
     </Shown>
   )
 }
-
-const NodeBody = ({ row: node }: { row: Node }) => (
-  <>
-    <Actions
-      touches={['/nodes']}
-      role="admin"
-      actions={[
-        node.drain_at === null
-          ? {
-              label: 'Drain…',
-              path: `/nodes/${node.id}/drain`,
-              ask: 'It takes no new work and finishes what is running. You can resume it.',
-            }
-          : { label: 'Resume', method: 'DELETE', path: `/nodes/${node.id}/drain` },
-      ]}
-    />
-    <Facts
-      facts={[
-        [
-          'State',
-          <Chip key="state" state={NODES[node.status]}>
-            {node.status}
-          </Chip>,
-        ],
-        ['Roles', node.roles.join(', ') || 'none'],
-        ['Version', node.version ?? '–'],
-        ['Host', `${node.host ?? '–'}, process ${node.pid ?? '–'}`],
-        ['Address', node.address ?? 'none'],
-        ['Load', node.load ?? '–'],
-        ['Event loop lag', node.lag_ms === null ? '–' : duration(node.lag_ms)],
-        ['Open connections', node.connections ?? '–'],
-        ['Jobs', node.jobs ?? '–'],
-        ['Since', node.since ? <Time key="since" at={node.since} /> : '–'],
-        ['Id', <Id key="id" id={node.id} />],
-      ]}
-    />
-  </>
-)
 
 export const Nodes = defineScreen<Node>({
   section: 'platform',
@@ -104,33 +58,43 @@ export const Nodes = defineScreen<Node>({
       width: '120px',
     },
     { key: 'roles', head: 'Roles', cell: ({ roles }) => roles.join(', '), width: 'minmax(0, 1.6fr)' },
-    { key: 'load', head: 'Load', cell: ({ load }) => load ?? '–', number: true, main: true },
-    { key: 'lag', head: 'Late by', cell: ({ lag_ms }) => (lag_ms === null ? '–' : duration(lag_ms)), number: true },
+    { key: 'load', head: 'Load', number: true, main: true },
+    durationColumn('lag', 'Late by', ({ lag_ms }) => lag_ms),
     { key: 'open', head: 'Connections', cell: ({ connections }) => connections ?? '–', number: true },
-    { key: 'jobs', head: 'Jobs', cell: ({ jobs }) => jobs ?? '–', number: true, main: true },
+    { key: 'jobs', head: 'Jobs', number: true, main: true },
   ],
   empty: { text: 'No node has reported.' },
-  detail: { titleOf: ({ host, id }) => host ?? id, body: NodeBody },
+  detail: {
+    titleOf: ({ host, id }) => host ?? id,
+    actions: ({ id, drain_at }) => ({
+      role: 'admin',
+      actions: [
+        drain_at === null
+          ? {
+              label: 'Drain…',
+              path: `/nodes/${id}/drain`,
+              ask: 'It takes no new work and finishes what is running. You can resume it.',
+            }
+          : { label: 'Resume', method: 'DELETE', path: `/nodes/${id}/drain` },
+      ],
+    }),
+    facts: (node) => ({
+      State: <Chip state={NODES[node.status]}>{node.status}</Chip>,
+      Roles: node.roles.join(', ') || 'none',
+      Version: node.version ?? '–',
+      Host: `${node.host ?? '–'}, process ${node.pid ?? '–'}`,
+      Address: node.address ?? 'none',
+      Load: node.load ?? '–',
+      'Event loop lag': node.lag_ms === null ? '–' : duration(node.lag_ms),
+      'Open connections': node.connections ?? '–',
+      Jobs: node.jobs ?? '–',
+      Since: node.since ? <Time at={node.since} /> : '–',
+      Id: <Id id={node.id} />,
+    }),
+  },
 })
 
 type Kept = Backup & { version: string }
-
-const BackupBody = ({ row: it }: { row: Kept }) => (
-  <>
-    <p className="faint">A backup is restored while the server stands still: svc-admin restore {it.path}</p>
-    <Facts
-      facts={[
-        ['Made', <Time key="made" at={it.created} />],
-        ['Place', <code key="path">{it.path}</code>],
-        ['Database', size(it.bytes)],
-        ['Files', it.files ? `${plural(it.files.count, 'file')}, ${size(it.files.bytes)}` : 'not in it'],
-        ['Encrypted', it.encrypted ? `for ${it.encrypted.to.join(', ')}` : 'no'],
-        ['Version', it.version],
-        ['SHA-256', <code key="sum">{it.sha256}</code>],
-      ]}
-    />
-  </>
-)
 
 export const Backups = defineScreen<Kept>({
   section: 'platform',
@@ -139,32 +103,37 @@ export const Backups = defineScreen<Kept>({
   list: { path: '/backups', rows: 'backups' },
   idOf: ({ sha256 }) => sha256,
   columns: [
-    { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} />, main: true, width: '152px' },
+    timeColumn('made', 'Made', ({ created }) => created, { width: '152px' }),
     { key: 'place', head: 'Place', cell: ({ path }) => <code title={path}>{path}</code>, main: true },
     { key: 'size', head: 'Database', cell: ({ bytes }) => size(bytes), number: true, main: true },
     { key: 'files', head: 'Files', cell: ({ files }) => (files ? number(files.count) : '–'), number: true },
     { key: 'sealed', head: 'Encrypted', cell: ({ encrypted }) => (encrypted ? 'yes' : 'no'), main: true },
   ],
   empty: { text: 'No backup was made.', command: 'svc-admin backup' },
-  detail: { titleOf: ({ created }) => <Time at={created} />, body: BackupBody },
+  detail: {
+    titleOf: ({ created }) => <Time at={created} />,
+    facts: (it) => ({
+      Made: <Time at={it.created} />,
+      Place: <code>{it.path}</code>,
+      'Restore it': <code>svc-admin restore {it.path}</code>,
+      Database: size(it.bytes),
+      Files: it.files ? `${plural(it.files.count, 'file')}, ${size(it.files.bytes)}` : 'not in it',
+      Encrypted: it.encrypted ? `for ${it.encrypted.to.join(', ')}` : 'no',
+      Version: it.version,
+      'SHA-256': <code>{it.sha256}</code>,
+    }),
+  },
   create: {
     label: 'Back up now',
     role: 'admin',
-    form: ({ close }) => (
-      <Form
-        fields={[
-          { name: 'out', label: 'Place', help: 'A folder that does not exist yet, or s3://bucket/folder.' },
-          { name: 'files', label: 'With the files that this server made', kind: 'check' },
-        ]}
-        values={{ files: true }}
-        method="POST"
-        path="/backups"
-        touches={['/backups']}
-        verb="Back up"
-        onCancel={close}
-        onDone={close}
-      />
-    ),
+    form: {
+      fields: [
+        { name: 'out', label: 'Place', help: 'A folder that does not exist yet, or s3://bucket/folder.' },
+        { name: 'files', label: 'With the files that this server made', kind: 'check' },
+      ],
+      values: { files: true },
+      verb: 'Back up',
+    },
   },
 })
 
@@ -177,23 +146,18 @@ export function Books() {
       <div className="parts">
         <Shown of={found}>
           {({ ok, differences }) => (
-            <section className="card part" aria-labelledby="wallets">
-              <h2 id="wallets">Wallets and ledgers</h2>
+            <Card title="Wallets and ledgers">
               <p>
                 <Chip state={ok ? 'good' : 'bad'}>{ok ? 'they agree' : plural(differences.length, 'difference')}</Chip>
               </p>
-              <ul className="plain-list">
-                {differences.map((it) => (
-                  <li key={it.id}>
-                    <code>{it.id}</code>
-                    <span>
-                      balance {it.balance_cents === null ? 'none' : money(it.balance_cents)}, ledger{' '}
-                      {money(it.ledger_cents)}
-                    </span>
-                    <span />
-                  </li>
-                ))}
-              </ul>
+              <Lines
+                of={differences}
+                line={({ id, balance_cents, ledger_cents }) => ({
+                  key: id,
+                  mark: <code>{id}</code>,
+                  text: `balance ${balance_cents === null ? 'none' : money(balance_cents)}, ledger ${money(ledger_cents)}`,
+                })}
+              />
               {!ok && (
                 <Actions
                   touches={['/credits']}
@@ -207,27 +171,24 @@ export function Books() {
                   ]}
                 />
               )}
-            </section>
+            </Card>
           )}
         </Shown>
-        <section className="card part" aria-labelledby="checks">
-          <h2 id="checks">Everything that is stored</h2>
+        <Card title="Everything that is stored">
           <p className="faint">Checks the invariants of the store. On a large one it takes a while.</p>
           <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', done: setChecked }]} />
           <div role="status">{checked && plural(checked.checks.length, 'check')}</div>
-          <ul className="plain-list">
-            {checked?.checks.map(({ check, violations, ms }) => (
-              <li key={check}>
-                <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>
-                <span>
-                  {check}
-                  {violations.length > 0 && <small>{violations.slice(0, 3).join('; ')}</small>}
-                </span>
-                <small>{duration(ms)}</small>
-              </li>
-            ))}
-          </ul>
-        </section>
+          <Lines
+            of={checked?.checks ?? []}
+            line={({ check, violations, ms }) => ({
+              key: check,
+              mark: <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>,
+              text: check,
+              small: violations.slice(0, 3).join('; '),
+              end: <small>{duration(ms)}</small>,
+            })}
+          />
+        </Card>
       </div>
     </Page>
   )
@@ -251,7 +212,7 @@ export const Doctor = defineScreen<Check>({
   list: { path: '/doctor', rows: 'checks', everyMs: 30_000 },
   idOf: ({ check }) => check,
   columns: [
-    { key: 'check', head: 'Check', cell: ({ check }) => check, main: true },
+    { key: 'check', head: 'Check', main: true },
     {
       key: 'state',
       head: 'State',
@@ -259,7 +220,7 @@ export const Doctor = defineScreen<Check>({
       main: true,
       width: '104px',
     },
-    { key: 'detail', head: 'Found', cell: ({ detail }) => detail, main: true, width: 'minmax(0, 2fr)' },
+    { key: 'detail', head: 'Found', main: true, width: 'minmax(0, 2fr)' },
     { key: 'fix', head: 'Fixed by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
   ],
   empty: { text: 'No checks.', command: 'svc-admin doctor' },

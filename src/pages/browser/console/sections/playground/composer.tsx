@@ -3,7 +3,7 @@ import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import type { ApiKey } from '../../../../../accounts/keys/schema'
 import type { UsageReport } from '../../../../../usage/schema'
 import { useGet, useMay, useOwner } from '../../shell/api'
-import { Button } from '../../ui/controls'
+import { Button, SendForm } from '../../ui/controls'
 import { money } from '../../ui/format'
 import type { Given } from './doors'
 
@@ -53,12 +53,9 @@ export function Composer({ field, text, onText, files, onFiles, isRunning, onSen
   }
   const wrong = problem ?? refusal
   return (
-    <form
+    <SendForm
       className="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSend('chosen')
-      }}
+      onSend={() => onSend('chosen')}
       onDragOver={(event) => event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault()
@@ -71,9 +68,12 @@ export function Composer({ field, text, onText, files, onFiles, isRunning, onSen
             <li key={url}>
               {type.startsWith('image/') && <img src={url} alt="" />}
               {name}
-              <Button kind="plain" aria-label={`Remove ${name}`} onClick={() => onFiles(files.toSpliced(n, 1))}>
-                <X size={14} aria-hidden="true" />
-              </Button>
+              <Button
+                kind="plain"
+                aria-label={`Remove ${name}`}
+                onClick={() => onFiles(files.toSpliced(n, 1))}
+                icon={X}
+              />
             </li>
           ))}
         </ul>
@@ -118,23 +118,25 @@ export function Composer({ field, text, onText, files, onFiles, isRunning, onSen
               })
             }}
           />
-          <Button kind="plain" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()}>
-            <Paperclip size={16} aria-hidden="true" />
-          </Button>
+          <Button
+            kind="plain"
+            aria-label="Attach files"
+            title="Attach files"
+            onClick={() => picker.current?.click()}
+            icon={Paperclip}
+          />
           {isRunning ? (
-            <Button onClick={onStop}>
-              <Square size={14} aria-hidden="true" />
+            <Button onClick={onStop} icon={Square}>
               Stop
             </Button>
           ) : (
-            <Button type="submit" kind="primary">
-              <Send size={16} aria-hidden="true" />
+            <Button type="submit" kind="primary" icon={Send}>
               Send
             </Button>
           )}
         </span>
       </div>
-    </form>
+    </SendForm>
   )
 }
 

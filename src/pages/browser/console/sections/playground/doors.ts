@@ -1,4 +1,5 @@
 import type { ModelList } from '../../../../../engines/schema'
+import { jsonOf } from '../../ui/controls'
 
 export const DOORS = {
   completions: 'Completions',
@@ -61,12 +62,8 @@ export type Body = Record<string, unknown>
 
 /** Parses a field of JSON. Returns an empty object while the text is not valid JSON. */
 export function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value = JSON.parse(text || '{}')
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
+  const value = jsonOf(text)
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 const isImage = ({ type }: Given) => type.startsWith('image/')

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
-import { Button, Chip, Code, CopyButton, Text } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, jsonOf, laidOut, SendForm, Text } from '../../ui/controls'
 import { duration, money, plural, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed } from '../../ui/states'
@@ -79,10 +79,9 @@ function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; 
     ))
   if (written !== null)
     return (
-      <form
+      <SendForm
         className="form rewritten"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSend={() => {
           setWritten(null)
           onRetry(written)
         }}
@@ -101,7 +100,7 @@ function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; 
             Run again
           </Button>
         </div>
-      </form>
+      </SendForm>
     )
   return (
     <div className="sent">
@@ -117,28 +116,20 @@ function SentView({ exchange: { sent, state }, onRetry }: { exchange: Exchange; 
           aria-label="Change the prompt"
           title="Change the prompt"
           onClick={() => setWritten(sent.text)}
-        >
-          <Pencil size={16} aria-hidden="true" />
-        </Button>
+          icon={Pencil}
+        />
       )}
     </div>
   )
 }
 
-const laidOut = (json: string) => JSON.stringify(JSON.parse(json), null, 2)
-
 /** An answer in JSON. The server has validated it against the requested format. */
 function Structured({ text, state, refusal }: Exchange) {
-  let shown = text
-  let problem = refusal
-  try {
-    shown = laidOut(text)
-  } catch (error) {
-    if (state !== 'runs') problem ||= `It is not JSON: ${(error as Error).message}`
-  }
+  const isJson = jsonOf(text) !== undefined
+  const problem = refusal || (isJson ? '' : 'It is not JSON.')
   return (
     <>
-      <Code text={shown} label="answer" />
+      <Code text={laidOut(text)} label="answer" />
       {state !== 'runs' && (
         <p>
           <Chip state={problem ? 'bad' : 'good'}>{problem ? 'not as asked' : 'valid'}</Chip> <small>{problem}</small>
@@ -149,16 +140,10 @@ function Structured({ text, state, refusal }: Exchange) {
 }
 
 function CallView({ name, arguments: given }: Call) {
-  let shown = given
-  try {
-    shown = laidOut(given)
-  } catch {
-    // The arguments are still being streamed.
-  }
   return (
     <div className="tool">
       <Chip state="wait">{name}</Chip> <small>is called with</small>
-      <Code text={shown} label={`arguments of ${name}`} />
+      <Code text={laidOut(given)} label={`arguments of ${name}`} />
     </div>
   )
 }
@@ -167,13 +152,7 @@ function CallView({ name, arguments: given }: Call) {
 function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['resolve'] }) {
   const [results, setResults] = useState<readonly string[]>(() => calls.map(() => ''))
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSend(calls.map((call, n) => ({ ...call, result: results[n]! })))
-      }}
-    >
+    <SendForm className="form" onSend={() => onSend(calls.map((call, n) => ({ ...call, result: results[n]! })))}>
       {calls.map(({ id, name, arguments: given }, n) => (
         <Text
           key={id}
@@ -190,7 +169,7 @@ function Results({ calls, onSend }: { calls: readonly Call[]; onSend: Column['re
           Send the result
         </Button>
       </div>
-    </form>
+    </SendForm>
   )
 }
 
@@ -205,21 +184,8 @@ const SOURCES = {
 
 /** Which engine answered and why, its duration, and its cost. */
 function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
-  const {
-    model,
-    mode,
-    routing,
-    requestId,
-    state,
-    firstMs,
-    totalMs,
-    text,
-    tokens,
-    cost,
-    isCached,
-    warnings,
-    guardrails,
-  } = exchange
+  const { model, mode, routing, requestId, state, firstMs, totalMs } = exchange
+  const { text, tokens, cost, isCached, warnings, guardrails } = exchange
   const owner = useOwner()
   if (state === 'runs' || !requestId) return null
   const reason = routing?.reasoning ?? routing?.source
@@ -242,9 +208,7 @@ function Took({ exchange, onRetry }: { exchange: Exchange; onRetry(): void }) {
       {cost !== null && <b>{money(cost)}</b>}
       <span className="tools">
         <CopyButton text={text} label="Copy answer" plain />
-        <Button kind="plain" aria-label="Ask again" title="Ask again" onClick={onRetry}>
-          <RotateCcw size={16} aria-hidden="true" />
-        </Button>
+        <Button kind="plain" aria-label="Ask again" title="Ask again" onClick={onRetry} icon={RotateCcw} />
       </span>
       {guardrails.map(({ guardrail_id, phase, verdict, detail }) => (
         <span key={`${guardrail_id} ${phase} ${detail}`} className="fired">

@@ -189,12 +189,10 @@ function Playground() {
               ]}
             />
           </Suspense>
-          <Button disabled={modes.length >= MOST} onClick={compare}>
-            <Plus size={16} aria-hidden="true" />
+          <Button disabled={modes.length >= MOST} onClick={compare} icon={Plus}>
             Compare
           </Button>
-          <Button aria-pressed={isCode} onClick={() => setCode(!isCode)}>
-            <Code2 size={16} aria-hidden="true" />
+          <Button aria-pressed={isCode} onClick={() => setCode(!isCode)} icon={Code2}>
             Settings and code
           </Button>
         </>
@@ -326,11 +324,7 @@ function ColumnView(props: ColumnProps) {
               </option>
             ))}
         </select>
-        {onRemove && (
-          <Button kind="plain" aria-label={`Remove column ${number}`} onClick={onRemove}>
-            <X size={16} aria-hidden="true" />
-          </Button>
-        )}
+        {onRemove && <Button kind="plain" aria-label={`Remove column ${number}`} onClick={onRemove} icon={X} />}
       </header>
       <div className="log" role="log" aria-label={`Answers of column ${number}`} ref={log} tabIndex={0}>
         {exchanges.length === 0 && <p className="faint">Answers appear here, word by word.{suggests && ' Try one:'}</p>}

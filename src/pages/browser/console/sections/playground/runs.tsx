@@ -4,8 +4,9 @@ import type { TestCasePage, TestRun } from '../../../../../completions/test-case
 import type { Static } from '../../../../../kernel/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
+import { moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Facts, Grid } from '../../ui/facts'
 import { duration, money, plural, Time } from '../../ui/format'
 
 /** Runs of test cases, newest first. */
@@ -39,53 +40,39 @@ function RunBody({ row: job }: { row: Job }) {
   return (
     <>
       <Facts
-        facts={[
-          ['State', <RunState key="state" {...now} />],
-          ['Passed', now.result ?? now.stage ?? 'nothing yet'],
-          [
-            'Since the run before',
-            before
-              ? `${changed(false).length} worse, ${changed(true).length} better than on ${new Date(before.created_at).toLocaleString('en-GB')}`
-              : 'there is none',
-          ],
-          ['Cost', money(runs.reduce((sum, { cost_cents }) => sum + cost_cents, 0))],
-          ['Begun', <Time key="begun" at={job.created_at} />],
-          ['Error', now.error ?? 'none'],
-        ]}
+        of={{
+          State: <RunState {...now} />,
+          Passed: now.result ?? now.stage ?? 'nothing yet',
+          'Since the run before': before
+            ? `${changed(false).length} worse, ${changed(true).length} better than on ${new Date(before.created_at).toLocaleString('en-GB')}`
+            : 'there is none',
+          Cost: money(runs.reduce((sum, { cost_cents }) => sum + cost_cents, 0)),
+          Begun: <Time at={job.created_at} />,
+          Error: now.error ?? 'none',
+        }}
       />
       {leftOut > 0 && (
         <p className="notice warn">{plural(leftOut, 'answer was', 'answers were')} left out: the money was spent.</p>
       )}
       {runs.length > 0 && (
-        <div className="scrolls grid" role="region" aria-label="Cases and engines" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Case</th>
-                {models.map((model) => (
-                  <th key={model} scope="col">
-                    {model}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {[...new Set(runs.map(({ case_id }) => case_id))].map((id) => (
-                <tr key={id}>
-                  <th scope="row">{cases.data?.test_cases.find((it) => it.id === id)?.name ?? id}</th>
-                  {models.map((model) => (
-                    <td key={model}>
-                      <Cell
-                        run={runs.find((it) => keyOf(it) === `${id} ${model}`)}
-                        isWorse={(run) => then.get(keyOf(run)) === true}
-                      />
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Grid
+          className="grid"
+          label="Cases and engines"
+          heads={['Case', ...models]}
+          rows={[...new Set(runs.map(({ case_id }) => case_id))].map((id) => ({
+            key: id,
+            cells: [
+              cases.data?.test_cases.find((it) => it.id === id)?.name ?? id,
+              ...models.map((model) => (
+                <Cell
+                  key={model}
+                  run={runs.find((it) => keyOf(it) === `${id} ${model}`)}
+                  isWorse={(run) => then.get(keyOf(run)) === true}
+                />
+              )),
+            ],
+          }))}
+        />
       )}
       {now.error && <Code text={now.error} label="error" />}
     </>
@@ -116,7 +103,7 @@ export const Runs = defineScreen<Job>({
   list: { path: '/jobs', rows: 'jobs', query: { type: 'tests' }, everyMs: 10_000 },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'made', head: 'Begun', cell: ({ created_at }) => <Time at={created_at} />, main: true, width: '144px' },
+    timeColumn('made', 'Begun', ({ created_at }) => created_at),
     { key: 'state', head: 'State', cell: RunState, main: true, width: '132px' },
     { key: 'passed', head: 'Passed', cell: ({ result, stage }) => result ?? stage ?? '–', main: true },
     {
@@ -125,13 +112,9 @@ export const Runs = defineScreen<Job>({
       cell: (job) => [...new Set(runsOf(job).map(({ model }) => model))].join(', ') || '–',
       width: 'minmax(0, 2fr)',
     },
-    {
-      key: 'cost',
-      head: 'Cost',
-      cell: (job) => money(runsOf(job).reduce((sum, { cost_cents }) => sum + cost_cents, 0)),
-      number: true,
+    moneyColumn('cost', 'Cost', (job) => runsOf(job).reduce((sum, { cost_cents }) => sum + cost_cents, 0), {
       main: true,
-    },
+    }),
   ],
   empty: { text: 'No run yet. Run your test cases on one to four engines.', command: 'svc-admin tests run --max 50c' },
   detail: { path: (id) => `/jobs/${id}`, titleOf: () => 'A run of test cases', body: RunBody, wide: true },

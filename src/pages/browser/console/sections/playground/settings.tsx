@@ -1,4 +1,4 @@
-import { Choices, Field, Select, Text } from '../../ui/controls'
+import { Choices, Select, Text } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
 import { type Common, DOORS, type FunctionTool, type Server } from './doors'
 
@@ -12,11 +12,7 @@ const NEW_SCHEMA = JSON.stringify(
   null,
   2,
 )
-const FORMATS = [
-  ['text', 'Text'],
-  ['json', 'JSON'],
-  ['schema', 'JSON schema'],
-] as const
+const FORMATS = { text: 'Text', json: 'JSON', schema: 'JSON schema' }
 
 const jsonProblem = (text: string): string | undefined => {
   try {
@@ -46,7 +42,7 @@ type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal:
 export function SettingsForm({ value, onChange, refusal }: Props) {
   const text = (name: 'system' | 'temperature' | 'iterations' | 'skills') => ({
     value: value[name],
-    onChange: ({ target }: { target: { value: string } }) => onChange({ [name]: target.value }),
+    onChange: (next: string) => onChange({ [name]: next }),
   })
   return (
     <>
@@ -56,17 +52,19 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
           {refusal}
         </p>
       )}
-      <Field label="System prompt">
-        {(props) => <textarea {...props} {...text('system')} rows={3} placeholder="You are a patient teacher." />}
-      </Field>
+      <Text label="System prompt" {...text('system')} rows={3} placeholder="You are a patient teacher." />
       <div className="pair">
-        <Field label="Temperature" help="0 to 2. Empty: the engine's default.">
-          {(props) => <input {...props} {...text('temperature')} type="number" min="0" max="2" step="0.1" />}
-        </Field>
+        <Text
+          {...{ label: 'Temperature', type: 'number', min: 0, max: 2, step: 0.1 }}
+          help="0 to 2. Empty: the engine's default."
+          {...text('temperature')}
+        />
         {value.door === 'completions' ? (
-          <Field label="Maximum tool turns" help="1 to 20. Empty: the server's default.">
-            {(props) => <input {...props} {...text('iterations')} type="number" min="1" max="20" />}
-          </Field>
+          <Text
+            {...{ label: 'Maximum tool turns', type: 'number', min: 1, max: 20 }}
+            help="1 to 20. Empty: the server's default."
+            {...text('iterations')}
+          />
         ) : (
           <Select
             label="Answer"
@@ -79,9 +77,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
       {value.door !== 'completions' && value.format === 'schema' && (
         <JsonField label="JSON Schema" value={value.schema} onChange={(schema) => onChange({ schema })} />
       )}
-      <Field label="Skills" help="Short names, separated by spaces.">
-        {(props) => <input {...props} {...text('skills')} />}
-      </Field>
+      <Text label="Skills" help="Short names, separated by spaces." {...text('skills')} />
       <fieldset>
         <legend>Your functions</legend>
         <p className="help">A call to one is shown, and waits for the result that you type.</p>

@@ -1,19 +1,24 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useLocation } from 'wouter'
-import type { Check, TestCase, TestCasePage, TestRunAccepted } from '../../../../../completions/test-cases-schema'
+import type {
+  Check as CaseCheck,
+  TestCase,
+  TestCasePage,
+  TestRunAccepted,
+} from '../../../../../completions/test-cases-schema'
 import type { ModelList } from '../../../../../engines/schema'
 import type { Static } from '../../../../../kernel/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
 import { Form, type FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
-import { handed } from '../../shell/value'
-import { Button, Field, Id, Select } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { handed, useHanded } from '../../shell/value'
+import { changedColumn } from '../../ui/columns'
+import { Button, Check, Id, Select, Text } from '../../ui/controls'
+import { Facts, Part } from '../../ui/facts'
 import { Time } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { Shown } from '../../ui/states'
-import { changedColumn } from '../../ui/table'
 import { Outcome, runsOf, useRuns } from './runs'
 
 const CHECKS = [
@@ -24,16 +29,16 @@ const CHECKS = [
   ['mode', 'has the mode', 'Mode'],
   ['max_ms', 'took at most', 'Milliseconds'],
   ['max_cost_cents', 'cost at most', 'Cents'],
-] as const satisfies readonly (readonly [Check['type'], string, string])[]
+] as const satisfies readonly (readonly [CaseCheck['type'], string, string])[]
 
-type Written = { type: Check['type']; value: string }
-const writtenOf = ({ type, value }: Check): Written => ({
+type Written = { type: CaseCheck['type']; value: string }
+const writtenOf = ({ type, value }: CaseCheck): Written => ({
   type,
   value: typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value),
 })
 
 /** The check to send. Invalid JSON is sent unchanged, and the server reports the problem. */
-function sentOf({ type, value }: Written): Check {
+function sentOf({ type, value }: Written): CaseCheck {
   if (type.startsWith('max_')) return { type, value: Number(value) }
   if (type !== 'json_schema') return { type, value }
   try {
@@ -42,7 +47,7 @@ function sentOf({ type, value }: Written): Check {
     return { type, value }
   }
 }
-const spelled = (check: Check) =>
+const spelled = (check: CaseCheck) =>
   `${CHECKS.find(([type]) => type === check.type)![1]} ${typeof check.value === 'object' ? '' : check.value}`
 
 const FIELDS: readonly FormField[] = [
@@ -83,30 +88,15 @@ function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): v
                 label="Must be true"
                 value={type}
                 choices={CHECKS.map(([name, label]) => [name, label] as const)}
-                onChange={(next) => set({ type: next as Check['type'] })}
+                onChange={(next) => set({ type: next as CaseCheck['type'] })}
               />
-              <Field label={CHECKS.find(([name]) => name === type)![2]}>
-                {(props) =>
-                  type === 'json_schema' ? (
-                    <textarea
-                      {...props}
-                      className="mono"
-                      rows={4}
-                      value={value}
-                      onChange={({ target }) => set({ value: target.value })}
-                    />
-                  ) : (
-                    <input
-                      {...props}
-                      required
-                      type={type.startsWith('max_') ? 'number' : 'text'}
-                      {...(type.startsWith('max_') ? { min: 0, step: 'any' } : {})}
-                      value={value}
-                      onChange={({ target }) => set({ value: target.value })}
-                    />
-                  )
-                }
-              </Field>
+              <Text
+                label={CHECKS.find(([name]) => name === type)![2]}
+                value={value}
+                onChange={(text) => set({ value: text })}
+                {...(type === 'json_schema' ? { rows: 4, className: 'mono' } : { required: true })}
+                {...(type.startsWith('max_') ? { type: 'number', min: 0, step: 'any' } : {})}
+              />
             </div>
           )}
         </Rows>
@@ -117,8 +107,7 @@ function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): v
 
 function NewCase({ close }: { close(): void }) {
   // The playground and the log pass the request to store.
-  const [request] = useState(() => handed.get() ?? { prompt: '', mode: 'auto' })
-  useEffect(() => handed.set(null), [])
+  const request = useHanded() ?? { prompt: '', mode: 'auto' }
   return <CaseForm of={{ request }} onDone={close} onCancel={close} />
 }
 
@@ -184,17 +173,13 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
             <legend>Engines</legend>
             <div className="pair">
               {engines.map((engine) => (
-                <label key={engine} className="check">
-                  <input
-                    type="checkbox"
-                    checked={chosen.includes(engine)}
-                    disabled={!chosen.includes(engine) && chosen.length >= MOST_ENGINES}
-                    onChange={({ target }) =>
-                      setChosen(target.checked ? [...chosen, engine] : chosen.filter((it) => it !== engine))
-                    }
-                  />
-                  {engine}
-                </label>
+                <Check
+                  key={engine}
+                  label={engine}
+                  checked={chosen.includes(engine)}
+                  disabled={!chosen.includes(engine) && chosen.length >= MOST_ENGINES}
+                  onChange={(is) => setChosen(is ? [...chosen, engine] : chosen.filter((it) => it !== engine))}
+                />
               ))}
             </div>
           </fieldset>
@@ -242,31 +227,26 @@ function CaseBody({ row: it, close }: { row: TestCase; close(): void }) {
         touches={['/test-cases']}
         permission="manageSkills"
         actions={[
-          {
-            label: 'Delete…',
-            method: 'DELETE',
-            path: `/test-cases/${it.id}`,
-            danger: true,
-            ask: `“${it.name}” is gone. Results of earlier runs stay. This cannot be undone.`,
-            done: close,
-          },
+          deletion(
+            `/test-cases/${it.id}`,
+            `“${it.name}” is gone. Results of earlier runs stay. This cannot be undone.`,
+            close,
+          ),
         ]}
       />
       <Facts
-        facts={[
-          ['Last run', <Last key="last" id={it.id} />],
-          ['Id', <Id key="id" id={it.id} />],
-          ['Changed', <Time key="changed" at={it.updated} />],
-        ]}
+        of={{
+          'Last run': <Last id={it.id} />,
+          Id: <Id id={it.id} />,
+          Changed: <Time at={it.updated} />,
+        }}
       />
-      <section aria-labelledby="run">
-        <h3 id="run">Run it</h3>
+      <Part title="Run it">
         <RunForm ids={[it.id]} />
-      </section>
-      <section aria-labelledby="change">
-        <h3 id="change">Change it</h3>
+      </Part>
+      <Part title="Change it">
         <CaseForm of={it} onDone={() => {}} />
-      </section>
+      </Part>
     </>
   )
 }
@@ -277,7 +257,7 @@ export const Tests = defineScreen<TestCase>({
   list: { path: '/test-cases', rows: 'test_cases' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Test case', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'name', head: 'Test case', main: true, width: 'minmax(0, 1.6fr)' },
     { key: 'last', head: 'Last run', cell: ({ id }) => <Last id={id} />, main: true, width: '112px' },
     {
       key: 'checks',

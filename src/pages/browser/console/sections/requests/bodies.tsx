@@ -5,6 +5,7 @@ import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { useGet, useOwner, useSend } from '../../shell/api'
 import { handed } from '../../shell/value'
 import { Button, Code, Select } from '../../ui/controls'
+import { Part } from '../../ui/facts'
 import { duration, money, Time } from '../../ui/format'
 import { Ask } from '../../ui/overlay'
 import { Failed } from '../../ui/states'
@@ -19,14 +20,10 @@ type Replayed = {
 }
 type Again = { model?: string; dry_run?: boolean }
 
+type Props = { row: RequestRow; bodies: RequestDetail['bodies'] }
+
 /** The request and its answer, if they are stored, with a link to repeat it. */
-export function Bodies({
-  row,
-  bodies: { kept, until, request, response },
-}: {
-  row: RequestRow
-  bodies: RequestDetail['bodies']
-}) {
+export function Bodies({ row, bodies: { kept, until, request, response } }: Props) {
   const owner = useOwner()
   const [, navigate] = useLocation()
   const [engine, setEngine] = useState('')
@@ -46,18 +43,16 @@ export function Bodies({
   }
   if (!kept)
     return (
-      <section aria-labelledby="bodies">
-        <h3 id="bodies">Body</h3>
+      <Part title="Body" id="bodies">
         <p className="faint">
           Bodies are not kept. You can switch this on in Settings if the operator of this server allows it.
         </p>
-      </section>
+      </Part>
     )
   const estimate = send.data?.estimate_cents
   const now = send.data && estimate === undefined ? send.data : null
   return (
-    <section aria-labelledby="bodies">
-      <h3 id="bodies">Body</h3>
+    <Part title="Body" id="bodies">
       <Code text={JSON.stringify(request, null, 2)} label="request" />
       {!now && <Code text={response ?? 'none'} label="answer" />}
       {now && (
@@ -101,7 +96,7 @@ export function Bodies({
           </p>
         </Ask>
       )}
-    </section>
+    </Part>
   )
 }
 

@@ -5,9 +5,10 @@ import type { RequestTrace } from '../../../../../operators/schema'
 import type { RequestDetail, RequestRow } from '../../../../../usage/schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
-import { at, DOCS } from '../../shell/boot'
+import { DOCS } from '../../shell/boot'
+import { curlOf } from '../../shell/curl'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Facts, Part } from '../../ui/facts'
 import { dayOf, duration, money, percent, plural, size, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace, Waterfall } from '../../ui/waterfall'
@@ -56,14 +57,13 @@ export function RequestBody({ row }: { row: RequestRow }) {
       <div className="actions">
         <CopyButton text={location.href} label="Copy link" />
         <CopyButton text={row.request_id} label="Copy id" />
-        <CopyButton text={curlOf(row, kept)} label="Copy as curl" />
+        <CopyButton text={commandOf(row, kept)} label="Copy as curl" />
         {kept && <Button onClick={() => document.getElementById('bodies')?.scrollIntoView()}>Send it again</Button>}
       </div>
       {trace.data && !kept && (
         <p className="faint">The curl has a placeholder for the prompt, because bodies are not kept.</p>
       )}
-      <section aria-labelledby="waterfall">
-        <h3 id="waterfall">Where the {duration(row.latency_ms)} went</h3>
+      <Part title={`Where the ${duration(row.latency_ms)} went`}>
         {row.has_trace ? (
           <Shown of={trace} rows={3}>
             {({ steps }) => (
@@ -84,13 +84,12 @@ export function RequestBody({ row }: { row: RequestRow }) {
             The trace was kept until {dayOf(new Date(when + TRACE_MS).toISOString())}; these are its totals.
           </p>
         )}
-      </section>
+      </Part>
       <RowFacts {...row} />
       {trace.data && <Why row={row} of={trace.data} />}
       {trace.data && <Money row={row} of={trace.data} />}
       {trace.data && <Bodies row={row} bodies={trace.data.bodies} />}
-      <section aria-labelledby="recorded">
-        <h3 id="recorded">Audit events</h3>
+      <Part title="Audit events">
         {mayRead ? (
           <Shown of={events} rows={2}>
             {(found) =>
@@ -112,7 +111,7 @@ export function RequestBody({ row }: { row: RequestRow }) {
         ) : (
           <p className="faint">Those of the organization are for owners and admins. Your role here is {owner.role}.</p>
         )}
-      </section>
+      </Part>
     </>
   )
 }
@@ -121,48 +120,32 @@ export function RequestBody({ row }: { row: RequestRow }) {
 function RowFacts(row: RequestRow) {
   const owner = useOwner()
   const link = (section: string, id: string, text: ReactNode = id) => (
-    <Link key={id} href={`/${owner.slug}/${section}${id}`}>
-      {text}
-    </Link>
+    <Link href={`/${owner.slug}/${section}${id}`}>{text}</Link>
   )
-  const facts: (readonly [string, ReactNode])[] = [
-    ['Status', <State key="status" {...row} />],
-    ...(row.code
-      ? [
-          [
-            'Code',
-            <a key="code" href={`${DOCS}/errors/${row.code}`}>
-              {row.code}
-            </a>,
-          ] as const,
-        ]
-      : []),
-    ['Time', <Time key="time" at={row.timestamp} />],
-    ['Request', <Id key="id" id={row.request_id} />],
-    ['Route', <code key="route">{`${row.method} ${row.endpoint}`}</code>],
-    [
-      'Key',
-      row.api_key_id
-        ? link('keys/', row.api_key_id, row.api_key_name ?? row.api_key_id)
-        : 'none: called from the console or the terminal',
-    ],
-    ['Tokens', `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`],
-    ...(row.has_bodies ? [['Size', `${size(row.bytes_in)} in, ${size(row.bytes_out)} out`] as const] : []),
-    ...(row.conversation_id
-      ? [
-          [
-            'Conversation',
-            link(`requests?conversation_id=${row.conversation_id}`, '', 'all calls of this conversation'),
-          ] as const,
-        ]
-      : []),
-    ...Object.entries(row.metadata ?? {}).map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value)
-      const search = new URLSearchParams({ metadata: `${name}=${text}` })
-      return [`Metadata ${name}`, link(`requests?${search}`, '', text)] as const
-    }),
-  ]
-  return <Facts facts={facts} />
+  const metadata = Object.entries(row.metadata ?? {}).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    return [`Metadata ${name}`, link(`requests?${new URLSearchParams({ metadata: `${name}=${text}` })}`, '', text)]
+  })
+  return (
+    <Facts
+      of={{
+        Status: <State {...row} />,
+        Code: row.code && <a href={`${DOCS}/errors/${row.code}`}>{row.code}</a>,
+        Time: <Time at={row.timestamp} />,
+        Request: <Id id={row.request_id} />,
+        Route: <code>{`${row.method} ${row.endpoint}`}</code>,
+        Key: row.api_key_id
+          ? link('keys/', row.api_key_id, row.api_key_name ?? row.api_key_id)
+          : 'none: called from the console or the terminal',
+        Tokens: `${whole(row.prompt_tokens)} in, ${whole(row.completion_tokens)} out`,
+        Size: row.has_bodies && `${size(row.bytes_in)} in, ${size(row.bytes_out)} out`,
+        Conversation:
+          row.conversation_id &&
+          link(`requests?conversation_id=${row.conversation_id}`, '', 'all calls of this conversation'),
+        ...Object.fromEntries(metadata),
+      }}
+    />
+  )
 }
 
 /** The request as an operator sees it: what the processes still remember, and its records. */
@@ -185,29 +168,21 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
   const prompt = (bodies.request as { prompt?: unknown } | undefined)?.prompt
   return (
     <>
-      <section aria-labelledby="why">
-        <h3 id="why">Why this engine</h3>
+      <Part title="Why this engine">
         <Facts
-          facts={[
-            ['Requested mode', row.mode ?? 'none'],
-            ['Mode used', row.resolved_mode ?? 'none'],
-            ['Chosen by', routing ? (SOURCES[routing.source] ?? routing.source) : 'the request named it'],
-            ...(routing?.confidence != null ? [['Confidence', percent(routing.confidence)] as const] : []),
-            ...(routing?.reasoning ? [['Because', routing.reasoning] as const] : []),
-            ...(routing?.preference_id
-              ? [
-                  [
-                    'Preference',
-                    <Link key="preference" href={`/${owner.slug}/routing/${routing.preference_id}`}>
-                      {routing.preference_id}
-                    </Link>,
-                  ] as const,
-                ]
-              : []),
-            ['Engine', row.model ?? 'none'],
-            ['Fallback', row.fallback ? 'yes: the first choice did not answer' : 'no'],
-            ['Cached', row.cached ? 'yes: no engine was called' : 'no'],
-          ]}
+          of={{
+            'Requested mode': row.mode ?? 'none',
+            'Mode used': row.resolved_mode ?? 'none',
+            'Chosen by': routing ? (SOURCES[routing.source] ?? routing.source) : 'the request named it',
+            Confidence: routing?.confidence != null && percent(routing.confidence),
+            Because: routing?.reasoning,
+            Preference: routing?.preference_id && (
+              <Link href={`/${owner.slug}/routing/${routing.preference_id}`}>{routing.preference_id}</Link>
+            ),
+            Engine: row.model ?? 'none',
+            Fallback: row.fallback ? 'yes: the first choice did not answer' : 'no',
+            Cached: row.cached ? 'yes: no engine was called' : 'no',
+          }}
         />
         {routing?.skipped.map((reason) => (
           <p key={reason} className="faint">
@@ -228,7 +203,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
                     name: 'expected_mode',
                     label: 'Correct mode',
                     kind: 'choice',
-                    choices: MODES.filter((mode) => mode !== row.resolved_mode).map((mode) => [mode, mode] as const),
+                    choices: MODES.filter((mode) => mode !== row.resolved_mode),
                   },
                   { name: 'note', label: 'Note', kind: 'area' },
                 ],
@@ -241,9 +216,8 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
             ]}
           />
         )}
-      </section>
-      <section aria-labelledby="guardrails">
-        <h3 id="guardrails">Guardrails</h3>
+      </Part>
+      <Part title="Guardrails">
         {guardrails.length === 0 && <p className="faint">None fired.</p>}
         <ul className="findings">
           {guardrails.map(({ guardrail_id, phase, verdict, detail }) => (
@@ -255,9 +229,8 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
             </li>
           ))}
         </ul>
-      </section>
-      <section aria-labelledby="tools">
-        <h3 id="tools">Tools</h3>
+      </Part>
+      <Part title="Tools">
         {tools.length === 0 && <p className="faint">None were used.</p>}
         {tools.length > 0 && !bodies.kept && (
           <p>
@@ -277,7 +250,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
             {result && <Code text={result} label={`result of ${name}`} />}
           </div>
         ))}
-      </section>
+      </Part>
     </>
   )
 }
@@ -288,29 +261,18 @@ function Money({ row, of: { money: paid } }: PartProps) {
   const tokens = row.prompt_tokens + row.completion_tokens
   const isPriced = paid.charged_cents > 0 && tokens > 0
   return (
-    <section aria-labelledby="money">
-      <h3 id="money">Money</h3>
+    <Part title="Money">
       <Facts
-        facts={[
-          ['On hold before', paid.held_cents === null ? 'shared with other calls, or nothing' : money(paid.held_cents)],
-          ['Charged', money(paid.charged_cents)],
-          ...(paid.released_cents === null ? [] : [['Given back', money(paid.released_cents)] as const]),
-          ...(isPriced
-            ? [['For 1,000 tokens', money((paid.charged_cents / tokens) * 1_000)] as const]
-            : [['Price', row.cached ? 'none: a cached answer' : `none for ${plural(tokens, 'token')}`] as const]),
-          ...(paid.reference
-            ? [
-                [
-                  'Ledger',
-                  <Link key="ledger" href={`/${owner.slug}/billing`}>
-                    {paid.reference}
-                  </Link>,
-                ] as const,
-              ]
-            : []),
-        ]}
+        of={{
+          'On hold before': paid.held_cents === null ? 'shared with other calls, or nothing' : money(paid.held_cents),
+          Charged: money(paid.charged_cents),
+          'Given back': paid.released_cents !== null && money(paid.released_cents),
+          'For 1,000 tokens': isPriced && money((paid.charged_cents / tokens) * 1_000),
+          Price: !isPriced && (row.cached ? 'none: a cached answer' : `none for ${plural(tokens, 'token')}`),
+          Ledger: paid.reference && <Link href={`/${owner.slug}/billing`}>{paid.reference}</Link>,
+        }}
       />
-    </section>
+    </Part>
   )
 }
 
@@ -324,12 +286,9 @@ const BODIES: Record<string, (prompt: string, model: string) => object> = {
 }
 
 /** The call as a command, without its key. `YOUR PROMPT` replaces a prompt that is not stored. */
-function curlOf({ endpoint, mode, model, stream }: RequestRow, kept: object | undefined): string {
+function commandOf({ endpoint, mode, model, stream }: RequestRow, kept: object | undefined): string {
   const prompt = 'YOUR PROMPT'
   const given = BODIES[endpoint.slice(1)]?.(prompt, model ?? mode ?? 'svc-1-auto') ?? { prompt, mode }
   const body = kept ?? { ...given, ...(stream ? { stream } : {}) }
-  return `curl ${location.origin}${at('/api/v1')}${endpoint} \\
-  -H "Authorization: Bearer $SVC_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`
+  return curlOf(endpoint, body)
 }

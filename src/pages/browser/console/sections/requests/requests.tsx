@@ -3,12 +3,13 @@ import type { Member } from '../../../../../accounts/orgs/schema'
 import type { ModelEntry } from '../../../../../engines/schema'
 import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
-import { at } from '../../shell/boot'
+import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOfCall } from '../../shell/save-as'
 import { defineScreen, type Screen } from '../../shell/screen'
+import { durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { useFilters } from '../../ui/filters'
-import { clock, dayOf, duration, money, number, plural, short, size, Time } from '../../ui/format'
+import { clock, dayOf, number, plural, short, size } from '../../ui/format'
 import { Histogram } from '../../ui/histogram'
 import { RequestBody, State, TraceBody } from './detail'
 
@@ -19,7 +20,7 @@ const useKeyNames = () => {
 const useEngines = () => {
   const { looksAt } = useOwner()
   const { data } = useGet<{ models: ModelEntry[] }>('/models', {}, { off: looksAt !== undefined })
-  return [...new Set(data?.models.map(({ model_id }) => model_id))].map((id) => [id, id] as const)
+  return [...new Set(data?.models.map(({ model_id }) => model_id))]
 }
 const usePeople = () => {
   const { id } = useOwner()
@@ -105,14 +106,7 @@ const shared = {
   file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
   idOf: ({ request_id }) => request_id,
   columns: [
-    {
-      key: 'time',
-      head: 'Time',
-      cell: ({ timestamp }) => <Time at={timestamp} />,
-      main: true,
-      width: '104px',
-      sort: ({ timestamp }) => timestamp,
-    },
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '104px' }),
     { key: 'status', head: 'Status', cell: State, main: true, width: '84px', sort: ({ status }) => status },
     {
       key: 'mode',
@@ -123,13 +117,7 @@ const shared = {
       cell: ({ mode, resolved_mode }) =>
         mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
     },
-    {
-      key: 'model',
-      head: 'Engine',
-      width: 'minmax(104px, 1.1fr)',
-      sort: ({ model }) => model,
-      cell: ({ model }) => model ?? '–',
-    },
+    { key: 'model', head: 'Engine', width: 'minmax(104px, 1.1fr)', sort: true },
     {
       key: 'key',
       head: 'Key',
@@ -145,33 +133,11 @@ const shared = {
       width: '92px',
       sort: ({ prompt_tokens, completion_tokens }) => prompt_tokens + completion_tokens,
     },
-    {
-      key: 'first',
-      head: 'First token',
-      cell: ({ ttft_ms }) => (ttft_ms === null ? '–' : duration(ttft_ms)),
-      number: true,
-      width: '76px',
-      sort: ({ ttft_ms }) => ttft_ms,
-    },
-    {
-      key: 'total',
-      head: 'Total',
-      cell: ({ latency_ms }) => duration(latency_ms),
-      number: true,
-      width: '68px',
-      sort: ({ latency_ms }) => latency_ms,
-    },
-    {
-      key: 'cost',
-      head: 'Cost',
-      cell: ({ cost_cents }) => money(cost_cents),
-      main: true,
-      number: true,
-      width: '68px',
-      sort: ({ cost_cents }) => cost_cents,
-    },
+    durationColumn('first', 'First token', ({ ttft_ms }) => ttft_ms, { width: '76px' }),
+    durationColumn('total', 'Total', ({ latency_ms }) => latency_ms, { width: '68px' }),
+    moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents, { main: true, width: '68px' }),
     { key: 'marks', head: 'Marks', cell: Marks, width: 'minmax(60px, 0.8fr)' },
-    { key: 'code', head: 'Code', cell: ({ code }) => code ?? '–', width: 'minmax(112px, 1fr)', extra: true },
+    { key: 'code', head: 'Code', width: 'minmax(112px, 1fr)', extra: true },
     {
       key: 'endpoint',
       head: 'Endpoint',
@@ -226,7 +192,7 @@ const shared = {
         ['5xx', '✗ failed (5xx)'],
       ],
     },
-    { name: 'mode', label: 'Mode', values: MODES.map((mode) => [mode, mode] as const) },
+    { name: 'mode', label: 'Mode', values: MODES },
     ...momentFilters,
     { name: 'model', label: 'Engine', values: useEngines },
     { name: 'key_id', label: 'Key', values: useKeyNames },
@@ -238,11 +204,7 @@ const shared = {
     { name: 'stream', label: 'Streamed', values: isIn },
     { name: 'cached', label: 'Cached', values: isIn },
     { name: 'fallback', label: 'Fallback', values: isIn },
-    {
-      name: 'endpoint',
-      label: 'Endpoint',
-      hint: 'Endpoint: /chat/completions',
-    },
+    { name: 'endpoint', label: 'Endpoint', hint: 'Endpoint: /chat/completions' },
     { name: 'code', label: 'Code', hint: 'Error code' },
     { name: 'guardrail', label: 'Guardrail', hint: 'Guardrail that fired' },
     { name: 'tool', label: 'Tool', hint: 'Tool that was used' },
@@ -250,10 +212,7 @@ const shared = {
   ],
   empty: {
     text: 'No requests in the last 30 days. Make one:',
-    command: `curl ${location.origin}${at('/api/v1')}/completions \\
-  -H "Authorization: Bearer $SVC_API_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"prompt": "What is 17 * 23?"}'`,
+    command: curlOf('/completions', FIRST_CALL),
     link: { text: 'Open the playground', section: 'playground' },
   },
 } satisfies Partial<Screen<RequestRow>>

@@ -4,6 +4,7 @@ import { useCalls } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { Chip, Field, Select, Text } from '../../ui/controls'
+import { Lines } from '../../ui/facts'
 import { duration, percent, plural } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { MODES } from './modes'
@@ -131,7 +132,7 @@ const Share = ({ label, value, onChange }: { label: string; value: number; onCha
 )
 
 const ModeField = (props: { value: string; onChange(mode: string): void }) => (
-  <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])].map((mode) => [mode, mode])} />
+  <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])]} />
 )
 
 /** Routes one prompt with the rules in the form. */
@@ -154,18 +155,16 @@ function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {
           <p>
             <Chip state="good">{found.resolved_mode}</Chip> by {found.source}, engine {found.engine}
           </p>
-          <ol className="plain-list">
-            {found.stages.map((stage) => (
-              <li key={stage.stage}>
-                <b>{stage.stage}</b>
-                <span>
-                  {stage.mode ?? 'no answer'}
-                  <small>{stage.matched ?? (stage.confidence === null ? '' : percent(stage.confidence))}</small>
-                </span>
-                <small>{duration(stage.ms)}</small>
-              </li>
-            ))}
-          </ol>
+          <Lines
+            of={found.stages}
+            line={({ stage, mode, matched, confidence, ms }) => ({
+              key: stage,
+              mark: <b>{stage}</b>,
+              text: mode ?? 'no answer',
+              small: matched ?? (confidence === null ? '' : percent(confidence)),
+              end: <small>{duration(ms)}</small>,
+            })}
+          />
           {found.warnings?.map((warning) => (
             <p key={warning} className="notice warn">
               {warning}
@@ -197,30 +196,20 @@ function History({ rules, id }: { rules: Rule[]; id: string | undefined }) {
             {changed.length} of {plural(tested, 'prompt')} would get another mode.
             {timed_out && ' There are more; two seconds were too short for all.'}
           </p>
-          <ul className="plain-list">
-            {Object.entries(by_mode)
-              .filter(([, { before, after }]) => before !== after)
-              .map(([mode, { before, after }]) => (
-                <li key={mode}>
-                  <b>{mode}</b>
-                  <span>
-                    {before} before, {after} after
-                  </span>
-                </li>
-              ))}
-          </ul>
-          <ul className="plain-list">
-            {changed.slice(0, MAX_SHOWN).map(({ source, excerpt, before, after }) => (
-              <li key={`${source.id} ${excerpt}`}>
-                <span>
-                  {excerpt}
-                  <small>
-                    {before} → {after}, from your {source.type}s
-                  </small>
-                </span>
-              </li>
-            ))}
-          </ul>
+          <Lines
+            of={Object.entries(by_mode).filter(([, { before, after }]) => before !== after)}
+            line={([mode, { before, after }]) => ({
+              ...{ key: mode, mark: <b>{mode}</b>, text: `${before} before, ${after} after` },
+            })}
+          />
+          <Lines
+            of={changed.slice(0, MAX_SHOWN)}
+            line={({ source, excerpt, before, after }) => ({
+              key: `${source.id} ${excerpt}`,
+              text: excerpt,
+              small: `${before} → ${after}, from your ${source.type}s`,
+            })}
+          />
         </>
       )}
     </TryPanel>

@@ -1,14 +1,12 @@
 import { useState } from 'react'
 import type { Correction, Preference } from '../../../../../routing/schema'
 import { Actions } from '../../shell/actions'
-import { Form } from '../../shell/form'
 import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { changedColumn, timeColumn } from '../../ui/columns'
 import { Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
 import { Time, whole } from '../../ui/format'
-import { changedColumn } from '../../ui/table'
 import { PreferenceEditor } from './editor'
 import { MODES } from './modes'
 
@@ -24,7 +22,7 @@ export const Preferences = defineScreen<Preference>({
   },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     usedColumn,
     { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
     { key: 'examples', head: 'Examples', cell: ({ examples }) => whole(examples.length), number: true },
@@ -52,36 +50,21 @@ export const Preferences = defineScreen<Preference>({
 
 type Suggested = { suggested_rule: { pattern: string; target_mode: string; confidence: number } }
 
-function CorrectionBody({ row: it }: { row: Correction }) {
+function Suggestion({ row: { expected_mode } }: { row: Correction }) {
   const [rule, setRule] = useState<Suggested['suggested_rule'] | null>(null)
+  const body = { expected_mode }
+  const done = ({ suggested_rule }: Suggested) => setRule(suggested_rule)
   return (
     <>
       <Actions
         touches={['/routing-preferences']}
-        actions={[
-          {
-            label: 'Suggest a rule',
-            path: '/routing-preferences/suggest-rule',
-            body: { expected_mode: it.expected_mode },
-            done: ({ suggested_rule }: Suggested) => setRule(suggested_rule),
-          },
-        ]}
+        actions={[{ label: 'Suggest a rule', path: '/routing-preferences/suggest-rule', body, done }]}
       />
       {rule && (
         <p className="notice good" role="status">
           Add to a preference: <code>{rule.pattern}</code> → {rule.target_mode}, confidence {rule.confidence}.
         </p>
       )}
-      <Facts
-        facts={[
-          ['Prompt', it.prompt ?? 'not kept'],
-          ['Was answered as', it.resolved_mode ?? 'not known'],
-          ['Should be', it.expected_mode],
-          ['Completion', it.completion_id ? <Id key="completion" id={it.completion_id} /> : 'none'],
-          ['Note', it.note ?? 'none'],
-          ['Time', <Time key="time" at={it.created} />],
-        ]}
-      />
     </>
   )
 }
@@ -101,33 +84,34 @@ const Corrections = defineScreen<Correction>({
     },
     { key: 'was', head: 'Was', cell: ({ resolved_mode }) => resolved_mode ?? '–', width: '112px' },
     { key: 'should', head: 'Should be', cell: ({ expected_mode }) => expected_mode, main: true, width: '112px' },
-    { key: 'time', head: 'Time', cell: ({ created }) => <Time at={created} />, number: true, width: '144px' },
+    timeColumn('time', 'Time', ({ created }) => created, { main: false, number: true }),
   ],
-  filters: [{ name: 'expected_mode', label: 'Should be', values: MODES.map((mode) => [mode, mode] as const) }],
+  filters: [{ name: 'expected_mode', label: 'Should be', values: MODES }],
   empty: { text: 'No corrections. Correct a mode from any request.' },
-  detail: { titleOf: ({ expected_mode }) => `Should be ${expected_mode}`, body: CorrectionBody },
+  detail: {
+    titleOf: ({ expected_mode }) => `Should be ${expected_mode}`,
+    look: Suggestion,
+    facts: (it) => ({
+      Prompt: it.prompt ?? 'not kept',
+      'Was answered as': it.resolved_mode ?? 'not known',
+      'Should be': it.expected_mode,
+      Completion: it.completion_id ? <Id id={it.completion_id} /> : 'none',
+      Note: it.note ?? 'none',
+      Time: <Time at={it.created} />,
+    }),
+  },
   create: {
     label: 'Record a correction',
-    form: ({ close }) => <CorrectionForm close={close} />,
+    form: {
+      fields: [
+        { name: 'prompt', label: 'Prompt', kind: 'area', required: true },
+        { name: 'resolved_mode', label: 'Was answered as', help: 'Empty: not known.' },
+        { name: 'expected_mode', label: 'Should be', kind: 'choice', choices: MODES },
+        { name: 'note', label: 'Note' },
+      ],
+    },
   },
 })
-
-const CorrectionForm = ({ close }: { close(): void }) => (
-  <Form
-    fields={[
-      { name: 'prompt', label: 'Prompt', kind: 'area', required: true },
-      { name: 'resolved_mode', label: 'Was answered as', help: 'Empty: not known.' },
-      { name: 'expected_mode', label: 'Should be', kind: 'choice', choices: MODES.map((mode) => [mode, mode]) },
-      { name: 'note', label: 'Note' },
-    ]}
-    method="POST"
-    path="/routing-corrections"
-    touches={['/routing-corrections']}
-    verb="Record a correction"
-    onCancel={close}
-    onDone={close}
-  />
-)
 
 export default defineTabs('routing', [
   { id: 'preferences', label: 'Preferences', screen: Preferences },

@@ -5,8 +5,8 @@ import { boot } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { useShortcuts } from '../../shell/keys'
 import { Page } from '../../shell/page'
-import { Button, Chip } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Button, Check, Chip } from '../../ui/controls'
+import { Card, Facts, Lines } from '../../ui/facts'
 import { Ago } from '../../ui/format'
 import { Failed, Shown } from '../../ui/states'
 
@@ -18,24 +18,23 @@ const ACCOUNT: readonly FormField[] = [
     name: 'default_mode',
     label: 'Default mode',
     kind: 'choice',
-    choices: MODES.map((mode) => [mode, mode]),
+    choices: MODES,
     help: 'For requests that name none.',
   },
   {
     name: 'timezone',
     label: 'Time zone',
     kind: 'choice',
-    choices: ['UTC', ...ZONES.filter((zone) => zone !== 'UTC')].map((zone) => [zone, zone.replaceAll('_', ' ')]),
+    choices: ['UTC', ...ZONES.filter((zone) => zone !== 'UTC')].map(
+      (zone) => [zone, zone.replaceAll('_', ' ')] as const,
+    ),
     help: 'Days of charts and statements begin at its midnight.',
   },
   {
     name: 'personality',
     label: 'Voice of the answers',
     kind: 'choice',
-    choices: [
-      ['svc', 'The voice of this server'],
-      ['none', 'None'],
-    ],
+    choices: { svc: 'The voice of this server', none: 'None' },
   },
   {
     name: 'svc_branding',
@@ -67,25 +66,17 @@ export default function Settings() {
   return (
     <Page title="Settings">
       <div className="parts">
-        <section className="card part" aria-labelledby="profile">
-          <h2 id="profile">You</h2>
+        <Card title="You">
           <Facts
-            facts={[
-              ['E-mail', user.email],
-              ['Role here', owner.role],
-            ]}
+            of={{
+              'E-mail': user.email,
+              'Role here': owner.role,
+            }}
           />
           <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
-          <label className="check">
-            <input type="checkbox" checked={isOn} onChange={({ target }) => setOn(target.checked)} />
-            <span>
-              Single-key shortcuts
-              <small>Press ? on any page to see them.</small>
-            </span>
-          </label>
-        </section>
-        <section className="card part" aria-labelledby="account">
-          <h2 id="account">Answers and reports</h2>
+          <Check label="Single-key shortcuts" help="Press ? on any page to see them." checked={isOn} onChange={setOn} />
+        </Card>
+        <Card title="Answers and reports">
           <Shown of={settings}>
             {(values) => (
               <Form
@@ -98,9 +89,8 @@ export default function Settings() {
               />
             )}
           </Shown>
-        </section>
-        <section className="card part" aria-labelledby="password">
-          <h2 id="password">Password</h2>
+        </Card>
+        <Card title="Password">
           <p className="faint">A new password ends all your other sessions.</p>
           <Form
             fields={user.has_password ? PASSWORD : PASSWORD.slice(1)}
@@ -109,7 +99,7 @@ export default function Settings() {
             touches={['/auth']}
             verb="Set password"
           />
-        </section>
+        </Card>
         <Sessions />
       </div>
     </Page>
@@ -138,29 +128,28 @@ function Sessions() {
   const sessions = useGet<OwnSessions>('/auth/sessions')
   const end = useSend<unknown, string>('DELETE', (id) => `/auth/sessions${id}`, ['/auth/sessions'])
   return (
-    <section className="card part" aria-labelledby="sessions">
-      <h2 id="sessions">Where you are signed in</h2>
+    <Card title="Where you are signed in">
       <Shown of={sessions} rows={2}>
         {({ sessions: open }) => (
-          <ul className="plain-list">
-            {open.map(({ id, user_agent, ip, last_used_at, current }) => (
-              <li key={id}>
-                <span>
-                  <span title={user_agent ?? undefined}>{programOf(user_agent)}</span>
-                  <small>
-                    {ip ?? 'unknown address'}, last used <Ago at={last_used_at} />
-                  </small>
-                </span>
-                {current ? (
-                  <Chip state="good">this one</Chip>
-                ) : (
-                  <Button busy={end.isPending} onClick={() => end.mutate(`/${id}`)}>
-                    End
-                  </Button>
-                )}
-              </li>
-            ))}
-          </ul>
+          <Lines
+            of={open}
+            line={({ id, user_agent, ip, last_used_at, current }) => ({
+              key: id,
+              text: <span title={user_agent ?? undefined}>{programOf(user_agent)}</span>,
+              small: (
+                <>
+                  {ip ?? 'unknown address'}, last used <Ago at={last_used_at} />
+                </>
+              ),
+              end: current ? (
+                <Chip state="good">this one</Chip>
+              ) : (
+                <Button busy={end.isPending} onClick={() => end.mutate(`/${id}`)}>
+                  End
+                </Button>
+              ),
+            })}
+          />
         )}
       </Shown>
       {end.error && <Failed problem={end.error} />}
@@ -174,6 +163,6 @@ function Sessions() {
           End all others
         </Button>
       </div>
-    </section>
+    </Card>
   )
 }

@@ -1,13 +1,14 @@
 import { useState } from 'react'
 import type { Earnings, Skill, SkillEntry, SkillReview, SkillVersion } from '../../../../../skills/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
-import { Button, Chip, Code, Id, Text } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { TryPanel } from '../../shell/rule-set'
+import { Chip, Code, Id, Text } from '../../ui/controls'
+import { Facts, Lines, Part } from '../../ui/facts'
 import { money, plural, Time, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
-import { Failed, type Problem, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 
 type Row = SkillEntry & Partial<Skill>
 
@@ -22,10 +23,8 @@ const PERMISSIONS: Record<string, string> = {
   'autonomous:run': 'run by itself',
 }
 
-const VISIBLE = [
-  ['public', 'everybody, in the market'],
-  ['private', 'only you'],
-] as const
+const VISIBLE = { public: 'everybody, in the market', private: 'only you' }
+
 /** The version to submit: a draft's own, else the one after the live version. */
 function nextOf({ version, reviewStatus }: Row): string {
   if (reviewStatus === 'draft') return version
@@ -106,47 +105,32 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             label: 'Rate…',
             path: `${path}/reviews`,
             fields: [
-              {
-                name: 'rating',
-                label: 'Stars',
-                kind: 'number',
-                min: 1,
-                max: 5,
-                step: 1,
-                required: true,
-              },
+              { name: 'rating', label: 'Stars', kind: 'number', min: 1, max: 5, step: 1, required: true },
               { name: 'body', label: 'Why', kind: 'area', empty: 'null' },
             ],
           },
-          own !== undefined && {
-            label: 'Uninstall…',
-            method: 'DELETE',
-            path: `${path}/install`,
-            danger: true,
-            ask: 'Answers are made without it from the next call on. You can install it again.',
-          },
-          isMine && {
-            label: 'Delete…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: 'The skill and all its versions are gone. This cannot be undone.',
-            done: close,
-          },
+          own !== undefined &&
+            deletion(
+              `${path}/install`,
+              'Answers are made without it from the next call on. You can install it again.',
+              undefined,
+              'Uninstall…',
+            ),
+          isMine && deletion(path, 'The skill and all its versions are gone. This cannot be undone.', close),
         ]}
       />
       <Facts
-        facts={[
-          ['Short name', <code key="slug">{skill.slug}</code>],
-          ['Version', skill.version],
-          ['Category', skill.category],
-          ['Who may see it', skill.visibility],
-          ['Installed', `${whole(skill.installCount)} times`],
-          ['May', skill.declaredPermissions.map((it) => PERMISSIONS[it] ?? it).join(', ') || 'do nothing by itself'],
-          ['Tools', skill.toolDefinitions.map((tool) => tool.name).join(', ') || 'none'],
-          ['License', skill.license],
-          ['Id', <Id key="id" id={skill.id} />],
-        ]}
+        of={{
+          'Short name': <code>{skill.slug}</code>,
+          Version: skill.version,
+          Category: skill.category,
+          'Who may see it': skill.visibility,
+          Installed: `${whole(skill.installCount)} times`,
+          May: skill.declaredPermissions.map((it) => PERMISSIONS[it] ?? it).join(', ') || 'do nothing by itself',
+          Tools: skill.toolDefinitions.map((tool) => tool.name).join(', ') || 'none',
+          License: skill.license,
+          Id: <Id id={skill.id} />,
+        }}
       />
       {isMine && <Earned id={skill.id} />}
       {skill.readme && <Markdown text={skill.readme} />}
@@ -164,101 +148,72 @@ type Answer = { response: string; tools_called: { name: string }[] }
 function Sandbox({ id }: { id: string }) {
   const calls = useCalls()
   const [prompt, setPrompt] = useState('')
-  const [answer, setAnswer] = useState<Answer | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const run = () =>
-    calls.json<Answer>('POST', '/skills/sandbox', { body: { skill_id: id, prompt } }).then(
-      (found) => {
-        setProblem(null)
-        setAnswer(found)
-      },
-      (error: Problem) => setProblem(error),
-    )
   return (
-    <section aria-labelledby="sandbox">
-      <h3 id="sandbox">Try it</h3>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void run()
-        }}
-      >
+    <TryPanel
+      title="Try it"
+      verb="Try it"
+      run={() => calls.json<Answer>('POST', '/skills/sandbox', { body: { skill_id: id, prompt } })}
+      fields={
         <Text
-          label="Prompt"
+          {...{ label: 'Prompt', rows: 2, required: true, value: prompt, onChange: setPrompt }}
           help="Answered with this skill alone, free of charge."
-          rows={2}
-          required
-          value={prompt}
-          onChange={setPrompt}
         />
-        <div className="actions">
-          <Button type="submit">Try it</Button>
-        </div>
-      </form>
-      {problem && <Failed problem={problem} />}
-      <div role="status">
-        {answer && <Markdown text={answer.response} />}
-        {answer && answer.tools_called.length > 0 && (
-          <p className="faint">Tools: {answer.tools_called.map(({ name }) => name).join(', ')}</p>
-        )}
-      </div>
-    </section>
+      }
+    >
+      {({ response, tools_called }) => (
+        <>
+          <Markdown text={response} />
+          {tools_called.length > 0 && <p className="faint">Tools: {tools_called.map(({ name }) => name).join(', ')}</p>}
+        </>
+      )}
+    </TryPanel>
   )
 }
 
 function Versions({ path }: { path: string }) {
   const versions = useGet<{ versions: SkillVersion[] }>(`${path}/versions`)
   return (
-    <section aria-labelledby="versions">
-      <h3 id="versions">Versions</h3>
+    <Part title="Versions">
       <Shown of={versions} rows={1}>
         {(found) => (
-          <ul className="plain-list">
-            {found.versions.map(({ id, version, status, changelog, createdAt }) => (
-              <li key={id}>
-                <Chip state={status === 'active' ? 'good' : 'off'}>{status}</Chip>
-                <span>
-                  {version}
-                  <small>{changelog}</small>
-                </span>
-                <Time at={createdAt} only="day" />
-              </li>
-            ))}
-          </ul>
+          <Lines
+            of={found.versions}
+            line={({ id, version, status, changelog, createdAt }) => ({
+              key: id,
+              mark: <Chip state={status === 'active' ? 'good' : 'off'}>{status}</Chip>,
+              text: version,
+              small: changelog,
+              end: <Time at={createdAt} only="day" />,
+            })}
+          />
         )}
       </Shown>
-    </section>
+    </Part>
   )
 }
 
 function Ratings({ path }: { path: string }) {
   const reviews = useGet<{ reviews: SkillReview[]; average_rating: number | null; total: number }>(`${path}/reviews`)
   return (
-    <section aria-labelledby="ratings">
-      <h3 id="ratings">Ratings</h3>
+    <Part title="Ratings">
       <Shown of={reviews} rows={1}>
-        {({ reviews: found, average_rating, total }) =>
-          total === 0 ? (
-            <p className="faint">Nobody has rated it.</p>
-          ) : (
-            <>
+        {({ reviews: found, average_rating, total }) => (
+          <>
+            {total > 0 && (
               <p>
-                {average_rating?.toFixed(1)} of 5, {whole(total)} {total === 1 ? 'rating' : 'ratings'}
+                {average_rating?.toFixed(1)} of 5, {plural(total, 'rating')}
               </p>
-              <ul className="plain-list">
-                {found.map(({ id, rating, body, createdAt }) => (
-                  <li key={id}>
-                    <b>{rating} of 5</b>
-                    <span>{body}</span>
-                    <Time at={createdAt} only="day" />
-                  </li>
-                ))}
-              </ul>
-            </>
-          )
-        }
+            )}
+            <Lines
+              of={found}
+              empty="Nobody has rated it."
+              line={({ id, rating, body, createdAt }) => ({
+                ...{ key: id, mark: <b>{rating} of 5</b>, text: body, end: <Time at={createdAt} only="day" /> },
+              })}
+            />
+          </>
+        )}
       </Shown>
-    </section>
+    </Part>
   )
 }

@@ -1,10 +1,12 @@
 import type { SubmissionRecord } from '../../../../../skills/schema-review'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
+import type { FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn, chipColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Facts, Lines, Part } from '../../ui/facts'
 import { Ago, plural } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -15,12 +17,14 @@ const STATES = {
   suspended: 'bad',
   withdrawn: 'off',
 } as const
-const REASONS = [
-  ['policy', 'It breaks a rule'],
-  ['quality', 'It does not do what it says'],
-  ['security', 'It is not safe'],
-  ['duplicate', 'There is a similar one'],
-] as const
+const REASONS = {
+  policy: 'It breaks a rule',
+  quality: 'It does not do what it says',
+  security: 'It is not safe',
+  duplicate: 'There is a similar one',
+}
+const KIND: FormField = { name: 'code', label: 'Kind', kind: 'choice', choices: REASONS }
+const REASON: FormField = { name: 'reason', label: 'Reason, for the author', kind: 'area', required: true }
 /** Frequent remarks of reviewers. The reviewer completes each. */
 const TEMPLATES = [
   ['Permissions', 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: '],
@@ -54,98 +58,62 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
   const path = role ? `/ops/v1/submissions/${it.id}` : `/skills/submissions/${it.id}`
   const isWaiting = it.status === 'pending_review'
   const diff = useGet<Diff>(`${path}/diff`, {}, { off: !isReader })
-  const decision = path
   const read = diff.data ? { read_diff: diff.data.sha } : {}
-  const reason = { name: 'reason', label: 'Reason, for the author', kind: 'area', required: true } as const
+  const decide = (decision: string, label: string) => ({ label, path, body: { decision }, done: close })
+  const approve = {
+    ...decide('approve', 'Approve…'),
+    body: { decision: 'approve', ...read },
+    ask: it.installed_by
+      ? `${plural(it.installed_by, 'owner')} get this version at once.`
+      : 'Everybody who may see the skill can install it.',
+  }
+  const reject = { ...decide('reject', 'Reject…'), fields: [KIND, { ...REASON, rows: 5, templates: TEMPLATES }] }
   return (
     <>
       <Actions
         touches={['/ops/v1/submissions', '/skills']}
         actions={[
           isReviewer && isWaiting && !it.claimedBy && { label: 'Claim', path: `${path}/claim` },
-          isReviewer &&
-            isWaiting && {
-              label: 'Approve…',
-              path: decision,
-              body: { decision: 'approve', ...read },
-              ask: it.installed_by
-                ? `${plural(it.installed_by, 'owner')} get this version at once.`
-                : 'Everybody who may see the skill can install it.',
-              done: close,
-            },
-          isReviewer &&
-            isWaiting && {
-              label: 'Reject…',
-              path: decision,
-              body: { decision: 'reject' },
-              fields: [
-                { name: 'code', label: 'Kind', kind: 'choice', choices: REASONS },
-                { ...reason, rows: 5, templates: TEMPLATES },
-              ],
-              done: close,
-            },
-          isReviewer &&
-            it.status === 'approved' && {
-              label: 'Suspend…',
-              path: decision,
-              body: { decision: 'suspend' },
-              fields: [reason],
-              done: close,
-            },
-          !role &&
-            isWaiting && {
-              label: 'Withdraw…',
-              method: 'DELETE',
-              path,
-              danger: true,
-              ask: 'Nobody reviews it. You can submit again.',
-            },
+          ...(isReviewer && isWaiting ? [approve, reject] : []),
+          isReviewer && it.status === 'approved' && { ...decide('suspend', 'Suspend…'), fields: [REASON] },
+          !role && isWaiting && deletion(path, 'Nobody reviews it. You can submit again.', undefined, 'Withdraw…'),
         ]}
       />
       <Facts
-        facts={[
-          [
-            'State',
-            <Chip key="state" state={STATES[it.status]}>
-              {it.status.replace('_', ' ')}
-            </Chip>,
-          ],
-          ['Version', it.live_version ? `${it.manifestVersion}, instead of ${it.live_version}` : it.manifestVersion],
-          [
-            'Who must approve',
-            it.tier_reasons?.length ? `${it.reviewTier}: ${it.tier_reasons.join(' ')}` : it.reviewTier,
-          ],
-          ['Sent', <Ago key="sent" at={it.createdAt} />],
-          ['Reason', it.reason ?? 'none'],
-          ['Id', <Id key="id" id={it.id} />],
-        ]}
+        of={{
+          State: <Chip state={STATES[it.status]}>{it.status.replace('_', ' ')}</Chip>,
+          Version: it.live_version ? `${it.manifestVersion}, instead of ${it.live_version}` : it.manifestVersion,
+          'Who must approve': it.tier_reasons?.length
+            ? `${it.reviewTier}: ${it.tier_reasons.join(' ')}`
+            : it.reviewTier,
+          Sent: <Ago at={it.createdAt} />,
+          Reason: it.reason ?? 'none',
+          Id: <Id id={it.id} />,
+        }}
       />
-      <section aria-labelledby="checks">
-        <h3 id="checks">Checks</h3>
-        <ul className="plain-list">
-          {Object.entries(it.review.checks).map(([name, result]) => (
-            <li key={name}>
-              <Chip state={result.startsWith('pass') ? 'good' : result.startsWith('warn') ? 'warn' : 'bad'}>
-                {result.split(':')[0]}
-              </Chip>
-              <span>
-                {name.replaceAll('_', ' ')}
-                <small>{result.includes(':') ? result.slice(result.indexOf(':') + 1) : ''}</small>
-              </span>
-              <span />
-            </li>
-          ))}
-        </ul>
+      <Part title="Checks">
+        <Lines
+          of={Object.entries(it.review.checks)}
+          line={([name, result]) => {
+            const [outcome, ...why] = result.split(':')
+            const state = result.startsWith('pass') ? 'good' : result.startsWith('warn') ? 'warn' : 'bad'
+            return {
+              key: name,
+              mark: <Chip state={state}>{outcome}</Chip>,
+              text: name.replaceAll('_', ' '),
+              small: why.join(':'),
+            }
+          }}
+        />
         {it.findings?.map(({ path: where, line, message }) => (
           <p key={where + message} className="notice warn">
             {where}
             {line !== null && `, line ${line}`}: {message}
           </p>
         ))}
-      </section>
+      </Part>
       {isReader && (
-        <section aria-labelledby="diff">
-          <h3 id="diff">What changed</h3>
+        <Part title="What changed">
           <Shown of={diff} rows={3}>
             {({ parts }) => (
               <>
@@ -159,7 +127,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
               </>
             )}
           </Shown>
-        </section>
+        </Part>
       )}
     </>
   )
@@ -177,13 +145,7 @@ export const Review = defineScreen<Found>({
   columns: [
     { key: 'skill', head: 'Skill', cell: ({ slug }) => slug, main: true },
     { key: 'version', head: 'Version', cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => <Chip state={STATES[status]}>{status.replace('_', ' ')}</Chip>,
-      main: true,
-      width: '156px',
-    },
+    chipColumn('state', 'State', ({ status }) => [STATES[status], status.replace('_', ' ')], { width: '156px' }),
     { key: 'tier', head: 'Who approves', cell: ({ reviewTier }) => reviewTier, width: '112px' },
     {
       key: 'checks',
@@ -191,14 +153,7 @@ export const Review = defineScreen<Found>({
       cell: ({ review }) => Object.values(review.checks).filter((it) => !it.startsWith('pass')).length,
       number: true,
     },
-    {
-      key: 'sent',
-      head: 'Sent',
-      cell: ({ createdAt }) => <Ago at={createdAt} />,
-      number: true,
-      main: true,
-      width: '128px',
-    },
+    agoColumn('sent', 'Sent', ({ createdAt }) => createdAt),
   ],
   filters: [
     {

@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'react'
 import type { SkillEntry } from '../../../../../skills/schema'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { handed } from '../../shell/value'
-import { Chip } from '../../ui/controls'
+import { useHanded } from '../../shell/value'
+import { chipColumn } from '../../ui/columns'
 import { Ago, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
 import { SkillBody } from './detail'
@@ -44,15 +43,14 @@ const STATES = {
 /** Creates a skill from a prompt. It is a draft until it is submitted. */
 function NewSkill({ close }: { close(): void }) {
   // The playground passes its system prompt.
-  const [begun] = useState(() => handed.get() ?? {})
-  useEffect(() => handed.set(null), [])
+  const begun = useHanded() ?? {}
   return (
     <Form
       values={begun}
       fields={[
         { name: 'name', label: 'Name', required: true },
         { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
-        { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES.map((it) => [it, it]) },
+        { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES },
         { name: 'description', label: 'What it does, in a sentence' },
         { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
       ]}
@@ -75,18 +73,14 @@ const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, col
     columns,
     filters: [
       { name: 'q', label: 'Name, description or keyword' },
-      { name: 'category', label: 'Category', values: CATEGORIES.map((it) => [it, it] as const) },
+      { name: 'category', label: 'Category', values: CATEGORIES },
       ...(filter === 'marketplace'
         ? [
             {
               name: 'sort',
               label: 'Order',
-              values: [
-                ['installs', 'most installed'],
-                ['rating', 'best rated'],
-                ['newest', 'newest'],
-              ],
-            } as const,
+              values: { installs: 'most installed', rating: 'best rated', newest: 'newest' },
+            },
           ]
         : []),
     ],
@@ -98,7 +92,7 @@ const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, col
 const Market = listOf('marketplace', 'The market is empty.', [
   name,
   about,
-  { key: 'category', head: 'Category', cell: ({ category }) => category, main: true, width: '112px' },
+  { key: 'category', head: 'Category', main: true, width: '112px' },
   {
     key: 'installs',
     head: 'Installs',
@@ -112,14 +106,8 @@ const Market = listOf('marketplace', 'The market is empty.', [
 const Installed = listOf('installed', 'Nothing installed. A skill gives answers instructions, knowledge and tools.', [
   name,
   about,
-  {
-    key: 'on',
-    head: 'State',
-    cell: ({ enabled }) => <Chip state={enabled ? 'good' : 'off'}>{enabled ? 'on' : 'off'}</Chip>,
-    main: true,
-    width: '96px',
-  },
-  { key: 'version', head: 'Version', cell: ({ version }) => version, main: true, width: '88px' },
+  chipColumn('on', 'State', ({ enabled }) => [enabled ? 'good' : 'off', enabled ? 'on' : 'off'], { width: '96px' }),
+  { key: 'version', head: 'Version', main: true, width: '88px' },
   {
     key: 'since',
     head: 'Installed',
@@ -132,14 +120,10 @@ const Installed = listOf('installed', 'Nothing installed. A skill gives answers 
 const Mine = listOf('mine', 'You have written no skill yet.', [
   name,
   about,
-  {
-    key: 'status',
-    head: 'State',
-    cell: ({ reviewStatus }) => <Chip state={STATES[reviewStatus][0]}>{STATES[reviewStatus][1]}</Chip>,
-    main: true,
+  chipColumn('status', 'State', ({ reviewStatus }) => [STATES[reviewStatus][0], STATES[reviewStatus][1]], {
     width: '164px',
-  },
-  { key: 'version', head: 'Version', cell: ({ version }) => version, main: true, width: '88px' },
+  }),
+  { key: 'version', head: 'Version', main: true, width: '88px' },
   {
     key: 'installs',
     head: 'Installs',

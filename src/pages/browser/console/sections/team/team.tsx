@@ -1,17 +1,18 @@
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Invitation, InvitationReply, Member, Org, ResentInvitation } from '../../../../../accounts/orgs/schema'
 import type { Static } from '../../../../../kernel/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
 import { at, boot, type Owner } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { agoColumn } from '../../ui/columns'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
-import { Ago, plural, Time } from '../../ui/format'
+import { Card, Facts, Grid } from '../../ui/facts'
+import { plural, Time } from '../../ui/format'
 import { Empty, Shown } from '../../ui/states'
 
 const ROLES = [
@@ -25,7 +26,7 @@ const ROLE: FormField = {
   name: 'role',
   label: 'Role',
   kind: 'choice',
-  choices: ROLES.map(([role]) => [role, role]),
+  choices: ROLES.map(([role]) => role),
   help: `${ROLES.map(([role, means]) => `${role[0]!.toUpperCase()}${role.slice(1)}: ${means}`).join('. ')}.`,
 }
 
@@ -95,45 +96,31 @@ function MemberBody({ row: it, close }: { row: Member; close(): void }) {
         permission="manageMembers"
         actions={[
           { label: 'Change role…', method: 'PATCH', path, fields: [ROLE], values: it },
-          !isSelf && {
-            label: 'Remove…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: `${name} leaves. ${keys}`,
-            done: close,
-          },
+          !isSelf && deletion(path, `${name} leaves. ${keys}`, close, 'Remove…'),
         ]}
       />
       {isSelf && (
         <Actions
           touches={[]}
           actions={[
-            {
-              label: 'Leave…',
-              method: 'DELETE',
+            deletion(
               path,
-              danger: true,
-              ask: `You lose access to ${owner.name}, and your keys of it stop working. The last owner cannot leave.`,
-              done: () => location.assign(at('/console')),
-            },
+              `You lose access to ${owner.name}, and your keys of it stop working. The last owner cannot leave.`,
+              () => location.assign(at('/console')),
+              'Leave…',
+            ),
           ]}
         />
       )}
       <Facts
-        facts={[
-          ['Name', it.name ?? 'not given'],
-          ['E-mail', it.email],
-          ['Role', it.role],
-          ['Joined', <Time key="joined" at={it.joined_at} />],
-          ['Id', <Id key="id" id={it.user_id} />],
-          [
-            'Calls',
-            <Link key="calls" href={`/${owner.slug}/requests?user_id=${it.user_id}`}>
-              See them
-            </Link>,
-          ],
-        ]}
+        of={{
+          Name: it.name ?? 'not given',
+          'E-mail': it.email,
+          Role: it.role,
+          Joined: <Time at={it.joined_at} />,
+          Id: <Id id={it.user_id} />,
+          Calls: <Link href={`/${owner.slug}/requests?user_id=${it.user_id}`}>See them</Link>,
+        }}
       />
     </>
   )
@@ -146,8 +133,8 @@ const Members = defineScreen<Member>({
   idOf: ({ user_id }) => user_id,
   columns: [
     { key: 'name', head: 'Name', cell: ({ name, email }) => name ?? email, main: true },
-    { key: 'email', head: 'E-mail', cell: ({ email }) => email, width: 'minmax(0, 1.5fr)' },
-    { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
+    { key: 'email', head: 'E-mail', width: 'minmax(0, 1.5fr)' },
+    { key: 'role', head: 'Role', main: true, width: '120px' },
     {
       key: 'joined',
       head: 'Joined',
@@ -185,25 +172,18 @@ function InvitationBody({ row: it, close }: { row: Invitation; close(): void }) 
             body: {},
             done: (answer) => setResent(answer),
           },
-          {
-            label: 'Withdraw…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: `The link sent to ${it.email} stops working.`,
-            done: close,
-          },
+          deletion(path, `The link sent to ${it.email} stops working.`, close, 'Withdraw…'),
         ]}
       />
       {resent && <InviteLink email={it.email} url={resent.url} />}
       {resent?.url && <CopyButton text={resent.url} label="Copy link" />}
       <Facts
-        facts={[
-          ['E-mail', it.email],
-          ['Role', it.role],
-          ['State', it.status],
-          ['Ends', <Time key="ends" at={it.expires_at} />],
-        ]}
+        of={{
+          'E-mail': it.email,
+          Role: it.role,
+          State: it.status,
+          Ends: <Time at={it.expires_at} />,
+        }}
       />
     </>
   )
@@ -215,8 +195,8 @@ const Invitations = defineScreen<Invitation>({
   list: { path: (owner) => `${pathOf(owner)}/invitations`, rows: 'invitations' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'email', head: 'E-mail', cell: ({ email }) => email, main: true, width: 'minmax(0, 2fr)' },
-    { key: 'role', head: 'Role', cell: ({ role }) => role, main: true, width: '120px' },
+    { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 2fr)' },
+    { key: 'role', head: 'Role', main: true, width: '120px' },
     {
       key: 'state',
       head: 'State',
@@ -224,7 +204,7 @@ const Invitations = defineScreen<Invitation>({
       main: true,
       width: '132px',
     },
-    { key: 'ends', head: 'Ends', cell: ({ expires_at }) => <Ago at={expires_at} />, main: true, width: '136px' },
+    agoColumn('ends', 'Ends', ({ expires_at }) => expires_at, { number: false, width: '136px' }),
   ],
   empty: { text: 'No invitation is open.', command: 'svc-admin members invite ORG EMAIL --role member' },
   detail: { titleOf: ({ email }) => email, body: InvitationBody },
@@ -245,38 +225,16 @@ const MAY = [
 
 const Roles = () => (
   <Page title="Team">
-    <div className="scrolls grid card part" role="region" aria-label="What each role may do" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">May</th>
-            {ROLES.map(([role]) => (
-              <th key={role} scope="col">
-                {role}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {MAY.map(([what, roles]) => (
-            <tr key={what}>
-              <th scope="row">{what}</th>
-              {ROLES.map(([role]) => (
-                <td key={role}>{roles.split(' ').includes(role) ? '✓ yes' : '–'}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid
+      className="grid card part"
+      label="What each role may do"
+      heads={['May', ...ROLES.map(([role]) => role)]}
+      rows={MAY.map(([what, roles]) => ({
+        key: what,
+        cells: [what, ...ROLES.map(([role]) => (roles.split(' ').includes(role) ? '✓ yes' : '–'))],
+      }))}
+    />
   </Page>
-)
-
-const Part = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className="card part" aria-label={title}>
-    <h2>{title}</h2>
-    {children}
-  </section>
 )
 
 function Organization() {
@@ -287,7 +245,7 @@ function Organization() {
   return (
     <Page title="Team">
       <div className="parts">
-        <Part title="Name and address">
+        <Card title="Name and address">
           <Shown of={org}>
             {(values) => (
               <Form<Org>
@@ -305,8 +263,8 @@ function Organization() {
               />
             )}
           </Shown>
-        </Part>
-        <Part title="Hand over and delete">
+        </Card>
+        <Card title="Hand over and delete">
           <p className="faint">
             To hand it over, give somebody the role owner under Members, then change your own role or leave.
           </p>
@@ -328,7 +286,7 @@ function Organization() {
           ) : (
             <p className="faint">Only an owner can delete it.{!may && ' Ask an owner or admin for changes.'}</p>
           )}
-        </Part>
+        </Card>
       </div>
     </Page>
   )
@@ -340,7 +298,7 @@ function Alone() {
   return (
     <Page title="Team">
       {isOpen ? (
-        <Part title="Create an organization">
+        <Card title="Create an organization">
           <Form<Org>
             fields={[{ name: 'name', label: 'Name', required: true, help: 'Its keys, credit and logs are its own.' }]}
             method="POST"
@@ -350,7 +308,7 @@ function Alone() {
             onDone={({ slug }) => location.assign(at(`/console/${slug}/team`))}
             onCancel={() => setOpen(false)}
           />
-        </Part>
+        </Card>
       ) : (
         <Empty
           text="Only you. People work together in an organization, which has keys, credit and logs of its own."

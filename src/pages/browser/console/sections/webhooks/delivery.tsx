@@ -1,6 +1,6 @@
 import type { DeliveryRead, Retried, Webhook } from '../../../../../webhooks/schema'
 import { useGet, useSend } from '../../shell/api'
-import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, Id, laidOut } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
@@ -11,14 +11,6 @@ const curlOf = ({ url, headers, body }: DeliveryRead) =>
   `curl ${url} \\\n${Object.entries(headers)
     .map(([name, value]) => `  -H "${name}: ${value}" \\\n`)
     .join('')}  -d '${(body ?? '').replaceAll("'", `'\\''`)}'`
-
-const laidOut = (body: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2)
-  } catch {
-    return body
-  }
-}
 
 const PROBLEMS: Record<string, string> = {
   dns: 'the name of the server was not found',
@@ -46,20 +38,15 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
         {(it) => (
           <>
             <Facts
-              facts={[
-                [
-                  'Result',
-                  <Chip key="result" state={it.status === 'success' ? 'good' : 'bad'}>
-                    {it.http_status ?? it.status}
-                  </Chip>,
-                ],
-                ['Event', it.event_type],
-                ['Event id', <Id key="event" id={it.event_id} />],
-                ['Sent', <Time key="sent" at={it.created_at} />],
-                ['Attempt', `${it.attempt}, took ${duration(it.duration_ms)}`],
-                ['Problem', problemOf(it) ?? 'none'],
-                ['Next attempt', it.next_retry_at ? <Time key="next" at={it.next_retry_at} /> : (it.ended ?? 'none')],
-              ]}
+              of={{
+                Result: <Chip state={it.status === 'success' ? 'good' : 'bad'}>{it.http_status ?? it.status}</Chip>,
+                Event: it.event_type,
+                'Event id': <Id id={it.event_id} />,
+                Sent: <Time at={it.created_at} />,
+                Attempt: `${it.attempt}, took ${duration(it.duration_ms)}`,
+                Problem: problemOf(it) ?? 'none',
+                'Next attempt': it.next_retry_at ? <Time at={it.next_retry_at} /> : (it.ended ?? 'none'),
+              }}
             />
             <h3>Headers</h3>
             <Code

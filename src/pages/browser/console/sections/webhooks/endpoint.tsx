@@ -1,18 +1,17 @@
 import { useState } from 'react'
 import { SAMPLES } from '../../../../../events/samples'
 import type { Webhook } from '../../../../../webhooks/schema'
-import { useSend } from '../../shell/api'
-import { Button, Choices, Code, CopyButton, Field, Text } from '../../ui/controls'
-import { Failed } from '../../ui/states'
+import { Form, type FormField } from '../../shell/form'
+import { Button, Check, Choices, Code, Secret, Text } from '../../ui/controls'
 
 /** The events of this server, grouped by the first word of their names. */
 export const EVENTS = Object.entries(SAMPLES)
 const FAMILIES = [...new Set(EVENTS.map(([type]) => type.split('.')[0]!))]
 
-type PickerProps = { value: readonly string[]; onChange(value: readonly string[]): void; problem?: string | undefined }
+type PickerProps = { value: readonly string[]; onChange(value: readonly string[]): void }
 
 /** Chooses the events to send: all, or some of the catalogue and of the reader's own. */
-function EventPicker({ value, onChange, problem }: PickerProps) {
+function EventPicker({ value, onChange }: PickerProps) {
   const isAll = value.includes('*')
   const known = new Set(EVENTS.map(([type]) => type))
   const others = value.filter((type) => type !== '*' && !known.has(type as keyof typeof SAMPLES))
@@ -40,19 +39,12 @@ function EventPicker({ value, onChange, problem }: PickerProps) {
                 </summary>
                 {events.map(([type, { about, data }]) => (
                   <div key={type}>
-                    <label className="check">
-                      <input
-                        type="checkbox"
-                        checked={chosen.includes(type)}
-                        onChange={({ target }) =>
-                          set(target.checked ? [...chosen, type] : chosen.filter((it) => it !== type))
-                        }
-                      />
-                      <span>
-                        {type}
-                        <small>{about}.</small>
-                      </span>
-                    </label>
+                    <Check
+                      label={type}
+                      help={`${about}.`}
+                      checked={chosen.includes(type)}
+                      onChange={(is) => set(is ? [...chosen, type] : chosen.filter((it) => it !== type))}
+                    />
                     {chosen.includes(type) && (
                       <details>
                         <summary>What it holds</summary>
@@ -64,23 +56,16 @@ function EventPicker({ value, onChange, problem }: PickerProps) {
               </details>
             )
           })}
-          <Field
+          <Text
             label="Your own events and event families"
             help="Separated by spaces, such as order.created or skill.*."
-            problem={problem}
-          >
-            {(props) => (
-              <input
-                {...props}
-                autoComplete="off"
-                value={written}
-                onChange={({ target }) => {
-                  setWritten(target.value)
-                  set(chosen, target.value)
-                }}
-              />
-            )}
-          </Field>
+            autoComplete="off"
+            value={written}
+            onChange={(text) => {
+              setWritten(text)
+              set(chosen, text)
+            }}
+          />
         </>
       )}
     </fieldset>
@@ -119,32 +104,23 @@ def is_genuine(headers, body: bytes) -> bool:
 }`,
 } as const
 type Language = keyof typeof LANGUAGES
+const NAMES = { TypeScript: 'TypeScript', Python: 'Python', Go: 'Go' }
 
 /** Shows a secret once, with code that verifies signatures made with it. */
-export function Secret({ secret, onDone }: { secret: string; onDone(): void }) {
+export function NewSecret({ secret, onDone }: { secret: string; onDone(): void }) {
   const [language, setLanguage] = useState<Language>('TypeScript')
   return (
     <div className="form">
       <p className="notice good" role="status">
         The signing secret is shown only now. Keep it as SVC_WEBHOOK_SECRET of your server.
       </p>
-      <label className="field">
-        Signing secret
-        <input className="mono" readOnly value={secret} />
-      </label>
-      <div className="actions">
-        <CopyButton text={secret} label="Copy secret" />
+      <Secret label="Signing secret" value={secret}>
         <Button kind="primary" onClick={onDone}>
           I have stored it
         </Button>
-      </div>
+      </Secret>
       <h3>Verify what arrives</h3>
-      <Choices
-        label="Language"
-        value={language}
-        choices={(Object.keys(LANGUAGES) as Language[]).map((value) => ({ value, label: value }))}
-        onChange={setLanguage}
-      />
+      <Choices label="Language" value={language} choices={NAMES} onChange={setLanguage} />
       <Code text={LANGUAGES[language]} label={`${language} code`} />
     </div>
   )
@@ -154,61 +130,42 @@ type Made = Webhook & { signing_secret?: string }
 
 /** Creates an endpoint, or changes one. */
 export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone(): void; onCancel?: () => void }) {
-  const save = useSend<Made, object>(of ? 'PATCH' : 'POST', of ? `/webhooks/${of.id}` : '/webhooks', ['/webhooks'])
-  const [url, setUrl] = useState(of?.url ?? '')
   const [events, setEvents] = useState<readonly string[]>(of?.event_types ?? ['completion.created'])
-  const [description, setDescription] = useState(of?.description ?? '')
-  const [isOrdered, setOrdered] = useState(of?.ordered ?? false)
-  const problemOf = (path: string) => save.error?.details.find((detail) => detail.path.startsWith(path))?.message
-  if (save.data?.signing_secret) return <Secret secret={save.data.signing_secret} onDone={onDone} />
+  const [url, setUrl] = useState(of?.url ?? '')
+  const [secret, setSecret] = useState<string | null>(null)
+  if (secret) return <NewSecret secret={secret} onDone={onDone} />
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const input = { url: url.trim(), event_types: events, description: description || null, ordered: isOrdered }
-        save.mutate(input, { onSuccess: () => of && onDone() })
-      }}
+    <Form<Made>
+      fields={FIELDS}
+      values={of}
+      method={of ? 'PATCH' : 'POST'}
+      path={of ? `/webhooks/${of.id}` : '/webhooks'}
+      touches={['/webhooks']}
+      verb={of ? 'Save' : 'Add endpoint'}
+      more={{ event_types: events }}
+      onCancel={onCancel}
+      onChange={(body) => setUrl(String(body.url ?? ''))}
+      onDone={({ signing_secret }) => (signing_secret ? setSecret(signing_secret) : onDone())}
     >
-      <Text
-        label="Address"
-        help="Of your server, reachable over https."
-        problem={problemOf('url')}
-        type={of ? 'text' : 'url'}
-        required
-        autoComplete="off"
-        value={url}
-        onChange={setUrl}
-      />
-      {/^https?:\/\/(localhost|127\.|\[::1\])/.test(url) && (
+      {LOCAL.test(url) && (
         <p className="notice">
           This server does not call addresses of its own network. To receive events on this machine, run{' '}
           <code>svc-admin webhooks listen</code>.
         </p>
       )}
-      <EventPicker value={events} onChange={setEvents} problem={problemOf('event_types')} />
-      {problemOf('event_types') && <p className="problem">{problemOf('event_types')}</p>}
-      <Text
-        label="Note"
-        problem={problemOf('description')}
-        autoComplete="off"
-        value={description}
-        onChange={setDescription}
-      />
-      <label className="check">
-        <input type="checkbox" checked={isOrdered} onChange={({ target }) => setOrdered(target.checked)} />
-        <span>
-          In order
-          <small>One delivery at a time; the next waits until one is accepted or given up.</small>
-        </span>
-      </label>
-      {save.error && <Failed problem={save.error} />}
-      <div className="actions end">
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-        <Button type="submit" kind="primary" busy={save.isPending}>
-          {of ? 'Save' : 'Add endpoint'}
-        </Button>
-      </div>
-    </form>
+      <EventPicker value={events} onChange={setEvents} />
+    </Form>
   )
 }
+
+const LOCAL = /^https?:\/\/(localhost|127\.|\[::1\])/
+const FIELDS: readonly FormField[] = [
+  { name: 'url', label: 'Address', required: true, help: 'Of your server, reachable over https.' },
+  { name: 'description', label: 'Note', empty: 'null' },
+  {
+    name: 'ordered',
+    label: 'In order',
+    kind: 'check',
+    help: 'One delivery at a time; the next waits until one is accepted or given up.',
+  },
+]

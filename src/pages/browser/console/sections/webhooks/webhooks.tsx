@@ -1,14 +1,15 @@
 import { useState } from 'react'
 import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
-import { useGet, useMay, useSend } from '../../shell/api'
+import { Actions, deletion } from '../../shell/actions'
+import { useGet, useMay } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { Button, Chip, Choices, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { agoColumn } from '../../ui/columns'
+import { Chip, Choices, Id } from '../../ui/controls'
+import { Facts, Lines, Part } from '../../ui/facts'
 import { Ago, duration, plural, Time, whole } from '../../ui/format'
-import { Ask } from '../../ui/overlay'
-import { Failed, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 import { DeliveryDialog, problemOf } from './delivery'
-import { EndpointForm, EVENTS, Secret } from './endpoint'
+import { EndpointForm, EVENTS, NewSecret } from './endpoint'
 
 function State({ enabled, disabled_reason, failure_count }: Webhook) {
   if (!enabled) return <Chip state="off">{disabled_reason ? 'off by the server' : 'off'}</Chip>
@@ -27,61 +28,63 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   const stats = useGet<WebhookStats>(`${path}/stats`)
   const [status, setStatus] = useState('')
   const [type, setType] = useState('')
-  const [isRetrying, setRetrying] = useState(false)
   const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status, event_type: type }, { everyMs: 5_000 })
-  const retry = useSend<{ queued: number }, object>('POST', `${path}/retry-failed`, ['/webhooks'])
-  const change = useSend<unknown, object>('PATCH', path, ['/webhooks'])
-  const test = useSend<unknown, object>('POST', `${path}/test`, ['/webhooks'])
-  const rotate = useSend<Rotated, object>('POST', `${path}/rotate-secret`, ['/webhooks'])
-  const remove = useSend<unknown>('DELETE', path, ['/webhooks'])
+  const [queued, setQueued] = useState<number | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
   const [tested, setTested] = useState('')
   const [opened, setOpened] = useState<string | null>(null)
-  const [isRotating, setRotating] = useState(false)
-  const [isAsked, setAsked] = useState(false)
-  const problem = change.error ?? test.error ?? rotate.error ?? remove.error
-  if (rotate.data) return <Secret secret={rotate.data.signing_secret} onDone={rotate.reset} />
+  if (secret) return <NewSecret secret={secret} onDone={() => setSecret(null)} />
   return (
     <>
       {may && (
-        <div className="actions">
+        <Actions
+          touches={['/webhooks']}
+          actions={[
+            {
+              label: 'Send a test',
+              path: `${path}/test`,
+              body: tested ? { event_type: tested, data: sampleOf(tested) } : {},
+            },
+            {
+              label: 'Rotate the secret…',
+              path: `${path}/rotate-secret`,
+              body: { grace_seconds: GRACE_S },
+              ask: ROTATION,
+              done: ({ signing_secret }: Rotated) => setSecret(signing_secret),
+            },
+            {
+              label: row.enabled ? 'Switch off' : 'Switch on',
+              method: 'PATCH',
+              path,
+              body: { enabled: !row.enabled },
+            },
+            deletion(
+              path,
+              `Nothing more is delivered to ${row.url}. Its record of deliveries goes too. This cannot be undone.`,
+              close,
+            ),
+          ]}
+        >
           <select aria-label="Event of the test" value={tested} onChange={({ target }) => setTested(target.value)}>
             <option value="">completion.created</option>
             {EVENTS.map(([name]) => name !== 'completion.created' && <option key={name}>{name}</option>)}
           </select>
-          <Button
-            busy={test.isPending}
-            onClick={() => test.mutate(tested ? { event_type: tested, data: sampleOf(tested) } : {})}
-          >
-            Send a test
-          </Button>
-          <Button onClick={() => setRotating(true)}>Rotate the secret…</Button>
-          <Button busy={change.isPending} onClick={() => change.mutate({ enabled: !row.enabled })}>
-            {row.enabled ? 'Switch off' : 'Switch on'}
-          </Button>
-          <Button kind="danger" onClick={() => setAsked(true)}>
-            Delete…
-          </Button>
-        </div>
+        </Actions>
       )}
-      {problem && <Failed problem={problem} />}
       <Facts
-        facts={[
-          ['State', <State key="state" {...row} />],
-          ['Id', <Id key="id" id={row.id} />],
-          ['Events', row.event_types.join(', ')],
-          ['Note', row.description ?? 'none'],
-          ['In order', row.ordered ? 'yes' : 'no'],
-          ['Last delivered', row.last_delivered_at ? <Ago key="last" at={row.last_delivered_at} /> : 'never'],
-          [
-            'Success',
-            stats.data
-              ? `${rateOf(stats.data.deliveries.success_rate_percent)}, ${whole(stats.data.deliveries.pending)} waiting`
-              : '…',
-          ],
-        ]}
+        of={{
+          State: <State {...row} />,
+          Id: <Id id={row.id} />,
+          Events: row.event_types.join(', '),
+          Note: row.description ?? 'none',
+          'In order': row.ordered ? 'yes' : 'no',
+          'Last delivered': row.last_delivered_at ? <Ago at={row.last_delivered_at} /> : 'never',
+          Success: stats.data
+            ? `${rateOf(stats.data.deliveries.success_rate_percent)}, ${whole(stats.data.deliveries.pending)} waiting`
+            : '…',
+        }}
       />
-      <section aria-labelledby="deliveries">
-        <h3 id="deliveries">Deliveries</h3>
+      <Part title="Deliveries">
         <div className="actions">
           <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
           <select aria-label="Event type" value={type} onChange={({ target }) => setType(target.value)}>
@@ -90,96 +93,58 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
               <option key={name}>{name}</option>
             ))}
           </select>
-          {may && row.enabled && <Button onClick={() => setRetrying(true)}>Retry all failed…</Button>}
         </div>
-        {retry.error && <Failed problem={retry.error} />}
-        {retry.data && (
+        {may && row.enabled && (
+          <Actions
+            touches={['/webhooks']}
+            actions={[
+              {
+                label: 'Retry all failed…',
+                path: `${path}/retry-failed`,
+                body: () => ({ from: new Date(Date.now() - RETRIED_MS).toISOString() }),
+                ask: `Every event of the last 7 days that ${row.url} did not take is sent again, at most 10,000. What is sent cannot be taken back.`,
+                done: (answer: { queued: number }) => setQueued(answer.queued),
+              },
+            ]}
+          />
+        )}
+        {queued !== null && (
           <p className="notice good" role="status">
-            {plural(retry.data.queued, 'event')} sent again, ten a second.
+            {plural(queued, 'event')} sent again, ten a second.
           </p>
         )}
         <Shown of={deliveries} rows={3}>
-          {({ deliveries: found }) =>
-            found.length === 0 ? (
-              <p className="faint">{status || type ? 'None matches.' : 'No deliveries yet. Send a test.'}</p>
-            ) : (
-              <ul className="plain-list">
-                {found.map(
-                  ({ id, created_at, event_type, status, http_status, attempt, duration_ms, error_message }) => (
-                    <li key={id}>
-                      <Chip state={status === 'success' ? 'good' : 'bad'}>{http_status ?? status}</Chip>
-                      <span>
-                        <button type="button" className="link" onClick={() => setOpened(id)}>
-                          {event_type}
-                        </button>
-                        <small>
-                          {[problemOf({ error_message, http_status }), `attempt ${attempt}, ${duration(duration_ms)}`]
-                            .filter(Boolean)
-                            .join(', ')}
-                        </small>
-                      </span>
-                      <Time at={created_at} />
-                    </li>
-                  ),
-                )}
-              </ul>
-            )
-          }
+          {({ deliveries: found }) => (
+            <Lines
+              of={found}
+              empty={status || type ? 'None matches.' : 'No deliveries yet. Send a test.'}
+              line={(it) => ({
+                key: it.id,
+                mark: <Chip state={it.status === 'success' ? 'good' : 'bad'}>{it.http_status ?? it.status}</Chip>,
+                text: (
+                  <button type="button" className="link" onClick={() => setOpened(it.id)}>
+                    {it.event_type}
+                  </button>
+                ),
+                small: [problemOf(it), `attempt ${it.attempt}, ${duration(it.duration_ms)}`].filter(Boolean).join(', '),
+                end: <Time at={it.created_at} />,
+              })}
+            />
+          )}
         </Shown>
-      </section>
+      </Part>
       {may && (
-        <section aria-labelledby="change">
-          <h3 id="change">Change it</h3>
+        <Part title="Change it">
           <EndpointForm key={row.updated_at} of={row} onDone={() => {}} />
-        </section>
+        </Part>
       )}
       {opened && <DeliveryDialog webhook={row} id={opened} may={may} onClose={() => setOpened(null)} />}
-      {isRotating && (
-        <Ask
-          title="Rotate the secret"
-          verb="Rotate"
-          busy={rotate.isPending}
-          onClose={() => setRotating(false)}
-          onDo={() => rotate.mutate({ grace_seconds: GRACE_S }, { onSettled: () => setRotating(false) })}
-        >
-          <p>
-            The new secret is shown once. For 24 hours, deliveries have a signature of the old one too, in the header
-            webhook-signature. The header svc-webhook-signature has the new one at once.
-          </p>
-        </Ask>
-      )}
-      {isRetrying && (
-        <Ask
-          title="Retry all failed"
-          verb="Retry"
-          busy={retry.isPending}
-          onClose={() => setRetrying(false)}
-          onDo={() => {
-            const from = new Date(Date.now() - RETRIED_MS).toISOString()
-            retry.mutate({ from }, { onSettled: () => setRetrying(false) })
-          }}
-        >
-          <p>
-            Every event of the last 7 days that {row.url} did not take is sent again, at most 10,000. What is sent
-            cannot be taken back.
-          </p>
-        </Ask>
-      )}
-      {isAsked && (
-        <Ask
-          title="Delete the endpoint"
-          verb="Delete"
-          danger
-          busy={remove.isPending}
-          onClose={() => setAsked(false)}
-          onDo={() => remove.mutate(undefined, { onSuccess: close })}
-        >
-          <p>Nothing more is delivered to {row.url}. Its record of deliveries goes too. This cannot be undone.</p>
-        </Ask>
-      )}
     </>
   )
 }
+
+const ROTATION =
+  'The new secret is shown once. For 24 hours, deliveries have a signature of the old one too, in the header webhook-signature. The header svc-webhook-signature has the new one at once.'
 
 const NewWebhook = ({ close }: { close(): void }) => <EndpointForm onDone={close} onCancel={close} />
 
@@ -189,16 +154,10 @@ export default defineScreen<Webhook>({
   list: { path: '/webhooks', rows: 'webhooks', everyMs: 10_000 },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'url', head: 'Endpoint', cell: ({ url }) => url, main: true, width: 'minmax(0, 2fr)' },
+    { key: 'url', head: 'Endpoint', main: true, width: 'minmax(0, 2fr)' },
     { key: 'state', head: 'State', cell: State, main: true, width: '140px' },
     { key: 'events', head: 'Events', cell: ({ event_types }) => event_types.join(', ') },
-    {
-      key: 'last',
-      head: 'Last delivery',
-      cell: ({ last_delivered_at: at }) => (at ? <Ago at={at} /> : 'never'),
-      main: true,
-      width: '124px',
-    },
+    agoColumn('last', 'Last delivery', ({ last_delivered_at: at }) => at, { number: false, width: '124px' }),
   ],
   empty: { text: 'No endpoints. An endpoint is called when something happens here.' },
   detail: { path: (id) => `/webhooks/${id}`, titleOf: ({ url }) => url, body: WebhookBody },

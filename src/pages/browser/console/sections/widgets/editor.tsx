@@ -4,8 +4,8 @@ import { Actions } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { Form, type FormField } from '../../shell/form'
-import { Chip, Choices, Code, CopyButton, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Chip, Choices, Code, Id, Secret } from '../../ui/controls'
+import { Facts, Grid, Lines } from '../../ui/facts'
 import { duration, money, whole } from '../../ui/format'
 import { Failed, type Problem, Shown } from '../../ui/states'
 
@@ -18,20 +18,13 @@ const PARTS: Record<string, readonly FormField[]> = {
       name: 'appearance.theme',
       label: 'Theme',
       kind: 'choice',
-      choices: [
-        ['auto', "the visitor's setting"],
-        ['light', 'light'],
-        ['dark', 'dark'],
-      ],
+      choices: { auto: "the visitor's setting", light: 'light', dark: 'dark' },
     },
     {
       name: 'appearance.position',
       label: 'Place',
       kind: 'choice',
-      choices: [
-        ['bottom-right', 'right, below'],
-        ['bottom-left', 'left, below'],
-      ],
+      choices: { 'bottom-right': 'right, below', 'bottom-left': 'left, below' },
     },
     { name: 'appearance.launcherText', label: 'Button text', empty: 'text' },
     { name: 'appearance.borderRadius', label: 'Round corners, in pixels', kind: 'number', min: 0, max: 64 },
@@ -74,12 +67,12 @@ const PARTS: Record<string, readonly FormField[]> = {
       name: 'intents.action',
       label: 'Then',
       kind: 'choice',
-      choices: [
-        ['takeover', 'ask for a person'],
-        ['message', 'say the message'],
-        ['redirect', 'lead to the address'],
-        ['webhook', 'call the address'],
-      ],
+      choices: {
+        takeover: 'ask for a person',
+        message: 'say the message',
+        redirect: 'lead to the address',
+        webhook: 'call the address',
+      },
     },
     { name: 'intents.url', label: 'Address', empty: 'null' },
     { name: 'intents.message', label: 'Message', kind: 'area', empty: 'null' },
@@ -104,12 +97,7 @@ export function WidgetEditor({ row: widget, close }: { row: Widget; close(): voi
     <div className="editor">
       <div className="editor-main">
         <div className="wraps">
-          <Choices
-            label="Part"
-            value={part}
-            onChange={setPart}
-            choices={(Object.keys(LABELS) as Part[]).map((value) => ({ value, label: LABELS[value] }))}
-          />
+          <Choices label="Part" value={part} onChange={setPart} choices={LABELS} />
         </div>
         {fields && (
           <Form
@@ -195,10 +183,10 @@ function Site({ widget }: { widget: Widget }) {
       <h3>Paste this into your page</h3>
       <Code text={widget.embed_snippet} label="snippet" />
       <Facts
-        facts={[
-          ['Id', <Id key="id" id={widget.id} />],
-          ['Key', <Id key="key" id={widget.api_key_id} />],
-        ]}
+        of={{
+          Id: <Id id={widget.id} />,
+          Key: <Id id={widget.api_key_id} />,
+        }}
       />
       <Actions
         touches={[]}
@@ -213,10 +201,7 @@ function Site({ widget }: { widget: Widget }) {
                 name: 'method',
                 label: 'How',
                 kind: 'choice',
-                choices: [
-                  ['dns', 'a DNS record'],
-                  ['file', 'a file on the site'],
-                ],
+                choices: { dns: 'a DNS record', file: 'a file on the site' },
               },
             ],
             done: setChecked,
@@ -246,13 +231,7 @@ function Site({ widget }: { widget: Widget }) {
           <p className="notice good" role="status">
             The identity secret is shown only now.
           </p>
-          <label className="field">
-            Identity secret
-            <input className="mono" readOnly value={secret} />
-          </label>
-          <div className="actions">
-            <CopyButton text={secret} label="Copy secret" />
-          </div>
+          <Secret label="Identity secret" value={secret} />
         </>
       )}
     </>
@@ -266,52 +245,31 @@ function Figures({ path }: { path: string }) {
       {({ totals, by_day, top_origins }) => (
         <>
           <Facts
-            facts={[
-              ['Chats', whole(totals.sessions)],
-              ['Messages', `${whole(totals.messages)}, ${totals.avg_messages_per_session.toFixed(1)} a chat`],
-              ['Visitors', whole(totals.visitors)],
-              ['Taken over', whole(totals.takeovers)],
-              [
-                'First answer',
+            of={{
+              Chats: whole(totals.sessions),
+              Messages: `${whole(totals.messages)}, ${totals.avg_messages_per_session.toFixed(1)} a chat`,
+              Visitors: whole(totals.visitors),
+              'Taken over': whole(totals.takeovers),
+              'First answer':
                 totals.avg_first_response_ms === null ? 'none yet' : duration(totals.avg_first_response_ms),
-              ],
-              ['Rating', totals.csat === null ? 'none yet' : `${totals.csat.toFixed(1)} of 5`],
-              ['Cost', money(totals.cost_cents)],
-            ]}
+              Rating: totals.csat === null ? 'none yet' : `${totals.csat.toFixed(1)} of 5`,
+              Cost: money(totals.cost_cents),
+            }}
           />
           {by_day.length > 0 && (
-            <div className="scrolls" tabIndex={0} role="group" aria-label="By day">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Day</th>
-                    <th scope="col">Chats</th>
-                    <th scope="col">Messages</th>
-                    <th scope="col">Cost</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {by_day.map((day) => (
-                    <tr key={day.date}>
-                      <th scope="row">{day.date}</th>
-                      <td>{whole(day.sessions)}</td>
-                      <td>{whole(day.messages)}</td>
-                      <td>{money(day.cost_cents)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Grid
+              label="By day"
+              heads={['Day', 'Chats', 'Messages', 'Cost']}
+              rows={by_day.map(({ date, sessions, messages, cost_cents }) => ({
+                key: date,
+                cells: [date, whole(sessions), whole(messages), money(cost_cents)],
+              }))}
+            />
           )}
-          <ul className="plain-list">
-            {top_origins.map(({ origin, sessions }) => (
-              <li key={origin}>
-                <b>{whole(sessions)}</b>
-                <span>{origin}</span>
-                <span />
-              </li>
-            ))}
-          </ul>
+          <Lines
+            of={top_origins}
+            line={({ origin, sessions }) => ({ key: origin, mark: <b>{whole(sessions)}</b>, text: origin })}
+          />
         </>
       )}
     </Shown>

@@ -4,9 +4,8 @@ import { useGet, useOwner } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
-import { Chip } from '../../ui/controls'
+import { changedColumn, chipColumn } from '../../ui/columns'
 import { short, whole } from '../../ui/format'
-import { changedColumn } from '../../ui/table'
 import { WidgetEditor } from './editor'
 
 type Key = { id: string; name: string; prefix: string; status: string }
@@ -65,16 +64,13 @@ export default defineScreen<Widget>({
   list: { path: '/iframes', rows: 'configs', query: { sessions_from: rangeFilter.sends('7d').from } },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.4fr)' },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => (
-        <Chip state={status === 'active' ? 'live' : 'off'}>{status === 'active' ? 'on' : 'off'}</Chip>
-      ),
-      main: true,
-      width: '96px',
-    },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.4fr)' },
+    chipColumn(
+      'state',
+      'State',
+      ({ status }) => [status === 'active' ? 'live' : 'off', status === 'active' ? 'on' : 'off'],
+      { width: '96px' },
+    ),
     {
       key: 'site',
       head: 'Sites',

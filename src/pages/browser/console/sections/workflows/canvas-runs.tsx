@@ -3,6 +3,7 @@ import type { CanvasGraph, CanvasVersion } from '../../../../../automation/canva
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Chip, Code, Select } from '../../ui/controls'
+import { Lines } from '../../ui/facts'
 import { Flow } from '../../ui/flow'
 import { Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -16,6 +17,8 @@ type NodeState = {
   output: unknown
 }
 type CanvasRun = { id: string; status: keyof typeof STATES_OF_RUN; startedAt: string; nodes: NodeState[] }
+
+const TONES = { completed: 'good', failed: 'bad', running: 'run' } as const
 
 /** The runs of a canvas's workflow, each drawn on its graph. */
 export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }) {
@@ -34,10 +37,12 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
             <Select
               label="Run"
               value={run.id}
-              choices={found.map(({ id, startedAt, status }) => [
-                id,
-                `${new Date(startedAt).toLocaleString('en-GB')}, ${status}`,
-              ])}
+              choices={Object.fromEntries(
+                found.map(({ id, startedAt, status }) => [
+                  id,
+                  `${new Date(startedAt).toLocaleString('en-GB')}, ${status}`,
+                ]),
+              )}
               onChange={setOpen}
             />
             <p>
@@ -46,14 +51,7 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
             <Flow
               nodes={graph.nodes.map(({ id, data }) => {
                 const status = stateOf(id)?.status
-                const tone =
-                  status === 'completed'
-                    ? 'good'
-                    : status === 'failed'
-                      ? 'bad'
-                      : status === 'running'
-                        ? 'run'
-                        : undefined
+                const tone = TONES[status as keyof typeof TONES]
                 return { id, kind: status ?? 'no step', label: data?.label ?? id, ...(tone ? { tone } : {}) }
               })}
               edges={graph.edges.map(({ source, target }) => ({ source, target }))}
@@ -75,37 +73,32 @@ export function Versions({ path, done }: { path: string; done(): void }) {
   const versions = useGet<{ versions: CanvasVersion[] }>(`${path}/versions`)
   return (
     <Shown of={versions} rows={3}>
-      {({ versions: found }) =>
-        found.length === 0 ? (
-          <p className="faint">No versions yet. Publishing makes one.</p>
-        ) : (
-          <ul className="plain-list">
-            {found.map(({ id, version, createdAt, visibility, graphJson }) => (
-              <li key={id}>
-                <b>{version}</b>
-                <span>
-                  {graphJson.nodes.length} nodes, {visibility}
-                  <small>
-                    <Time at={createdAt} />
-                  </small>
-                </span>
-                <Actions
-                  touches={['/evi/canvases']}
-                  permission="manageSkills"
-                  actions={[
-                    {
-                      label: 'Restore…',
-                      path: `${path}/versions/${id}/restore`,
-                      ask: 'The graph of this version replaces the current one.',
-                      done,
-                    },
-                  ]}
-                />
-              </li>
-            ))}
-          </ul>
-        )
-      }
+      {({ versions: found }) => (
+        <Lines
+          of={found}
+          empty="No versions yet. Publishing makes one."
+          line={({ id, version, createdAt, visibility, graphJson }) => ({
+            key: id,
+            mark: <b>{version}</b>,
+            text: `${graphJson.nodes.length} nodes, ${visibility}`,
+            small: <Time at={createdAt} />,
+            end: (
+              <Actions
+                touches={['/evi/canvases']}
+                permission="manageSkills"
+                actions={[
+                  {
+                    label: 'Restore…',
+                    path: `${path}/versions/${id}/restore`,
+                    ask: 'The graph of this version replaces the current one.',
+                    done,
+                  },
+                ]}
+              />
+            ),
+          })}
+        />
+      )}
     </Shown>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Canvas, CanvasGraph, CanvasProblem } from '../../../../../automation/canvases-schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { Button, Choices, Field, Select, Text } from '../../ui/controls'
@@ -75,16 +75,7 @@ export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void 
       <Actions
         touches={['/evi/canvases']}
         permission="manageSkills"
-        actions={[
-          {
-            label: 'Delete…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: 'The drawing is gone. A skill made of it stays.',
-            done: close,
-          },
-        ]}
+        actions={[deletion(path, 'The drawing is gone. A skill made of it stays.', close)]}
       />
     </>
   )
@@ -123,12 +114,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
   return (
     <>
       <div className="actions">
-        <Select
-          label="Kind of a new node"
-          value={kind}
-          choices={KINDS.map((it) => [it, it])}
-          onChange={(it) => setKind(it as typeof kind)}
-        />
+        <Select label="Kind of a new node" value={kind} choices={KINDS} onChange={(it) => setKind(it as typeof kind)} />
         <Button onClick={add}>Add node</Button>
         <Button onClick={() => void compile()}>Compile</Button>
       </div>
@@ -205,11 +191,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
                 name: 'visibility',
                 label: 'Who may install it',
                 kind: 'choice',
-                choices: [
-                  ['private', 'only you'],
-                  ['org', 'your organization'],
-                  ['public', 'everybody, after a review'],
-                ],
+                choices: { private: 'only you', org: 'your organization', public: 'everybody, after a review' },
               },
             ],
             values: { version: '1.0.0', slug: slugOf(canvas.name) },

@@ -1,11 +1,10 @@
 import type { Canvas } from '../../../../../automation/canvases-schema'
 import type { Workflow } from '../../../../../automation/workflows-schema'
 import { useGet } from '../../shell/api'
-import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { changedColumn } from '../../ui/columns'
 import { Chip } from '../../ui/controls'
 import { Ago, whole } from '../../ui/format'
-import { changedColumn } from '../../ui/table'
 import { CanvasBody } from './canvas'
 
 const STATES = { draft: 'off', testing: 'run', published: 'good' } as const
@@ -70,7 +69,7 @@ export const Canvases = defineScreen<Canvas>({
   list: { path: '/evi/canvases', rows: 'canvases' },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     {
       key: 'status',
       head: 'State',
@@ -97,27 +96,15 @@ export const Canvases = defineScreen<Canvas>({
   create: {
     label: 'New canvas',
     permission: 'manageSkills',
-    form: ({ close }) => (
-      <Form
-        fields={[
-          { name: 'name', label: 'Name', required: true },
-          { name: 'description', label: 'What it is for', empty: 'null' },
-          {
-            name: 'template',
-            label: 'Begin with',
-            kind: 'choice',
-            choices: Object.keys(TEMPLATES).map((name) => [name, name]),
-          },
-        ]}
-        method="POST"
-        path="/evi/canvases"
-        touches={['/evi/canvases']}
-        verb="Create canvas"
-        values={{ template: 'Answer a question' }}
-        more={({ template, ...body }) => ({ ...body, graph_json: TEMPLATES[template as keyof typeof TEMPLATES] })}
-        onCancel={close}
-        onDone={close}
-      />
-    ),
+    form: {
+      fields: [
+        { name: 'name', label: 'Name', required: true },
+        { name: 'description', label: 'What it is for', empty: 'null' },
+        { name: 'template', label: 'Begin with', kind: 'choice', choices: Object.keys(TEMPLATES) },
+      ],
+      verb: 'Create canvas',
+      values: { template: 'Answer a question' },
+      more: ({ template, ...body }) => ({ ...body, graph_json: TEMPLATES[template as keyof typeof TEMPLATES] }),
+    },
   },
 })

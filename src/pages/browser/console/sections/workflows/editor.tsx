@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Step, StepType, Workflow } from '../../../../../automation/workflows-schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { Form, unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
 import { Rows } from '../../ui/rows'
@@ -137,7 +137,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
                   <Select
                     label="Kind"
                     value={step.type}
-                    choices={Object.keys(BEGINNINGS).map((type) => [type, type.replaceAll('_', ' ')])}
+                    choices={Object.keys(BEGINNINGS).map((type) => [type, type.replaceAll('_', ' ')] as const)}
                     onChange={(kind) => set({ type: kind as StepType, config: BEGINNINGS[kind as StepType] })}
                   />
                   <Next
@@ -172,16 +172,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
         <Actions
           touches={['/workflows']}
           permission="manageConnectors"
-          actions={[
-            {
-              label: 'Delete…',
-              method: 'DELETE',
-              path,
-              danger: true,
-              ask: 'The workflow and its record of runs are gone. This cannot be undone.',
-              done: close,
-            },
-          ]}
+          actions={[deletion(path, 'The workflow and its record of runs are gone. This cannot be undone.', close)]}
         />
       )}
     </>

@@ -6,8 +6,9 @@ import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Lines, Part } from '../../ui/facts'
 import { plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -98,38 +99,29 @@ function Matched({ event }: { event: BusEvent }) {
   const { slug } = useOwner()
   const started = useStarted(event)
   return (
-    <section aria-labelledby="started">
-      <h3 id="started">What it started</h3>
+    <Part title="What it started">
       <Shown of={started} rows={2}>
         {({ rows, left }) => (
           <>
-            {!rows.length && !left && <p className="faint">No hook, workflow or endpoint.</p>}
-            <ul className="plain-list" hidden={!rows.length}>
-              {rows.map(({ key, place, name, state, isGood }) => (
-                <li key={key}>
-                  <Chip state={isGood ? 'good' : 'bad'}>{state}</Chip>
-                  <Link href={`/${slug}/${place}`}>{name}</Link>
-                  <span />
-                </li>
-              ))}
-            </ul>
+            <Lines
+              of={rows}
+              {...(left ? {} : { empty: 'No hook, workflow or endpoint.' })}
+              line={({ key, place, name, state, isGood }) => ({
+                key,
+                mark: <Chip state={isGood ? 'good' : 'bad'}>{state}</Chip>,
+                text: <Link href={`/${slug}/${place}`}>{name}</Link>,
+              })}
+            />
             {left > 0 && <p className="faint">Not looked at: {left} more that could have been started.</p>}
           </>
         )}
       </Shown>
-    </section>
+    </Part>
   )
 }
 
 const EventBody = ({ row: event }: { row: BusEvent }) => (
   <>
-    <Facts
-      facts={[
-        ['Time', <Time key="time" at={event.timestamp} />],
-        ['Id', <Id key="id" id={event.id} />],
-        ['From', event.sourceConnector ?? 'the API'],
-      ]}
-    />
     <Code text={JSON.stringify(event.payload, null, 2) ?? 'null'} label="payload" />
     <Matched event={event} />
   </>
@@ -181,13 +173,21 @@ export const Events = defineScreen<BusEvent>({
   },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'time', head: 'Time', cell: ({ timestamp }) => <Time at={timestamp} />, main: true, width: '144px' },
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp),
     { key: 'type', head: 'Event', cell: ({ eventType }) => <code>{eventType}</code>, main: true },
     { key: 'from', head: 'From', cell: ({ sourceConnector }) => sourceConnector ?? 'the API', main: true },
     { key: 'payload', head: 'Payload', cell: ({ payload }) => JSON.stringify(payload), width: 'minmax(0, 2fr)' },
   ],
   filters: [{ name: 'eventType', label: 'Event', hint: 'Event, such as order.*' }],
   empty: { text: 'No events. What happens here, or is published, starts hooks, workflows and deliveries.' },
-  detail: { titleOf: ({ eventType }) => eventType, body: EventBody },
+  detail: {
+    titleOf: ({ eventType }) => eventType,
+    facts: (event) => ({
+      Time: <Time at={event.timestamp} />,
+      Id: <Id id={event.id} />,
+      From: event.sourceConnector ?? 'the API',
+    }),
+    body: EventBody,
+  },
   create: { label: 'Publish an event', form: Publish },
 })

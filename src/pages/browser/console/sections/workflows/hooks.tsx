@@ -1,11 +1,12 @@
 import type { Hook, HookHistory, HookPreset } from '../../../../../automation/schema'
 import type { SkillEntry } from '../../../../../skills/schema'
-import { Actions } from '../../shell/actions'
+import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form } from '../../shell/form'
+import { Form, type FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
+import { agoColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
+import { Lines, Part } from '../../ui/facts'
 import { Ago, money, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -25,79 +26,34 @@ const OUTCOMES = {
   skipped_cap: 'warn',
 } as const
 
-function HookBody({ row: hook, close }: { row: Hook; close(): void }) {
-  const path = `/hooks/${hook.id}`
-  const history = useGet<HookHistory>(`${path}/executions`)
+function Executions({ row }: { row: Hook }) {
+  const history = useGet<HookHistory>(`/hooks/${row.id}/executions`)
   return (
-    <>
-      <Actions
-        touches={['/hooks']}
-        permission="manageWebhooks"
-        actions={[
-          { label: hook.enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !hook.enabled } },
-          {
-            label: 'Change…',
-            method: 'PATCH',
-            path,
-            values: hook,
-            fields: [
-              { name: 'name', label: 'Name', required: true },
-              { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
-              {
-                name: 'config',
-                label: 'Settings, as JSON',
-                kind: 'json',
-                help: '"prompt" tells the skill what to do.',
-              },
-            ],
-          },
-          {
-            label: 'Delete…',
-            method: 'DELETE',
-            path,
-            danger: true,
-            ask: 'Nothing runs any more when this happens.',
-            done: close,
-          },
-        ]}
-      />
-      <Facts
-        facts={[
-          ['State', <State key="state" {...hook} />],
-          ['Event', <code key="event">{hook.event_pattern}</code>],
-          ['Skill', hook.skill_slug],
-          ['Between runs', plural(hook.cooldown_minutes, 'minute')],
-          ['Failures in a row', hook.consecutive_failures],
-          ['Last fired', hook.last_fired_at ? <Ago key="last" at={hook.last_fired_at} /> : 'never'],
-          ['Id', <Id key="id" id={hook.id} />],
-        ]}
-      />
-      <section aria-labelledby="executions">
-        <h3 id="executions">Result</h3>
-        <Shown of={history} rows={3}>
-          {({ executions }) =>
-            executions.length === 0 ? (
-              <p className="faint">It has not run yet.</p>
-            ) : (
-              <ul className="plain-list">
-                {executions.map((it) => (
-                  <li key={it.id}>
-                    <Chip state={OUTCOMES[it.status]}>{it.status.replace('skipped_', 'skipped: ')}</Chip>
-                    <span>
-                      {it.error ?? it.output ?? 'no output'}
-                      <small>{money(it.costCents)}</small>
-                    </span>
-                    <Time at={it.createdAt} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Shown>
-      </section>
-    </>
+    <Part title="Result">
+      <Shown of={history} rows={3}>
+        {({ executions }) => (
+          <Lines
+            of={executions}
+            empty="It has not run yet."
+            line={(it) => ({
+              key: it.id,
+              mark: <Chip state={OUTCOMES[it.status]}>{it.status.replace('skipped_', 'skipped: ')}</Chip>,
+              text: it.error ?? it.output ?? 'no output',
+              small: money(it.costCents),
+              end: <Time at={it.createdAt} />,
+            })}
+          />
+        )}
+      </Shown>
+    </Part>
   )
 }
+
+const CHANGE: readonly FormField[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
+  { name: 'config', label: 'Settings, as JSON', kind: 'json', help: '"prompt" tells the skill what to do.' },
+]
 
 function NewHook({ close }: { close(): void }) {
   const { data } = useGet<{ presets: HookPreset[] }>('/hooks')
@@ -144,14 +100,7 @@ export const Hooks = defineScreen<Hook>({
     { key: 'skill', head: 'Skill', cell: (it) => it.skill_slug, main: true },
     { key: 'state', head: 'State', cell: State, main: true, width: '180px' },
     { key: 'cooldown', head: 'Between runs', cell: (it) => `${it.cooldown_minutes} min`, number: true },
-    {
-      key: 'last',
-      head: 'Last fired',
-      cell: ({ last_fired_at: at }) => (at ? <Ago at={at} /> : 'never'),
-      number: true,
-      main: true,
-      width: '128px',
-    },
+    agoColumn('last', 'Last fired', ({ last_fired_at: at }) => at),
   ],
   empty: {
     text: 'No hooks. A hook runs a skill when something happens.',
@@ -161,7 +110,28 @@ export const Hooks = defineScreen<Hook>({
     path: (id) => `/hooks/${id}`,
     member: 'hook',
     titleOf: ({ name, event_pattern }) => name || event_pattern,
-    body: HookBody,
+    actions: (hook, close) => {
+      const path = `/hooks/${hook.id}`
+      const { enabled } = hook
+      return {
+        permission: 'manageWebhooks',
+        actions: [
+          { label: enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !enabled } },
+          { label: 'Change…', method: 'PATCH', path, values: hook, fields: CHANGE },
+          deletion(path, 'Nothing runs any more when this happens.', close),
+        ],
+      }
+    },
+    facts: (hook) => ({
+      State: <State {...hook} />,
+      Event: <code>{hook.event_pattern}</code>,
+      Skill: hook.skill_slug,
+      'Between runs': plural(hook.cooldown_minutes, 'minute'),
+      'Failures in a row': hook.consecutive_failures,
+      'Last fired': hook.last_fired_at ? <Ago at={hook.last_fired_at} /> : 'never',
+      Id: <Id id={hook.id} />,
+    }),
+    body: Executions,
   },
   create: { label: 'New hook', permission: 'manageWebhooks', form: NewHook },
 })

@@ -2,8 +2,9 @@ import type { Workflow } from '../../../../../automation/workflows-schema'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { agoColumn, chipColumn, timeColumn } from '../../ui/columns'
 import { Chip } from '../../ui/controls'
-import { Ago, Time, whole } from '../../ui/format'
+import { whole } from '../../ui/format'
 import { Canvases } from './canvases'
 import { WorkflowBody, WorkflowEditor } from './editor'
 import { Events } from './events'
@@ -16,24 +17,11 @@ const Workflows = defineScreen<Workflow>({
   list: { path: '/workflows', rows: 'workflows', query: { failedFrom: rangeFilter.sends('7d').from } },
   idOf: ({ id }) => id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name }) => name, main: true, width: 'minmax(0, 1.6fr)' },
+    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     { key: 'trigger', head: 'Starts', cell: ({ triggerType }) => TRIGGERS[triggerType], width: '112px' },
-    {
-      key: 'on',
-      head: 'State',
-      cell: ({ enabled }) => <Chip state={enabled ? 'good' : 'off'}>{enabled ? 'on' : 'off'}</Chip>,
-      main: true,
-      width: '96px',
-    },
+    chipColumn('on', 'State', ({ enabled }) => [enabled ? 'good' : 'off', enabled ? 'on' : 'off'], { width: '96px' }),
     { key: 'steps', head: 'Steps', cell: ({ steps }) => whole(steps.length), number: true },
-    {
-      key: 'last',
-      head: 'Last run',
-      cell: ({ lastRunAt }) => (lastRunAt ? <Ago at={lastRunAt} /> : 'never'),
-      number: true,
-      main: true,
-      width: '128px',
-    },
+    agoColumn('last', 'Last run', ({ lastRunAt }) => lastRunAt),
     {
       key: 'failed',
       head: 'Failed, 7 days',
@@ -41,13 +29,7 @@ const Workflows = defineScreen<Workflow>({
       number: true,
       width: '116px',
     },
-    {
-      key: 'next',
-      head: 'Next run',
-      cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : '–'),
-      number: true,
-      width: '144px',
-    },
+    timeColumn('next', 'Next run', ({ nextRunAt }) => nextRunAt, { main: false, number: true }),
   ],
   empty: {
     text: 'No workflows. A workflow runs steps one after the other: by call, by time or when something happens.',
