@@ -47,253 +47,110 @@ export type Section = {
 const WATCHING = ['viewer', 'support', 'reviewer', 'admin'] as const
 const EVERY = [...WATCHING, 'billing'] as const
 
-type Everyone = 'AllRequests' | 'AllJobs' | 'AllEvents' | 'AllChats'
-const ofAll = (name: Everyone) =>
-  load(() => import('./sections/platform/everyone').then((it) => ({ default: it[name] })))
-
 const load = (screen: () => Promise<{ default: ComponentType }>) => lazy(() => part(screen))
 
-const sectionOf = (
-  group: Section['group'],
-  icon: LucideIcon,
-  id: string,
-  title: string,
-  screen: ComponentType,
-  more: Omit<Section, 'group' | 'icon' | 'id' | 'title' | 'screen'> = {},
-): Section => ({ group, icon, id, title, screen, ...more })
+const requests = () => import('./sections/requests/requests')
+const routing = () => import('./sections/routing/routing')
+const guardrails = () => import('./sections/guardrails/guardrails')
+const everyone = () => import('./sections/platform/everyone')
+
+const Overview = load(() => import('./sections/overview/overview'))
+const AllOverview = load(() => import('./sections/overview/operators'))
+const Requests = load(requests)
+const AllRequests = load(() => everyone().then((it) => ({ default: it.AllRequests })))
+const OwnersRequests = load(() => requests().then((it) => ({ default: it.OwnersRequests })))
+const Chats = load(() => import('./sections/inbox/inbox'))
+const AllChats = load(() => everyone().then((it) => ({ default: it.AllChats })))
+const Jobs = load(() => import('./sections/jobs/jobs'))
+const AllJobs = load(() => everyone().then((it) => ({ default: it.AllJobs })))
+const Browser = load(() => import('./sections/browser/browser'))
+const Playground = load(() => import('./sections/playground/playground'))
+const Engines = load(() => import('./sections/engines/engines'))
+const Upstreams = load(() => import('./sections/engines/upstreams'))
+const Routing = load(routing)
+// Corrections, and what guardrails found, can only be read for one owner.
+const Preferences = load(() => routing().then((it) => ({ default: it.Preferences })))
+const Guardrails = load(guardrails)
+const Policies = load(() => guardrails().then((it) => ({ default: it.Policies })))
+const Skills = load(() => import('./sections/skills/skills'))
+const Review = load(() => import('./sections/skills/review').then((it) => ({ default: it.Review })))
+const Workflows = load(() => import('./sections/workflows/workflows'))
+const Widgets = load(() => import('./sections/widgets/widgets'))
+const Webhooks = load(() => import('./sections/webhooks/webhooks'))
+const Artifacts = load(() => import('./sections/files/files'))
+const Keys = load(() => import('./sections/keys/keys'))
+const Team = load(() => import('./sections/team/team'))
+const Billing = load(() => import('./sections/billing/billing'))
+const OwnersBilling = load(() => import('./sections/billing/operators'))
+const Audit = load(() => import('./sections/audit/audit'))
+const AllEvents = load(() => everyone().then((it) => ({ default: it.AllEvents })))
+const Account = load(() => import('./sections/settings/settings'))
+const Platform = load(() => import('./sections/platform/platform'))
+
+type Row = Omit<Section, 'group'>
+const [every, watching] = [{ roles: EVERY }, { roles: WATCHING }]
+const mayUse = { permission: 'manageSkills' } as const
+
+const WATCH: readonly Row[] = [
+  {
+    ...{ id: '', title: 'Overview', icon: ChartNoAxesColumn, letter: 'o', permission: 'viewUsage', screen: Overview },
+    operators: { ...every, all: AllOverview },
+  },
+  {
+    ...{ id: 'requests', title: 'Requests', icon: ScrollText, letter: 'r', permission: 'viewUsage', screen: Requests },
+    operators: { ...every, all: AllRequests, one: OwnersRequests },
+  },
+  {
+    ...{ id: 'inbox', title: 'Inbox', icon: Inbox, letter: 'i', ...mayUse, screen: Chats },
+    operators: { ...watching, all: AllChats, one: null },
+  },
+  { id: 'jobs', title: 'Jobs', icon: ListTodo, letter: 'j', screen: Jobs, operators: { ...watching, all: AllJobs } },
+  { id: 'browser', title: 'Browser', icon: AppWindow, ...mayUse, screen: Browser, operators: watching },
+]
+const BUILD: readonly Row[] = [
+  { id: 'playground', title: 'Playground', icon: SquareTerminal, letter: 'p', ...mayUse, screen: Playground },
+  {
+    ...{ id: 'engines', title: 'Engines', icon: Cpu, letter: 'e', screen: Engines },
+    operators: { ...every, all: Upstreams, one: null },
+  },
+  { id: 'routing', title: 'Routing', icon: Route, screen: Routing, operators: { ...every, all: Preferences } },
+  {
+    id: 'guardrails',
+    title: 'Guardrails',
+    icon: ShieldAlert,
+    screen: Guardrails,
+    operators: { ...every, all: Policies },
+  },
+  { id: 'skills', title: 'Skills', icon: Blocks, screen: Skills, operators: { ...every, all: Review, one: null } },
+  { id: 'workflows', title: 'Workflows', icon: Workflow, ...mayUse, screen: Workflows, operators: watching },
+  { id: 'widgets', title: 'Widgets', icon: MessageCircle, ...mayUse, screen: Widgets, operators: watching },
+  {
+    ...{ id: 'webhooks', title: 'Webhooks', icon: Webhook, permission: 'manageWebhooks', screen: Webhooks },
+    operators: every,
+  },
+  { id: 'files', title: 'Files', icon: Files, letter: 'f', ...mayUse, screen: Artifacts, operators: watching },
+]
+const MANAGE: readonly Row[] = [
+  { id: 'keys', title: 'Keys', icon: KeyRound, letter: 'k', screen: Keys, operators: every },
+  { id: 'team', title: 'Team', icon: Users, letter: 't', screen: Team, operators: { ...every, all: null } },
+  {
+    ...{ id: 'billing', title: 'Billing', icon: CreditCard, letter: 'b', permission: 'manageBilling', screen: Billing },
+    operators: { ...every, all: null, one: OwnersBilling },
+  },
+  {
+    ...{ id: 'audit', title: 'Audit', icon: ShieldCheck, permission: 'viewAudit', screen: Audit },
+    operators: { ...every, all: AllEvents },
+  },
+  { id: 'settings', title: 'Settings', icon: Settings, screen: Account },
+]
+const OPERATE: readonly Row[] = [
+  { id: 'platform', title: 'Platform', icon: Server, screen: Platform, operators: { ...every, one: null } },
+]
 
 /** The sections in the order of the side bar. Each is loaded when it is first opened. */
 export const SECTIONS: readonly Section[] = [
-  sectionOf(
-    'Watch',
-    ChartNoAxesColumn,
-    '',
-    'Overview',
-    load(() => import('./sections/overview/overview')),
-    {
-      letter: 'o',
-      permission: 'viewUsage',
-      operators: { roles: EVERY, all: load(() => import('./sections/overview/operators')) },
-    },
-  ),
-  sectionOf(
-    'Watch',
-    ScrollText,
-    'requests',
-    'Requests',
-    load(() => import('./sections/requests/requests')),
-    {
-      letter: 'r',
-      permission: 'viewUsage',
-      operators: {
-        roles: EVERY,
-        all: ofAll('AllRequests'),
-        one: load(() => import('./sections/requests/requests').then((it) => ({ default: it.OwnersRequests }))),
-      },
-    },
-  ),
-  sectionOf(
-    'Watch',
-    Inbox,
-    'inbox',
-    'Inbox',
-    load(() => import('./sections/inbox/inbox')),
-    {
-      letter: 'i',
-      permission: 'manageSkills',
-      operators: { roles: WATCHING, all: ofAll('AllChats'), one: null },
-    },
-  ),
-  sectionOf(
-    'Watch',
-    ListTodo,
-    'jobs',
-    'Jobs',
-    load(() => import('./sections/jobs/jobs')),
-    {
-      letter: 'j',
-      operators: { roles: WATCHING, all: ofAll('AllJobs') },
-    },
-  ),
-  sectionOf(
-    'Watch',
-    AppWindow,
-    'browser',
-    'Browser',
-    load(() => import('./sections/browser/browser')),
-    {
-      permission: 'manageSkills',
-      operators: { roles: WATCHING },
-    },
-  ),
-  sectionOf(
-    'Build',
-    SquareTerminal,
-    'playground',
-    'Playground',
-    load(() => import('./sections/playground/playground')),
-    {
-      letter: 'p',
-      permission: 'manageSkills',
-    },
-  ),
-  sectionOf(
-    'Build',
-    Cpu,
-    'engines',
-    'Engines',
-    load(() => import('./sections/engines/engines')),
-    {
-      letter: 'e',
-      operators: { roles: EVERY, all: load(() => import('./sections/engines/upstreams')), one: null },
-    },
-  ),
-  // Corrections, and what guardrails found, can only be read for one owner.
-  sectionOf(
-    'Build',
-    Route,
-    'routing',
-    'Routing',
-    load(() => import('./sections/routing/routing')),
-    {
-      operators: {
-        roles: EVERY,
-        all: load(() => import('./sections/routing/routing').then((it) => ({ default: it.Preferences }))),
-      },
-    },
-  ),
-  sectionOf(
-    'Build',
-    ShieldAlert,
-    'guardrails',
-    'Guardrails',
-    load(() => import('./sections/guardrails/guardrails')),
-    {
-      operators: {
-        roles: EVERY,
-        all: load(() => import('./sections/guardrails/guardrails').then((it) => ({ default: it.Policies }))),
-      },
-    },
-  ),
-  sectionOf(
-    'Build',
-    Blocks,
-    'skills',
-    'Skills',
-    load(() => import('./sections/skills/skills')),
-    {
-      operators: {
-        roles: EVERY,
-        all: load(() => import('./sections/skills/review').then((it) => ({ default: it.Review }))),
-        one: null,
-      },
-    },
-  ),
-  sectionOf(
-    'Build',
-    Workflow,
-    'workflows',
-    'Workflows',
-    load(() => import('./sections/workflows/workflows')),
-    {
-      permission: 'manageSkills',
-      operators: { roles: WATCHING },
-    },
-  ),
-  sectionOf(
-    'Build',
-    MessageCircle,
-    'widgets',
-    'Widgets',
-    load(() => import('./sections/widgets/widgets')),
-    {
-      permission: 'manageSkills',
-      operators: { roles: WATCHING },
-    },
-  ),
-  sectionOf(
-    'Build',
-    Webhook,
-    'webhooks',
-    'Webhooks',
-    load(() => import('./sections/webhooks/webhooks')),
-    {
-      permission: 'manageWebhooks',
-      operators: { roles: EVERY },
-    },
-  ),
-  sectionOf(
-    'Build',
-    Files,
-    'files',
-    'Files',
-    load(() => import('./sections/files/files')),
-    {
-      letter: 'f',
-      permission: 'manageSkills',
-      operators: { roles: WATCHING },
-    },
-  ),
-  sectionOf(
-    'Manage',
-    KeyRound,
-    'keys',
-    'Keys',
-    load(() => import('./sections/keys/keys')),
-    {
-      letter: 'k',
-      operators: { roles: EVERY },
-    },
-  ),
-  sectionOf(
-    'Manage',
-    Users,
-    'team',
-    'Team',
-    load(() => import('./sections/team/team')),
-    {
-      letter: 't',
-      operators: { roles: EVERY, all: null },
-    },
-  ),
-  sectionOf(
-    'Manage',
-    CreditCard,
-    'billing',
-    'Billing',
-    load(() => import('./sections/billing/billing')),
-    {
-      letter: 'b',
-      permission: 'manageBilling',
-      operators: { roles: EVERY, all: null, one: load(() => import('./sections/billing/operators')) },
-    },
-  ),
-  sectionOf(
-    'Manage',
-    ShieldCheck,
-    'audit',
-    'Audit',
-    load(() => import('./sections/audit/audit')),
-    {
-      permission: 'viewAudit',
-      operators: { roles: EVERY, all: ofAll('AllEvents') },
-    },
-  ),
-  sectionOf(
-    'Manage',
-    Settings,
-    'settings',
-    'Settings',
-    load(() => import('./sections/settings/settings')),
-  ),
-  sectionOf(
-    'Platform',
-    Server,
-    'platform',
-    'Platform',
-    load(() => import('./sections/platform/platform')),
-    {
-      operators: { roles: EVERY, one: null },
-    },
-  ),
+  ...WATCH.map((row) => ({ group: 'Watch' as const, ...row })),
+  ...BUILD.map((row) => ({ group: 'Build' as const, ...row })),
+  ...MANAGE.map((row) => ({ group: 'Manage' as const, ...row })),
+  ...OPERATE.map((row) => ({ group: 'Platform' as const, ...row })),
 ]

@@ -53,7 +53,7 @@ export function listenForKeys(palette: () => void): () => void {
       return
     }
     // By the position on the keyboard, because with Alt some systems type another character. Works in fields too.
-    const chord = event.altKey && !event.ctrlKey && !event.metaKey && `Alt+${event.code.replace('Digit', '')}`
+    const chord = event.altKey && !event.ctrlKey && !event.metaKey && `Alt+${event.code.replace(/^(Digit|Key)/, '')}`
     const held = chord && !document.querySelector('.veil') && table.get().findLast(({ keys }) => keys === chord)
     if (held) {
       event.preventDefault()

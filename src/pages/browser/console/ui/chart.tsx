@@ -1,6 +1,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { Button, saveFile } from './controls'
+import { Grid } from './facts'
 
 type Series = { key: string; label: string; values: readonly (number | null)[] }
 
@@ -167,29 +168,17 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         </Button>
       </header>
       {isTable ? (
-        <div className="scrolls" role="group" aria-label={title} tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {lines()[0]!.map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {times.map((time, n) => (
-                <tr key={time}>
-                  <th scope="row">{time.slice(0, 16).replace('T', ' ')}</th>
-                  {series.map(({ key, values }) => (
-                    <td key={key}>{values[n] === null ? '' : spell(values[n]!)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Grid
+          label={title}
+          heads={lines()[0]!}
+          rows={times.map((time, n) => ({
+            key: time,
+            cells: [
+              time.slice(0, 16).replace('T', ' '),
+              ...series.map(({ values }) => (values[n] === null ? '' : spell(values[n]!))),
+            ],
+          }))}
+        />
       ) : (
         <div
           className="plot"
@@ -210,7 +199,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
                 setHidden(next)
               }}
             >
-              <span className={`swatch s${Math.min(6, n + 1)}`} aria-hidden="true" />
+              <span className="swatch" style={{ background: `var(--c${Math.min(6, n + 1)})` }} aria-hidden="true" />
               {label}
               {point !== null && values[point] != null && <b>{spell(values[point]!)}</b>}
             </button>

@@ -1,7 +1,8 @@
+import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import type { Member } from '../../../../../accounts/orgs/schema'
 import { whileTyping } from '../../../shared/dom'
-import { useCalls } from '../../shell/api'
+import { type Failure, useCalls } from '../../shell/api'
 import { keep, recall } from '../../shell/value'
 import { Button, SendForm } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
@@ -180,9 +181,7 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
   const [text, setText] = useState(() => recall(draft, ''))
   const [saved, setSaved] = useState(() => recall<string[]>('inbox:canned', []))
   const [to, setTo] = useState('')
-  const [busy, setBusy] = useState<'send' | 'draft' | null>(null)
   const [news, setNews] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
   const field = useRef<HTMLTextAreaElement>(null)
   const tell = useRef(() => {})
   tell.current = () => void post('typing', {}).catch(() => undefined)
@@ -201,40 +200,28 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
     setSaved(next)
     keep('inbox:canned', next)
   }
-  const send = async () => {
-    const content = text.trim()
-    if (!content || busy) return
-    setBusy('send')
-    setProblem(null)
-    await post('messages', { content }).then(
-      () => {
-        setText('')
-        keep(draft, null)
-        hurry()
-      },
-      (error: Problem) => setProblem(error),
-    )
-    setBusy(null)
-    field.current?.focus()
-  }
-  const ask = async () => {
-    setBusy('draft')
-    setProblem(null)
-    setNews('The assistant is writing a draft.')
-    await post<{ draft: string }>('draft', {}).then(
-      (answer) => {
-        insert(answer.draft, '\n')
-        setNews('A draft is in the field. Nothing was sent.')
-      },
-      (error: Problem) => {
-        setNews('')
-        setProblem(error)
-      },
-    )
-    setBusy(null)
-  }
+  const sending = useMutation<unknown, Failure, string>({
+    mutationFn: (content) => post('messages', { content }),
+    onSuccess: () => {
+      setText('')
+      keep(draft, null)
+      hurry()
+    },
+    onSettled: () => field.current?.focus(),
+  })
+  const drafting = useMutation<{ draft: string }, Failure>({
+    mutationFn: () => post('draft', {}),
+    onMutate: () => setNews('The assistant is writing a draft.'),
+    onSuccess: (answer) => {
+      insert(answer.draft, '\n')
+      setNews('A draft is in the field. Nothing was sent.')
+    },
+    onError: () => setNews(''),
+  })
+  const problem = sending.error ?? drafting.error
+  const send = () => text.trim() && !sending.isPending && !drafting.isPending && sending.mutate(text.trim())
   return (
-    <SendForm className="reply" aria-label="Your reply" onSend={() => void send()}>
+    <SendForm className="reply" aria-label="Your reply" onSend={() => send()}>
       <label htmlFor="reply">Your reply</label>
       <textarea
         id="reply"
@@ -245,15 +232,15 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
-          void send()
+          send()
         }}
       />
       {problem && <Failed problem={problem} />}
       <div className="actions">
-        <Button type="submit" kind="primary" busy={busy === 'send'}>
+        <Button type="submit" kind="primary" busy={sending.isPending}>
           Send
         </Button>
-        <Button className="draft" busy={busy === 'draft'} onClick={() => void ask()}>
+        <Button className="draft" busy={drafting.isPending} onClick={() => drafting.mutate()}>
           Draft by the assistant
         </Button>
         <select
@@ -343,7 +330,7 @@ function About({ chat, earlier, choose }: AboutProps) {
 /** Notes that colleagues write for each other about the open chat. */
 function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<unknown> }) {
   const [text, setText] = useState('')
-  const [problem, setProblem] = useState<Problem | null>(null)
+  const note = useMutation<unknown, Failure, string>({ mutationFn: save, onSuccess: () => setText('') })
   return (
     <>
       <h2>Notes for colleagues</h2>
@@ -357,24 +344,12 @@ function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<u
           </li>
         ))}
       </ul>
-      <SendForm
-        className="note form"
-        onSend={() => {
-          if (!text.trim()) return
-          save(text.trim()).then(
-            () => {
-              setText('')
-              setProblem(null)
-            },
-            (error: Problem) => setProblem(error),
-          )
-        }}
-      >
+      <SendForm className="note form" onSend={() => text.trim() && note.mutate(text.trim())}>
         <label className="field" htmlFor="note">
           A note; the visitor never sees it
         </label>
         <textarea id="note" rows={2} value={text} onChange={({ target }) => setText(target.value)} />
-        {problem && <Failed problem={problem} />}
+        {note.error && <Failed problem={note.error} />}
         <div className="actions">
           <Button type="submit">Add the note</Button>
         </div>

@@ -5,9 +5,10 @@ import type { Member } from '../../../../../accounts/orgs/schema'
 import type { Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
+import { useKeys } from '../../shell/keys'
 import { Page } from '../../shell/page'
 import { keep, recall } from '../../shell/value'
-import { Chip, Choices } from '../../ui/controls'
+import { Check, Chip, Choices } from '../../ui/controls'
 import { FilterBar, useFilters } from '../../ui/filters'
 import { Ago, Lasting, plural } from '../../ui/format'
 import { Loading } from '../../ui/states'
@@ -59,11 +60,11 @@ export default function Inbox() {
       (STATES[filters.state ?? '']?.(it) ?? true) &&
       (!wanted || said.has(it.session_id) || textOf(it, nameOf).includes(wanted)),
   )
-  useAltKeys({
-    ArrowDown: () => walk(1),
-    ArrowUp: () => walk(-1),
-    t: () => document.querySelector<HTMLElement>('.buttons .primary')?.click(),
-  })
+  useKeys([
+    { keys: 'Alt+ArrowDown', label: 'Next conversation', run: () => walk(1) },
+    { keys: 'Alt+ArrowUp', label: 'Conversation before', run: () => walk(-1) },
+    { keys: 'Alt+T', label: 'Take over', run: () => document.querySelector<HTMLElement>('.buttons .primary')?.click() },
+  ])
   function walk(by: number): void {
     const at = shown?.findIndex((it) => keyOf(it) === open) ?? -1
     const next = shown?.[at < 0 ? 0 : at + by]
@@ -180,22 +181,6 @@ function useSince(ids: string): ReadonlyMap<string, string> {
   return new Map(data?.takeovers.flatMap(({ session_id: id, waiting_since: at }) => (at ? [[id, at] as const] : [])))
 }
 
-/** Alt keys, which also work while the person is typing. */
-function useAltKeys(keys: Record<string, () => void>): void {
-  const latest = useRef(keys)
-  latest.current = keys
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const run = event.altKey && !event.ctrlKey && !event.metaKey ? latest.current[event.key] : undefined
-      if (!run) return
-      event.preventDefault()
-      run()
-    }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
-  }, [])
-}
-
 const BEEP = { hertz: 660, seconds: 0.18, volume: 0.08 }
 
 function beep(): void {
@@ -238,16 +223,10 @@ function useAlerts(ids: readonly string[]) {
     else setBlink(is)
     if (is && name === 'sound') beep()
   }
-  const option = (name: 'sound' | 'blink', is: boolean, label: string) => (
-    <label className="check">
-      <input type="checkbox" checked={is} onChange={({ target }) => choose(name, target.checked)} />
-      {label}
-    </label>
-  )
   const switches = (
     <>
-      {option('sound', sound, 'Sound')}
-      {option('blink', blink, 'Blinking title')}
+      <Check label="Sound" checked={sound} onChange={(is) => choose('sound', is)} />
+      <Check label="Blinking title" checked={blink} onChange={(is) => choose('blink', is)} />
     </>
   )
   return { isDark, news, switches }

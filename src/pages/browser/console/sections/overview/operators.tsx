@@ -3,7 +3,7 @@ import type { Status } from '../../../../../operators/status-schema'
 import { useGet } from '../../shell/api'
 import { Page } from '../../shell/page'
 import { Bar, Chip } from '../../ui/controls'
-import { Figure } from '../../ui/facts'
+import { Card, Figure, Lines } from '../../ui/facts'
 import { Ago, duration, money, number, plural } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -38,31 +38,22 @@ export default function AllOverview() {
           const most = Math.max(...spend.owners.map(({ cost_cents }) => cost_cents), 0)
           return (
             <>
-              <section className="card needs" aria-labelledby="needs">
-                <h2 id="needs">Needs a person</h2>
-                {needs.length === 0 && <p className="faint">Nothing needs you.</p>}
-                <ul>
-                  {needs.map(({ kind, count, about, since }) => {
+              <Card title="Needs a person" className="needs">
+                <Lines
+                  of={needs}
+                  empty="Nothing needs you."
+                  line={({ kind, count, about, since }) => {
                     const [place, one, many, what] = PLACES[kind as keyof typeof PLACES]
-                    return (
-                      <li key={kind}>
-                        <Chip state="warn">now</Chip>
-                        <Link href={`/all/${place}`}>
-                          {plural(count, one, many)} {what}
-                        </Link>
-                        <small>
-                          {about}
-                          {since && (
-                            <>
-                              , <Ago at={since} />
-                            </>
-                          )}
-                        </small>
-                      </li>
-                    )
-                  })}
-                </ul>
-              </section>
+                    return {
+                      key: kind,
+                      mark: <Chip state="warn">now</Chip>,
+                      text: <Link href={`/all/${place}`}>{`${plural(count, one, many)} ${what}`}</Link>,
+                      small: about,
+                      end: since ? <Ago at={since} /> : <span />,
+                    }
+                  }}
+                />
+              </Card>
               <ul className="tiles">
                 <Figure name="Server" figure={status.health}>
                   {status.version}, {plural(nodes.count, 'node')}
@@ -83,8 +74,7 @@ export default function AllOverview() {
                   for an answer of {database.dialect}
                 </Figure>
               </ul>
-              <section className="card shares" aria-labelledby="owners">
-                <h2 id="owners">Spend today</h2>
+              <Card title="Spend today" className="shares">
                 {spend.owners.length === 0 && <p className="faint">Nobody has spent anything today.</p>}
                 <ol>
                   {spend.owners.map(({ owner, cost_cents }) => (
@@ -96,7 +86,7 @@ export default function AllOverview() {
                     </li>
                   ))}
                 </ol>
-              </section>
+              </Card>
               {failing.length > 0 && (
                 <p className="notice warn">These did not answer and are shown as they were: {failing.join(', ')}.</p>
               )}

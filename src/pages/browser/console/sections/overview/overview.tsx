@@ -10,7 +10,7 @@ import { Chart, SplitChart } from '../../shell/charts'
 import { useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
 import { Bar, Button, Chip, Choices } from '../../ui/controls'
-import { Figure } from '../../ui/facts'
+import { Card, Facts, Figure, Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { duration, money, number, percent, plural, Time } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
@@ -137,18 +137,17 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
   const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: 60_000 })
   if (!data || (isQuiet && data.needs.length === 0)) return null
   return (
-    <section className="card needs" aria-labelledby="needs">
-      <h2 id="needs">Needs a person</h2>
-      {data.needs.length === 0 && <p className="faint">Nothing needs you.</p>}
-      <ul>
-        {data.needs.map(({ kind, severity, text, section, id }) => (
-          <li key={`${kind} ${id}`}>
-            <Chip state={severity === 'now' ? 'warn' : 'wait'}>{severity}</Chip>
-            <Link href={`/${owner.slug}/${section}${id ? `/${encodeURIComponent(id)}` : ''}`}>{text}</Link>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Card title="Needs a person" className="needs">
+      <Lines
+        of={data.needs}
+        empty="Nothing needs you."
+        line={({ kind, severity, text, section, id }) => ({
+          key: `${kind} ${id}`,
+          mark: <Chip state={severity === 'now' ? 'warn' : 'wait'}>{severity}</Chip>,
+          text: <Link href={`/${owner.slug}/${section}${id ? `/${encodeURIComponent(id)}` : ''}`}>{text}</Link>,
+        })}
+      />
+    </Card>
   )
 }
 
@@ -273,23 +272,17 @@ function Credit() {
   const { balance, spending } = data
   const dayOfMonth = new Date().getUTCDate()
   const pace = spending.monthly_used_cents / dayOfMonth
-  const facts = [
-    ['Balance', money(balance.balance_cents)],
-    ['On hold', money(balance.reserved_cents)],
-    ['Spent this month', money(spending.monthly_used_cents)],
-    ['Lasts at this pace', pace > 0 ? plural(Math.floor(balance.balance_cents / pace), 'day') : 'nothing is spent'],
-  ] as const
+  const lasts = pace > 0 ? plural(Math.floor(balance.balance_cents / pace), 'day') : 'nothing is spent'
   return (
-    <section className="card credit" aria-labelledby="credit">
-      <h2 id="credit">Credit</h2>
-      <dl>
-        {facts.map(([name, fact]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{fact}</dd>
-          </div>
-        ))}
-      </dl>
+    <Card title="Credit" className="credit">
+      <Facts
+        of={{
+          Balance: money(balance.balance_cents),
+          'On hold': money(balance.reserved_cents),
+          'Spent this month': money(spending.monthly_used_cents),
+          'Lasts at this pace': lasts,
+        }}
+      />
       {spending.monthly_cap_cents !== null && (
         <Bar
           used={spending.monthly_used_cents}
@@ -297,6 +290,6 @@ function Credit() {
           label={`${money(spending.monthly_used_cents)} of ${money(spending.monthly_cap_cents)} this month`}
         />
       )}
-    </section>
+    </Card>
   )
 }

@@ -156,35 +156,22 @@ const Members = defineScreen<Member>({
   create: { label: 'Invite', permission: 'manageMembers', form: Invite },
 })
 
-function InvitationBody({ row: it, close }: { row: Invitation; close(): void }) {
-  const owner = useOwner()
-  const path = `${pathOf(owner)}/invitations/${it.id}`
+function Renewal({ row: { id, email } }: { row: Invitation }) {
+  const path = pathOf(useOwner())
   const [resent, setResent] = useState<ResentInvitation | null>(null)
+  const label = boot.features.mail ? 'Send again' : 'Make a new link'
   return (
     <>
       <Actions
-        touches={[pathOf(owner)]}
+        touches={[path]}
         permission="manageMembers"
         actions={[
-          {
-            label: boot.features.mail ? 'Send again' : 'Make a new link',
-            path: `${path}/resend`,
-            body: {},
-            done: (answer) => setResent(answer),
-          },
-          deletion(path, `The link sent to ${it.email} stops working.`, close, 'Withdraw…'),
+          { label, path: `${path}/invitations/${id}/resend`, body: {}, done: (answer) => setResent(answer) },
+          deletion(`${path}/invitations/${id}`, `The link sent to ${email} stops working.`, undefined, 'Withdraw…'),
         ]}
       />
-      {resent && <InviteLink email={it.email} url={resent.url} />}
+      {resent && <InviteLink email={email} url={resent.url} />}
       {resent?.url && <CopyButton text={resent.url} label="Copy link" />}
-      <Facts
-        of={{
-          'E-mail': it.email,
-          Role: it.role,
-          State: it.status,
-          Ends: <Time at={it.expires_at} />,
-        }}
-      />
     </>
   )
 }
@@ -207,7 +194,11 @@ const Invitations = defineScreen<Invitation>({
     agoColumn('ends', 'Ends', ({ expires_at }) => expires_at, { number: false, width: '136px' }),
   ],
   empty: { text: 'No invitation is open.', command: 'svc-admin members invite ORG EMAIL --role member' },
-  detail: { titleOf: ({ email }) => email, body: InvitationBody },
+  detail: {
+    titleOf: ({ email }) => email,
+    look: Renewal,
+    facts: (it) => ({ 'E-mail': it.email, Role: it.role, State: it.status, Ends: <Time at={it.expires_at} /> }),
+  },
   create: { label: 'Invite', permission: 'manageMembers', form: Invite },
 })
 
