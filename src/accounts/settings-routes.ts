@@ -19,7 +19,7 @@ export const settingsRoutes = ({ settings, store }: Deps, guard: Guard) =>
     })
     .patch('', (context) => settings.update(toCall(context), context.body), {
       signedIn: true,
-      body: checked(SettingsPatch),
+      body: checked(SettingsPatch, { nulls: 'refused' }),
       response: { 200: answer(Settings), ...errors(400, 401, 403, 429) },
       detail: { summary: 'Change some of your preferences' },
     })

@@ -1,4 +1,5 @@
 import type { OwnerScope } from '../kernel/caller'
+import { RECORDED_MODES } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
@@ -124,12 +125,12 @@ export type AuditEvent = Static<typeof AuditEvent>
 export const AuditQuery = t.Object({
   ...RangeQuery.properties,
   key_id: t.Optional(t.String({ maxLength: 64 })),
-  mode: t.Optional(t.String({ maxLength: 64 })),
+  mode: t.Optional(oneOf<readonly string[]>(RECORDED_MODES)),
   status: t.Optional(t.Integer({ minimum: 100, maximum: 599, description: 'HTTP status of the recorded answer' })),
   action: t.Optional(
     t.String({ maxLength: 64, description: 'An action such as `key.created`, or a family of actions such as `key.*`' }),
   ),
-  entity_type: t.Optional(t.String({ maxLength: 64 })),
+  entity_type: t.Optional(oneOf<readonly string[]>(ENTITY_TYPES)),
   entity_id: t.Optional(t.String({ maxLength: 128 })),
   request_id: t.Optional(t.String({ maxLength: 64 })),
   id: t.Optional(

@@ -44,7 +44,7 @@ export const billingRoutes = ({ limits, payments, statements }: Deps, download: 
     })
     .patch('/limits', (context) => limits.update(toCall(context), context.body), {
       scope: 'billing',
-      body: checked(LimitsPatch),
+      body: checked(LimitsPatch, { nulls: 'refused' }),
       response: { 200: answer(BillingLimits), ...errors(400, 401, 403, 409, 429) },
       detail: {
         summary: 'Change spending caps, threshold and automatic top-up; omitted members stay, null clears a cap',

@@ -1,4 +1,5 @@
 import type { Settings } from '../accounts'
+import type { Mode } from '../kernel/caller'
 import { AppError, invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { InlineTool, McpServer } from '../tools/schema'
@@ -6,7 +7,7 @@ import { assertAttachment } from './images'
 import { toChatCompletion, toCompletion } from './present'
 import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type SentImage } from './run'
-import type { Attachment, ChatCompletion, Completion, CompletionInput, Mode } from './schema'
+import type { Attachment, ChatCompletion, Completion, CompletionInput } from './schema'
 
 /** Path of the data or the URL of an image in a native order. */
 const pathOfAttachment = ({ type }: Attachment, place: number): string =>

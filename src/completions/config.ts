@@ -1,7 +1,7 @@
+import { MODES } from '../kernel/caller'
 import { type Retired, setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
-import { MODES } from './schema'
 
 /** Seconds that the cache may serve an answer, by mode (docs/api.md 22.1). */
 const TTL_S: Record<string, number> = {

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock'
 import { checked, t } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
 import { HONOURED_MEMBERS } from './chat-parameters'
-import { ignoredNamesIn, nameIgnored } from './rules'
+import { ignoredNamesIn, nameIgnored, ofOtherModes } from './rules'
 import type { CompletionRequest } from './run'
 import { ChatCompletion, ChatInput, Completion, CompletionInput } from './schema'
 import { chatFramer } from './stream'
@@ -101,7 +101,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       idempotent: true,
       timeLimit: 'own',
       native: true,
-      body: checked(CompletionInput),
+      body: checked(CompletionInput, { ignored: ofOtherModes }),
       response: {
         200: answer(t.Union([Completion, ChatCompletion])),
         ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504),

@@ -1,12 +1,13 @@
 import type { Message } from '../engines'
 import type { Firing } from '../guardrails/schema'
+import type { Mode } from '../kernel/caller'
 import { AppError, defineError, invalidInput, messageOf } from '../kernel/errors'
 import { shorten } from '../kernel/text'
 import type { Tools } from '../tools'
 import type { McpServer, Toolset } from '../tools/schema'
 import type { StoredAnswer } from './cache'
 import type { Run } from './run'
-import type { FollowUp, Mode, StructuredOutput } from './schema'
+import type { FollowUp, StructuredOutput } from './schema'
 
 export const emptyPrompt = defineError(
   'invalid',
@@ -64,6 +65,17 @@ export function assertMetadata(metadata: Record<string, unknown>): void {
 }
 
 export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
+
+/** Modes that may make a picture. `auto`, and no mode, may resolve to it. */
+const MAY_DRAW: readonly unknown[] = ['image', 'stealth_image', 'auto', undefined]
+
+/** The members of an order that do not count in its mode, so whatever they are is ignored (docs/api.md 2.1). */
+export const ofOtherModes = ({ mode }: { readonly mode?: unknown }): string[] => [
+  ...(MAY_DRAW.includes(mode) ? [] : ['image_model', 'image_quality']),
+  ...(typeof mode === 'string' && isStealth(mode) ? [] : ['stealth_model']),
+  ...(mode === 'stealth_image' ? [] : ['stealth_aspect']),
+  ...(mode === 'stealth_video' ? [] : ['stealth_duration']),
+]
 
 /**
  * How a run was decided, for its record: the conversation that stores its turn, and how its mode was chosen. Quotes

@@ -1,6 +1,7 @@
 import { Artifact } from '../files/schema'
 import { Firing } from '../guardrails/schema'
 import { JobId } from '../jobs/schema'
+import { MODES } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
 import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { ImageModel, ImageQuality } from '../media/schema'
@@ -120,26 +121,6 @@ export const CompletionId = defineId('completion', 'cmpl')
 export type CompletionId = Id<'completion'>
 export const ChatCompletionId = defineId('chat completion', 'chatcmpl')
 export type ChatCompletionId = Id<'chat completion'>
-
-/** The modes of docs/api.md 2.1. */
-export const MODES = [
-  'auto',
-  'fast',
-  'think',
-  'code',
-  'image',
-  'video',
-  'research',
-  'roast',
-  'genui',
-  'data_extraction',
-  'domain_analysis',
-  'vision',
-  'stealth_text',
-  'stealth_image',
-  'stealth_video',
-] as const
-export type Mode = (typeof MODES)[number]
 
 const TRAITS = ['romantic', 'intelligent', 'sarcastic', 'rude', 'funny', 'comedic', 'witty'] as const
 const Trait = t.Number({ minimum: 0, maximum: 100 })

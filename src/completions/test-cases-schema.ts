@@ -1,10 +1,10 @@
 import { JobId } from '../jobs/schema'
+import { MODES } from '../kernel/caller'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
-import { MODES } from './schema'
 
 export const TestCaseId = defineId('test case')
 export type TestCaseId = Id<'test case'>

@@ -11,8 +11,8 @@ import type { Streams } from '../http/sse'
 import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
 import { type Call, type ChatParameters, ownerOf, requireScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
-import { checked, checkedQuery, type TSchema, t } from '../kernel/schema'
-import { assertFits } from '../kernel/validation'
+import { checked, checkedQuery, type Standard, type TSchema, t } from '../kernel/schema'
+import { readAs } from '../kernel/validation'
 import { NotedConversation } from '../skills/conversations/schema'
 import { cancelBatch, createBatch, getBatch, listBatches, overseeBatch, overseeBatches, stopBatch } from './batches'
 import type { LineDoors } from './batches-job'
@@ -337,12 +337,12 @@ type LineDeps = ResponseDeps &
     settings: { chatParameters: ChatParameters }
   }
 
-type LineDoor = { schema: TSchema; run(deps: LineDeps, call: Call, body: never): Promise<object> }
+type LineDoor = { schema: Standard<TSchema>; run(deps: LineDeps, call: Call, body: never): Promise<object> }
 
 /** Answers lines by endpoint, with the handler and the body schema of the route that `url` names. */
 const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
   '/v1/chat/completions': {
-    schema: ChatInput,
+    schema: checked(ChatInput),
     run: async (deps, call, input: ChatInput) => {
       const read = await filesRead(deps, call, input)
       const honours = honoursParameters(call.caller, deps.settings.chatParameters, true)
@@ -352,11 +352,11 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
     },
   },
   '/v1/responses': {
-    schema: ResponseInput,
+    schema: checked(ResponseInput),
     run: async (deps, call, body) => answerResponse(deps, call, await openResponse(deps, call, body)),
   },
   '/v1/messages': {
-    schema: MessageInput,
+    schema: checked(MessageInput),
     run: async (deps, call, input: MessageInput) => {
       const read = await filesRead(deps, call, input)
       const message = readMessage(read.body, read.warnings)
@@ -365,7 +365,7 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
     },
   },
   '/v1/embeddings': {
-    schema: EmbeddingInput,
+    schema: checked(EmbeddingInput),
     run: (deps, call, body) => embed(deps, call, body, { named: null, fresh: true, looked: () => undefined }),
   },
 }
@@ -382,8 +382,7 @@ export const createLineDoors = (deps: LineDeps): LineDoors => ({
       if (body[member] === true) throw invalidInput(member, `A line of a batch cannot have "${member}".`)
     requireScope(call.caller, 'completions', call.route)
     const { schema, run } = DOORS[endpoint]
-    assertFits(schema, body)
-    return run(deps, call, body as never)
+    return run(deps, call, readAs(schema, body) as never)
   },
   failure(endpoint, error, requestId) {
     const known = toAppError(undefined, error, endpoint, { methodsOf: () => [] })

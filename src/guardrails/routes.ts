@@ -81,7 +81,7 @@ const bindingRoutes = (guardrails: GuardrailService, guard: Guard) =>
     .put('/keys/:id/guardrails', (context) => guardrails.bind(toCall(context), context.params.id, context.body), {
       scope: 'billing',
       params: checkedPath(t.Object({ id: t.String() })),
-      body: checked(words.GuardrailBinding),
+      body: checked(words.GuardrailBinding, { nulls: 'refused' }),
       response: { 200: answer(ApiKey), ...errors(400, 401, 403, 404, 429) },
       detail: { summary: 'Bind a guardrail policy to a key; null unbinds' },
     })

@@ -156,9 +156,9 @@ const paramsOf = (path: string, check: typeof checkedPath) => {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
   return names.length ? { params: check(t.Object(Object.fromEntries(names.map((name) => [name, t.String()])))) } : {}
 }
-const partsOf = ({ path, body }: Declared, check = checkedPath) => ({
+const partsOf = ({ method, path, body }: Declared, check = checkedPath) => ({
   ...paramsOf(path, check),
-  ...(body ? { body: checked(body) } : {}),
+  ...(body ? { body: checked(body, { nulls: method === 'post' ? 'absent' : 'refused' }) } : {}),
 })
 
 /** The routes for tenants: with one scope, in one group of the document. */

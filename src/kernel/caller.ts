@@ -3,6 +3,29 @@ import { AppError } from './errors'
 import type { KeyId, OrgId, SessionId, UserId } from './ids'
 import type { Tx } from './store'
 
+/** The modes that a request may name (docs/api.md 2.1). */
+export const MODES = [
+  'auto',
+  'fast',
+  'think',
+  'code',
+  'image',
+  'video',
+  'research',
+  'roast',
+  'genui',
+  'data_extraction',
+  'domain_analysis',
+  'vision',
+  'stealth_text',
+  'stealth_image',
+  'stealth_video',
+] as const
+export type Mode = (typeof MODES)[number]
+
+/** The modes in records of calls: those of requests, and those of routes that have no mode of a request. */
+export const RECORDED_MODES = [...MODES, 'document', 'tts', 'stt', 'voice', 'embedding'] as const
+
 /** The five scopes of docs/api.md 1.2. A new key gets all of them by default. */
 export const SCOPES = ['completions', 'skills', 'tools', 'connectors', 'billing'] as const
 export type Scope = (typeof SCOPES)[number]

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Value } from 'typebox/value'
 import { hasAtLeast, hasAtMost, withAsciiHost } from './text'
-import { findIssues, type Issue, type Request } from './validation-issues'
+import { findIssues, type Issue, type Request, withoutNulls } from './validation-issues'
 
 export type { Issue }
 /** The only module that imports TypeBox. Modules import `t` from here, routes `checked` and `described`. */
@@ -130,19 +130,34 @@ export function checker<T extends TSchema>(schema: T) {
   }
 }
 
+/** How a body is read where it does not fit its schema. */
+type Reading = {
+  /** `absent`: null leaves an optional member out. `refused`: a change, where null could be meant to clear it. */
+  nulls?: 'absent' | 'refused'
+  /** Names of the members that do not count in this body. */
+  ignored?(body: Readonly<Record<string, unknown>>): readonly string[]
+}
+
 /**
- * Validates a JSON body unchanged: nothing is coerced and nothing is dropped (docs/api.md 1.1). An optional schema also
- * accepts a missing body.
+ * Validates a JSON body: nothing is coerced, and nothing is dropped but null for an optional member that has no null
+ * (docs/api.md 1.4). An optional schema also accepts a missing body.
  * @throws SchemaRefusal
  */
-export function checked<T extends TSchema>(schema: T): Standard<T> {
+export function checked<T extends TSchema>(schema: T, { nulls = 'absent', ignored }: Reading = {}): Standard<T> {
   const check = checker(schema)
   const mayBeAbsent = Type.IsOptional(schema)
   return standard(schema, (value) => {
     const isAbsent = value === undefined || value === NO_BODY
     if (isAbsent && mayBeAbsent) return { value: undefined as Static<T> }
     if (check.is(value)) return { value }
-    throw new SchemaRefusal(refuse(check.issues(isAbsent ? null : value)).issues, value)
+    const given = isAbsent ? null : value
+    let left = nulls === 'absent' ? withoutNulls(schema, given, request.fits) : given
+    if (ignored && typeof left === 'object' && left !== null) {
+      const names = ignored(left as Record<string, unknown>)
+      left = Object.fromEntries(Object.entries(left).filter(([name]) => !names.includes(name)))
+    }
+    if (left !== given && check.is(left)) return { value: left }
+    throw new SchemaRefusal(refuse(check.issues(left)).issues, isAbsent ? value : left)
   })
 }
 

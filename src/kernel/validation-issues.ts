@@ -130,6 +130,36 @@ function meantOf(branches: readonly Shape[], value: object): { branch: Shape } |
   return { issue: { path: tag, keyword: 'enum', message: 'is none of the words', params: { allowedValues } } }
 }
 
+/**
+ * A value without the null members that its schema makes optional and does not accept: many clients send null for what
+ * is not set. The value itself if there are none. Lists longer than allowed stay as they are.
+ */
+export function withoutNulls(schema: object, value: unknown, fits: Request['fits']): unknown {
+  const { anyOf, items, maxItems = Number.POSITIVE_INFINITY, properties, required } = schema as Shape
+  if (typeof value !== 'object' || value === null) return value
+  const meant = anyOf && meantOf(anyOf, value)
+  if (meant) return 'branch' in meant ? withoutNulls(meant.branch, value, fits) : value
+  if (anyOf) {
+    const forms = anyOf.map((form) => ({ form, left: withoutNulls(form, value, fits) }))
+    return forms.find(({ form, left }) => left !== value && fits(form, left))?.left ?? value
+  }
+  if (Array.isArray(value)) {
+    if (!items || value.length > maxItems) return value
+    const left = value.map((entry) => withoutNulls(items, entry, fits))
+    return left.some((entry, at) => entry !== value[at]) ? left : value
+  }
+  if (!properties) return value
+  let isSame = true
+  const left = Object.entries(value).flatMap(([name, member]) => {
+    const part = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const isUnset = part && member === null && !required?.includes(name) && !fits(part, null)
+    const inside = part && !isUnset ? withoutNulls(part, member, fits) : member
+    isSame &&= !isUnset && inside === member
+    return isUnset ? [] : [[name, inside]]
+  })
+  return isSame ? value : Object.fromEntries(left)
+}
+
 function wordsOf({ properties }: Shape, name: string): readonly unknown[] | undefined {
   const member = properties?.[name]
   return member?.const === undefined ? member?.enum : [member.const]

@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail, messageOf } from './errors'
 import { wordsOf } from './form'
 import { nearest } from './nearest'
-import { checked, type Issue, SchemaRefusal, type Static, type TSchema } from './schema'
+import { checked, type Issue, SchemaRefusal, type Standard, type Static, type TSchema } from './schema'
 import { charactersIn } from './text'
 
 /** One finding of a schema check, as the framework returns it. */
@@ -24,10 +24,15 @@ export function validationError(findings: ValidationIssue[], value: unknown): Ap
   })
 }
 
-/** Validates a value from another source like a body. Throws 400 `validation_error`. */
+/** Validates a value from another source, without changing it. Throws 400 `validation_error`. */
 export function assertFits<T extends TSchema>(schema: T, value: unknown): asserts value is Static<T> {
+  readAs(checked(schema, { nulls: 'refused' }), value)
+}
+
+/** Reads a value from another source like the body of a request. Throws 400 `validation_error`. */
+export function readAs<T extends TSchema>({ '~standard': { validate } }: Standard<T>, value: unknown): Static<T> {
   try {
-    checked(schema)['~standard'].validate(value)
+    return (validate(value) as { value: Static<T> }).value
   } catch (error) {
     throw error instanceof SchemaRefusal ? validationError(error.issues, error.value) : error
   }

@@ -122,7 +122,7 @@ export type EnginePrices = Static<typeof EnginePrices>
 
 /** Body of `PUT /ops/v1/engines/prices`. Omitted members stay unchanged. Null restores the engine's default price. */
 export const NewPrices = t.Object({
-  prices: t.Record(t.String({ maxLength: 64 }), nullable(Price)),
+  prices: t.Record(t.String({ pattern: '^[\\s\\S]{1,64}$' }), nullable(Price), { additionalProperties: false }),
   dry_run: t.Optional(t.Boolean()),
 })
 export type NewPrices = Static<typeof NewPrices>

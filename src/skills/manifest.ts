@@ -1,6 +1,7 @@
 import { form } from '../kernel/form'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { shorten } from '../kernel/text'
+import { HeaderName } from '../tools/schema'
 
 export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 export type SkillCategory = (typeof SKILL_CATEGORIES)[number]
@@ -85,7 +86,7 @@ export const ManifestTool = t.Object({
     t.Object({
       url: t.String({ maxLength: 2_048 }),
       method: t.Optional(t.String({ maxLength: 8 })),
-      headers: t.Optional(t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }))),
+      headers: t.Optional(t.Record(HeaderName, t.String({ maxLength: 2_048 }), { additionalProperties: false })),
     }),
   ),
 })

@@ -173,7 +173,7 @@ const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
     .patch('/:id', (context) => author.patchSkill(skills.deps, toCall(context), context.params.id, context.body), {
       scope: 'skills',
       params: ById,
-      body: checked(words.SkillPatch),
+      body: checked(words.SkillPatch, { nulls: 'refused' }),
       response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
       detail: { summary: 'Change one of your drafts or private skills' },
     })
@@ -213,7 +213,7 @@ const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
       {
         scope: 'skills',
         params: ById,
-        body: checked(words.InstallationPatch),
+        body: checked(words.InstallationPatch, { nulls: 'refused' }),
         response: { 200: answer(words.InstallationReply), ...errors(400, 401, 403, 404, 429) },
         detail: { summary: 'Configure an installed skill: enabled, settings, intensity, priority' },
       },

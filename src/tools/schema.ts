@@ -5,6 +5,9 @@ import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 
 export type { HostedTool, MadeThings, RequestedCall, ToolOutcome, Toolset } from './tool'
 
+/** The name of a header in a record, whose names only a pattern can limit. */
+export const HeaderName = t.String({ pattern: '^[\\s\\S]{1,128}$' })
+
 /** A tool defined in a request (docs/api.md 2.1). */
 export const InlineTool = t.Object(
   {
@@ -15,7 +18,7 @@ export const InlineTool = t.Object(
       t.Object({
         url: t.String({ maxLength: 2_048 }),
         method: t.Optional(t.String({ maxLength: 8 })),
-        headers: t.Optional(t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }))),
+        headers: t.Optional(t.Record(HeaderName, t.String({ maxLength: 2_048 }), { additionalProperties: false })),
       }),
     ),
   },
@@ -30,8 +33,8 @@ export const McpServer = t.Object(
     server_label: t.String({ pattern: form('^[a-z0-9-]{1,32}$', 'at most 32 lower-case letters, digits and hyphens') }),
     server_url: t.String({ maxLength: 2_048 }),
     headers: t.Optional(
-      t.Record(t.String({ maxLength: 128 }), t.String({ maxLength: 2_048 }), {
-        maxProperties: 10,
+      t.Record(HeaderName, t.String({ maxLength: 2_048 }), {
+        ...{ maxProperties: 10, additionalProperties: false },
         description: 'Sent with each request to the server; never logged',
       }),
     ),

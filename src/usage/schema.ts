@@ -1,3 +1,4 @@
+import { RECORDED_MODES } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
@@ -74,9 +75,7 @@ export const UsageQuery = t.Object({
   ),
   key_id: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
   mode: t.Optional(
-    t.String({
-      minLength: 1,
-      maxLength: 64,
+    oneOf<readonly string[]>(RECORDED_MODES, {
       description: 'Only calls that requested this mode or were answered in it',
     }),
   ),

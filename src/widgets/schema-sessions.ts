@@ -34,9 +34,12 @@ export const VisitorIdentity = t.Object(
 )
 export type VisitorIdentity = Static<typeof VisitorIdentity>
 const Context = t.Record(
-  t.String({ minLength: 1, maxLength: 64 }),
+  t.String({ pattern: '^[\\s\\S]{1,64}$' }),
   t.Union([t.String({ maxLength: 500 }), t.Number(), t.Boolean(), t.Null()]),
-  { maxProperties: 20, description: 'Details about the visit from the page, shown to operators' },
+  {
+    ...{ maxProperties: 20, additionalProperties: false },
+    description: 'Details about the visit from the page, shown to operators',
+  },
 )
 export type VisitContext = Static<typeof Context>
 

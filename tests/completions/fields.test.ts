@@ -58,6 +58,8 @@ const ACCEPTED: Record<string, unknown>[] = [
   { image_model: 'svc-1-photo', image_quality: 'hd' },
   { stealth_model: 'svc-1-flash', stealth_aspect: 'wide', stealth_duration: '10s' },
   { stealth_model: 'anything, since the mode is not stealth' },
+  { mode: 'fast', image_model: 'anything, since the mode is not image', image_quality: 3 },
+  { stealth_model: 5, stealth_aspect: 'round', stealth_duration: '7s' },
   { unknown_member: { is: 'ignored' }, another: 1 },
 ]
 

@@ -30,7 +30,6 @@ const REFUSED: Refusal[] = [
   ],
   ['an unknown mode', { mode: 'turbo' }, `"mode" is "turbo". Use ${MODES}.`],
   ['a mode in capitals', { mode: 'FAST' }, '"mode" is "FAST".'],
-  ['null as mode', { mode: null }, '"mode" is null'],
   ['stream as a word', { stream: 'true' }, '"stream" is "true"; it must be true or false.'],
   ['stream as a number', { stream: 1 }, '"stream" is 1; it must be true or false.'],
   [
@@ -164,10 +163,14 @@ const REFUSED: Refusal[] = [
   ['an unknown image quality', { image_quality: 'ultra' }, '"image_quality" is "ultra". Use draft, standard or hd.'],
   [
     'an unknown aspect',
-    { stealth_aspect: 'round' },
+    { mode: 'stealth_image', stealth_aspect: 'round' },
     '"stealth_aspect" is "round". Use square, portrait, landscape or wide.',
   ],
-  ['an unknown duration', { stealth_duration: '7s' }, '"stealth_duration" is "7s". Use 5s, 6s or 10s.'],
+  [
+    'an unknown duration',
+    { mode: 'stealth_video', stealth_duration: '7s' },
+    '"stealth_duration" is "7s". Use 5s, 6s or 10s.',
+  ],
   [
     'an unknown engine to pin',
     { mode: 'stealth_text', stealth_model: 'nope' },
@@ -175,7 +178,7 @@ const REFUSED: Refusal[] = [
   ],
   // What is near to a good value, of another type, or a member of every object (docs/attacks.md B17, B18, B26, B28,
   // B31, P1).
-  ...[null, [], {}, true].map(
+  ...[[], {}, true].map(
     (temperature): Refusal => [`a temperature of ${JSON.stringify(temperature)}`, { temperature }, '"temperature" is '],
   ),
   ...['8', -1].map(

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import SwaggerParser from '@apidevtools/swagger-parser'
 import { checker, type TSchema } from '../../src/kernel/schema'
+import { NewPrices } from '../../src/operators/schema-engines'
+import { Manifest } from '../../src/skills/schema'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
@@ -111,6 +113,40 @@ describe('what a body may hold at most and at least', () => {
   test.each(BOUNDED.map(([route]) => route))('%s takes an object', (route) => {
     const check = checker(schemaIn(operationOf(route).requestBody))
     for (const other of [null, [], 'text', 1]) expect(check.is(other)).toBe(false)
+  })
+})
+
+const HEADERS = (name: string) => ({ url: 'https://a.example', headers: { [name]: 'x' } })
+const MANIFEST = {
+  ...{ name: 'n', slug: 'aa', version: '1.0.0', description: 'd', category: 'domain', author: { name: 'a' } },
+  systemPromptExtension: 's',
+}
+
+describe('what the names in a record may have', () => {
+  test.each([
+    [
+      'POST /completions',
+      128,
+      (name: string) => ({ tools: [{ name: 't', description: '', endpoint: HEADERS(name) }] }),
+    ],
+    [
+      ...(['POST /completions', 128] as const),
+      (name: string) => {
+        const { headers } = HEADERS(name)
+        return { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example', headers }] }
+      },
+    ],
+    ['POST /iframes/{id}/sessions/{sessionId}/identify', 64, (name: string) => ({ context: { [name]: 'x' } })],
+    [
+      ...(['a manifest', 128] as const),
+      (name: string) => ({ ...MANIFEST, tools: [{ name: 't', description: '', endpoint: HEADERS(name) }] }),
+    ],
+    ['PUT /ops/v1/engines/prices', 64, (name: string) => ({ prices: { [name]: null } })],
+  ])('%s: at most %i characters', (route, max, bodyWith) => {
+    const known: Record<string, TSchema> = { 'a manifest': Manifest, 'PUT /ops/v1/engines/prices': NewPrices }
+    const check = checker(known[route] ?? schemaIn(operationOf(route).requestBody))
+    const taken = (length: number) => check.is({ prompt: 'p', ...bodyWith('n'.repeat(length)) })
+    expect([1, max, max + 1, 0].map(taken)).toEqual([true, true, false, false])
   })
 })
 

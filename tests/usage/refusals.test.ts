@@ -102,3 +102,16 @@ describe('a flood of refusals', () => {
     expect(after.errors).toEqual({ '4xx': 1, '5xx': 0 })
   })
 })
+
+test.each([
+  ['usage', 'mode'],
+  ['usage/export', 'mode'],
+  ['audit', 'mode'],
+  ['audit/export', 'mode'],
+  ['audit', 'entity_type'],
+])('%s refuses a %s that no call has', async (path, name) => {
+  const ada = await world.person()
+  const { status, body } = await ada.send('GET', `${path}?${name}=nope`)
+  expect({ status, param: body.error?.param }).toEqual({ status: 400, param: name })
+  expect((await ada.send('GET', `${path}?${name}=document`)).status).toBe(200)
+})

@@ -129,7 +129,7 @@ export const authRoutes = ({ auth, signInLinks }: Modules, guard: Guard, { secur
     })
     .patch('/me', (context) => auth.updateMe(toCall(context), context.body), {
       signedIn: true,
-      body: checked(MePatch),
+      body: checked(MePatch, { nulls: 'refused' }),
       response: { 200: answer(Me), ...errors(400, 401, 403, 429) },
       detail: { summary: 'Change your name' },
     })

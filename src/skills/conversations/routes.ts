@@ -56,7 +56,7 @@ const verbsOf = (conversations: ConversationService) => [
     {
       method: 'delete',
       path: ONE,
-      reply: words.Deleted,
+      reply: words.ConversationDeleted,
       errors: [404],
       summary: 'Delete a conversation and its messages',
     },

@@ -60,6 +60,12 @@ export type NotedConversation = Static<typeof NotedConversation>
 
 export const ConversationReply = t.Object({ ...notedMembers, conversation: Conversation })
 export const ConversationSummaryReply = t.Object({ conversation: ConversationSummary })
+export const ConversationDeleted = t.Object({
+  id: ConversationId.schema,
+  object: t.Literal('conversation.deleted'),
+  deleted: t.Literal(true),
+})
+export type ConversationDeleted = Static<typeof ConversationDeleted>
 export const Deleted = t.Object({ deleted: t.Literal(true) })
 
 export const ConversationQuery = t.Object({

@@ -13,6 +13,7 @@ import type { Reader, Store, Tx } from '../../kernel/store'
 import { beginningOf, shorten } from '../../kernel/text'
 import {
   type Conversation,
+  type ConversationDeleted,
   ConversationId,
   type ConversationPage,
   type ConversationPurge,
@@ -269,13 +270,13 @@ export function createConversations({ store, audit, clock, files, ownerNamed, ke
     return wrong.map(({ id, counted, found }) => `conversation ${id} counts ${counted} messages and has ${found}`)
   }
 
-  async function remove(call: Call<Caller>, id: string): Promise<{ deleted: true }> {
+  async function remove(call: Call<Caller>, id: string): Promise<ConversationDeleted> {
     return store.write(async (tx) => {
       const row = await find(tx, scopeOf(call.caller), id)
       if (!(await conversationRepository.remove(tx, row.owner, row.id))) throw notFound('conversation')
       await alsoRemove(tx, [row.id])
       await record(tx, call, 'deleted', row)
-      return { deleted: true }
+      return { id: row.id, object: 'conversation.deleted', deleted: true }
     })
   }
 

@@ -92,7 +92,7 @@ refusals(
   'POST /keys/{id}/rotate refuses (A19)',
   { world, as: rotating, request: `POST keys/${rotating.keyId}/rotate` },
   [
-    ...[-1, 604_801, 0.5, '60', null].map(
+    ...[-1, 604_801, 0.5, '60'].map(
       (grace_period_seconds): Refusal => [
         `a grace of ${JSON.stringify(grace_period_seconds)} seconds`,
         { grace_period_seconds },

@@ -111,7 +111,6 @@ describe('a canvas', () => {
     [{ name: long(129) }, 'name'],
     [{ name: 7 }, 'name'],
     [{ name: 'a', description: long(501) }, 'description'],
-    [{ name: 'a', graph_json: null }, 'graph_json'],
     [{ name: 'a', graph_json: [] }, 'graph_json'],
     [{ name: 'a', graph_json: { nodes: [] } }, 'graph_json.edges'],
     [{ name: 'a', graph_json: { nodes: [{}], edges: [] } }, 'graph_json.nodes[0].id'],

@@ -146,7 +146,7 @@ describe('one conversation', () => {
     const ada = await world.person()
     const [id] = await converse(ada, 'gone')
     const { status, body } = await ada.send('DELETE', `conversations/${id}`)
-    expect({ status, deleted: body.deleted }).toEqual({ status: 200, deleted: true })
+    expect({ status, ...body }).toMatchObject({ status: 200, object: 'conversation.deleted', deleted: true })
     expect((await ada.send('DELETE', `conversations/${id}`)).status).toBe(404)
     expect((await ada.send('GET', `conversations/${id}`)).status).toBe(404)
     expect(await idsOf(ada)).toEqual([])

@@ -1,4 +1,4 @@
-import type { Mode } from '../../../../../completions/schema'
+import type { Mode } from '../../../../../kernel/caller'
 
 /** The modes that work with a text alone. */
 export const MODES = [
