@@ -71,7 +71,7 @@ export type CommandWords = {
   columns?: readonly Column[]
   /** Monitoring formats that the command prints, besides the formats of every command. */
   formats?: readonly (typeof MONITOR_FORMATS)[number][]
-  /** True if repeating the command on a timer makes sense (`--watch`). */
+  /** True if `--watch` repeats the command. Default: true if it reads and has an answer. */
   watchable?: boolean
 }
 
@@ -168,6 +168,7 @@ export const commandsOf =
       path: `${resource} ${verb}`.trim(),
       offline: true,
       danger: 'none',
+      watchable: impact === 'read' && !run,
       ...shared,
       ...rest,
       impact,

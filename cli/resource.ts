@@ -2,7 +2,7 @@ import type { ApiKey } from '../src/accounts/keys/schema'
 import { isBlank } from '../src/kernel/text'
 import { apiOf, type onceHeaders, type SharedRoutes } from './api'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
-import { eachEntry } from './pages'
+import { everyEntry } from './pages'
 import type { Shell } from './shell'
 
 type Route = {
@@ -93,9 +93,7 @@ const SHORTEST = 6
 const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** All items, read page by page. */
-export function everyOf<Item>({ list }: Lists<Item>, scope?: 'personal' | 'team'): Promise<Item[]> {
-  return Array.fromAsync(eachEntry((input) => list({ ...input, ...(scope ? { scope } : {}) })))
-}
+export const everyOf = <Item>({ list }: Lists<Item>): Promise<Item[]> => everyEntry(list)
 
 /**
  * The id for a word. `what` names its kind in the error.
@@ -164,12 +162,10 @@ type Narrowed = { live?: true; org?: string; user?: string }
 
 /** All keys that the credential in use may see. Only operators can filter them. */
 export const everyKey = ({ keys }: SharedRoutes, narrowed: Narrowed = {}): Promise<ApiKey[]> =>
-  Array.fromAsync(
-    eachEntry(async (input) => {
-      const page = expectData(await keys.get({ query: { ...narrowed, ...input } }))
-      return { items: page.keys, next: page.has_more ? page.next_cursor : null }
-    }),
-  )
+  everyEntry(async (input) => {
+    const page = expectData(await keys.get({ query: { ...narrowed, ...input } }))
+    return { items: page.keys, next: page.has_more ? page.next_cursor : null }
+  })
 
 /** Names of the working keys that use a rule set, as far as the caller can see them. */
 export async function keysHolding(shell: Shell, holds: (key: ApiKey) => boolean): Promise<string[]> {

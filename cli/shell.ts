@@ -62,7 +62,7 @@ type Prompt = {
   secret(label: string, instead: string): string
 }
 
-type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean; terminal?: string }
+type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean }
 
 const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
 
@@ -176,9 +176,9 @@ function goOnIf(isConfirmed: boolean): void {
 
 const asciiIo = (io: Io): Io => ({ ...io, out: (line) => io.out(toAscii(line)), err: (line) => io.err(toAscii(line)) })
 
-function createPrompt({ yes, named, mayAsk, terminal = '/dev/tty' }: Options): Prompt {
+function createPrompt({ yes, named, mayAsk }: Options): Prompt {
   const ask = <T>(instead: string, conversation: (tty: number) => T): T => {
-    const tty = mayAsk ? openTerminal(terminal) : null
+    const tty = mayAsk ? openTerminal() : null
     if (tty === null) throw usageFailure('This command asks a question, but there is no terminal to ask on.', instead)
     try {
       return conversation(tty)
@@ -232,9 +232,9 @@ function say(tty: number, text: string): string {
 }
 
 /** Null if the process has no terminal, for example under cron. */
-function openTerminal(path: string): number | null {
+function openTerminal(): number | null {
   try {
-    return openSync(path, 'r+')
+    return openSync('/dev/tty', 'r+')
   } catch {
     return null
   }

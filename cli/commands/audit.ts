@@ -107,7 +107,6 @@ export const auditCommands = [
   $ audit list acme --action "key.*" --since 24h
   $ audit list --request req_1f4 --json`({
     columns,
-    watchable: true,
     args,
     flags: filters,
     paged: 'items',

@@ -103,7 +103,6 @@ export const backupCommands = [
   $ backup list`({
     apis: ['operator'],
     columns: rows,
-    watchable: true,
     request: ({ ops }) => ops.backups.get(),
     shown: ({ backups }) => backups,
     empty: 'There is no backup. Create one: svc-admin backup create',

@@ -59,7 +59,6 @@ export const browserCommands = [
   $ browser list
   $ browser list --watch
   $ browser list --org acme --json`({
-    watchable: true,
     request: ({ api, ownerFilter }) => api.browser.sessions.get({ query: ownerFilter }),
     shown: ({ sessions }) => sessions,
     empty: 'No browser session is open.',
@@ -67,7 +66,7 @@ export const browserCommands = [
   command`get: Show one browser session: page, end and viewers
   Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.
   $ browser get ${ID}
-  $ browser get ${ID} --watch`({ watchable: true, args, request: (at, { id }) => sessionIn(at, id).get() }),
+  $ browser get ${ID} --watch`({ args, request: (at, { id }) => sessionIn(at, id).get() }),
   command`create: Start a browser session of your own and print its link
   The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.
   $ browser create --page https://example.com

@@ -23,7 +23,7 @@ export const cacheCommands = [
   command`stats: Show the number of cached answers and what they saved
   Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.
   $ cache stats
-  $ cache stats --watch`({ columns: ENTRIES, watchable: true, exits: [], request: ({ ops }) => ops.cache.get() }),
+  $ cache stats --watch`({ columns: ENTRIES, exits: [], request: ({ ops }) => ops.cache.get() }),
   command`inspect: Show whether a prompt would be served from the cache, and why
   Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.
   $ cache inspect "What is the capital of France?"

@@ -1,3 +1,4 @@
+import type { OpsClient } from '../../src/app/client'
 import { iso } from '../../src/kernel/clock'
 import type { Conversation } from '../../src/skills/conversations/schema'
 import { defined } from '../api'
@@ -9,6 +10,7 @@ import { columnsOf } from '../output/columns'
 import { type JsonObject, safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { requireReason, type Shell } from '../shell'
+import type { Connection } from '../transport'
 import { argument, duration, flag, needed, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
@@ -16,13 +18,8 @@ type Wanted = { key?: string | undefined; since?: number | undefined }
 /** Operators see no titles, tenants see no owner. */
 type Listed = { id: string; messageCount: number }
 
-type Page = { items: Listed[]; next: string | null }
-
 type At = {
-  isOperator: boolean
-  /** True if the command line names an organization or person. */
-  isOfOne: boolean
-  page(input: PageQuery): Promise<Page>
+  page(input: PageQuery): Promise<{ items: Listed[]; next: string | null }>
   get(id: string): Promise<Listed>
   /** Reads a conversation with its messages. */
   read(id: string): Promise<Conversation>
@@ -165,36 +162,35 @@ function itemText({ content, output, name, ...item }: JsonObject): string | unde
 
 /** Conversations over either API: operators reach everyone's, tenants their own (docs/operating.md 2.14). */
 async function conversationsAt(shell: Shell, { key, since }: Wanted) {
-  const recent = since === undefined ? {} : { since: new Date(shell.clock.now() - since).toISOString() }
-  const { api } = await shell.connect()
-  const at = api === 'operator' ? await all(shell, recent, key) : await own(shell, recent, key)
-  return { ...at, all: () => eachEntry(at.page) }
+  const connection = await shell.connect()
+  const isOperator = connection.api === 'operator'
+  if (key !== undefined && !isOperator)
+    throw usageFailure('--key is for operators. With an API key you get its own conversations.')
+  const { org: owner } = shell.globals
+  const recent = { since: since === undefined ? undefined : iso(shell.clock.now() - since) }
+  const routes: At = isOperator ? operated(connection.ops(), { owner, key, ...recent }) : await own(connection, recent)
+  const isOfOne = !isOperator || owner !== undefined || key !== undefined
+  return { ...routes, isOperator, isOfOne, all: () => eachEntry(routes.page) }
 }
 
-async function all(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
-  const ops = (await shell.connect()).ops()
-  const { org: owner } = shell.globals
-  const ownerFilter = defined({ owner, key })
+type Filter = { owner?: string | undefined; key?: string | undefined; since: string | undefined }
+
+function operated(ops: OpsClient, filter: Filter): At {
   const one = (id: string) => ops.conversations({ id: encodeURIComponent(id) })
   return {
-    isOperator: true,
-    isOfOne: owner !== undefined || key !== undefined,
-    page: (input) => pageIn(ops.conversations.get({ query: { ...input, ...recent, ...ownerFilter } }), 'conversations'),
+    page: (input) => pageIn(ops.conversations.get({ query: defined({ ...input, ...filter }) }), 'conversations'),
     get: async (id) => expectData(await one(id).get()).conversation,
     read: async (id) => expectData(await one(id).messages.get()).conversation,
     remove: async (id) => expectData(await one(id).delete()),
   }
 }
 
-async function own(shell: Shell, recent: { since?: string }, key?: string): Promise<At> {
-  if (key !== undefined) throw usageFailure('--key is for operators. With an API key you get its own conversations.')
-  const { client } = await (await shell.connect()).tenant()
+async function own(connection: Connection, filter: Filter): Promise<At> {
+  const { client } = await connection.tenant()
   const one = (id: string) => client.conversations({ id: encodeURIComponent(id) })
   const read = async (id: string) => expectData(await one(id).get()).conversation
   return {
-    isOperator: false,
-    isOfOne: true,
-    page: (input) => pageIn(client.conversations.get({ query: { ...input, ...recent } }), 'conversations'),
+    page: (input) => pageIn(client.conversations.get({ query: defined({ ...input, ...filter }) }), 'conversations'),
     async get(id) {
       const { messages: _, ...outline } = await read(id)
       return outline

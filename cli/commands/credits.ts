@@ -140,7 +140,6 @@ export const creditCommands = [
     apis: ['operator', 'tenant'],
     exits: [3, 5],
     columns: balanceColumns,
-    watchable: true,
     args: { owner: optional(WHO) },
     answer: ({ shell }, { owner = shell.globals.org }) => balanceOf(shell, owner),
   }),

@@ -155,7 +155,6 @@ export const deliveryCommands = [
   Lists fifty for each webhook. With --watch the list is read again every two seconds.
   $ deliveries list --status failed --http 5xx
   $ deliveries list --webhook 31aa07c2-… --watch`({
-    watchable: true,
     flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
     answer: ({ shell }, wanted) => attempts(shell, wanted),
     empty: 'No deliveries yet.',

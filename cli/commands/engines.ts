@@ -125,7 +125,6 @@ export const engineCommands = [
   Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.
   $ engines list`({
     columns,
-    watchable: true,
     exits: [],
     request: ({ ops }) => ops.engines.get(),
     shown: ({ engines }) => engines,
@@ -250,7 +249,6 @@ export const engineCommands = [
   $ engines health main --window 7d --json`({
     columns: columnsOf`
       at FROM time, calls CALLS number, errors ERRORS number, p50 P50 MS number, p95 P95 MS number`,
-    watchable: true,
     args: { upstream: argument('name of the upstream') },
     flags: { window: choice(['1h', '24h', '7d'], 'how far back; 24h by default') },
     request: ({ ops }, { upstream, window = '24h' }) =>

@@ -28,7 +28,6 @@ export const eventCommands = [
   Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.
   $ events list --type order.created
   $ events list --watch --json`({
-    watchable: true,
     flags: {
       type: ofType,
       from: text('WHEN', 'from this date or time'),

@@ -1,10 +1,11 @@
 import { isEventPattern, matchesPattern } from '../../src/events/schema'
-import { apiOf, defined } from '../api'
+import { iso } from '../../src/kernel/clock'
+import { defined } from '../api'
 import { type At, commandsOf, type FlagsGiven } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
-import { everyEntry, pageIn } from '../pages'
+import { everyOf, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, duration, text } from '../words'
 import { switchCommands } from './resource-commands'
@@ -103,7 +104,6 @@ export const hookCommands = [
   $ hooks runs 5b1f0c7e-…
   $ hooks runs 5b1f0c7e-… --watch --json`({
     columns: runs,
-    watchable: true,
     args,
     paged: 'executions',
     request: (at, { id }) => hookIn(at, id).executions.get({ query: at.page }),
@@ -130,22 +130,18 @@ export const hookCommands = [
 ]
 
 async function hooks(shell: Shell): Promise<Match[]> {
-  const { api, ownerFilter } = await apiOf(shell)
   const now = shell.clock.now()
-  const all = await everyEntry((query) => pageIn(api.hooks.get({ query: { ...query, ...ownerFilter } }), 'hooks'))
+  const all = await everyOf(await resourceOver(shell, 'hooks'))
   return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
     const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
-    const rests = until > now ? `in cooldown until ${new Date(until).toISOString()}` : 'ready'
+    const rests = until > now ? `in cooldown until ${iso(until)}` : 'ready'
     const off = disabled_reason === null ? 'disabled' : `paused: ${disabled_reason}`
     return { kind: 'hook', id, pattern: event_pattern, does: skill_slug, state: enabled ? rests : off }
   })
 }
 
 async function workflows(shell: Shell): Promise<Match[]> {
-  const { api, ownerFilter } = await apiOf(shell)
-  const all = await everyEntry((query) =>
-    pageIn(api.workflows.get({ query: { ...query, ...ownerFilter } }), 'workflows'),
-  )
+  const all = await everyOf(await resourceOver(shell, 'workflows'))
   return all.flatMap(({ id, name, triggerType, triggerConfig, enabled }) => {
     const { eventPattern, filter } = triggerConfig as { eventPattern?: unknown; filter?: unknown }
     if (triggerType !== 'event' || typeof eventPattern !== 'string') return []
@@ -155,12 +151,9 @@ async function workflows(shell: Shell): Promise<Match[]> {
 }
 
 async function webhooks(shell: Shell): Promise<Match[]> {
-  const { api, ownerFilter } = await apiOf(shell)
-  const all = await everyEntry((query) => pageIn(api.webhooks.get({ query: { ...query, ...ownerFilter } }), 'webhooks'))
-  return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) =>
-    event_types.map((pattern): Match => {
-      const state = enabled ? 'ready' : `disabled${disabled_reason === null ? '' : `: ${disabled_reason}`}`
-      return { kind: 'webhook', id, pattern, does: url, state }
-    }),
-  )
+  const all = await everyOf(await resourceOver(shell, 'webhooks'))
+  return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) => {
+    const state = enabled ? 'ready' : ['disabled', disabled_reason].filter((part) => part !== null).join(': ')
+    return event_types.map((pattern): Match => ({ kind: 'webhook', id, pattern, does: url, state }))
+  })
 }

@@ -94,7 +94,6 @@ export const jobCommands = [
   $ jobs list --type video --org acme --json
   $ jobs list --key 31aa07c2 --status failed`({
     ...tenants,
-    watchable: true,
     flags: {
       type: jobFilters.type,
       status: choice(['queued', 'active', 'completed', 'failed'], 'only in this state'),
@@ -231,7 +230,6 @@ export const jobCommands = [
   $ jobs queues
   $ jobs queues --watch`({
     columns: queueColumns,
-    watchable: true,
     exits: [],
     request: ({ ops }) => ops['job-queues'].get(),
     shown: ({ queues }) => queues,

@@ -157,7 +157,6 @@ export const keyCommands = [
   $ keys list --org acme --json
   $ keys list --unused 90d
   $ keys list --all -o csv > keys.csv`({
-    watchable: true,
     flags: {
       revoked: flag('include revoked and expired keys'),
       unused: duration('90d', 'only keys that were not used for this long'),
@@ -180,7 +179,6 @@ export const keyCommands = [
   $ keys get "Dev laptop"
   $ keys get 3f9a01 --json`({
     columns: detailColumns,
-    watchable: true,
     args: keyArgument,
     async answer({ api, shell }, { key }) {
       const found = await findKey(api, key)

@@ -53,7 +53,6 @@ export const limitCommands = [
     offline: false,
     exits: [3, 5],
     columns: windowColumns,
-    watchable: true,
     args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
     async answer({ api, isOperator, shell }, { key }): Promise<object> {
       const { ops, tenant } = await shell.connect()
@@ -67,7 +66,6 @@ export const limitCommands = [
   Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.
   $ limits list
   $ limits list --all-states --json`({
-    watchable: true,
     flags: { allStates: flag('include decided ones') },
     exits: [],
     paged: 'requests',

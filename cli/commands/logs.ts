@@ -105,7 +105,6 @@ export const logCommands = [
   ${WHAT} trace REQ_ID shows one request in full.
   $ logs show --status 5xx
   $ logs show --min-ms 2000 --since 15m --json`({
-    watchable: true,
     flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
     exits: [],
     answer: async ({ shell }, { last = 50, ...wanted }) => (await newest(shell, wanted)).slice(0, last),

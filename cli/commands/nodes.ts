@@ -22,7 +22,6 @@ export const nodeCommands = [
   $ nodes list
   $ nodes list --watch
   $ nodes list --json`({
-    watchable: true,
     exits: [],
     request: ({ ops }) => ops.nodes.get(),
     shown: ({ nodes }) => nodes,

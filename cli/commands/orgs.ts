@@ -48,7 +48,6 @@ export const orgCommands = [
   Lists every organization except deleted ones; orgs get finds those by id.
   $ orgs list
   $ orgs list --all -o csv > orgs.csv`({
-    watchable: true,
     exits: [],
     paged: 'orgs',
     request: ({ ops, page }) => ops.orgs.get({ query: page }),
@@ -60,7 +59,6 @@ export const orgCommands = [
   $ orgs get "Tide & Sons" --json`({
     exits: [3, 5],
     columns: orgDetailColumns,
-    watchable: true,
     args,
     request: ({ ops }, { organization }) => orgIn(ops, organization).get(),
   }),

@@ -105,7 +105,6 @@ function reading(kind: Filed | Switched) {
   ${ALL} it lists ${filed?.bound ? "your own and those of your organization; with an organization's key, only those of the organization" : listed}.
   $ ${resource} list
   $ ${resource} list --org acme${filed ? `\n$ ${resource} list ${narrowed}` : ''} --json`({
-    watchable: true,
     flags: only,
     paged: 'items',
     async answer({ shell, page }, { only }) {
@@ -119,7 +118,6 @@ function reading(kind: Filed | Switched) {
   const get = command`get: Show one ${what}${filed ? ' in full' : ''}
   ${'shown' in kind ? kind.shown : `With --json it prints ${full}.`}
   $ ${resource} get ${id}`({
-    ...(filed ? {} : { watchable: true }),
     args,
     async answer({ shell }, input) {
       const all = await over(shell, path)

@@ -67,7 +67,6 @@ export const skillReadCommands = [
   $ skills list --status suspended --json
   $ skills list --installed --key ci
   $ skills list --org acme --installed`({
-    watchable: true,
     flags: {
       installed: flag('skills installed by the owner of --key or --org, or over --url of the key in use'),
       key: text('KEY', 'with --installed: for the owner of this key, by id, prefix or name; for operators only'),

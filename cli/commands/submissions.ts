@@ -73,7 +73,6 @@ export const submissionCommands = [
   Shows those that wait for a reviewer. --status chooses another state, and --all-states shows all.
   $ submissions list
   $ submissions list --tier security --json`({
-    watchable: true,
     flags: {
       status: choice(SUBMISSION_STATUSES, 'only submissions in this state'),
       tier: choice(REVIEW_TIERS, 'only submissions of this tier'),
@@ -165,7 +164,6 @@ export const submissionCommands = [
   Shows how long the oldest submission has waited, and how long people took on average, both in seconds.
   $ submissions stats`({
     columns: counted,
-    watchable: true,
     exits: [],
     request: ({ ops }) => ops.submissions.stats.get(),
     shown: ({ tiers }) => tiers,

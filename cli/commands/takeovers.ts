@@ -97,7 +97,6 @@ export const takeoverCommands = [
   $ takeovers list --status requested
   $ takeovers list --widget ${SESSION} --json`({
     columns,
-    watchable: true,
     flags: {
       ...ofWidget,
       status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),

@@ -1,9 +1,9 @@
-import { createParser } from 'eventsource-parser'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { clean } from '../../src/kernel/text'
 import { replyFailure, streamCut } from '../failure'
 import { formatOf } from '../globals'
-import { safeJson } from '../output/json'
+import { jsonIn, safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
 import type { Answer } from './try'
@@ -98,17 +98,12 @@ const partsOf = (output: Wire[]): string[] =>
 /** Sends one prompt in the format of other services' clients, and prints the answer or its events. */
 export async function answerAs(
   shell: Shell,
-  { target, key }: TenantApi,
+  tenant: TenantApi,
   name: FormatName,
   body: { stream?: boolean },
 ): Promise<Answer> {
   const format: Format = FORMATS[name]
-  const response = await send(target, `/v1${format.path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: shell.signal,
-  })
+  const response = await post(shell, tenant, `/v1${format.path}`, body)
   if (!response.ok || !response.body) throw replyFailure(response.status, envelopeOf(await response.text()))
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
   const type = response.headers.get('content-type') ?? ''
@@ -137,35 +132,42 @@ export async function answerAs(
   }
 }
 
+/** Posts JSON with the key in use. */
+export const post = (shell: Shell, { target, key }: TenantApi, path: string, body: object): Promise<Response> =>
+  send(target, path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: shell.signal,
+  })
+
+/** Calls `onEvent` with each event of a stream, as it arrives. */
+export async function eachEvent(stream: ReadableStream, onEvent: (event: EventSourceMessage) => void): Promise<void> {
+  const parser = createParser({ onEvent })
+  const decoder = new TextDecoder()
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>)
+    parser.feed(decoder.decode(chunk, { stream: true }))
+}
+
 /** The error body, with its code in the place that every other format uses. */
 function envelopeOf(text: string): Wire {
-  try {
-    const { error, ...rest } = JSON.parse(text)
-    return { ...rest, error: { ...error, code: error.details?.error_code ?? error.code } }
-  } catch {
-    return text
-  }
+  const { error, ...rest } = (jsonIn(text) ?? {}) as Wire
+  return error ? { ...rest, error: { ...error, code: error.details?.error_code ?? error.code } } : text
 }
 
 /** @throws CommandFailed when the stream ends with an error, or without its end event */
 async function readEvents(shell: Shell, stream: ReadableStream, format: Format, asText: boolean): Promise<Wire> {
   let facts: Wire = {}
-  const parser = createParser({
-    onEvent({ data }) {
-      if (data === '[DONE]') return
-      const event = JSON.parse(data)
-      const failed = event.error ?? event.response?.error
-      if (failed) throw replyFailure(500, envelopeOf(safeJson({ error: failed })))
-      facts = { ...facts, ...format.factsOf(event) }
-      const piece = format.pieceOf(event)
-      if (!asText) shell.io.out(safeJson(event))
-      else if (piece) shell.io.raw(clean(piece))
-    },
+  await eachEvent(stream, ({ data }) => {
+    if (data === '[DONE]') return
+    const event = JSON.parse(data)
+    const failed = event.error ?? event.response?.error
+    if (failed) throw replyFailure(500, envelopeOf(safeJson({ error: failed })))
+    facts = { ...facts, ...format.factsOf(event) }
+    const piece = format.pieceOf(event)
+    if (!asText) shell.io.out(safeJson(event))
+    else if (piece) shell.io.raw(clean(piece))
   })
-  const decoder = new TextDecoder()
-  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-    parser.feed(decoder.decode(chunk, { stream: true }))
-  }
   if (asText) shell.io.raw('\n')
   if (facts.svc_metadata) return facts
   throw streamCut()

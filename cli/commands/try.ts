@@ -1,5 +1,3 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import { send } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
 import { defined } from '../api'
@@ -12,11 +10,9 @@ import { safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
 import { choice, flag, list, optional, text } from '../words'
-import { answerAs, FORMAT_NAMES, FORMATS } from './try-as'
+import { answerAs, eachEvent, FORMAT_NAMES, FORMATS, post } from './try-as'
 
 const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
-
-type Frames = { meta?: Partial<Answer>; done?: Partial<Answer> }
 
 export type TryBody = { prompt: string; mode?: string; skills?: string[]; stream?: boolean }
 
@@ -147,41 +143,20 @@ export function sameCall(
  * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
  * @throws CommandFailed when the stream ends with an error, or without its end event
  */
-async function streamAnswer(shell: Shell, { target, key }: TenantApi, body: TryBody): Promise<Answer> {
-  const response = await send(target, '/api/v1/completions', {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: shell.signal,
-  })
+async function streamAnswer(shell: Shell, tenant: TenantApi, body: TryBody): Promise<Answer> {
+  const response = await post(shell, tenant, '/api/v1/completions', body)
   if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
-  const frames: Frames = {}
+  const frames: Record<string, Partial<Answer>> = {}
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
-  const show = asText
-    ? (frame: EventSourceMessage) => {
-        if (frame.event === 'token') shell.io.raw(clean(String(JSON.parse(frame.data).token)))
-      }
-    : (frame: EventSourceMessage) => {
-        shell.io.out(safeJson({ event: frame.event, data: JSON.parse(frame.data) }))
-      }
-  const parser = createParser({
-    onEvent: (frame) => {
-      const data = JSON.parse(frame.data)
-      if (frame.event === 'error') throw replyFailure(500, data)
-      if (frame.event === 'meta') frames.meta = data
-      if (frame.event === 'done') frames.done = data
-      show(frame)
-    },
+  await eachEvent(response.body, ({ event = '', data: text }) => {
+    const data = JSON.parse(text)
+    if (event === 'error') throw replyFailure(500, data)
+    frames[event] = data
+    if (!asText) shell.io.out(safeJson({ event, data }))
+    else if (event === 'token') shell.io.raw(clean(String(data.token)))
   })
-  const decoder = new TextDecoder()
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    parser.feed(decoder.decode(chunk, { stream: true }))
-  }
   if (asText) shell.io.raw('\n')
-  return joined(frames)
-}
-
-function joined({ meta, done }: Frames): Answer {
+  const { meta, done } = frames
   if (meta && done) return { ...meta, ...done } as Answer
   throw streamCut()
 }

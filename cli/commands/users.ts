@@ -58,7 +58,6 @@ export const userCommands: Command[] = [
   People use accounts to sign in, to belong to organizations and to own personal keys.
   $ users list
   $ users list --all -o id`({
-    watchable: true,
     exits: [],
     paged: 'users',
     request: ({ ops, page }) => ops.users.get({ query: page }),
@@ -68,7 +67,6 @@ export const userCommands: Command[] = [
   The server stores only hashes of passwords and never shows them.
   $ users get ada@example.com`({
     columns: detailColumns,
-    watchable: true,
     args: { user: argument(USER) },
     request: ({ ops }, { user }) => ops.users({ ref: step(user) }).get(),
   }),

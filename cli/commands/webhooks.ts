@@ -5,7 +5,8 @@ import { commandsOf } from '../command'
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { columnsOf } from '../output/columns'
-import { everyEntry, pageIn, poll } from '../pages'
+import { poll } from '../pages'
+import { everyOf, resourceOver } from '../resource'
 import { readSecretInput, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
@@ -17,11 +18,8 @@ const hookIn = ({ api }: { api: SharedRoutes }, id: string) => api.webhooks({ id
 export const webhookAt = async (shell: Shell, id: string) => ({ hook: hookIn(await apiOf(shell), id) })
 
 /** The ids of all webhooks that the credential reaches. */
-export async function webhookIds(shell: Shell): Promise<string[]> {
-  const { api, ownerFilter } = await apiOf(shell)
-  const all = everyEntry((input) => pageIn(api.webhooks.get({ query: { ...input, ...ownerFilter } }), 'webhooks'))
-  return (await all).map(({ id }) => id as string)
-}
+export const webhookIds = async (shell: Shell): Promise<string[]> =>
+  (await everyOf(await resourceOver(shell, 'webhooks'))).map(({ id }) => id)
 
 const webhookColumns = columnsOf`
   id, url URL, event_types EVENTS list, enabled ENABLED flag, failure_count FAILURES number min,
@@ -162,7 +160,6 @@ export const webhookCommands = [
   $ webhooks stats
   $ webhooks stats 31aa07c2-… --watch`({
     columns: statColumns,
-    watchable: true,
     args: { id: optional(`${WEBHOOK}; all of yours by default`) },
     async answer({ shell }, { id }) {
       if (id !== undefined) return statsOf(shell, id)

@@ -63,6 +63,12 @@ test('help fits into 80 columns, but for examples, which are copied as one line'
   expect(long.filter((line) => !line.startsWith('  svc-admin '))).toEqual([])
 })
 
+test('--watch repeats commands that read, and of the others only doctor', () => {
+  const watched = commands.filter(({ watchable }) => watchable)
+  expect(watched.map(({ path }) => path)).toEqual(expect.arrayContaining(['keys list', 'orgs get', 'usage show']))
+  expect(watched.filter(({ impact }) => impact === 'write').map(({ path }) => path)).toEqual(['doctor'])
+})
+
 test('every path is there once', () => {
   const paths = commands.map(({ path }) => path)
   expect(new Set(paths).size).toBe(paths.length)
