@@ -13,7 +13,11 @@ import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
 
 /** No node of these tests is ever gone: tests/cluster/nodes/killed-counts.test.ts kills some. */
 const nothing = () => undefined
-const counts: KeptCounts = { add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] }
+const never = async () => undefined
+const counts: KeptCounts = {
+  ...{ add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] },
+  ...{ look: never, isOtherApart: () => false, standApart: never, rejoin: never },
+}
 /** Nobody hears what such a node tells. */
 const deaf = { hear: () => () => undefined, tellOthers: () => undefined }
 const ears = new Set<(text: string) => void>()
