@@ -9,7 +9,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 
 type Limits = {
   /** Maximum idle connections: per host, port and set of addresses, and in total. */
@@ -179,17 +179,22 @@ const [gzip, br] = [promisify(gunzip), promisify(brotliDecompress)]
 const UNPACK: Record<string, typeof gzip> = {
   ...{ gzip, 'x-gzip': gzip, br },
   ...{ deflate: promisify(inflate) as typeof gzip, zstd: promisify(zstdDecompress) as typeof gzip },
+  // Some servers leave out the header of RFC 1950.
+  raw: promisify(inflateRaw) as typeof gzip,
 }
 
 /** Decompresses a body. Leaves it unchanged if it is not compressed, or has an unknown encoding. */
 async function unpacked(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
-  const unpack = UNPACK[name]
+  const isRaw = name === 'deflate' && ((body[0]! & 15) !== 8 || (body[0]! * 256 + body[1]!) % 31 !== 0)
+  const unpack = UNPACK[isRaw ? 'raw' : name]
   if (!unpack || !body.length || (unpack === gzip && body[0] !== 0x1f)) return body
   try {
     return await unpack(body, { maxOutputLength: maxBytes })
   } catch (error) {
     if ((error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE')
       throw new OutboundFailure('too-large', `the answer is larger than ${maxBytes} bytes`)
+    // Text without control characters was sent as it is, in spite of its header.
+    if (!body.subarray(0, 512).some((byte) => byte < 9 || (byte > 13 && byte < 32))) return body
     throw new OutboundFailure('reset', 'the answer could not be unpacked', { cause: error })
   }
 }

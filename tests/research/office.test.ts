@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
-import { mailText, officeText, rtfText } from '../../src/research/web/office'
+import { mailText, rtfText } from '../../src/research/web/mail-rtf'
+import { officeText } from '../../src/research/web/office'
 
 const zipped = (parts: Record<string, string | Uint8Array>): Uint8Array =>
   zipSync(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, new Uint8Array(bytesOf(part))])))
@@ -21,6 +22,12 @@ const open = (body: string): string =>
   `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b">${body}</office:document-content>`
 const slide = (text: string): string =>
   `<p:sld xmlns:p="p" xmlns:a="a"><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sld>`
+
+const item = (list: number, depth: number, text: string): string =>
+  `<w:p><w:pPr><w:numPr><w:ilvl w:val="${depth}"/><w:numId w:val="${list}"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`
+const level = (depth: number, format: string, text: string): string =>
+  `<w:lvl w:ilvl="${depth}"><w:start w:val="1"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`
+const points = (...values: string[]): string => values.map((value) => `<c:pt><c:v>${value}</c:v></c:pt>`).join('')
 
 describe('the text of a file of Office, as programs write it', () => {
   const styles = `<styleSheet xmlns="${SPREADSHEET}"><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="00000-0000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`
@@ -102,6 +109,55 @@ describe('the text of a file of Office, as programs write it', () => {
       'First\n\nSay hello\n\nSecond',
     ],
   ])('%s', (_, parts, expected) => expect(officeText(zipped(parts)).trim()).toBe(expected))
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'a list of Word with its numbers, also those of a style (microsoft/markitdown#2323)',
+      {
+        'word/document.xml': word(
+          [
+            item(1, 0, 'Open'),
+            item(1, 1, 'gate'),
+            item(1, 1, 'door'),
+            item(1, 0, 'Start'),
+            item(2, 0, 'Rye'),
+            item(3, 0, 'New'),
+            `<w:p><w:pPr><w:pStyle w:val="ListNumber"/></w:pPr><w:r><w:t>Stop</w:t></w:r></w:p>`,
+          ].join(''),
+        ),
+        'word/numbering.xml': `<w:numbering xmlns:w="${WORD}"><w:abstractNum w:abstractNumId="0">${level(0, 'decimal', '%1.')}${level(1, 'lowerRoman', '%1.%2)')}</w:abstractNum><w:abstractNum w:abstractNumId="1">${level(0, 'bullet', '·')}</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num><w:num w:numId="3"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num></w:numbering>`,
+        'word/styles.xml': `<w:styles xmlns:w="${WORD}"><w:style w:styleId="ListNumber"><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style></w:styles>`,
+      },
+      '1. Open\n1.i) gate\n1.ii) door\n2. Start\n- Rye\n1. New\n3. Stop',
+    ],
+    [
+      'a chart of a slide, with its values',
+      {
+        'ppt/slides/slide1.xml': slide('Harvest'),
+        'ppt/slides/_rels/slide1.xml.rels': related(['c', '../charts/chart1.xml']),
+        'ppt/charts/chart1.xml': `<c:chartSpace xmlns:c="c"><c:ser><c:tx>${points('Rye')}</c:tx><c:cat>${points('2024', '2025')}</c:cat><c:val>${points('398', '412')}</c:val></c:ser></c:chartSpace>`,
+      },
+      'Harvest\n\nRye\n2024\t398\n2025\t412',
+    ],
+    [
+      'a formula without a value, as programs that do not calculate write it, and a remark',
+      {
+        'xl/worksheets/sheet1.xml': sheet(
+          '<c r="A1"><v>2</v></c><c r="B1"><f>SUM(A1:A9)</f></c><c r="C1"><f>1+1</f><v>2</v></c>',
+        ),
+        'xl/comments1.xml': `<comments xmlns="${SPREADSHEET}"><commentList><comment ref="A1"><text><r><t>Checked</t></r></text></comment></commentList></comments>`,
+      },
+      '2\t=SUM(A1:A9)\t2\n\nChecked',
+    ],
+    [
+      'amounts with their currency, and the first days of 1900',
+      {
+        'xl/worksheets/sheet1.xml': sheet('<c s="1"><v>1250.5</v></c><c s="2"><v>9.9</v></c><c s="3"><v>1</v></c>'),
+        'xl/styles.xml': `<styleSheet xmlns="${SPREADSHEET}"><numFmts><numFmt numFmtId="170" formatCode="&quot;$&quot;#,##0.00"/><numFmt numFmtId="171" formatCode="#,##0.00 [$€-407]"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="170"/><xf numFmtId="171"/><xf numFmtId="14"/></cellXfs></styleSheet>`,
+      },
+      '1250.5 $\t9.9 €\t1900-01-01',
+    ],
+  ])('%s', (_, parts, expected) => expect(officeText(zipped(parts))).toBe(expected))
 
   test('hidden sheets are not read, unless there are no others', () => {
     const book = (state: string) => ({

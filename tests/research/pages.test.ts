@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createPages } from '../../src/research/web/pages'
 
@@ -27,6 +27,17 @@ const ANSWERS: Record<string, () => Response> = {
     new Response(gzipSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
   '/br': () =>
     new Response(brotliCompressSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'br' } }),
+  '/deflate-raw': () =>
+    new Response(deflateRawSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'deflate' } }),
+  '/zstd': () =>
+    new Response(zstdCompressSync(page('<p>Packed grain.</p>')), { headers: { ...HTML, 'content-encoding': 'zstd' } }),
+  '/prices.xml.gz': () =>
+    new Response(gzipSync('<?xml version="1.0"?><urlset><loc>Packed grain.</loc></urlset>'), {
+      headers: { 'content-type': 'application/x-gzip' },
+    }),
+  '/bomb.gz': () =>
+    new Response(gzipSync(Buffer.alloc(40_000_000, 'a')), { headers: { 'content-type': 'application/gzip' } }),
+  '/br-false': () => new Response(page('<p>Not packed.</p>'), { headers: { ...HTML, 'content-encoding': 'br' } }),
   '/gzip-cut': () =>
     new Response(gzipSync(page('<p>Packed grain.</p>')).subarray(0, 60), {
       headers: { ...HTML, 'content-encoding': 'gzip' },
@@ -46,6 +57,21 @@ const ANSWERS: Record<string, () => Response> = {
     new Response(page('<div id="root"></div>', '<meta name="description" content="Prices of the mill.">'), {
       headers: HTML,
     }),
+  '/shell-noscript': () =>
+    new Response(page('<div id="root"></div><noscript><p>The ferry leaves at nine.</p></noscript>'), { headers: HTML }),
+  '/ruby': () =>
+    new Response(page('<p><ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</rt></ruby>を読む。</p>'), {
+      headers: HTML,
+    }),
+  '/dated': () =>
+    new Response(page('<p>Harvest.</p>', '<meta name="DC.date.issued" content="2026-02-03">'), { headers: HTML }),
+  '/utf8-as-latin1': () =>
+    new Response(page('<p>Müller mahlt Körner.</p>'), { headers: { 'content-type': 'text/html; charset=iso-8859-1' } }),
+  '/1251-as-utf8': () =>
+    new Response(
+      Buffer.from(page('<p>\xcc\xe5\xeb\xfc\xed\xe8\xf6\xe0</p>', '<meta charset="windows-1251">'), 'latin1'),
+      { headers: { 'content-type': 'text/html; charset=utf-8' } },
+    ),
   '/shadow': () =>
     new Response(
       page(
@@ -109,17 +135,19 @@ describe('a page that sends its readers elsewhere', () => {
 })
 
 describe('a packed page', () => {
-  test.each(['/gzip', '/br'])('%s is unpacked', async (path) => {
+  test.each(['/gzip', '/br', '/deflate-raw', '/zstd', '/prices.xml.gz'])('%s is unpacked', async (path) => {
     expect((await read(path)).text).toContain('Packed grain.')
   })
 
   test('is refused in words where it is cut, or large once unpacked', async () => {
     await expect(read('/gzip-cut')).rejects.toThrow('The address could not be read: the answer could not be unpacked.')
     await expect(read('/gzip-large')).rejects.toThrow('larger than')
+    await expect(read('/bomb.gz')).rejects.toThrow('too large once decompressed')
   })
 
   test('is read as it is where nothing packed it', async () => {
     expect((await read('/gzip-false')).text).toContain('Not packed.')
+    expect((await read('/br-false')).text).toContain('Not packed.')
   })
 })
 
@@ -127,6 +155,7 @@ describe('what a page shows', () => {
   test('is what it says of itself where only its scripts would fill it', async () => {
     expect((await read('/shell')).text).toBe('The mill "Old" grinds\nrye.')
     expect((await read('/shell-about')).text).toBe('Prices of the mill.')
+    expect((await read('/shell-noscript')).text).toBe('The ferry leaves at nine.')
   })
 
   test('is all of its parts where none of them is an article', async () => {
@@ -140,6 +169,16 @@ describe('what a page shows', () => {
     const { text } = await read('/consent')
     expect(text).toContain('Stir the oats')
     expect(text).not.toContain('partners')
+  })
+
+  test('is in the charset of its bytes where its headers contradict them', async () => {
+    expect((await read('/utf8-as-latin1')).text).toBe('Müller mahlt Körner.')
+    expect((await read('/1251-as-utf8')).text).toBe('Мельница')
+  })
+
+  test('is its characters without their readings, and the date that it states', async () => {
+    expect((await read('/ruby')).text).toBe('漢字を読む。')
+    expect((await read('/dated')).publishedAt).toBe('2026-02-03T00:00:00.000Z')
   })
 
   test('holds the shadow of an element, and no other template', async () => {

@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate'
-import { DOMParser, parseHTML } from 'linkedom'
-import PostalMime, { decodeWords } from 'postal-mime'
+import { DOMParser } from 'linkedom'
+import { pageText } from './mail-rtf'
 
 /** Maximum total unpacked size, because a small archive can expand to any size. */
 const MAX_UNPACKED = 64 * 1024 * 1024
@@ -12,7 +12,7 @@ const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/
 
 /** Parts of Office and OpenDocument files (`content.xml`), and the chapters and package file of EPUBs. */
 const PART =
-  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|word\/(?:document\d{0,3}|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** The order in which the parts of a Word document are read. */
 const OF_WORD = [
@@ -54,15 +54,20 @@ export function officeText(bytes: Uint8Array): string {
   if (![sheets, slides, words, others].some(({ length }) => length))
     throw new Error('no document of a kind that is read here')
   const book = sheets.length ? bookOf(rootOf) : null
+  const numbering = numberingOf(rootOf)
   const texts = [
     ...others,
     // Deduplicated, because several parts often have the same headers and footers.
-    ...new Set(words.map((name) => proseOf(rootOf(name)!))),
-    ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => proseOf(rootOf(part)!))),
+    ...new Set(words.map((name) => proseOf(rootOf(name)!, numbering))),
+    ...namesOf([...parts.keys()], /^word\/charts\//).map((name) => partText(rootOf(name)!)),
+    ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => partText(rootOf(part)!))),
     ...sheets.map(({ name, title }) => {
       const text = sheetText(rootOf(name)!, book!)
       return title && text && sheets.length > 1 ? `${title}\n${text}` : text
     }),
+    ...namesOf([...parts.keys()], /^xl\/comments/).flatMap((name) =>
+      allIn(rootOf(name), 'comment').map((remark) => textsIn(remark, 't').join('')),
+    ),
   ]
   return texts.filter(Boolean).join('\n\n')
 }
@@ -156,7 +161,7 @@ const targetsOf = (relations: Element | null, folder: string): Map<string, strin
 function besides(slide: string, rootOf: RootOf): string[] {
   const relations = rootOf(slide.replace('slides/', 'slides/_rels/').concat('.rels'))
   return [...targetsOf(relations, 'ppt/slides/').values()].filter(
-    (name) => /^ppt\/(?:notesslides|diagrams\/data)/.test(name) && rootOf(name),
+    (name) => /^ppt\/(?:notesslides|diagrams\/data|charts\/chart)/.test(name) && rootOf(name),
   )
 }
 
@@ -164,7 +169,7 @@ function besides(slide: string, rootOf: RootOf): string[] {
 const nameOf = (element: Element): string => element.tagName.toLowerCase().replace(/^.*:/, '')
 
 /** All descendants with a given name, in document order. */
-function allIn(root: Element | null, name: string): Element[] {
+function allIn(root: Element | null | undefined, name: string): Element[] {
   const found: Element[] = []
   const walk = (element: Element): void => {
     for (const child of element.children) {
@@ -185,8 +190,75 @@ const SIGNS: Record<string, string> = { tab: '\t', br: '\n', cr: '\n', nobreakhy
  */
 const UNREAD = /pr$|^(?:movefrom|fallback|fld)$/
 
+const textsIn = (root: Element | null | undefined, name: string): string[] =>
+  allIn(root, name).map((one) => (one.textContent ?? '').trim())
+
+/** The text of a slide, its notes, a diagram, or a chart: each series with its values. */
+function partText(root: Element): string {
+  if (nameOf(root) !== 'chartspace') return proseOf(root)
+  const pointsOf = (series: Element, part: string) => textsIn(allIn(series, part)[0], 'pt')
+  const series = allIn(root, 'ser').map((one) => {
+    const labels = pointsOf(one, 'cat')
+    const values = pointsOf(one, 'val').map((value, at) => `${labels[at] ?? ''}\t${value}`.trim())
+    return [...pointsOf(one, 'tx').slice(0, 1), ...values].join('\n')
+  })
+  return [...textsIn(allIn(root, 'title')[0], 't'), ...series].join('\n')
+}
+
+/** The value of an attribute, whatever its prefix. */
+const attributeOf = (element: Element | null | undefined, name = 'val'): string | undefined =>
+  [...(element?.attributes ?? [])].find((one) => one.name.replace(/^.*:/, '') === name)?.value
+
+const TENS = ['', 'x', 'xx', 'xxx']
+const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
+
+type MarkOf = (paragraph: Element) => string
+
+/** The mark of each paragraph in turn: `2. `, `c) `, `iv. ` or `- ` in a list, else nothing. Word stores no numbers. */
+function numberingOf(rootOf: RootOf): MarkOf {
+  const root = rootOf('word/numbering.xml')
+  const used = new Map(
+    allIn(root, 'num').map((one) => {
+      const [id, list] = [attributeOf(one, 'numId'), attributeOf(allIn(one, 'abstractnumid')[0])]
+      const kind = allIn(root, 'abstractnum').find((other) => attributeOf(other, 'abstractNumId') === list)
+      const levels = allIn(kind, 'lvl').map((level) => {
+        const [start, format, text] = ['start', 'numfmt', 'lvltext'].map((name) => attributeOf(allIn(level, name)[0]))
+        return { start: Number(start ?? 1), format: format ?? 'decimal', text: text ?? '' }
+      })
+      // Lists of one kind go on counting, unless one starts again.
+      return [id, { levels, key: allIn(one, 'startoverride').length ? `own ${id}` : list }]
+    }),
+  )
+  const styles = new Map(
+    allIn(rootOf('word/styles.xml'), 'style').map((style) => [attributeOf(style, 'styleId'), allIn(style, 'numpr')[0]]),
+  )
+  const counts = new Map<string | undefined, number[]>()
+  return (paragraph) => {
+    const settings = [...paragraph.children].find((child) => nameOf(child) === 'ppr')
+    if (!root || !settings) return ''
+    const list = allIn(settings, 'numpr')[0] ?? styles.get(attributeOf(allIn(settings, 'pstyle')[0]))
+    const { levels = [], key } = used.get(attributeOf(allIn(list, 'numid')[0])) ?? {}
+    const depth = Number(attributeOf(allIn(list, 'ilvl')[0]) ?? 0)
+    const level = levels[depth]
+    if (!level || level.format === 'none') return ''
+    if (level.format === 'bullet') return '- '
+    const counted = counts.getOrInsertComputed(key, () => [])
+    counted.length = Math.min(counted.length, depth + 1)
+    counted[depth] = (counted[depth] ?? level.start - 1) + 1
+    const shown = level.text.replace(/%(\d)/g, (_, place: string) => {
+      const { format = 'decimal', start = 1 } = levels[Number(place) - 1] ?? {}
+      const number = counted[Number(place) - 1] ?? start
+      const roman = /roman$/i.test(format) && TENS[Math.floor(number / 10)]
+      const letter = /letter$/i.test(format) ? String.fromCharCode(97 + ((number - 1) % 26)) : String(number)
+      const sign = typeof roman === 'string' ? roman + ONES[number % 10] : letter
+      return format.startsWith('upper') ? sign.toUpperCase() : sign
+    })
+    return shown ? `${shown} ` : ''
+  }
+}
+
 /** One line per paragraph of a Word document (`w:p`) or slide (`a:p`), and per table row. */
-function proseOf(root: Element): string {
+function proseOf(root: Element, markOf: MarkOf = () => ''): string {
   const lines: string[] = []
   let line = ''
   const walk = (element: Element): void => {
@@ -198,7 +270,7 @@ function proseOf(root: Element): string {
       else if (name === 'tr')
         lines.push(
           cellsOf(child)
-            .map((cell) => proseOf(cell).replace(/\s+/g, ' ').trim())
+            .map((cell) => proseOf(cell, markOf).replace(/\s+/g, ' ').trim())
             .join('\t'),
         )
       else if (!UNREAD.test(name)) {
@@ -211,7 +283,7 @@ function proseOf(root: Element): string {
         walk(child)
       }
       if (name === 'p') {
-        lines.push(line)
+        lines.push(markOf(child) + line)
         line = ''
       }
     }
@@ -225,29 +297,34 @@ const cellsOf = (row: Element): Element[] =>
   [...row.children].flatMap((child) => (nameOf(child) === 'tc' ? [child] : cellsOf(child)))
 
 /** The workbook data that cells refer to. */
-type Book = { shared: readonly string[]; formats: readonly string[]; beginsMs: number }
+type Book = { shared: readonly string[]; formats: readonly string[]; signs: readonly string[]; is1904: boolean }
 
 /** The codes of the built-in formats of every workbook (ECMA-376, 18.8.30): percentages, dates and times. */
 const CODES: Record<number, string> = { 9: '%', 10: '%', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h' }
 const isDay = (id: number): boolean => (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
 
+/** The currency in the format of a number: `[$€-407]`, `"$"#,##0`. */
+const CURRENCY = /(?<=\[\$)[^\]\s-]{1,4}(?=[-\]])|[€£¥₹₽₩₺]|(?<!\[)\$/u
+
 function bookOf(rootOf: RootOf): Book {
   const strings = allIn(rootOf('xl/sharedstrings.xml'), 'si')
   const styles = rootOf('xl/styles.xml')
-  const own = new Map(
-    allIn(allIn(styles, 'numfmts')[0] ?? null, 'numfmt').map((format) => [
-      Number(format.getAttribute('numFmtId')),
-      // Quoted words, escaped characters, colours and currencies do not determine the kind of value.
-      (format.getAttribute('formatCode') ?? '').replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, ''),
-    ]),
+  const codes = new Map(
+    allIn(styles, 'numfmt').map((one) => [Number(one.getAttribute('numFmtId')), one.getAttribute('formatCode') ?? '']),
   )
-  const formats = allIn(allIn(styles, 'cellxfs')[0] ?? null, 'xf').map((style) => {
+  // Quoted words, escaped characters, colours and currencies do not determine the kind of value.
+  const own = new Map(
+    [...codes].map(([id, code]) => [id, code.replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, '')]),
+  )
+  const used = allIn(allIn(styles, 'cellxfs')[0], 'xf')
+  const signs = used.map((style) => CURRENCY.exec(codes.get(Number(style.getAttribute('numFmtId'))) ?? '')?.[0] ?? '')
+  const formats = used.map((style) => {
     const id = Number(style.getAttribute('numFmtId'))
     return own.get(id) ?? CODES[id] ?? (isDay(id) ? 'd' : id >= 45 && id <= 47 ? 'h' : '')
   })
   const [settings] = allIn(rootOf('xl/workbook.xml'), 'workbookpr')
   const is1904 = /^(?:1|true)$/.test(settings?.getAttribute('date1904') ?? '')
-  return { shared: strings.map(spoken), formats, beginsMs: is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, 30) }
+  return { shared: strings.map(spoken), formats, signs, is1904 }
 }
 
 /** The text of an entry without its phonetic guide. Decodes characters that XML cannot contain. */
@@ -275,21 +352,26 @@ const sheetText = (root: Element, book: Book): string =>
     .filter(Boolean)
     .join('\n')
 
-function shownIn(cell: Element, { shared, formats, beginsMs }: Book): string {
+function shownIn(cell: Element, { shared, formats, signs, is1904 }: Book): string {
   const kind = cell.getAttribute('t') ?? 'n'
   const [inside] = allIn(cell, 'is')
-  const value = allIn(cell, 'v')[0]?.textContent ?? (inside ? spoken(inside) : '')
+  // Programs that do not calculate store formulas without a value.
+  const [formula] = textsIn(cell, 'f')
+  const value =
+    (allIn(cell, 'v')[0]?.textContent || (inside && spoken(inside)) || (formula && `=${formula.slice(0, 500)}`)) ?? ''
   if (kind === 's') return shared[Number(value)] ?? ''
   if (kind === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   const number = Number(value)
   if (kind !== 'n' || value === '' || !Number.isFinite(number)) return value
   const format = formats[Number(cell.getAttribute('s') ?? 0)] ?? ''
   if (format.includes('%')) return `${Number((number * 100).toPrecision(15))}%`
-  if (/[dyhs]/i.test(format)) return momentOf(number, format, beginsMs)
+  if (/[dyhs]/i.test(format)) return momentOf(number, format, is1904)
   // Codes such as `00420` are stored as numbers.
   if (/^0{2,20}$|^[0-]{3,20}$/.test(format) && Number.isInteger(number) && number >= 0) return coded(value, format)
   // A double has more digits than a spreadsheet shows.
-  return value.length > 15 && Math.abs(number) < 1e15 ? String(Number(number.toPrecision(15))) : value
+  const shown = value.length > 15 && Math.abs(number) < 1e15 ? String(Number(number.toPrecision(15))) : value
+  const sign = signs[Number(cell.getAttribute('s') ?? 0)]
+  return sign ? `${shown} ${sign}` : shown
 }
 
 /** Puts the digits of a number into a format of zeros: 123456789 in `00000-0000` is `12345-6789`. */
@@ -301,100 +383,16 @@ function coded(digits: string, format: string): string {
 }
 
 /** Converts a number of days to a date, a time, or both, as its format shows. */
-function momentOf(days: number, format: string, beginsMs: number): string {
+function momentOf(days: number, format: string, is1904: boolean): string {
   // A duration of more than a day in hours.
   if (/\[h+\]/i.test(format))
     return `${Math.floor(days * 24 + 1e-9)}:${String(Math.round(days * 1_440) % 60).padStart(2, '0')}`
+  // Spreadsheets count a day in 1900 that did not exist, so earlier dates are one day behind.
+  const beginsMs = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days >= 1 && days < 60 ? 31 : 30)
   const moment = new Date(beginsMs + Math.round(days * 86_400) * 1_000)
   if (Number.isNaN(moment.getTime())) return String(days)
   const [date = '', time = ''] = moment.toISOString().split(/[T.]/)
   const hasDate = /[dy]/i.test(format)
   if (!hasDate) return time
   return /h/i.test(format) ? `${date} ${time}` : date
-}
-
-const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
-
-/** The headers of a mail and its text, or the text of its HTML part. Omits attachments. */
-export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
-  const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
-  const shown = SHOWN_FIELDS.map((name) => {
-    const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
-    return [name, decodeWords(value).slice(0, 1_000)] as const
-  })
-  const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
-  const words = text?.trim() || pageText(html ?? '')
-  return { title: shown.at(-1)![1] || null, text: [head.join('\n'), words].filter(Boolean).join('\n\n') }
-}
-
-function inCharset(bytes: Uint8Array, name: string): string {
-  try {
-    return new TextDecoder(name as 'utf-8').decode(bytes)
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes)
-  }
-}
-
-function pageText(html: string): string {
-  const { document } = parseHTML(`<html><body>${html}</body></html>`)
-  for (const unseen of document.querySelectorAll('style, script, head, title')) unseen.remove()
-  for (const end of document.querySelectorAll('br, p, div, tr, li, h1, h2, h3')) end.append('\n')
-  return (document.body.textContent ?? '')
-    .replace(/[ \t]{1,20}\n/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim()
-}
-
-const RTF_TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|[^\\{}\r\n]+/gi
-
-/** Groups that contain no document text. */
-const RTF_UNSEEN = new Set(
-  'fonttbl colortbl stylesheet info pict object header footer headerl headerr footerl footerr listtable listoverridetable themedata datastore generator fldinst'.split(
-    ' ',
-  ),
-)
-const RTF_SIGNS: Readonly<Record<string, string>> = {
-  ...{ par: '\n', line: '\n', sect: '\n', page: '\n', row: '\n', tab: '\t', cell: '\t' },
-  ...{ emdash: '—', endash: '–', lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•' },
-}
-
-/** The text of an RTF document, without fonts, images and fields. */
-export function rtfText(bytes: Uint8Array): string {
-  const source = Buffer.from(bytes).toString('latin1')
-  const page = /\\ansicpg(\d{3,5})/.exec(source.slice(0, 1_000))?.[1] ?? '1252'
-  const charset =
-    { 932: 'shift_jis', 936: 'gbk', 949: 'euc-kr', 950: 'big5', 65001: 'utf-8' }[page] ?? `windows-${page}`
-  const pieces: string[] = []
-  const groups: { isUnseen: boolean; skips: number }[] = []
-  let group = { isUnseen: false, skips: 1 }
-  let coded: number[] = []
-  let skipped = 0
-  const give = (text: string) => {
-    if (coded.length) pieces.push(inCharset(Uint8Array.from(coded), charset))
-    coded = []
-    if (text) pieces.push(text)
-  }
-  for (const [token, word, number, hex, sign, brace] of source.matchAll(RTF_TOKEN)) {
-    if (brace === '{') {
-      groups.push(group)
-      group = { ...group }
-    } else if (brace) group = groups.pop() ?? group
-    else if (sign === '*' || (word && RTF_UNSEEN.has(word))) group.isUnseen = true
-    else if (word === 'uc') group.skips = Number(number ?? 1)
-    else if (group.isUnseen) continue
-    else if (word === 'u' && number) {
-      give(String.fromCharCode(Number(number) & 0xffff))
-      skipped = group.skips
-    } else if (hex) {
-      if (skipped > 0) skipped--
-      else coded.push(Number.parseInt(hex, 16))
-    } else if (word) give(RTF_SIGNS[word] ?? '')
-    else if (sign) give({ '~': '\u00a0', _: '-', '-': '', '\n': '\n', '\r': '\n' }[sign] ?? sign)
-    else if (!/^[\r\n]/.test(token)) {
-      give(token.slice(skipped))
-      skipped = 0
-    }
-  }
-  give('')
-  return pieces.join('').trim()
 }

@@ -27,6 +27,7 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   for (const banner of bannersIn(document)) banner.remove()
   const ownTitle = document.title?.trim() || null
   const everything = textOf(document.documentElement, prose)
+  const dated = dateIn(document)
   // Read first, because `Readability` removes the scripts.
   const stated = everything.length < MAX_SHELL_CHARS ? statedIn(document) : ''
   const shown = textOf(document.documentElement, prose, true)
@@ -34,7 +35,7 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
     serializer: (node) => textOf(node as Element, prose),
     maxElemsToParse: 50_000,
   }).parse()
-  const publishedAt = article?.publishedTime || null
+  const publishedAt = article?.publishedTime || dated
   const whole = shown.length * 2 > everything.length ? shown : everything
   const found = article?.content && article.content.length < everything.length ? article.content : whole
   // A page of many short parts has no article, and the longest of these is taken for one.
@@ -62,10 +63,25 @@ function bannersIn(document: Document): Element[] {
   })
 }
 
+/** Names of the date of publication that `Readability` does not know: those of libraries, journals and older sites. */
+const DATE_NAME =
+  /^(?:datePublished|date|dc(?:terms)?\.(?:date(?:\.(?:issued|created))?|issued|created)|pub-?date|publish-?date|citation_(?:publication_|online_)?date)$/i
+
+function dateIn(document: Document): string | null {
+  const dates = document.querySelectorAll('meta[content], time[datetime]')
+  const found = [...dates].find((one) =>
+    ['name', 'itemprop', 'property'].some((name) => DATE_NAME.test(one.getAttribute(name) ?? '')),
+  )
+  return found?.getAttribute('content') ?? found?.getAttribute('datetime') ?? null
+}
+
 /** A page with less text than this may be filled by its scripts. */
 const MAX_SHELL_CHARS = 300
 
-/** The text that a page offers to programs that run no scripts: the article in its JSON-LD, or its description. */
+/**
+ * The text that a page offers to programs that run no scripts: the article in its JSON-LD, the content of its
+ * `noscript`, or its description.
+ */
 function statedIn(document: Document): string {
   const article = [...document.querySelectorAll('script[type="application/ld+json"]')]
     .map((script) => /"articleBody"\s*:\s*("(?:[^"\\]|\\[\s\S])*")/.exec(script.textContent ?? '')?.[1])
@@ -75,6 +91,9 @@ function statedIn(document: Document): string {
   } catch {
     // Not valid JSON. The description below still works.
   }
+  const without = [...document.body.querySelectorAll('noscript')].map((one) => (one.textContent ?? '').trim())
+  const shown = without.filter((text) => text && !/javascript|<(?:img|iframe)\b/i.test(text)).join('\n')
+  if (shown) return shown
   const about = document.querySelector('meta[name="description"], meta[property="og:description"]')
   return about?.getAttribute('content')?.trim() ?? ''
 }
@@ -122,6 +141,9 @@ const SILENT = new Set([
   'BUTTON',
   'SELECT',
   'ANNOTATION',
+  // The reading of a character, beside it.
+  'RT',
+  'RP',
   'ANNOTATION-XML',
 ])
 const BLOCKS = new Set([

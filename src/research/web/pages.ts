@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
 import { iso } from '../../kernel/clock'
 import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
 import { createSemaphore } from '../../kernel/semaphore'
@@ -176,7 +178,8 @@ function createReading() {
     ...LIMITS,
   })
 
-  return async function read({ contentType, body }: Given, by: By): Promise<PageAnswer> {
+  return async function read(given: Given, by: By): Promise<PageAnswer> {
+    const { contentType, body } = await unpacked(given)
     const stated = contentType.split(';')[0]!.trim().toLowerCase()
     const isKnown = [PAGE, PLAIN, DOCUMENT, BINARY].some((kind) => kind.test(stated))
     const mime = UNKNOWN.test(stated) || !isKnown ? typeOf(body, stated) : stated
@@ -208,6 +211,17 @@ function createReading() {
   }
 }
 
+/** The content of a gzip file, such as a sitemap. Other bytes are unchanged. Throws {@link WebFailure}. */
+async function unpacked(given: Given): Promise<Given> {
+  if (given.body[0] !== 0x1f || given.body[1] !== 0x8b) return given
+  try {
+    return { contentType: '', body: await promisify(gunzip)(given.body, { maxOutputLength: MAX_WHOLE_BYTES }) }
+  } catch (error) {
+    const isLarge = (error as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE'
+    throw new WebFailure(PROBLEMS[isLarge ? 'memory' : 'failed'])
+  }
+}
+
 /** Detects the type of a body with a generic or unknown type from its bytes, because all texts can be read. */
 function typeOf(body: Uint8Array, text: string): string {
   if (!isText(body)) return text
@@ -228,24 +242,38 @@ async function ask<Order>(pool: WorkerPool<Order, PageAnswer>, input: Order, by:
     return await pool.run(input, { timeoutMs: by.whole ? READ_WHOLE_MS : READ_MS, ...by })
   } catch (error) {
     if (!(error instanceof WorkerFailure)) throw error
-    // The only problem that the document reader itself describes.
-    const pages = /it has \d+ pages, and at most \d+ are read/.exec(error.message)?.[0]
-    throw new WebFailure(pages ? `${pages[0]!.toUpperCase()}${pages.slice(1)}.` : PROBLEMS[error.kind])
+    // The problems that the document reader itself describes.
+    const own = /it has \d+ pages, and at most \d+ are read|the document is too large once unpacked/.exec(error.message)
+    throw new WebFailure(own ? `${own[0][0]!.toUpperCase()}${own[0].slice(1)}.` : PROBLEMS[error.kind])
   }
 }
 
 /**
- * Decodes bytes as text, as browsers do. The charset comes from the byte order mark, else the Content-Type header, else
- * the page's `<meta>` or XML declaration. What names none, or one that nobody knows, is UTF-8 where it reads as that,
- * and elsewhere what its letters make likely: Windows-1252, if no more is known.
+ * Decodes bytes as text. As in browsers, the charset comes from the byte order mark, else the Content-Type header, else
+ * the page's `<meta>` or XML declaration. Unlike in browsers, bytes that contradict it win: servers often declare one
+ * charset for all files. What names no known charset is UTF-8 where it reads as that, and elsewhere what its letters
+ * make likely: Windows-1252, if no more is known.
  */
 export function decodeText(bytes: Uint8Array, contentType: string): string {
   const start = Buffer.from(bytes.subarray(0, 1_024)).toString('latin1')
   const inside = (META.exec(start) ?? XML.exec(start))?.[1]
   // If the declaration could be read as bytes, the page cannot be UTF-16.
-  const named = bomOf(bytes) ?? HEADER.exec(contentType)?.[1] ?? (inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
+  const mark = bomOf(bytes)
+  const named = mark ?? HEADER.exec(contentType)?.[1] ?? (inside && /^utf-?16/i.test(inside) ? 'utf-8' : inside)
   const decoder = named ? decoderOf(named) : null
-  return decoder ? decoder.decode(bytes) : unnamed(bytes)
+  if (!decoder || (!mark && decoder.encoding === 'utf-8')) return unnamed(bytes)
+  return (ONE_BYTE.test(decoder.encoding) && utf8Of(bytes)) || decoder.decode(bytes)
+}
+
+/** Charsets in which real text is never valid UTF-8. Short text in others may be. */
+const ONE_BYTE = /^(?:windows-|iso-8859-|koi8-|macintosh|ibm866)/
+
+function utf8Of(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
 }
 
 function bomOf([first, second, third]: Uint8Array): string | null {
@@ -271,7 +299,10 @@ function unnamed(bytes: Uint8Array): string {
   if (beyond > 5 * broken) return text
   // Some pages say it later than they may.
   const head = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1')
-  return (decoderOf(META.exec(head)?.[1] ?? '') ?? new TextDecoder(likelyCharset(head) as 'utf-8')).decode(bytes)
+  const stated = decoderOf(META.exec(head)?.[1] ?? '')
+  return (stated && stated.encoding !== 'utf-8' ? stated : new TextDecoder(likelyCharset(head) as 'utf-8')).decode(
+    bytes,
+  )
 }
 
 /** Letters of one byte that make up a large share of any text in a charset. */
