@@ -1,3 +1,5 @@
+import JSON5 from 'json5'
+
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
 /** A line that opens a fence, with its language. The JSON may begin on the same line. */
@@ -54,6 +56,38 @@ export function createStopFilter(stops: readonly string[]) {
 export function withoutFence(text: string): string {
   const filter = createFenceFilter()
   return filter.add(text) + filter.end()
+}
+
+/** What a relaxed reader would change silently: digits beyond those of a double, and numbers that JSON does not have. */
+const INEXACT = /\d{16}|\bNaN\b|\bInfinity\b/
+
+/** Texts with their line ends as written, which JSON does not allow. Never fails within a text, so it is linear. */
+const TEXTS = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g
+const ESCAPES: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+/**
+ * The JSON of a whole answer, out of its fence. What models add to JSON is taken away: commas behind the last value,
+ * comments, single quotes, names without quotes, and line ends in texts. Other text, and JSON that was cut, is unchanged.
+ */
+export function jsonAnswer(answer: string): string {
+  const text = withoutFence(answer).trim()
+  if (!/^[[{]/.test(text) || !/[\]}]$/.test(text) || INEXACT.test(text) || parsed(JSON, text))
+    return withoutFence(answer)
+  const value =
+    parsed(JSON5, text) ??
+    parsed(
+      JSON5,
+      text.replace(TEXTS, (one) => one.replace(/[\n\r\t]/g, (sign) => ESCAPES[sign]!)),
+    )
+  return value ? JSON.stringify(value) : withoutFence(answer)
+}
+
+function parsed(format: Pick<typeof JSON, 'parse'>, text: string): object | null {
+  try {
+    return format.parse(text) as object
+  } catch {
+    return null
+  }
 }
 
 /**
@@ -133,15 +167,19 @@ export function createFenceFilter() {
   }
 }
 
-/** The only object or list in a text, without the words around it. Null if there is none. */
+const MAX_BRACKETS = 50
+
+/** The first object or list in a text, without the words around it. Null if there is none. */
 function jsonIn(text: string): string | null {
-  const found = text.slice(Math.max(0, text.search(/[[{]/)))
-  const inner = found.slice(0, Math.max(found.lastIndexOf('}'), found.lastIndexOf(']')) + 1)
-  try {
-    return typeof JSON.parse(inner) === 'object' ? inner : null
-  } catch {
-    return null
+  let from = text.search(/[[{]/)
+  for (let tries = 0; from >= 0 && tries < MAX_BRACKETS; tries++) {
+    const found = text.slice(from)
+    const inner = found.slice(0, createValueEnd().find(found))
+    if (parsed(JSON, inner)) return inner
+    const next = text.slice(from + 1).search(/[[{]/)
+    from = next < 0 ? -1 : from + 1 + next
   }
+  return null
 }
 
 /** Reads JSON in pieces. `find` returns where in a piece the first object or list ends, or -1 if it does not. */

@@ -15,7 +15,7 @@ import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, Pieces, storable } from '../kernel/text'
-import { createFenceFilter, createStopFilter, withoutFence } from './agent-filters'
+import { createFenceFilter, createStopFilter, jsonAnswer } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Task } from './agent-schema'
 
 const RANDOM_CHARS = 18
@@ -105,7 +105,7 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
     engineId,
     free,
     fallbackUsed,
-    text: storable(request.json ? withoutFence(heard) : heard),
+    text: storable(request.json ? jsonAnswer(heard) : heard),
     reasoning,
     refusal,
     toolCalls: calls.map((call) => ownCall(call, request, newCallId(request.mode))),

@@ -22,6 +22,10 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
 
 const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048
+const MAX_HOPS = 5
+
+/** As browsers read addresses: a blank in the name of a file is encoded, and a fragment is not sent. */
+const encoded = (url: string): string => url.trim().replaceAll(' ', '%20').split('#')[0]!
 
 /** Pixels of one picture. Enough for the largest cameras, but far less than a small header may claim. */
 const MAX_PIXELS = 250_000_000
@@ -109,8 +113,9 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
     if (attachment.type === 'image_base64') return seen(base64Of(attachment.data), path)
     const inline = inlineOf(attachment.url)
     if (inline !== null) return seen(inline, path)
-    const { status, body } = await fetchFrom(attachment.url, path)
-    if (status !== 200 || !imageSize(body)) {
+    const { status, body } = await follow(attachment.url, path)
+    if (status !== 200) throw invalidInput(path, `${quoted(attachment.url)} answered with status ${status}.`)
+    if (!imageSize(body)) {
       throw invalidInput(path, `${quoted(attachment.url)} did not answer with a PNG, JPEG, WebP or GIF image.`)
     }
     const bytes = Buffer.from(body)
@@ -119,6 +124,19 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
 
   function seen(base64: string, path: string): Image {
     return { mimeType: typeOfPicture(Buffer.from(base64, 'base64'), path), base64 }
+  }
+
+  /** Follows redirects one by one, because each target must pass the SSRF guard. */
+  async function follow(first: string, path: string): Promise<PublicResponse> {
+    let url = encoded(first)
+    for (let hop = 0; hop < MAX_HOPS; hop++) {
+      const answer = await fetchFrom(url, path)
+      const next = [301, 302, 303, 307, 308].includes(answer.status) && URL.parse(answer.headers.location ?? '', url)
+      if (!next) return answer
+      next.hash = ''
+      url = next.href
+    }
+    throw invalidInput(path, `${quoted(first)} redirects more than ${MAX_HOPS} times.`)
   }
 
   async function fetchFrom(url: string, path: string): Promise<PublicResponse> {
@@ -136,7 +154,7 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
 export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
   if (attachment.type === 'image_base64' || inlineOf(attachment.url) !== null) return
   try {
-    outbound.readUrl(attachment.url)
+    outbound.readUrl(encoded(attachment.url))
   } catch (error) {
     throw error instanceof AppError ? atField(error, path) : error
   }
@@ -165,14 +183,17 @@ function assertPicture(data: string, path: string): void {
 const DATA_URL = /^\s*data:(?!text\/)[^,]{0,200};base64,/i
 
 /**
- * The Base64 of an image as engines take it: without line breaks, without the head of a data URL, and in the standard
- * alphabet instead of the URL-safe one (docs/api.md 6).
+ * The Base64 of an image as engines take it: without line breaks, without the head of a data URL, padded, and in the
+ * standard alphabet instead of the URL-safe one (docs/api.md 6).
  */
-export const base64Of = (data: string): string =>
-  data
+export function base64Of(data: string): string {
+  const bare = data
     .replace(DATA_URL, '')
     .replace(/\s+/g, '')
     .replace(/[-_]|%(?:2B|2F|3D)/gi, (sign) => USUAL[sign] ?? decodeURIComponent(sign))
+  const last = bare.length % 4
+  return last > 1 ? bare.padEnd(bare.length + 4 - last, '=') : bare
+}
 
 const USUAL: Readonly<Record<string, string>> = { '-': '+', _: '/' }
 

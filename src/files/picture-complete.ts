@@ -31,7 +31,7 @@ const JPEG_END = Buffer.from([0xff, 0xd9])
 
 /** Searches for the end after the first scan, because an embedded thumbnail has its own end before it. */
 function jpegEnds(bytes: Buffer): boolean {
-  for (let at = 2; at + 4 <= bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
+  for (let at = 2; at + 4 <= bytes.length; at += bytes[at + 1] === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2)) {
     if (bytes[at + 1] === SCAN) return bytes.includes(JPEG_END, at)
   }
   return false
@@ -87,6 +87,11 @@ function readJpeg(data: Buffer): Size | null {
   if (data.length < 4 || data.readUInt16BE(0) !== 0xffd8) return null
   for (let at = 2; at + 9 < data.length; ) {
     if (data[at] !== 0xff) return null
+    // A marker may be filled up with more of its first byte.
+    if (data[at + 1] === 0xff) {
+      at++
+      continue
+    }
     const marker = data[at + 1]!
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) return { format: 'JPEG', width: data.readUInt16BE(at + 7), height: data.readUInt16BE(at + 5) }

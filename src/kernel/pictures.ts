@@ -39,6 +39,9 @@ const OTHERS: readonly (readonly [name: string, start: RegExp])[] = [
   ['a HEIC', /^.{4}ftyp(?:hei[cmsx]|hev[cmx]|mif1|msf1)/s],
   ['an AVIF', /^.{4}ftypavi[fs]/s],
   ['a TIFF', /^(?:II\*\0|MM\0\*)/],
+  ['a JPEG 2000', /^.{4}jP {2}/s],
+  ['a JPEG XL', /^(?:.{4}JXL |\xff\n)/s],
+  ['an ICO', /^\0\0[^\0]\0[^\0]\0/],
   ['a BMP', /^BM.{4}\0{4}/s],
   ['an SVG', /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[^>]{0,200}-->\s*)?<svg[\s>]/],
 ]

@@ -12,7 +12,10 @@ const site = Bun.serve({
       return new Response(Buffer.from(PIXEL, 'base64'), { headers: { 'content-type': 'image/png' } })
     if (pathname.startsWith('/as/'))
       return new Response(JPEG, { headers: { 'content-type': decodeURIComponent(pathname.slice(4)) } })
-    if (pathname === '/moved') return Response.redirect('/cat.png', 302)
+    if (pathname === '/moved') return Response.redirect('/my%20cat.png', 302)
+    if (pathname === '/my%20cat.png') return Response.redirect('/cat.png#whole', 307)
+    if (pathname === '/around') return Response.redirect('/around', 302)
+    if (pathname === '/inside') return Response.redirect('http://10.0.0.1/cat.png', 302)
     if (pathname === '/said.png') return new Response('%PDF-1.7', { headers: { 'content-type': 'image/png' } })
     if (pathname === '/page') return new Response('<html>', { headers: { 'content-type': 'text/html' } })
     if (pathname === '/huge.png')
@@ -49,7 +52,13 @@ describe('pictures', () => {
   test.each([
     ['as base64', { type: 'image_base64', data: PIXEL, mime_type: 'image/png' }],
     ['as a data URL', { type: 'image_url', url: `data:image/png;base64,${PIXEL}` }],
+    [
+      'as base64 without its end, in the alphabet of addresses',
+      { type: 'image_base64', data: PIXEL.replace(/=+$/, '') },
+    ],
     ['by their address', { type: 'image_url', url: at('/cat.png') }],
+    ['by an address that moved', { type: 'image_url', url: at('/moved') }],
+    ['by an address with blanks', { type: 'image_url', url: ` ${at('/my cat.png')} ` }],
   ])('%s reach the engine as data, before the prompt', async (_, attachment) => {
     const { status, body } = await ask([attachment])
     expect({ status, warnings: body.warnings }).toEqual({ status: 200, warnings: undefined })
@@ -142,6 +151,9 @@ describe('pictures', () => {
     ['a HEIC of a phone', Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic'), 'is a HEIC picture. Save it as PNG'],
     ['an AVIF', Buffer.from('\0\0\0\x1cftypavif\0\0\0\0'), 'is an AVIF picture'],
     ['a TIFF', Buffer.from('II*\0\x08\0\0\0'), 'is a TIFF picture'],
+    ['a JPEG 2000', Buffer.from('\0\0\0\x0cjP  \r\n'), 'is a JPEG 2000 picture'],
+    ['a JPEG XL', Buffer.from('\0\0\0\x0cJXL \r\n'), 'is a JPEG XL picture'],
+    ['an ICO', Buffer.from('\0\0\x01\0\x01\0'), 'is an ICO picture'],
     ['a BMP', Buffer.from('BM\x36\0\0\0\0\0\0\0\x36'), 'is a BMP picture'],
     ['the beginning of a PNG', Buffer.from(PIXEL, 'base64').subarray(0, 50), 'an incomplete PNG'],
     ['the beginning of a JPEG', JPEG.subarray(0, -9), 'an incomplete JPEG'],
@@ -175,7 +187,8 @@ describe('an address', () => {
     ['a page', '/page'],
     ['what is only called a picture', '/said.png'],
     ['nothing', '/gone.png'],
-    ['a redirect', '/moved'],
+    ['a redirect to itself', '/around'],
+    ['a redirect to a private address', '/inside'],
     ['more than 15 MiB', '/huge.png'],
   ])('that answers with %s is refused, and nothing is charged', async (_, path) => {
     const calls = upstream.calls.length

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createFenceFilter, withoutFence } from '../../src/completions/agent-filters'
+import { createFenceFilter, jsonAnswer, withoutFence } from '../../src/completions/agent-filters'
 import { structuredOutput } from '../../src/completions/rules'
 import { effortOf } from '../support/effort'
 
@@ -45,6 +45,7 @@ describe('an answer where JSON was asked for', () => {
     ['a fence inside a value', '{"a":"```js\\ncode\\n```"}', '{"a":"```js\\ncode\\n```"}'],
     ['words', 'I cannot do that.', 'I cannot do that.'],
     ['words with ticks', 'Use ```json\nnow', 'Use ```json\nnow'],
+    ['JSON behind words with braces', 'The {row} is: {"a":1} — done.', '{"a":1}'],
     ['a number', ' 12 ', ' 12 '],
     ['nothing', '', ''],
   ])('with %s is that JSON, whole and in pieces', (_, text, wanted) => {
@@ -55,5 +56,31 @@ describe('an answer where JSON was asked for', () => {
       for (let at = 0; at < text.length; at += size) given += filter.add(text.slice(at, at + size))
       expect({ size, given: given + filter.end() }).toEqual({ size, given: wanted })
     }
+  })
+})
+
+describe('JSON as models write it', () => {
+  test.each([
+    ['commas behind the last value (deer-flow#2368, mem0#5623)', '{"a":[1,2,],"b":"x,}",}', '{"a":[1,2],"b":"x,}"}'],
+    ['single quotes and names without quotes', "{a: 'it is', 'b': 1}", '{"a":"it is","b":1}'],
+    ['comments', '{\n // the row\n "a":"B" /* ok */\n}', '{"a":"B"}'],
+    ['a line end in a text, in a fence', '```json\n{"a":"one\ntwo\tx",}\n```', '{"a":"one\\ntwo\\tx"}'],
+  ])('with %s is read as meant', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
+
+  test.each([
+    ['JSON', ' {"a": 1.0}', '{"a": 1.0}'],
+    ['what was cut', '{"a":[1,2', '{"a":[1,2'],
+    ['a number that would change', '{"a":9007199254740993,}', '{"a":9007199254740993,}'],
+    ['no JSON', '{not json}', '{not json}'],
+  ])('%s stays as it is', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
+
+  test('a hostile text takes no time (I28)', async () => {
+    const hostile = [
+      `{${"'a".repeat(100_000)}}`,
+      `{"${'\\"'.repeat(100_000)}}`,
+      `{${'{ x'.repeat(100_000)}}`,
+      `x ${'{"'.repeat(100_000)}`,
+    ]
+    expect(await effortOf(() => hostile.map(jsonAnswer))).toBeLessThan(400)
   })
 })

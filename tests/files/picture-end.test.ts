@@ -20,6 +20,8 @@ test.each<[string, Buffer]>([
   ['PNG', png],
   ['JPEG', jpeg],
   ['JPEG', Buffer.concat([jpeg.subarray(0, 2), thumbnail, jpeg.subarray(2)])],
+  // A marker may be filled up with its first byte.
+  ['JPEG', Buffer.concat([jpeg.subarray(0, 2), Buffer.from([0xff, 0xff]), jpeg.subarray(2)])],
   ['WebP', Buffer.from(await drawn().webp().bytes())],
   ['GIF', GIF],
 ])('a %s is whole with whatever behind it, and none of its beginnings is', (named, bytes) => {
