@@ -116,6 +116,10 @@ const CODE_THING =
 const NOT_MEDIA =
   /\b(?:docker|disk|container|iso|system|vm|mirror|ascii|mermaid|uml|flow ?chart|gantt|er) |\b(?:image|picture|photo|icon|logo|video|animation|clip|movie|drawing|banner)s? (?:component|gallery|classifier|upload|uploader|process|tag|element|viewer|slider|carousel|editor|search|model|recognition|detection|compression|format|file|url|link|game|script|call|player|titles?|ideas?|description|summary|outline|essay|conference|stream|platform|app|codec|prompts?|caption|review|recommendation|quiz|night|poster|library|generator|function|class|helper)/i
 
+/** Diagrams and charts, which are written, not painted. */
+const DRAWN_BY_CODE =
+  /\b(?:svg|python|matplotlib|turtle|mermaid|plantuml|graphviz|uml|ascii|css|html|canvas|latex|tikz|diagram\w*|sch?ema\w*|graf\w*|wykres\w*|histogram\w*|flowchart|tabe\w*|tabul\w*)|biểu đồ|sơ đồ|діаграм|диаграм|график|графік|διάγραμμα|γράφημα/iu
+
 const IN_A_LANGUAGE = new RegExp(`\\b(?:in|using|with) (?:${LANGUAGES})(?![\\w+#])`, 'i')
 
 const signalEnglish = (
@@ -175,6 +179,14 @@ const ENGLISH: readonly Signal[] = [
     /\bcodes? of (?:conduct|ethics|honou?r|practice)|\b(?:dress|zip|postal|promo|discount|coupon|qr|bar|country|area|access|morse|moral|gift|building|colou?r|voucher) ?codes?\b|\b(?:movie|film|play|sales|video|podcast|radio|tv|phone|call|youtube|training|workout|exercise|loyalty|event|reward|fitness|mentor\w*|yoga|dance|cooking|master|language|phishing|query letter|hook for|fish\w*) (?:script|program|class|hook|method)|\b(?:script|program|class|hook|query) (?:letter|for (?:a |an |my |the |our )?(?:play|movie|film|video|podcast|students?|kids|children|event|wedding|concert|essay|gym|employees))|\bsketch comedy\b/i,
   ),
   signalEnglish(
+    'code',
+    0.93,
+    'asks for a diagram as text',
+    begins(
+      '(?:draw|make|create|generate|write|sketch|show|give me|design) .*\\b(?:mermaid|plantuml|graphviz|tikz|uml (?:\\w+ )?diagram)\\b',
+    ),
+  ),
+  signalEnglish(
     'video',
     0.95,
     'asks for a video',
@@ -196,6 +208,13 @@ const ENGLISH: readonly Signal[] = [
       '(?:draw|paint|sketch|illustrate)(?: me| us)? (?:an?|the|my|our|some|two|three|four|five|this|that|his|her)\\b',
     ),
     /\b(?:draw|sketch) (?:up|on|out|from|near|back)\b|\b(?:draw|paint)(?: (?:me|us))? (?:an?|the|some|this|my)? ?(?:\w+ )?(?:conclusions?|parallels?|distinctions?|comparisons?|attention|line between|lines? in|lots?|cards?|blood|inspiration|bath|salary|table|diagram|flow ?chart|chart|graph|tree|map of the process|contract|will|plan|outline|picture of (?:the|how|what|life|our))\b|\b(?:ascii|mermaid|uml|plantuml)\b|\b(?:wall|house|room|fence|door|ceiling|kitchen|bedroom|car) (?:white|blue|green|red|black|tomorrow)\b/i,
+  ),
+  signalEnglish(
+    'image',
+    0.93,
+    'asks for a drawing in another language',
+    /^(?:(?:hãy )?vẽ|narysuj|namaluj|naszkicuj|nakresli|nakreslete|rajzolj|намалюй|нарисуй|(?:teken|rita|tegn) (?:me|mij|mig|meg|een|en|ett|et|de|den|det|het)|piirrä|desenează|ζωγράφισε|σχεδίασε|lukiskan|วาด(?=\S)|ציירי?|আঁকো)(?:\s|(?<=วาด))/iu,
+    DRAWN_BY_CODE,
   ),
   signalEnglish('image', 0.95, 'asks for a picture', begins(`${MAKE} ${ADJECTIVES}${PICTURE}\\b`), NOT_MEDIA),
   signalEnglish(

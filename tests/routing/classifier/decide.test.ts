@@ -17,6 +17,10 @@ const CLEAR: Record<string, string[]> = {
     'A photo of an old lighthouse in the fog',
     'make me a minimalist poster about jazz',
     'sketch the Eiffel Tower',
+    'vẽ cho tôi một con mèo',
+    'Narysuj mi psa w kosmosie',
+    'Teken een huis aan zee',
+    'намалюй кота в капелюсі',
   ],
   code: [
     'Write a function that reverses a string',
@@ -28,6 +32,7 @@ const CLEAR: Record<string, string[]> = {
     'debug my SQL query',
     'Write a class for a bank account',
     'draw a circle in SVG',
+    'Draw a UML diagram of the login flow in mermaid',
     'Parse JSON in Python',
   ],
   research: [
@@ -81,6 +86,7 @@ const LEARNT: Record<string, string[]> = {
 const TRAPS = [
   'Draw up a contract for a freelance designer',
   'draw a conclusion from these numbers',
+  'Rita Hayworth was born when?',
   'Draw attention to the main risks in this memo',
   'Picture this: you are on a beach. What do you do?',
   'What does our code of conduct say about gifts?',
