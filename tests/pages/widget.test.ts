@@ -48,6 +48,35 @@ inChromium('the chat on the page of another origin', () => {
     expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
+  test('keeps its corner on a page whose body is moved and whose styles say otherwise', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    const styles = 'body{transform:translateZ(0);height:9000px}*{all:unset!important}iframe{position:static!important}'
+    await page.goto(site.hostUrl(`></script><style>${styles}</style><script type="text/plain"`))
+    const frame = await frameOf(page)
+    await frame.waitForSelector('#launcher', { visible: true })
+    const { y } = (await (await page.$('iframe'))!.boundingBox())!
+    expect(y).toBeLessThan(await page.evaluate(() => innerHeight))
+  })
+
+  test('comes back where a site swapped its body, as single-page sites do', async () => {
+    const site = await scripted()
+    const page = await newPage()
+    await page.goto(site.hostUrl('data-container="main"'))
+    await frameOf(page)
+    // The tags of the new body run again.
+    await page.evaluate(() => {
+      const tag = document.querySelector<HTMLScriptElement>('script[data-config-id]')!
+      const next = document.createElement('script')
+      next.src = tag.src
+      Object.assign(next.dataset, tag.dataset)
+      document.body = document.createElement('body')
+      document.body.append(document.createElement('main'), next, next.cloneNode())
+    })
+    await (await frameOf(page)).waitForSelector('#panel', { visible: true })
+    expect(await page.$$eval('main > iframe', (frames) => frames.length)).toBe(1)
+  })
+
   test('what anybody wrote stays text: no script, picture or style of it lives (M19)', async () => {
     const evil =
       '<img src=x onerror="parent.postMessage(1,\'*\')"><script>1</script> [x](javascript:alert(1)) ![p](https://evil.example.com/p.png) <style>*{display:none}</style><a href="data:text/html,x">d</a>'
@@ -265,7 +294,7 @@ inChromium('the chat on the page of another origin', () => {
     expect(site.messages()).toEqual(['<b>Hi</b>'])
     expect(await frame.evaluate(() => 'polluted' in {})).toBe(false)
     expect(await frame.$$eval('.message.user b', (found) => found.length)).toBe(0)
-    expect((await (await page.$('iframe'))!.boundingBox())!.width).toBeLessThan(900)
+    expect((await (await page.$('iframe[title]'))!.boundingBox())!.width).toBeLessThan(900)
     expect(JSON.stringify(await notice.jsonValue())).not.toMatch(/svc_wt|token|Good day/)
   })
 

@@ -39,7 +39,13 @@ export function createApi() {
 
   return {
     ...calls,
-    has: (id: string): boolean => frames.has(id),
+    /** Whether a chat is on the page. A site that swaps its whole body takes the frame away with it. */
+    has(id: string): boolean {
+      const frame = frames.get(id)
+      if (!frame || frame.isPlaced()) return Boolean(frame)
+      frame.remove()
+      return !frames.delete(id)
+    },
     add(id: string, frame: Frame): void {
       frames.set(id, frame)
       for (const act of early.splice(0)) act(frame)

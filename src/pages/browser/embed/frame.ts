@@ -37,7 +37,8 @@ export function createFrame({ id, base, options, emit }: Options) {
   iframe.title = 'Chat'
   iframe.allow = 'clipboard-write'
   const placing = createPlacing(iframe, options)
-  const host = (container && document.querySelector(container)) || document.body
+  // Not in the body: one with a transform or a filter would move along what is fixed in it.
+  const host = (container && document.querySelector(container)) || document.documentElement
   host.append(iframe)
 
   let isReady = false
@@ -102,6 +103,7 @@ export function createFrame({ id, base, options, emit }: Options) {
 
   const api = {
     isOpen: () => isOpen,
+    isPlaced: () => iframe.isConnected,
     send: (type: string, more: object = {}) => post({ type, ...more }),
     open(): void {
       if (isOpen) return

@@ -24,7 +24,10 @@ function start(script: HTMLScriptElement): void {
     return
   }
   window.svcWidget = api
-  const insert = () => api.add(configId, createFrame({ id: configId, base, options, emit: api.emit }))
+  const insert = () => {
+    // Another tag may have waited for the page, too.
+    if (!api.has(configId)) api.add(configId, createFrame({ id: configId, base, options, emit: api.emit }))
+  }
   if (document.body) insert()
   else document.addEventListener('DOMContentLoaded', insert, { once: true })
   if (Array.isArray(early)) for (const order of early) api.push(order)
