@@ -213,7 +213,9 @@ async function resolveWithin(resolve: Resolve, host: string): Promise<Resolved[]
  * later, when the connection is made.
  * @throws AppError 400 `url_blocked`
  */
-export function readPublicUrl(text: string, rules: UrlRules): URL {
+export function readPublicUrl(given: string, rules: UrlRules): URL {
+  // Addresses are copied with the blanks and line ends around them.
+  const text = given.trim()
   const refuse = (why: string) => urlBlocked(text, why)
   if (text.length > MAX_URL_CHARS) throw refuse(`it is longer than ${MAX_URL_CHARS} characters`)
   // The URL parser silently drops tabs and line breaks, so the raw text is checked first.

@@ -224,5 +224,9 @@ function isCard(text: string, span: Span): boolean {
   if (digits.length < MIN || digits.length > MAX) return false
   // These lengths are rare for cards and common for article numbers and ids. They need a word such as `card` before.
   const isUnusual = digits.length === MIN || digits.length > 16
-  return isCreditCard(digits) && (!isUnusual || followsWord(text, span.start, CONTEXT))
+  const isKnown = isCreditCard(digits) || (YOUNGER.test(digits) && isLuhnNumber(digits))
+  return isKnown && (!isUnusual || followsWord(text, span.start, CONTEXT))
 }
+
+/** Cards that the library does not know: Discover from 644, Mir, Diners Club 39, Elo and Verve, Troy. */
+const YOUNGER = /^(?:64[4-9]\d{13}|220[0-4]\d{12}|39\d{12}|50[69]\d{13}|9792\d{12})$/

@@ -17,8 +17,6 @@ const AT_END =
 /** Maximum length of the end of a name that is checked. */
 const MAX_END = 300
 
-const COUNTED = /tokens$/i
-
 /** Names of secrets, also at the end of longer names. Without the flag `u`, which makes matching a third slower. */
 const NAME =
   /(?:(pass(?:word|wd|phrase|wort|code)?s?|pwd|\bpw|kennwort|contrase(?:ñ|n)a|senha|wachtwoord|mot de passe|\bmdp|has(?:ł|l)o|parola|(?:ş|s)ifre(?:si|m)?|парол(?:ь|я)|密码|密碼|パスワード|비밀번호)|(?:api|access|secret|private|encryption|signing|client|auth|account|service|master|shared)[_ .-]?(?:key|secret|token)|secret|token|credentials?|apikey|x-api-key|_?auth|bearer|basic)(?:[_-]?(?:id|key|value|token))?["'`\]]{0,2}(?=[\s:：=(>])/gi
@@ -82,9 +80,8 @@ const FAMILIES: readonly Family[] = [
   family('AIza', `${URL_SAFE}{35}`),
   family('GOCSPX-', `${URL_SAFE}{20,40}`),
   family('ya29.', `${URL_SAFE}{30,300}`),
-  family('SK AC', `${HEX}{32}(?![A-Za-z0-9])`),
+  family('SK AC key-', `${HEX}{32}(?![A-Za-z0-9])`),
   family('SG.', `${URL_SAFE}{16,32}\\.${URL_SAFE}{16,64}`),
-  family('key-', `${HEX}{32}(?![A-Za-z0-9])`),
   family('npm_', `${WORD}{36}`),
   family('pypi-', `AgE${URL_SAFE}{50,250}`),
   family('dckr_pat_ dckr_oat_', `${URL_SAFE}{20,60}`),
@@ -126,12 +123,11 @@ const FAMILIES: readonly Family[] = [
   family('tfp_', `${URL_SAFE}{40,70}`),
   family('EZAK EZTK', `${WORD}{54}`),
   family('access-production- access-development- access-sandbox-', `${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12}`),
-  family('CFPAT-', `${URL_SAFE}{43}`),
   family('rdme_', '[a-z0-9]{70}'),
   family('dt0c01.', '[A-Z0-9]{24}\\.[A-Z0-9]{64}'),
   family('FLWSECK- FLWSECK_TEST-', `${WORD}{12,40}`),
   family('PRIVATE-TOKEN:', ` ?${URL_SAFE}{20,64}`),
-  family('duffel_live_ duffel_test_', `${URL_SAFE}{43}`),
+  family('CFPAT- duffel_live_ duffel_test_', `${URL_SAFE}{43}`),
   family('CLOJARS_', '[a-z0-9]{60}'),
   family('pnu_ waka_ ntl_ cfk_ cfut_ cfat_', `${URL_SAFE}{36,60}`),
 ]
@@ -165,9 +161,12 @@ const LOGIN = /:\/\/[^\s/@"'<>`]{4,400}@/
 
 const ACCOUNT_KEY = /(?:\b(?:AccountKey|SharedAccessKey|SharedSecretValue)|[?&]sig)=([A-Za-z0-9+/%]{40,100}={0,2})/g
 
-/** Passwords on command lines: `curl -u ada:…`, `sshpass -p …`, `mysql -p…`, `identified by '…'`. */
+/** Passwords on command lines, in QR codes and headers: `curl -u ada:…`, `mysql -p…`, `WIFI:S:Home;P:…`, `Basic …`. */
 const COMMAND =
-  /(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,64}:|\bsshpass\s+-p\s?["']?|\bmysql(?:dump|admin)?\b[^\n]{0,100}?\s(?:-p|--password=)["']?|\bidentified by ["'])([^\s"'`]{4,128})/gi
+  /(?:\bcurl\b[^\n]{0,200}?\s(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,64}:|\bsshpass\s+-p\s?["']?|\bmysql(?:dump|admin)?\b[^\n]{0,100}?\s(?:-p|--password=)["']?|\bidentified by ["']|\bWIFI:(?:[^\s;]{0,64};){0,4}P:|\bBasic {1,4})([^\s"'`]{4,128})/gi
+
+/** What `Basic …` in a header holds. Other words follow "basic" in texts. */
+const HEADER = /^\w[^\p{Cc}:]{0,99}:[^\p{Cc}\ufffd]{3,}$/u
 
 /** Placeholders for a password, as in manuals. */
 const STAND_IN =
@@ -259,6 +258,7 @@ function findStructured(text: string): Match[] {
   if (LOGIN.test(text)) findLogins(text, found)
   for (const { 0: hit, 1: password = '', index } of matchesOf(COMMAND, text)) {
     if (STAND_IN.test(password) || ASSIGNED_STAND_IN.test(password)) continue
+    if (/^basic /i.test(hit) && !HEADER.test(Buffer.from(password, 'base64').toString())) continue
     found.push({ start: index + hit.length - password.length, end: index + hit.length, kind: 'password' })
   }
   if (/Key=|SecretValue=|[?&]sig=/.test(text)) {
@@ -394,7 +394,7 @@ function bitsOf(value: string): number {
 /** Whether a value is a secret because of its member's name, such as `password`, `X-Api-Key` or `refreshToken`. */
 export function isSecretName(name: string, value: unknown): boolean {
   // `max_tokens: 500` is a count.
-  if (typeof value === 'number' && COUNTED.test(name)) return false
+  if (typeof value === 'number' && /tokens$/i.test(name)) return false
   const words = name.normalize('NFKC').replace(/([a-z\d])([A-Z])/g, '$1_$2')
   return ANYWHERE.test(words) || AT_END.test(words.slice(-MAX_END))
 }

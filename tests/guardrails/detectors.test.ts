@@ -151,6 +151,7 @@ test.each([
   [`${VISA} / ${MASTER}`, [VISA, MASTER]],
   [`${VISA} 1227 123`, [VISA]],
   ['4111-1111-1111-1111 7890', ['4111-1111-1111-1111']],
+  ['Discover 6445644564456445, Mir 2200 0000 0000 0053', ['6445644564456445', '2200 0000 0000 0053']],
   [`${VISA} 7890`, null],
   [`2024 ${VISA}`, null],
   [`a${VISA}`, null],
@@ -169,6 +170,9 @@ test.each([
   ['curl -u $USER:$PASS and curl --user name:password', null],
   ['docker run -u 1000:1000 x', null],
   ["sshpass -p 'hunter22' ssh host", ['hunter22']],
+  ['Authorization: Basic YWRhOmxvdmVsYWNlMTgxNQ==', ['YWRhOmxvdmVsYWNlMTgxNQ==']],
+  ['Basic Introduction to Programming', null],
+  ['WIFI:T:WPA;S:Home;P:blue-Horse42!;;', ['blue-Horse42!;;']],
   ['mysql -u root -phunter22 shop', ['hunter22']],
   ["create user ada identified by 'hunter22'", ['hunter22']],
 ] as const)('passwords: %p gives %j', async (text, wanted) => {

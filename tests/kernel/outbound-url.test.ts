@@ -99,6 +99,7 @@ for (const [why, urls] of Object.entries(REFUSED)) {
 
 test.each([
   'https://example.com/hook',
+  ' https://example.com/hook\n',
   'http://example.com:8080/hook?a=b',
   'https://93.184.215.14/',
   'https://[2606:4700::1111]/',

@@ -1,7 +1,6 @@
 import { matchesOf } from '../model'
 import { runsOf } from '../runs'
-import { base64Runs } from './base64'
-import { missingAfter, NO_TEXT } from './utf8'
+import { base64Runs, missingAfter, NO_TEXT } from './base64'
 
 /** A decoded piece of text, its encoding, and the offset of its encoded form. */
 export type Decoded = { how: string; text: string; at: number }

@@ -48,6 +48,14 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     expect(left()).toEqual([])
   })
 
+  test('a WAV that its recorder left unfinished, with sizes of zero, is heard', async () => {
+    const unfinished = two.slice()
+    unfinished.set([0, 0, 0, 0], 4)
+    unfinished.set([0, 0, 0, 0], 40)
+    const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(unfinished))
+    expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
+  })
+
   test('the language of the request is handed on; one that is none is 400', async () => {
     const ada = await world.person()
     expect((await formTo(world, ada, 'audio/stt', recording(two, 'a.wav', { language: 'DE' }))).status).toBe(200)

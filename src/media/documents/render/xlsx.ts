@@ -209,7 +209,8 @@ const MAX_NAME = 31
 
 /** Valid sheet names: short, without reserved characters, and unique. */
 function uniqueNames(wanted: readonly string[]): string[] {
-  const taken = new Set<string>()
+  // Spreadsheets keep this name for themselves.
+  const taken = new Set(['history'])
   return wanted.map((name) => {
     const clean =
       name
