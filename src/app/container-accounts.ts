@@ -17,6 +17,7 @@ import {
   mayDo,
   namesOf,
   orgDeleted,
+  ownerToRead,
   type Sessions,
   writeSessionUses,
 } from '../accounts'
@@ -92,6 +93,7 @@ export function buildAccounts(modules: Foundation) {
       mayDo,
       actingUserOf,
       findOwner,
+      ownerToRead,
       onEnd: (end: Parameters<ResourceDeps['orgs']['onEnd']>[0]) =>
         events.inTransaction(orgDeleted, (tx, { data }) => end(tx, data)),
     },

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createOrgs, createSettings, findOwner } from '../accounts'
+import { createOrgs, createSettings, ownerToRead } from '../accounts'
 import { createAuditLog, createAuditReading, createCheckpointBook, createCheckpoints } from '../audit'
 import {
   createLive,
@@ -134,7 +134,7 @@ export function buildFoundation(deps: Deps) {
   const fanOut = createFanOut({ audit })
   events.inTransaction('*', fanOut.ofServer)
   const orgs = createOrgs({ ...deps, store, audit, events, clock, jobs, mail, settings: config })
-  const ownerNamed = async (reader: Reader, word: string | undefined) => (await findOwner(reader, word)).scope
+  const ownerNamed = async (reader: Reader, word: string | undefined) => (await ownerToRead(reader, word)).scope
   const auditReading = createAuditReading({
     store,
     clock,

@@ -1,4 +1,4 @@
-import { actingUserOf, assertConfirmed, findOwner, type Owner } from '../accounts'
+import { actingUserOf, assertConfirmed, findOwner, type Owner, ownerToRead } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type AccountBilling, type Billing, type Difference, listLedger, refAlreadyUsed } from '../billing'
 import type { BillingLimits } from '../billing/schema'
@@ -44,7 +44,7 @@ export const createCreditVerbs = (deps: Deps) =>
 /** An owner's balance, the held part, and the available rest. */
 async function balance(deps: Deps, _call: By, ref?: string): Promise<Balance> {
   const { read } = deps.store
-  return { ...(await presentBalance(deps, read, await findOwner(read, ref))), object: 'balance' }
+  return { ...(await presentBalance(deps, read, await ownerToRead(read, ref))), object: 'balance' }
 }
 
 /** Adds credit, once per reference, or completes an open checkout. */
@@ -137,7 +137,7 @@ function bookOnce(
 
 /** An owner's ledger, newest first, each row with the balance after it. */
 async function ledger({ store }: Deps, _call: By, query: LedgerQuery): Promise<Page<LedgerRow>> {
-  const { scope } = await findOwner(store.read, query.owner)
+  const { scope } = await ownerToRead(store.read, query.owner)
   const page = await listLedger(store.read, scope, query.limit ?? DEFAULT_LIMIT, query)
   return mapPage(page, ({ id, at, kind, ref, amount, balance, note }) => ({
     id,

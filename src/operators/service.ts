@@ -1,4 +1,4 @@
-import { findOwner, type KeyService, type OrgService } from '../accounts'
+import { findOwner, type KeyService, type OrgService, ownerToRead } from '../accounts'
 import type { OperatorOrg } from '../accounts/orgs/schema'
 import type { AuditLog, AuditReading } from '../audit'
 import { listLedger } from '../billing'
@@ -157,26 +157,26 @@ function createUsageVerbs({ store, keys, usageReading }: Deps) {
   /** The report the owner would get. */
   async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
     const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope, name } = await findOwner(store.read, owner)
+    const { scope, name } = await ownerToRead(store.read, owner)
     return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
   }
 
   /** One figure per bucket of time, as the owner would get them. */
   async function series(call: Call<OperatorCaller>, input: OperatorSeriesQuery) {
     const { owner, ...query } = await withKeyOwner(call, input)
-    return usageReading.seriesOf(call, (await findOwner(store.read, owner)).scope, query)
+    return usageReading.seriesOf(call, (await ownerToRead(store.read, owner)).scope, query)
   }
 
   /** The calls of an owner, newest first, as the owner would see them. */
   async function requests(call: Call<OperatorCaller>, input: OperatorRequestQuery) {
     const { owner, ...query } = await withKeyOwner(call, input)
-    return usageReading.requestsOf(call, (await findOwner(store.read, owner)).scope, query)
+    return usageReading.requestsOf(call, (await ownerToRead(store.read, owner)).scope, query)
   }
 
   /** The file the owner would get; the export is recorded in the owner's audit chain. */
   async function* exportCalls(call: Call<OperatorCaller>, input: OperatorUsageExportQuery) {
     const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope } = await findOwner(store.read, owner)
+    const { scope } = await ownerToRead(store.read, owner)
     yield* usageReading.exportOf(call, scope, query)
   }
 

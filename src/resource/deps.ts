@@ -25,6 +25,8 @@ export type ResourceDeps = {
     lockOwner(tx: Tx, owner: { userId: UserId; orgId: OrgId | null }): Promise<void>
     /** Finds an owner by id, name or address. Without a word, the account of the first run. Throws 404. */
     findOwner(reader: Reader, word: string | undefined): Promise<Named>
+    /** The same for reading: without a word throws 400, unless the server has one account. */
+    ownerToRead(reader: Reader, word: string | undefined): Promise<Named>
     /** Throws 409 for a deleted organization. */
     actingUserOf(owner: Named): UserId
     /** Calls `end` in the transaction that deletes an organization. */

@@ -135,13 +135,13 @@ type Place = Pick<OwnedRow, 'owner' | 'org_id' | 'user_id'>
 /** The owner that an operator names. */
 export type OwnerFilter = { owner?: string | undefined }
 
-/** The account that a caller acts for, or the owner that an operator names. Throws 404. */
+/** The account that a caller acts for, or the owner that an operator names. Throws 404, and 400 when none is named. */
 export const accountOf = async (
   { store, orgs }: Pick<ResourceDeps, 'store' | 'orgs'>,
   { caller }: Call<Caller>,
   { owner }: OwnerFilter,
 ): Promise<OwnerScope> =>
-  caller.type === 'operator' ? (await orgs.findOwner(store.read, owner)).scope : ownerOf(caller)
+  caller.type === 'operator' ? (await orgs.ownerToRead(store.read, owner)).scope : ownerOf(caller)
 
 const personal = (userId: UserId): Place => ({ owner: `user:${userId}`, org_id: null, user_id: userId })
 

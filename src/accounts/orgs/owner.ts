@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../../kernel/caller'
-import { defineError } from '../../kernel/errors'
+import { defineError, invalidInput } from '../../kernel/errors'
 import { type OrgId, UserId } from '../../kernel/ids'
 import type { Reader } from '../../kernel/store'
 import { exactUser, findOrg, userByIdPrefix } from './access'
@@ -60,6 +60,17 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
   const byPrefix = await userByIdPrefix(reader, ref)
   if (byPrefix) return asUser(byPrefix)
   throw ownerNotFound(ref)
+}
+
+/**
+ * Finds the owner whose rows an operator reads. Throws 404. Throws 400 without a reference, unless the server has only
+ * one account.
+ */
+export async function ownerToRead(reader: Reader, ref: string | undefined): Promise<Owner> {
+  if (ref === undefined && (await rows.hasSeveralUsers(reader))) {
+    throw invalidInput('owner', 'This server has several accounts. Name one by id, slug or e-mail address.')
+  }
+  return findOwner(reader, ref)
 }
 
 async function asOrg(reader: Reader, { id, name }: OrgRow): Promise<Owner> {

@@ -157,6 +157,11 @@ export const orgRepository = {
     return (await db.select().from(table).orderBy(asc(table.created_at), asc(table.id)).limit(1))[0]
   },
 
+  async hasSeveralUsers(db: Reader): Promise<boolean> {
+    const table = db.of(users)
+    return (await db.select({ id: table.id }).from(table).limit(2)).length === 2
+  },
+
   /** The owner of the org. With several owners, the one who joined first. */
   async ownerOf(db: Reader, id: OrgId): Promise<UserId | undefined> {
     const table = db.of(members)

@@ -90,12 +90,17 @@ inChromium('the console of operators', async () => {
     await press(page, 'Answer in one sentence', 'link')
     await sees(page, 'Your role reviewer does not see what people wrote')
     const failed: string[] = []
-    for (const [path] of SCREENS.filter(([path]) => !/inbox|operators/.test(path))) {
+    for (const [path] of SCREENS.filter(([path]) => !/inbox/.test(path))) {
       await go(page, `/console/all/${path}`)
       await page.waitForNetworkIdle({ idleTime: 200 })
       if (await page.$('.failed')) failed.push(path)
     }
     expect(failed).toEqual([])
+    // Operator keys are for admins alone.
+    const tabs = () => page.$$eval('.tabs a', (all) => all.map((tab) => tab.textContent))
+    await go(page, '/console/all/platform')
+    await eventually(tabs, (names) => names.includes('Doctor'))
+    expect(await tabs()).not.toContain('Operators')
     expect(problems).toEqual([])
     await page.close()
   })

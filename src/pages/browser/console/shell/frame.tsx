@@ -4,6 +4,7 @@ import { Link, Redirect, Route, Switch, useLocation, useSearch } from 'wouter'
 import type { Need } from '../../../routes-live'
 import type { Section } from '../sections'
 import { Button } from '../ui/controls'
+import { initialOf } from '../ui/format'
 import { Crash, Empty, Loading } from '../ui/states'
 import { OwnerContext, part, useGet, useOwnerName } from './api'
 import { boot, type Owner, ownerAt } from './boot'
@@ -141,7 +142,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
         <Suspense
           fallback={
             <span className="button plain owner">
-              <span className="initial" aria-hidden="true" data-letter={owner.name.slice(0, 1).toUpperCase()} />
+              <span className="initial" aria-hidden="true" data-letter={initialOf(owner.name)} />
               <span className="owner-name">{owner.name}</span>
               <ChevronsUpDown size={14} aria-hidden="true" />
             </span>

@@ -4,6 +4,7 @@ import { Button as AriaButton } from 'react-aria-components/Button'
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu'
 import { Popover } from 'react-aria-components/Popover'
 import { useLocation } from 'wouter'
+import { initialOf } from '../ui/format'
 import { useOwner, useOwnerName } from './api'
 import { at, boot, type Owner } from './boot'
 import { createValue } from './value'
@@ -46,7 +47,7 @@ export function OwnerPicker({ owner }: { owner: Owner }) {
       current={owner.slug}
       button={
         <>
-          <span className="initial" aria-hidden="true" data-letter={shown.slice(0, 1).toUpperCase()} />
+          <span className="initial" aria-hidden="true" data-letter={initialOf(shown)} />
           <span className="owner-name">{shown}</span>
           <ChevronsUpDown size={14} aria-hidden="true" />
         </>

@@ -1,10 +1,13 @@
 import { type ComponentType, useEffect } from 'react'
 import { Link } from 'wouter'
+import type { OperatorRole } from '../../../../kernel/caller'
 import { useFilters } from '../ui/filters'
 import { useOwner } from './api'
+import { mayOperate } from './boot'
 import { PageTabs } from './page'
 
-type Tab = { id: string; label: string; screen: ComponentType }
+/** `role`: of operators, the only one besides the admin that sees the tab. */
+type Tab = { id: string; label: string; screen: ComponentType; role?: OperatorRole }
 
 /** The tab for a word in the address: by its id, else by a word of its label, else the first. */
 const tabAt = (tabs: readonly Tab[], word = '') =>
@@ -13,8 +16,9 @@ const tabAt = (tabs: readonly Tab[], word = '') =>
   tabs[0]!
 
 /** A section of several screens. `tab` in the address selects one. The first needs no word. */
-export const defineTabs = (section: string, tabs: readonly Tab[]): ComponentType =>
+export const defineTabs = (section: string, all: readonly Tab[]): ComponentType =>
   function Tabbed() {
+    const tabs = all.filter(({ role }) => role === undefined || mayOperate(role))
     const owner = useOwner()
     const { filters } = useFilters()
     const { id, screen: Screen } = tabAt(tabs, filters.tab)

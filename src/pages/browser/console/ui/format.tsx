@@ -86,6 +86,11 @@ export function Lasting({ since }: { since: string }) {
   )
 }
 
+const characters = new Intl.Segmenter('und', { granularity: 'grapheme' })
+/** The first character of a name as readers see it, which can have several code points. */
+export const initialOf = (name: string): string =>
+  characters.segment(name.trim())[Symbol.iterator]().next().value?.segment.toUpperCase() ?? ''
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

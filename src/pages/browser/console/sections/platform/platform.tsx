@@ -14,6 +14,6 @@ export default defineTabs('platform', [
   { id: 'backups', label: 'Backups', screen: Backups },
   { id: 'books', label: 'Books', screen: Books },
   { id: 'doctor', label: 'Doctor', screen: Doctor },
-  { id: 'operators', label: 'Operators', screen: Operators },
+  { id: 'operators', label: 'Operators', screen: Operators, role: 'admin' },
   { id: 'configuration', label: 'Configuration', screen: Configuration },
 ])

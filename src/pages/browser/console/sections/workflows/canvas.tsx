@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { Canvas, CanvasGraph, CanvasProblem } from '../../../../../automation/canvases-schema'
+import { slugOf } from '../../../../../kernel/text'
 import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
 import { unsaved } from '../../shell/form'
@@ -194,7 +195,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
                 choices: { private: 'only you', org: 'your organization', public: 'everybody, after a review' },
               },
             ],
-            values: { version: '1.0.0', slug: slugOf(canvas.name) },
+            values: { version: '1.0.0', slug: slugOf(canvas.name, 64) },
           },
           { label: 'Make a workflow', path: `${path}/workflow`, body: {} },
         ]}
@@ -202,12 +203,6 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
     </>
   )
 }
-
-const slugOf = (name: string) =>
-  name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
 
 type PanelProps = {
   node: Node
