@@ -62,6 +62,8 @@ const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reas
 /** True if the message asks something. An image without text counts, too. */
 const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)
 
+const isSystem = ({ role }: ChatMessage): boolean => role === 'system' || role === 'developer'
+
 type Spoken = { role: 'user' | 'assistant'; content: string; reasoning?: string }
 
 /**
@@ -114,10 +116,7 @@ export function requestFromChat(
   if (last < 0) throw emptyPrompt.with({ param: 'messages' })
   if (!asks(input.messages[last]!)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
   const messages = forClients && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
-  const system = messages
-    .filter(({ role }) => role === 'system' || role === 'developer')
-    .map(textOf)
-    .filter(Boolean)
+  const persona = messages.some(isSystem) ? messages.filter(isSystem).map(textOf).filter(Boolean).join('\n\n') : ''
   const engine = engineOf(input.model)
   const functions = input.tools?.length ? functionsOf(input) : null
   const { json, checkJson } = formatOf(input)
@@ -125,13 +124,14 @@ export function requestFromChat(
   const turnsBefore = functions ? turnsWithCalls(before, 0) : before.map(spoken)
   const after = functions ? turnsWithCalls(messages.slice(last + 1), last + 1) : []
   const { turns, images, dropped } = imagesAmong(messages, last, turnsBefore, after)
+  const ignored = warningsOf(input, { honours, dropped, last, asText: messages !== input.messages })
   return {
     prompt: textOf(messages[last]!),
     mode: engine?.mode ?? 'auto',
     engine: engine?.id ?? null,
     overrides: {},
     voice: {
-      persona: system.length ? { system_prompt: system.join('\n\n') } : 'svc',
+      persona: persona ? { system_prompt: persona } : 'svc',
       personality: null,
       style: null,
       branding: true,
@@ -162,12 +162,7 @@ export function requestFromChat(
     isChat: true,
     present: toChatCompletion,
     shape: null,
-    warnings: [
-      ...warningsOf(input, honours, dropped),
-      ...warnings,
-      ...(functions ? [] : unusedIn(input, last)),
-      ...(messages === input.messages ? [] : ['Results of tools were read as text, because there are no "tools".']),
-    ],
+    warnings: warnings.length ? [...ignored, ...warnings] : ignored,
   }
 }
 
@@ -176,6 +171,7 @@ export function requestFromChat(
  * (docs/api.md 33.1). The same list when there are no results.
  */
 function resultsAsText(messages: readonly ChatMessage[], last: number): readonly ChatMessage[] {
+  if (!messages.some(({ role }) => RESULTS.has(role))) return messages
   const names = new Map(
     messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id, function: { name } }) => [id, name] as const)),
   )
@@ -189,7 +185,6 @@ function resultsAsText(messages: readonly ChatMessage[], last: number): readonly
       texts.get(turn)!.push({ type: 'text', text: `Result of ${name}: ${textOf(message)}` })
     }
   }
-  if (!texts.size) return messages
   return messages.map((message, at) => {
     const { content } = message
     const own = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : (content ?? [])
@@ -213,7 +208,7 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
   return {
     prompt: path(last),
     get persona() {
-      return path(messages.findIndex(({ role }) => role === 'system' || role === 'developer'))
+      return path(messages.findIndex(isSystem))
     },
     get said() {
       return messages.flatMap((message, index) =>
@@ -226,21 +221,27 @@ function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<
 }
 
 /** Warnings about members that had no effect. None of them is an error (docs/api.md 4). */
-function warningsOf(input: FunctionChat, honours: boolean, droppedImages: number): string[] {
-  const { model } = input
-  return [
-    ...(model && model !== 'auto' && !findEngine(model)
-      ? [
-          `"model" is ${messageOf(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
-        ]
-      : []),
-    ...ignoredIn(input, honours),
-    ...(droppedImages
-      ? [
-          `Only the newest ${MAX_IMAGES} images were used; ${droppedImages} before them ${droppedImages === 1 ? 'was' : 'were'} left out.`,
-        ]
-      : []),
-  ]
+function warningsOf(
+  input: FunctionChat,
+  { honours, dropped, last, asText }: { honours: boolean; dropped: number; last: number; asText: boolean },
+): string[] {
+  const { model, messages, tools, tool_choice: choice } = input
+  const warnings = ignoredIn(input, honours)
+  if (model && model !== 'auto' && !findEngine(model))
+    warnings.unshift(
+      `"model" is ${messageOf(model)}, which is not an engine of this server, so svc-1-auto was used. GET /models lists them.`,
+    )
+  if (dropped)
+    warnings.push(
+      `Only the newest ${MAX_IMAGES} images were used; ${dropped} before them ${dropped === 1 ? 'was' : 'were'} left out.`,
+    )
+  if (tools?.length) return warnings
+  if (choice != null && choice !== 'none' && choice !== 'auto')
+    warnings.push('"tool_choice" was ignored: there are no "tools".')
+  const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
+  if (begun >= 0) warnings.push(`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`)
+  if (asText) warnings.push('Results of tools were read as text, because there are no "tools".')
+  return warnings
 }
 
 /** The engine that a client names. Unknown names fall back to auto (docs/api.md 4). */
@@ -284,17 +285,6 @@ function imagesAmong(
     images: sent.slice(-MAX_IMAGES),
     dropped: Math.max(0, sent.length - MAX_IMAGES),
   }
-}
-
-/** Warnings about members that have no effect without `tools`. They are accepted all the same (docs/api.md 4). */
-function unusedIn({ messages, tool_choice: choice }: FunctionChat, last: number): string[] {
-  const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
-  return [
-    ...(choice == null || choice === 'none' || choice === 'auto'
-      ? []
-      : ['"tool_choice" was ignored: there are no "tools".']),
-    ...(begun < 0 ? [] : [`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`]),
-  ]
 }
 
 const present = (turns: readonly (Message | null)[]): Message[] => turns.filter((turn) => turn !== null)

@@ -70,7 +70,7 @@ export function parametersOfChat(input: object): Tuning {
   const limit = sent.max_completion_tokens ?? sent.max_tokens
   const { reasoning } = sent
   const effort = sent.reasoning_effort ?? reasoning?.effort ?? (reasoning?.enabled === false ? 'none' : undefined)
-  const user = sent.safety_identifier ?? sent.user
+  const shows = reasoning?.exclude !== true
   return {
     ...(limit ? { maxOutputTokens: limit } : {}),
     ...samplingOf({
@@ -86,8 +86,8 @@ export function parametersOfChat(input: object): Tuning {
       cacheRetention: sent.prompt_cache_retention || null,
       cacheMarks: 'messages' in input ? marksOfChat(input as FunctionChat) : null,
     }),
-    reasoning: { ...(effort ? { effort } : {}), shows: reasoning?.exclude !== true },
-    ...endUserOf(user),
+    reasoning: effort ? { effort, shows } : { shows },
+    ...endUserOf(sent.safety_identifier ?? sent.user),
   }
 }
 
@@ -113,13 +113,18 @@ export function cacheMarksOf(
 
 /** The cache marks of the tools and the message parts of a chat. A mark on a message counts as at its end. */
 function marksOfChat({ tools, messages }: Pick<FunctionChat, 'tools' | 'messages'>): CacheMarks | null {
+  const isMarked = (part: object) => (part as Marked).cache_control != null
+  const hasMark = (message: ChatMessage) =>
+    isMarked(message) || (Array.isArray(message.content) && message.content.some(isMarked))
+  // Most chats have none.
+  if (!tools?.length && !messages.some(hasMark)) return null
   const marksIn = (message: ChatMessage): object[] => [
     message,
     ...(Array.isArray(message.content) ? message.content : []),
   ]
   const isSystem = ({ role }: ChatMessage) => role === 'system' || role === 'developer'
   const turns = messages.filter((message) => !isSystem(message))
-  const at = turns.findLastIndex((turn) => marksIn(turn).some((part) => (part as Marked).cache_control != null))
+  const at = turns.findLastIndex(hasMark)
   // The results of one turn are one message.
   const after = turns.slice(at + 1).filter(({ role }, place, all) => role !== 'tool' || all[place - 1]?.role !== 'tool')
   return cacheMarksOf(
@@ -138,8 +143,12 @@ type Sampling = NonNullable<CompletionRequest['sampling']>
 
 /** The sampling parameters that a client sent. Empty if it sent none. */
 export function samplingOf(sent: { [M in keyof Sampling]: Sampling[M] | null | undefined }): Pick<Tuning, 'sampling'> {
-  const members = Object.entries(sent).filter(([, value]) => value != null && !(Array.isArray(value) && !value.length))
-  return members.length ? { sampling: Object.fromEntries(members) } : {}
+  const sampling: Record<string, unknown> = {}
+  for (const name in sent) {
+    const value = sent[name as keyof Sampling]
+    if (value != null && !(Array.isArray(value) && !value.length)) sampling[name] = value
+  }
+  return Object.keys(sampling).length ? { sampling } : {}
 }
 
 /** The client's own name for its user is only stored as a hash (docs/api.md 29.1). */
@@ -170,8 +179,9 @@ type ChatTool = NonNullable<ChatInput['tools']>[number]
 
 /** The MCP servers among the tools of a chat, and their paths in it (docs/api.md 28.2). Empty without servers. */
 export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionRequest, 'servers' | 'serversAt'> {
-  const servers = (tools ?? []).filter(isServer)
-  const serversAt = (tools ?? []).flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
+  if (!tools?.length) return {}
+  const servers = tools.filter(isServer)
+  const serversAt = tools.flatMap((tool, place) => (isServer(tool) ? [`tools[${place}]`] : []))
   return servers.length ? { servers, serversAt } : {}
 }
 
@@ -346,6 +356,8 @@ export function withoutCustoms(sent: ChatInput): {
 } {
   const customs = new Set<string>()
   const warnings: string[] = []
+  const hasCalls = sent.messages.some(({ tool_calls: calls }) => calls?.length)
+  if (!sent.tools?.length && !hasCalls) return { input: sent as FunctionChat, customs, warnings }
   const tools = sent.tools?.map((tool, place) => {
     if (tool.type !== 'custom') return tool
     const custom: Custom = tool.custom ?? tool
@@ -355,9 +367,7 @@ export function withoutCustoms(sent: ChatInput): {
     warnings.push(...grammarWarning(custom))
     return functionOfCustom(custom.name, custom)
   })
-  const messages = sent.messages.some(({ tool_calls: calls }) => calls?.length)
-    ? sent.messages.map(withFunctionCalls)
-    : (sent.messages as ChatMessage[])
+  const messages = hasCalls ? sent.messages.map(withFunctionCalls) : (sent.messages as ChatMessage[])
   return { input: { ...sent, ...(customs.size ? { tools } : {}), messages }, customs, warnings }
 }
 
