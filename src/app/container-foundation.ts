@@ -132,7 +132,7 @@ export function buildFoundation(deps: Deps) {
   const idempotency = createIdempotency({ store, clock, masterKey })
   const events = createEventBus({ clock, onError })
   const fanOut = createFanOut({ audit })
-  events.inTransaction('*', fanOut.ofServer)
+  events.inTransaction('*', fanOut.ofServer, fanOut.reachesNobody)
   const orgs = createOrgs({ ...deps, store, audit, events, clock, jobs, mail, settings: config })
   const ownerNamed = async (reader: Reader, word: string | undefined) => (await ownerToRead(reader, word)).scope
   const auditReading = createAuditReading({

@@ -7,13 +7,17 @@ import type { AuditEventRow } from './table'
 
 const MAX_BYTES = 4096
 
+const WORD = /^\w+$/
+
 /** Whether `JSON.stringify` returns the canonical form already: well-formed strings, finite numbers, string lists. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)
-  if (Array.isArray(value)) return value.every((item) => typeof item === 'string' && item.isWellFormed())
+  if (Array.isArray(value)) return value.every(isPlainText)
   return typeof value === 'boolean' || value === null
 }
+
+const isPlainText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed()
 
 export const orgOf = (scope: ChainScope): string | null => (scope.startsWith('org:') ? scope.slice(4) : null)
 
@@ -118,12 +122,24 @@ function truncate(summary: Record<string, unknown>): string {
  */
 export function canonical(summary: Record<string, unknown>): string {
   let text = ''
-  for (const name of Object.keys(summary).sort()) {
-    const value = summary[name]
-    if (value !== undefined)
-      text += `${text ? ',' : '{'}${/^\w+$/.test(name) ? `"${name}"` : JSON.stringify(name)}:${canonicalValue(value)}`
+  let last = ''
+  for (const name in summary) {
+    if (name < last) return membersInOrder(summary, Object.keys(summary).sort())
+    text = withMember(text, name, summary[name])
+    last = name
   }
   return text ? `${text}}` : '{}'
+}
+
+function membersInOrder(summary: Record<string, unknown>, names: readonly string[]): string {
+  let text = ''
+  for (const name of names) text = withMember(text, name, summary[name])
+  return text ? `${text}}` : '{}'
+}
+
+function withMember(text: string, name: string, value: unknown): string {
+  if (value === undefined) return text
+  return `${text}${text ? ',' : '{'}${WORD.test(name) ? `"${name}"` : JSON.stringify(name)}:${canonicalValue(value)}`
 }
 
 /** Repairs values without a canonical form (lone surrogates, NaN) first. They are rare, so the repair runs last. */
@@ -152,8 +168,17 @@ export function chainOf(caller: Caller): ChainScope {
   return caller.orgId ? `org:${caller.orgId}` : `user:${caller.userId}`
 }
 
+type Route = { readonly method: string; readonly endpoint: string }
+
+/** There are only as many as the server has routes, because a route never contains the values in its path. */
+const routes = new Map<string, Route>()
+
 /** Splits `POST /completions` into method and endpoint. */
-export function splitRoute(route: string): { method: string; endpoint: string } {
+export function splitRoute(route: string): Route {
+  const known = routes.get(route)
+  if (known) return known
   const space = route.indexOf(' ')
-  return { method: route.slice(0, Math.max(space, 0)), endpoint: route.slice(space + 1) }
+  const split = { method: route.slice(0, Math.max(space, 0)), endpoint: route.slice(space + 1) }
+  routes.set(route, split)
+  return split
 }

@@ -57,7 +57,7 @@ type EntityType = (typeof ENTITY_TYPES)[number]
 export type ChainScope = OwnerScope | 'server'
 
 /** The request without its text: of a prompt only SHA-256 and length are stored (docs/api.md 19). */
-type InputSummary = {
+export type InputSummary = {
   mode?: string
   prompt_sha256?: string
   prompt_length?: number
@@ -68,7 +68,7 @@ type InputSummary = {
 }
 
 /** The outcome (docs/api.md 19). */
-type OutputSummary = {
+export type OutputSummary = {
   /** HTTP status of the response. */
   status?: number
   /** The service's own engine id, never a vendor's name. */

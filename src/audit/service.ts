@@ -2,7 +2,7 @@ import { type Call, type Caller, keyIdOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { nextTurn } from '../kernel/loop'
-import { gathered, type Reader, runTogether, type Tx } from '../kernel/store'
+import type { Reader, Tx } from '../kernel/store'
 import { holdsCard, holdsSecret, isSecretName } from '../text'
 import { chainOf, type End, endOf, faultsOf, hashOf, orgOf, START, splitRoute, summarise } from './chain'
 import { listEvents } from './list'
@@ -18,7 +18,15 @@ import {
   setHeads,
   takeHeads,
 } from './repository'
-import { type AuditEntry, AuditEventId, type ChainScope, TRIMMED, type Trimmed } from './schema'
+import {
+  type AuditEntry,
+  AuditEventId,
+  type ChainScope,
+  type InputSummary,
+  type OutputSummary,
+  TRIMMED,
+  type Trimmed,
+} from './schema'
 import type { AuditEventRow, AuditHeadRow } from './table'
 
 const PAGE = 1_000
@@ -52,31 +60,39 @@ export type Circumstances = {
 }
 
 type Deps = { clock: Clock }
-export type InsertEvent = (tx: Tx, event: AuditEventRow) => Promise<unknown>
-type Appended = { scope: ChainScope; acts: readonly Act[]; insert: InsertEvent }
 /** One event with its actor. */
 type Act = { about: Omit<Circumstances, 'scope'>; entry: AuditEntry; origin: Record<string, unknown> }
+
+/** The event of a call that ends. Members in the order of their names cost least. */
+export type CallEntry = Omit<AuditEntry, 'scope' | 'input' | 'output'> & {
+  /** With the origin of the call: `api_key_id`, `endpoint` and `method`. */
+  input: Sparse<InputSummary> & { api_key_id: KeyId | null; endpoint: string; method: string; [more: string]: unknown }
+  output: Sparse<OutputSummary> & { request_id: string }
+}
+
+type Sparse<T> = { [K in keyof T]: T[K] | undefined }
 
 /** The audit log. Call `record` in the transaction of the change it describes, so that both commit together. */
 export function createAuditLog({ clock }: Deps) {
   let statusOf: (route: string) => number | undefined = () => undefined
-  const appendGathered = gathered(
-    async (tx: Tx, appended: Appended) => (await appendAll(tx, [appended]))[0]!,
-    appendAll,
-  )
-  return { record, recordAll, recordUnattended, setSuccessStatuses, list: listEvents, verify: verifyChains }
+  return {
+    record,
+    recordAll,
+    recordCalls,
+    recordUnattended,
+    setSuccessStatuses,
+    list: listEvents,
+    verify: verifyChains,
+  }
 
   /** Called after the routes are defined. `lookup` returns a route's success status, for entries without their own. */
   function setSuccessStatuses(lookup: typeof statusOf): void {
     statusOf = lookup
   }
 
-  /**
-   * Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. `insert`
-   * stores the event together with another row, such as a call's usage row, so that both are one insert.
-   */
-  function record(tx: Tx, call: Call<Caller>, entry: AuditEntry, insert?: InsertEvent): Promise<AuditEventId> {
-    return append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)], insert).then(([id]) => id!)
+  /** Appends the caller's action to a chain, by default the owner's. Three statements. Returns the event's id. */
+  function record(tx: Tx, call: Call<Caller>, entry: AuditEntry): Promise<AuditEventId> {
+    return append(tx, entry.scope ?? chainOf(call.caller), [recordOf(call, entry)]).then(([id]) => id!)
   }
 
   /** Like `record`, for the actions of several calls in one transaction. Takes the head of the chain once for all. */
@@ -128,45 +144,57 @@ export function createAuditLog({ clock }: Deps) {
     return id!
   }
 
-  function append(
+  /**
+   * Appends the events of calls that end, each to the chain of its owner. `insert` stores them together with other
+   * rows, such as the usage rows of the calls, so that both are one insert.
+   */
+  async function recordCalls(
     tx: Tx,
-    scope: ChainScope,
-    acts: readonly Act[],
-    insert: InsertEvent = insertEvent,
-  ): Promise<AuditEventId[]> {
-    return appendGathered(tx, { scope, acts, insert })
-  }
-
-  function rowsOf({ scope, acts }: Appended, heads: Map<ChainScope, Head>): AuditEventRow[] {
-    return acts.map((act) => {
-      const row = rowOf(scope, act, heads.get(scope)!)
-      heads.set(scope, row)
-      return row
-    })
-  }
-
-  async function appendAll(tx: Tx, list: readonly Appended[]): Promise<AuditEventId[][]> {
-    const heads = await takeHeads(tx, [...new Set(list.map(({ scope }) => scope))].sort())
-    const ids: AuditEventId[][] = []
-    const inserts: ((tx: Tx) => Promise<unknown>)[] = []
-    for (const appended of list) {
-      const rows = rowsOf(appended, heads)
-      ids.push(rows.map(({ id }) => id))
-      for (const row of rows) inserts.push((tx) => appended.insert(tx, row))
+    ends: readonly { call: Call; entry: CallEntry }[],
+    insert: (tx: Tx, events: readonly AuditEventRow[]) => Promise<unknown> = insertEvent.each,
+  ): Promise<void> {
+    const scopes = new Set<ChainScope>()
+    for (const { call } of ends) scopes.add(chainOf(call.caller))
+    const heads = await takeHeads(tx, scopes.size > 1 ? [...scopes].sort() : [...scopes])
+    const rows: AuditEventRow[] = []
+    for (const { call, entry } of ends) {
+      const { input, output } = entry
+      const about = { requestId: call.requestId, userId: call.caller.userId, keyId: keyIdOf(call.caller) }
+      const shown = input.metadata ? { ...input, metadata: redactedMembers(input.metadata) } : input
+      rows.push(appended(heads, chainOf(call.caller), about, entry, summarise(shown), summarise(output)))
     }
-    // Sent together, because the heads are locked, and all waiting transactions wait for each round trip.
-    const inserted =
-      tx.dialect === 'sqlite' || inserts.length < 2
-        ? Promise.allSettled(inserts.map((insert) => insert(tx)))
-        : runTogether(tx, inserts)
-    const [ends] = await Promise.all([inserted, setHeads(tx, heads)])
-    const failed = ends.find((end) => end.status === 'rejected')
-    if (failed) throw failed.reason
-    return ids
+    await stored(tx, heads, insert(tx, rows))
   }
 
-  function rowOf(scope: ChainScope, { about, entry, origin }: Act, head: Head): AuditEventRow {
-    const { requestId, userId = null, keyId = null } = about
+  async function append(tx: Tx, scope: ChainScope, acts: readonly Act[]): Promise<AuditEventId[]> {
+    const heads = await takeHeads(tx, [scope])
+    const rows = acts.map(({ about, entry, origin }) => {
+      // Replaces every secret and card number in its `metadata`, at any depth (docs/api.md 19).
+      const metadata = entry.input?.metadata && { metadata: redactedMembers(entry.input.metadata) }
+      const input = summarise({ ...origin, ...entry.input, ...metadata })
+      const output = summarise({ ...entry.output, request_id: about.requestId })
+      return appended(heads, scope, about, entry, input, output)
+    })
+    await stored(tx, heads, insertEvent.each(tx, rows))
+    return rows.map(({ id }) => id)
+  }
+
+  /** Moves the heads while rows are inserted: the heads are locked, and other transactions wait for each round trip. */
+  async function stored(tx: Tx, heads: Map<ChainScope, Head>, inserting: Promise<unknown>): Promise<void> {
+    const ends = await Promise.allSettled([inserting, setHeads(tx, heads)])
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
+  /** The next event of a chain, which becomes its head. `input` and `output` are summaries. */
+  function appended(
+    heads: Map<ChainScope, Head>,
+    scope: ChainScope,
+    { requestId, userId = null, keyId = null }: Act['about'],
+    entry: AuditEntry | CallEntry,
+    input: string,
+    output: string,
+  ): AuditEventRow {
+    const head = heads.get(scope)!
     const row = {
       scope,
       seq: head.seq + 1,
@@ -180,18 +208,15 @@ export function createAuditLog({ clock }: Deps) {
       org_id: orgOf(scope),
       api_key_id: keyId,
       request_id: requestId,
-      // Replaces every secret and card number in its `metadata`, at any depth (docs/api.md 19).
-      input: summarise({
-        ...origin,
-        ...(entry.input?.metadata ? { ...entry.input, metadata: redactedMembers(entry.input.metadata) } : entry.input),
-      }),
-      output: summarise({ ...entry.output, request_id: requestId }),
+      input,
+      output,
       mode: entry.input?.mode ?? null,
       status: entry.output?.status ?? null,
       prev_hash: head.hash,
       hash: '',
     }
     row.hash = hashOf(row)
+    heads.set(scope, row)
     return row
   }
 }

@@ -86,7 +86,7 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
     const type = metadata?.channel
     if (isType(type)) await wrote(tx, scope, type, { name: nameIn(metadata!, type), depth })
   }
-  events.inTransaction(completionCreated, hear, 'metadata')
+  events.inTransaction(completionCreated, hear, (_tx, _scope, _type, { metadata }) => metadata == null)
   events.inTransaction(orgDeleted, (tx, { scope }) => channelRepository.removeAll(tx, scope))
   jobs.register(recurring('channels.silence', LOOK_EVERY_MS, findSilent))
   return { list }

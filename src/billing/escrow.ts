@@ -1,24 +1,26 @@
 import type { Live } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
-import { type Clock, systemClock } from '../kernel/clock'
+import { type Clock, systemClock, utcDay } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import { gathered, type Reader, type Store, type Tx } from '../kernel/store'
-import { settleSpends } from '../usage'
+import type { Reader, Store, Tx } from '../kernel/store'
+import { moveSpends } from '../usage'
 import { chargeOf } from './limits'
 import type { BalanceWatch } from './low-balance'
 import {
+  type Charge,
   claimAmple,
   endHold,
+  endHolds,
   growHold,
   idleElsewhere,
-  insertHold,
+  insertHolds,
   lockWallet,
   markShared,
   openHolds,
   sharedElsewhere,
+  takeCharges,
   unclaim,
-  unclaimReturning,
 } from './repository'
 import { type Hold, IDLE, NEVER, type Reservation, SHARED } from './schema'
 
@@ -157,7 +159,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     const now = clock.now()
     const ref = `${SHARED}${newRequestId()}`
     const times = { created_at: now, expires_at: NEVER }
-    await insertHold(tx, { ref, wallet_id: owner, key_id: null, capped: false, amount: more, node, ...times })
+    await insertHolds(tx, [{ ref, wallet_id: owner, key_id: null, capped: false, amount: more, node, ...times }])
     const escrow = { ref, owner, free: 0, allocated: 0, calls: 0, usedAt: now, seenAt: 0, isOver: false, isIdle: false }
     const those = owned.get(owner) ?? new Set()
     owned.set(owner, those.add(escrow))
@@ -312,7 +314,8 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
   }
 }
 
-type Settling = { hold: Hold; cost: number }
+/** A call that ends, and its cost in micro-cents. No hold for a call that is free. */
+export type Settling = { readonly hold: Hold | null; readonly cost: number }
 type SettlingDeps = {
   clock: Clock
   escrows: Pick<Escrows, 'mark' | 'ended' | 'abandon'>
@@ -321,57 +324,63 @@ type SettlingDeps = {
 
 /** Ends holds and charges the real cost. Calls that end together share each statement. */
 export function createSettling({ clock, escrows, watch }: SettlingDeps) {
-  return gathered(async (tx: Tx, one: Settling) => (await settleAll(tx, [one]))[0]!, settleAll)
+  return settleAll
 
+  /** Returns what each was charged: 0 when its hold had ended. */
   async function settleAll(tx: Tx, list: readonly Settling[]): Promise<number[]> {
     const seenAt = clock.monotonic()
-    const charges = list.map(({ hold, cost }) => ({ hold, charged: hold.hasEnded ? 0 : chargeOf(hold, cost) }))
-    const ended = await endHold.all(tx, charges.map(endingOf))
+    const charges: Charge[] = []
+    for (const { hold, cost } of list) {
+      if (!hold) continue
+      const charged = hold.hasEnded ? 0 : chargeOf(hold, cost)
+      charges.push({ hold, charged, isEnded: false, balance: 0, ownerCapped: false })
+    }
+    if (charges.length) await settle(tx, charges, seenAt)
+    let at = 0
+    return list.map(({ hold }) => {
+      const charge = hold && charges[at++]!
+      return charge?.isEnded ? charge.charged : 0
+    })
+  }
+
+  async function settle(tx: Tx, charges: readonly Charge[], seenAt: number): Promise<void> {
+    await endHolds(tx, charges)
     const allocated = new Map<Escrow, number>()
     for (const { hold } of charges)
       if (hold.escrow && !hold.hasEnded)
         allocated.set(hold.escrow, (allocated.get(hold.escrow) ?? hold.escrow.allocated) - hold.amount)
-    const settled = () => {
-      for (const [at, { hold, charged }] of charges.entries()) {
-        if (!hold.escrow || hold.hasEnded) continue
-        if (ended[at]) {
-          hold.escrow.seenAt = seenAt
-          escrows.ended(hold, charged)
-        } else escrows.abandon(hold)
-      }
-    }
-    if (allocated.size) tx.afterCommit(settled)
+    if (allocated.size) tx.afterCommit(() => endParts(charges, seenAt))
     for (const [escrow, left] of allocated) await escrows.mark(tx, escrow, left === 0)
-    const paid = charges.filter((_, at) => ended[at])
-    const left = await unclaimReturning.all(tx, paid.map(freedOf))
-    await settleSpends(
-      tx,
-      paid.flatMap((charge, at) => spendsOf(charge, left[at]![0]!.capped)),
-    )
-    for (const [at, { hold, charged }] of paid.entries()) {
-      const watching = charged > 0 ? watch.charged(tx, hold.owner, charged, left[at]![0]!.balance) : undefined
+    const paid = charges.every(({ isEnded }) => isEnded) ? charges : charges.filter(({ isEnded }) => isEnded)
+    if (!paid.length) return
+    await takeCharges(tx, paid)
+    await moveSpends(tx, spendsOf(paid))
+    for (const { hold, charged, balance } of paid) {
+      const watching = charged > 0 ? watch.charged(tx, hold.owner, charged, balance) : undefined
       if (watching) await watching
     }
-    return charges.map(({ charged }, at) => (ended[at] ? charged : 0))
+  }
+
+  function endParts(charges: readonly Charge[], seenAt: number): void {
+    for (const { hold, charged, isEnded } of charges) {
+      if (!hold.escrow || hold.hasEnded) continue
+      if (isEnded) {
+        hold.escrow.seenAt = seenAt
+        escrows.ended(hold, charged)
+      } else escrows.abandon(hold)
+    }
   }
 }
 
-type Charge = { hold: Hold; charged: number }
-
-/** A shared hold stays open for other calls. */
-const endingOf = ({ hold: { ref, owner, escrow }, charged }: Charge) =>
-  escrow
-    ? { ref: escrow.ref, owner, state: 'open' as const, charged }
-    : { ref, owner, state: 'settled' as const, charged }
-
-const freedOf = ({ hold: { owner, escrow, amount }, charged }: Charge) => ({
-  id: owner,
-  held: escrow ? charged : amount,
-  charged,
-})
-
-/** The daily spend rows that a charge updates: of the key, and of an owner with caps. */
-function spendsOf({ hold: { keyId, owner, capped, amount, createdAt: at }, charged }: Charge, ownerCapped: boolean) {
-  const ofKey = keyId && (charged > 0 || capped) ? [{ subject: keyId, at, charged, freed: capped ? amount : 0 }] : []
-  return charged > 0 && ownerCapped ? [...ofKey, { subject: owner, at, charged, freed: 0 }] : ofKey
+/** The daily spend rows that charges update: of the keys, and of owners with caps. */
+function spendsOf(charges: readonly Charge[]) {
+  const moves: { subject: string; day: string; spent: number; held: number }[] = []
+  for (const { hold, charged, ownerCapped } of charges) {
+    const { keyId, owner, capped, amount, createdAt } = hold
+    const day = utcDay(createdAt)
+    if (keyId && (charged > 0 || capped))
+      moves.push({ subject: keyId, day, spent: charged, held: capped ? -amount : 0 })
+    if (charged > 0 && ownerCapped) moves.push({ subject: owner, day, spent: charged, held: 0 })
+  }
+  return moves
 }

@@ -2,6 +2,7 @@
 
 export { billingSettings } from './config'
 export { refAlreadyUsed, toolsUnpaid } from './errors'
+export type { Settling } from './escrow'
 export { expiredCredit } from './expiring-grants'
 export { capsOfDay, chargeOf, createAccountLimits, hasCaps } from './limits'
 export { createBalanceWatch } from './low-balance'

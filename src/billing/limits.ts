@@ -7,12 +7,13 @@ import { defineError, invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { createReadCache } from '../kernel/read-cache'
 import { type Changes, command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { costOfDay, type Spend, spendOfOwner, startOwnerSpend } from '../usage'
+import { costOfDay, type Spend, spendOf, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
 import { type CapHolder, capReached } from './errors'
 import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
+import { walletOf } from './repository'
 import type { Balance, Caps } from './schema'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
 import { billingLimits, type LimitsRow, wallets } from './table'
@@ -343,4 +344,31 @@ export function spendGrants<G extends { remaining: number; expires_at: number }>
       left -= taken
       return { ...grant, remaining: grant.remaining - taken }
     })
+}
+
+type OwnerCapsDeps = { limits: AccountLimitsOf; clock: Clock; escrows: { freeOf(owner: OwnerScope): number } }
+
+/** Caps on everything an owner spends, in addition to those of each key (docs/api.md 1.9). */
+export function createOwnerCaps({ limits, clock, escrows }: OwnerCapsDeps) {
+  return {
+    /** Whether the owner has caps. Synchronous when the limits are cached. */
+    hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
+      const ownerLimits = limits.of(reader, owner)
+      return ownerLimits instanceof Promise ? ownerLimits.then(({ caps }) => hasCaps(caps)) : hasCaps(ownerLimits.caps)
+    },
+
+    /**
+     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. With `claimed` the holds
+     * include `wanted` already, and this transaction has locked the wallet, so the numbers cannot change.
+     */
+    async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
+      const { caps } = await limits.of(reader, owner)
+      const { today, month } = await spendOf(reader, owner, clock.now())
+      // Setting caps creates the wallet, so it exists.
+      const [wallet] = await walletOf(reader, { id: owner })
+      const held = wallet!.held - escrows.freeOf(owner) - (claimed ? wanted : 0)
+      const spend = { today: { ...today, held }, month: { ...month, held } }
+      assertWithinCaps(owner.startsWith('org:') ? 'organization' : 'account', caps, spend, wanted)
+    },
+  }
 }

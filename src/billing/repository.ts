@@ -1,7 +1,7 @@
 import { and, eq, gt, gte, inArray, lte, ne, or, type SQL, sql } from 'drizzle-orm'
 import { hasLease, isGone, renewLease } from '../cluster'
 import type { OwnerScope } from '../kernel/caller'
-import { command, counted, gathered, insertListed, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
+import { command, counted, insertListed, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
 import { type Hold, IDLE, type NEVER, OF_JOBS, OF_SESSIONS, REVENUE, SHARED } from './schema'
 import { type HoldRow, type HoldState, holds, type LedgerRow, ledgerEntries, wallets } from './table'
 
@@ -12,7 +12,7 @@ export const walletOf = query<{ id: OwnerScope }>()((db, p) => {
 })
 
 /** Holds an amount if that much is available, in one statement, so that no two holds claim the same credit. */
-const claimOne = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
+export const claim = counted<{ id: OwnerScope; amount: number }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
     .update(t)
@@ -46,17 +46,20 @@ const claimListed = command<{ list: string }>()((tx, p) => {
     .returning({ id: t.id })
 })
 
-export const claim = gathered(claimOne, async (tx, list) => {
-  const sums = new Map<OwnerScope, number>()
-  for (const { id, amount } of list) sums.set(id, (sums.get(id) ?? 0) + amount)
-  const given = { list: JSON.stringify([...sums].map(([owner, amount]) => ({ owner, amount }))) }
-  const [, claimed] = await Promise.all([lockWallets(tx, given), claimListed(tx, given)])
-  const covered = new Set(claimed.map(({ id }) => id))
-  const counts: number[] = []
-  // If a wallet does not cover all of them, earlier ones win.
-  for (const params of list) counts.push(covered.has(params.id) ? 1 : await claimOne(tx, params))
-  return counts
-})
+/** Holds several amounts. Returns whether each was available. If a wallet does not cover all, earlier ones win. */
+export async function claimAll(tx: Tx, list: readonly { owner: OwnerScope; amount: number }[]): Promise<boolean[]> {
+  const covered = new Set<OwnerScope>()
+  if (list.length > 1) {
+    const sums = new Map<OwnerScope, number>()
+    for (const { owner, amount } of list) sums.set(owner, (sums.get(owner) ?? 0) + amount)
+    const given = { list: JSON.stringify([...sums].map(([owner, amount]) => ({ owner, amount }))) }
+    const [, claimed] = await Promise.all([lockWallets(tx, given), claimListed(tx, given)])
+    for (const { id } of claimed) covered.add(id)
+  }
+  const claimed: boolean[] = []
+  for (const { owner, amount } of list) claimed.push(covered.has(owner) || (await claim(tx, { id: owner, amount })) > 0)
+  return claimed
+}
 
 /** Ends a hold: frees the held amount and takes the charged amount from the balance. */
 export const unclaim = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
@@ -115,25 +118,23 @@ const insertListedHolds = counted<{ list: string; node: string }>()((tx, p) =>
   insertListed(tx, tx.of(holds), p.list, {}, sql`where ${hasLease(tx, p.node)}`),
 )
 
-const insertLeasedHold = gathered(insertOneLeased, async (tx, list) => {
-  const rows = list.map((hold) => ({ ...hold, state: 'open', settled_amount: 0 }))
-  const inserted = await insertListedHolds(tx, { list: JSON.stringify(rows), node: list[0]!.node })
-  return list.map(() => (inserted ? 1 : 0))
-})
-
 /**
- * Opens a hold. A cluster node whose lease has ended, for example after a pause, renews it first. Otherwise other nodes
- * would release the hold while the request runs.
+ * Opens holds of one node. A cluster node whose lease has ended, for example after a pause, renews it first. Otherwise
+ * other nodes would release the holds while the requests run.
  */
-export const insertHold = (tx: Tx, hold: NewHold): Promise<unknown> =>
-  tx.dialect === 'postgres' && hold.node !== OF_JOBS && hold.node !== OF_SESSIONS
-    ? insertHoldOfNode(tx, hold)
-    : insertAnyHold(tx, hold)
-
-async function insertHoldOfNode(tx: Tx, hold: NewHold): Promise<void> {
-  if (await insertLeasedHold(tx, hold)) return
-  await renewLease(tx, hold.node)
-  await insertAnyHold(tx, hold)
+export async function insertHolds(tx: Tx, list: readonly NewHold[]): Promise<void> {
+  const [first] = list
+  if (!first) return
+  if (tx.dialect === 'sqlite' || first.node === OF_JOBS || first.node === OF_SESSIONS)
+    return void (await insertAnyHold.each(tx, list))
+  const rows = list.map((hold) => ({ ...hold, state: 'open', settled_amount: 0 }))
+  const inserted =
+    list.length > 1
+      ? await insertListedHolds(tx, { list: JSON.stringify(rows), node: first.node })
+      : await insertOneLeased(tx, first)
+  if (inserted) return
+  await renewLease(tx, first.node)
+  await insertAnyHold.each(tx, list)
 }
 
 /** Enlarges an open hold; the wallet's `held` is changed separately by `claim`. */
@@ -156,9 +157,20 @@ export const markShared = counted<{ ref: string; until: typeof NEVER | typeof ID
 
 type Ending = { ref: string; owner: OwnerScope; state: HoldState; charged: number }
 
-/** On Postgres: makes other transactions that change the wallet wait for this one. */
-export const lockWallet = async (tx: Tx, owner: OwnerScope): Promise<unknown> =>
-  tx.dialect === 'postgres' ? lockWallets(tx, { list: JSON.stringify([{ owner }]) }) : undefined
+/** A hold that ends, and what it pays in micro-cents. */
+export type Charge = {
+  hold: Hold
+  charged: number
+  /** Filled by `endHolds`: it had not ended before, and has enough. */
+  isEnded: boolean
+  /** Filled by `takeCharges`: the balance after this charge, and whether the owner has caps. */
+  balance: number
+  ownerCapped: boolean
+}
+
+/** On Postgres: makes other transactions that change these wallets wait for this one. */
+export const lockWallet = async (tx: Tx, ...owners: OwnerScope[]): Promise<unknown> =>
+  tx.dialect === 'postgres' ? lockWallets(tx, { list: JSON.stringify(owners.map((owner) => ({ owner }))) }) : undefined
 
 const endOneHold = counted<Ending>()((tx, p) => {
   const t = tx.of(holds)
@@ -178,37 +190,42 @@ const endListedHolds = command<{ list: string }>()((tx, p) => {
     .returning({ ref: t.ref })
 })
 
-const endLocked = async (tx: Tx, ending: Ending): Promise<number> => {
-  // Calls change a shared hold concurrently, so each locks the wallet first.
-  const isShared = ending.ref.startsWith(SHARED)
-  const [, ended] = await Promise.all([isShared && lockWallet(tx, ending.owner), endOneHold(tx, ending)])
-  return ended
-}
-
 /**
  * Ends an open hold; 0 rows when it had already ended. With the state `open` it charges a call to a shared hold; 0 rows
  * also when the hold has less than that left.
  */
-export const endHold = gathered(endLocked, async (tx, list) => {
-  const sums = new Map<string, Ending>()
-  const [own, shared] = [list.filter(({ state }) => state !== 'open'), list.filter(({ state }) => state === 'open')]
-  for (const ending of shared)
-    sums.set(ending.ref, { ...ending, charged: ending.charged + (sums.get(ending.ref)?.charged ?? 0) })
-  const endings = [...own, ...sums.values()]
-  const ended = new Set<string>()
-  if (tx.dialect === 'sqlite') for (const ending of endings) (await endOneHold(tx, ending)) && ended.add(ending.ref)
-  else {
-    const owners = [...new Set(list.map(({ owner }) => owner))]
-    const given = endings.map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
-    const [, rows] = await Promise.all([
-      lockWallets(tx, { list: JSON.stringify(owners.map((owner) => ({ owner }))) }),
-      endListedHolds(tx, { list: JSON.stringify(given) }),
-    ])
-    for (const { ref } of rows) ended.add(ref)
+export async function endHold(tx: Tx, ending: Ending): Promise<number> {
+  // Calls change a shared hold concurrently, so each locks the wallet first.
+  const locking = ending.ref.startsWith(SHARED) ? lockWallet(tx, ending.owner) : undefined
+  const [, ended] = await Promise.all([locking, endOneHold(tx, ending)])
+  return ended
+}
+
+/** Ends the holds of several charges, or charges them to the shared holds that they are parts of. */
+export async function endHolds(tx: Tx, charges: readonly Charge[]): Promise<void> {
+  const endings = new Map<string, Ending & { isEnded: boolean }>()
+  for (const { hold, charged } of charges) {
+    const { escrow, owner } = hold
+    const { ref } = escrow ?? hold
+    const sum = endings.get(ref)
+    if (!sum) endings.set(ref, { ref, owner, state: escrow ? 'open' : 'settled', charged, isEnded: false })
+    // If two end the same hold of their own, only the first does.
+    else if (escrow) sum.charged += charged
   }
-  // If two end the same hold, only one of them gets a 1.
-  return list.map(({ ref, state }) => ((state === 'open' ? ended.has(ref) : ended.delete(ref)) ? 1 : 0))
-})
+  if (tx.dialect === 'sqlite' || endings.size === 1)
+    for (const ending of endings.values()) ending.isEnded = (await endHold(tx, ending)) > 0
+  else {
+    const owners = new Set(charges.map(({ hold }) => hold.owner))
+    const given = [...endings.values()].map(({ ref, state, charged }) => ({ hold: ref, how: state, charged }))
+    const [, rows] = await Promise.all([lockWallet(tx, ...owners), endListedHolds(tx, { list: JSON.stringify(given) })])
+    for (const { ref } of rows) endings.get(ref)!.isEnded = true
+  }
+  for (const charge of charges) {
+    const ending = endings.get((charge.hold.escrow ?? charge.hold).ref)!
+    charge.isEnded = ending.isEnded
+    if (!charge.hold.escrow) ending.isEnded = false
+  }
+}
 
 /** `unclaim` that also returns the balance. */
 const unclaimOneReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
@@ -230,36 +247,38 @@ const unclaimListed = command<{ list: string }>()((tx, p) => {
     .returning({ id: t.id, balance: t.balance, capped: t.capped })
 })
 
-export const unclaimReturning = gathered(unclaimOneReturning, async (tx, list) => {
+/** Takes several charges from the wallets, and frees what was held for them. Of a shared hold the rest stays held. */
+export async function takeCharges(tx: Tx, charges: readonly Charge[]): Promise<void> {
   const sums = new Map<OwnerScope, { charged: number; freed: number }>()
-  for (const { id, charged, held } of list) {
-    const sum = sums.get(id)
-    sums.set(id, { charged: (sum?.charged ?? 0) + charged, freed: (sum?.freed ?? 0) + held })
+  for (const { hold, charged } of charges) {
+    const freed = hold.escrow ? charged : hold.amount
+    const sum = sums.get(hold.owner)
+    if (sum) {
+      sum.charged += charged
+      sum.freed += freed
+    } else sums.set(hold.owner, { charged, freed })
   }
   const left = await unclaimSums(tx, sums)
   // Each gets the balance after its own charge, as if the charges ran one after the other.
-  const balances = list.toReversed().map(({ id, charged }) => {
-    const wallet = left.get(id)
-    if (!wallet) return []
-    const after = { balance: wallet.balance, capped: wallet.capped }
-    wallet.balance += charged
-    return [after]
-  })
-  return balances.reverse()
-})
-
-type Left = { balance: number; capped: boolean }
+  for (let at = charges.length - 1; at >= 0; at--) {
+    const charge = charges[at]!
+    const wallet = left.get(charge.hold.owner)!
+    charge.balance = wallet.balance
+    charge.ownerCapped = wallet.capped
+    wallet.balance += charge.charged
+  }
+}
 
 async function unclaimSums(
   tx: Tx,
   sums: ReadonlyMap<OwnerScope, { charged: number; freed: number }>,
-): Promise<Map<OwnerScope, Left>> {
+): Promise<Map<OwnerScope, { balance: number; capped: boolean }>> {
   if (tx.dialect === 'postgres') {
     const given = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
     const [, rows] = await Promise.all([lockWallets(tx, given), unclaimListed(tx, given)])
     return new Map(rows.map(({ id, ...left }) => [id, left]))
   }
-  const left = new Map<OwnerScope, Left>()
+  const left = new Map<OwnerScope, { balance: number; capped: boolean }>()
   for (const [id, { charged, freed }] of sums)
     for (const row of await unclaimOneReturning(tx, { id, charged, held: freed })) left.set(id, row)
   return left

@@ -2,6 +2,7 @@ import type { AuditLog } from '../audit'
 import { type Live, RENEW_MS } from '../cluster'
 import type { Call, OwnerScope, TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { type Loop, startLoop } from '../kernel/loop'
 import { centsToMicro, MAX_CENTS } from '../kernel/money'
@@ -17,14 +18,15 @@ import {
   refAlreadyUsed,
   walletFull,
 } from './errors'
-import { createEscrows, createSettling, type Escrows } from './escrow'
+import { createEscrows, createSettling } from './escrow'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
-import { assertWithinCaps, hasCaps } from './limits'
+import { assertWithinCaps, createOwnerCaps, hasCaps } from './limits'
 import type { BalanceWatch } from './low-balance'
 import {
   anyAbandoned,
   claim,
+  claimAll,
   credit,
   debit,
   endHold,
@@ -33,7 +35,7 @@ import {
   growHold,
   insertCharge,
   insertEntry,
-  insertHold,
+  insertHolds,
   lockWallet,
   openHolds,
   orphanedHolds,
@@ -95,15 +97,17 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
   const expiringGrants = createExpiringGrants({ store, clock, audit, watch, jobs, escrows })
   /** When the database last said that an owner had plenty of credit. */
   const plenty = createLru<OwnerScope, number>(20_000)
-  const settleHolds = createSettling({ clock, escrows, watch })
+  const settleAll = createSettling({ clock, escrows, watch })
   return {
     balance,
     assertFunds,
     reserve,
+    reserveAll,
     reserveShared,
     extend,
     grow,
     settle,
+    settleAll,
     settleApart,
     release,
     grant,
@@ -115,7 +119,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     releaseLater: (hold: Hold): void => void (hold.escrow ? escrows.abandon(hold) : unended.add(hold.ref)),
     unended,
     escrows,
-    verify,
+    /** Describes every inconsistency of wallets, holds and ledger, one sentence each. Empty if there is none. */
+    verify: verifyLedger,
     expiringGrants,
     reconciliation: createReconciliation({ store, expiringGrants }),
   }
@@ -153,19 +158,42 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * Holds an amount before work starts (docs/promises.md I7, I39). Throws 402 `insufficient_credits`. A zero amount
    * holds and writes nothing. Reserving the same `ref` twice is a bug and violates a unique key.
    */
-  async function reserve(tx: Tx, reservation: Reservation): Promise<Hold | null> {
-    const { owner, keyId, caps, ref, amount, forJob = false, forSession = false } = reservation
-    if (amount <= 0) return null
-    const createdAt = clock.now()
-    await claimExactly(tx, owner, amount)
-    const capped = keyId !== null && hasCaps(caps)
+  async function reserve(tx: Tx, { forJob, forSession, ...reservation }: Reservation): Promise<Hold | null> {
+    if (reservation.amount <= 0) return null
     const lasting = forJob ? OF_JOBS : forSession ? OF_SESSIONS : null
-    const until = lasting ? { node: lasting, expires_at: NEVER } : { node, expires_at: createdAt + HOLD_MS }
-    await insertHold(tx, { ref, wallet_id: owner, key_id: keyId, capped, amount, created_at: createdAt, ...until })
-    const hold = { ref, owner, keyId, capped, amount, createdAt }
+    const [hold] = await reserveAll(tx, [reservation], lasting)
+    if (hold instanceof AppError) throw hold
+    return hold!
+  }
+
+  /** Like `reserve`, for several. For each whose owner has too little, the error 402 in place of its hold. */
+  async function reserveAll(
+    tx: Tx,
+    list: readonly Reservation[],
+    lasting: typeof OF_JOBS | typeof OF_SESSIONS | null = null,
+  ): Promise<(Hold | AppError)[]> {
+    const createdAt = clock.now()
+    const claimed = await claimAll(tx, list)
+    const lacking = await Promise.all(
+      list.map(({ owner, amount }, at) => (claimed[at] ? null : lackingAfterRecall(tx, owner, amount))),
+    )
+    const times = { created_at: createdAt, expires_at: lasting ? NEVER : createdAt + HOLD_MS }
+    const made = list.map(({ ref, owner, keyId, caps, amount }, at): Hold | AppError => {
+      const capped = keyId !== null && hasCaps(caps)
+      return lacking[at] ?? { ref, owner, keyId, capped, amount, createdAt }
+    })
+    const rows = made.flatMap((hold) => {
+      if (hold instanceof AppError) return []
+      const { ref, owner, keyId, capped, amount } = hold
+      return [{ ref, wallet_id: owner, key_id: keyId, capped, amount, node: lasting ?? node, ...times }]
+    })
+    await insertHolds(tx, rows)
     // Most owners and keys have no caps.
-    if (capped || (await ownerCaps.hasCaps(tx, owner))) await countAgainstCaps(tx, hold, caps, amount)
-    return hold
+    for (const [at, hold] of made.entries()) {
+      if (hold instanceof AppError || !(hold.capped || (await ownerCaps.hasCaps(tx, hold.owner)))) continue
+      await countAgainstCaps(tx, hold, list[at]!.caps, hold.amount)
+    }
+    return made
   }
 
   /**
@@ -194,11 +222,16 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   /** Claims an amount. Unused credit is given back before this throws 402 `insufficient_credits`. */
   async function claimExactly(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
+    const lacking = (await claim(tx, { id: owner, amount })) ? null : await lackingAfterRecall(tx, owner, amount)
+    if (lacking) throw lacking
+  }
+
+  /** Claims an amount once unused credit was given back. The error 402 if that is too little. */
+  async function lackingAfterRecall(tx: Tx, owner: OwnerScope, amount: number): Promise<AppError | null> {
     const isClaimed = async () => (await claim(tx, { id: owner, amount })) > 0
-    if (await isClaimed()) return
-    if ((await escrows.recall(tx, owner)) && (await isClaimed())) return
-    if (await escrows.recallOthers(tx, owner, isClaimed)) return
-    throw insufficientCredits((await balance(tx, owner)).available, amount)
+    if ((await escrows.recall(tx, owner)) && (await isClaimed())) return null
+    if (await escrows.recallOthers(tx, owner, isClaimed)) return null
+    return insufficientCredits((await balance(tx, owner)).available, amount)
   }
 
   /**
@@ -225,7 +258,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * when the hold had ended. The usage row that the caller writes is the entry of the ledger, so it names the hold.
    */
   function settle(tx: Tx, hold: Hold, cost: number): Promise<number> {
-    return settleHolds(tx, { hold, cost })
+    return settleAll(tx, [{ hold, cost }]).then(([charged]) => charged!)
   }
 
   /** Like `settle`, for work without its own usage row. The charge then has two ledger entries. */
@@ -320,36 +353,6 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
       released += batch
       if (batch < BATCH) return released
     }
-  }
-
-  /** Describes every inconsistency of wallets, holds and ledger, one sentence each. Empty if there is none. */
-  function verify(reader: Reader): Promise<string[]> {
-    return verifyLedger(reader)
-  }
-}
-
-/** Caps on everything an owner spends, in addition to those of each key (docs/api.md 1.9). */
-function createOwnerCaps({ limits, clock, escrows }: Pick<Deps, 'limits' | 'clock'> & { escrows: Escrows }) {
-  return {
-    /** Whether the owner has caps. Synchronous when the limits are cached. */
-    hasCaps: (reader: Reader, owner: OwnerScope): boolean | Promise<boolean> => {
-      const ownerLimits = limits.of(reader, owner)
-      return ownerLimits instanceof Promise ? ownerLimits.then(({ caps }) => hasCaps(caps)) : hasCaps(ownerLimits.caps)
-    },
-
-    /**
-     * Throws 402 when the spent amount, all holds of the wallet and `wanted` exceed a cap. With `claimed` the holds
-     * include `wanted` already, and this transaction has locked the wallet, so the numbers cannot change.
-     */
-    async assert(reader: Reader, owner: OwnerScope, wanted: number, claimed: boolean): Promise<void> {
-      const { caps } = await limits.of(reader, owner)
-      const { today, month } = await spendOf(reader, owner, clock.now())
-      // Setting caps creates the wallet, so it exists.
-      const [wallet] = await walletOf(reader, { id: owner })
-      const held = wallet!.held - escrows.freeOf(owner) - (claimed ? wanted : 0)
-      const spend = { today: { ...today, held }, month: { ...month, held } }
-      assertWithinCaps(owner.startsWith('org:') ? 'organization' : 'account', caps, spend, wanted)
-    },
   }
 }
 

@@ -6,4 +6,13 @@ export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './publ
 export type { JobResult, PublicKind } from './public-jobs-schema'
 export { jobCompleted, jobFailed, queueUnavailable } from './public-jobs-schema'
 export { type Ending, emitFirings, endingOf } from './record'
-export { type ChargingService, createCharging, createHolds, type Deadline, type Holds, startDeadline } from './service'
+export {
+  type CallEnd,
+  type CallRecord,
+  type ChargingService,
+  createCharging,
+  createHolds,
+  type Deadline,
+  type Holds,
+  startDeadline,
+} from './service'

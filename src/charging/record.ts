@@ -1,4 +1,4 @@
-import type { AuditEventRow, AuditLog, InsertEvent } from '../audit'
+import { type AuditLog, type CallEntry, splitRoute } from '../audit'
 import type { Hold } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -10,9 +10,10 @@ import { sha256Hex } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
-import type { UsageLog } from '../usage'
+import type { UsageEntry, UsageLog } from '../usage'
 import type { Made, Wanted } from './kind'
 import { completionCreated } from './kind'
+import type { CallEnd } from './service'
 
 type Guarded = { call: Pick<Call, 'caller' | 'requestId' | 'depth'>; guard: Pick<Guard, 'policyId'> | null }
 
@@ -56,41 +57,55 @@ type Outcome = {
 
 /** Records the work with a usage row, an audit row and an event. Never stores the prompt (docs/api.md 6). */
 export function createRecord({ clock, usage, audit, events, engines }: Deps) {
-  return { record, refused, accepted, delivered }
+  return { ended, refused, accepted, delivered }
 
-  async function record(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
+  /** How work ended, for `Holds`: its record, and its event. */
+  function ended(charging: Charging, outcome: Outcome): Pick<CallEnd, 'describe' | 'tell'> {
+    const { call, guard, wanted } = charging
     const { status, errorCode } = endingOf(outcome.broken)
-    const { engine, fallbackUsed } = engineOf(charging, outcome)
-    const output = { status, engine, cost_cents: microToCents(outcome.costMicro), fallback_used: fallbackUsed }
-    const shown = { ...output, error_code: errorCode }
-    await written(tx, charging, shown, (unit, event) => count(unit, charging, outcome, event))
+    const guardrails = guard?.firings ?? []
     // No event for embeddings: the contract has none (docs/api.md 31), and programs request them by the thousand.
-    if (!errorCode && charging.wanted.kind !== 'embedding') await tell(tx, charging, outcome)
+    const hasEvent = errorCode === null && wanted.kind !== 'embedding'
+    return {
+      describe(costMicro) {
+        outcome.costMicro = costMicro
+        const { engine, fallbackUsed } = engineOf(charging, outcome)
+        const cost_cents = microToCents(costMicro)
+        const output = { cost_cents, engine, error_code: errorCode, fallback_used: fallbackUsed, status }
+        return { call, entry: entryOf(charging, output), usage: usageOf(charging, outcome) }
+      },
+      tell: (tx) => (hasEvent || guardrails.length ? emitAll(tx) : null),
+    }
+
+    async function emitAll(tx: Tx): Promise<void> {
+      await emitFirings(events, tx, charging, guardrails)
+      if (hasEvent) await tell(tx, charging, outcome)
+    }
   }
 
   /** Records work that continues as this job, when the job is queued. Its cost is recorded when the job ends. */
   function accepted(tx: Tx, charging: Charging, jobId: string): Promise<void> {
-    return written(tx, charging, { status: 202, engine: charging.wanted.engineId }, undefined, jobId)
+    return written(tx, charging, { engine: charging.wanted.engineId, status: 202 }, jobId)
   }
 
   /** Records a job's product: usage, event and fired rules. The end of the job has its own audit entry. */
   async function delivered(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
-    await count(tx, charging, outcome)
+    await usage.record(tx, usageOf(charging, outcome))
     await tell(tx, charging, outcome)
     await emitFirings(events, tx, charging, charging.guard?.firings ?? [])
   }
 
-  async function count(tx: Tx, charging: Charging, outcome: Outcome, event?: AuditEventRow): Promise<void> {
+  function usageOf(charging: Charging, outcome: Outcome): UsageEntry {
     const { call, wanted, startedAt } = charging
     const { made, costMicro, broken } = outcome
     const { engine, fallbackUsed } = engineOf(charging, outcome)
     const { status } = endingOf(broken)
-    const entry = {
+    return {
       requestId: call.requestId,
       owner: ownerOf(call.caller),
       userId: call.caller.userId,
       keyId: keyIdOf(call.caller),
-      endpoint: call.route.slice(call.route.indexOf(' ') + 1),
+      endpoint: splitRoute(call.route).endpoint,
       mode: wanted.mode,
       resolvedMode: wanted.mode,
       model: engine,
@@ -105,7 +120,6 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
       fallbackUsed,
       broken,
     }
-    await usage.record(tx, entry, event)
   }
 
   async function tell(tx: Tx, charging: Charging, outcome: Outcome): Promise<void> {
@@ -137,36 +151,35 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
 
   /** Records a request that the guardrail policy blocked. Nothing was made or charged. */
   function refused(tx: Tx, charging: Charging): Promise<void> {
-    return written(tx, charging, { status: 400, cost_cents: 0, error_code: 'guardrail_blocked' })
+    return written(tx, charging, { cost_cents: 0, error_code: 'guardrail_blocked', status: 400 })
   }
 
-  async function written(
-    tx: Tx,
-    { call, wanted, guard }: Charging,
-    output: Output,
-    insert?: InsertEvent,
-    id = wanted.id,
-  ): Promise<void> {
-    const guardrails = guard?.firings ?? []
-    const texts = Object.values(wanted.texts)
-    const prompt = wanted.kind === 'embedding' ? texts.join('\n') : (texts[0] ?? '')
-    const door = call.batch ? { door: 'batch' } : {}
-    const entry = {
-      action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
-      entityType: ENTITIES[wanted.kind],
-      entityId: id,
-      input: {
-        mode: wanted.mode,
-        prompt_sha256: sha256Hex(prompt),
-        prompt_length: prompt.length,
-        metadata: null,
-        ...wanted.facts,
-        ...door,
-      },
-      output: { ...output, ...firedBy(guard, guardrails) },
-    }
-    await audit.record(tx, call, entry, insert)
-    await emitFirings(events, tx, { call, guard }, guardrails)
+  async function written(tx: Tx, charging: Charging, output: Output, id?: string): Promise<void> {
+    await audit.recordCalls(tx, [{ call: charging.call, entry: entryOf(charging, output, id) }])
+    await emitFirings(events, tx, charging, charging.guard?.firings ?? [])
+  }
+}
+
+/** Never stores the prompt, only its hash and length. */
+function entryOf({ call, wanted, guard }: Charging, output: Output, id = wanted.id): CallEntry {
+  const texts = Object.values(wanted.texts)
+  const prompt = wanted.kind === 'embedding' ? texts.join('\n') : (texts[0] ?? '')
+  const door = call.batch ? { door: 'batch' } : {}
+  return {
+    action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
+    entityType: ENTITIES[wanted.kind],
+    entityId: id,
+    input: {
+      api_key_id: keyIdOf(call.caller),
+      ...splitRoute(call.route),
+      mode: wanted.mode,
+      prompt_sha256: sha256Hex(prompt),
+      prompt_length: prompt.length,
+      metadata: null,
+      ...wanted.facts,
+      ...door,
+    },
+    output: { ...output, ...firedBy(guard, guard?.firings ?? []), request_id: call.requestId },
   }
 }
 

@@ -1,5 +1,5 @@
-import type { AuditLog } from '../audit'
-import { type Billing, type Consumption, hasCaps, type Prices } from '../billing'
+import type { AuditLog, CallEntry } from '../audit'
+import { type Billing, type Consumption, hasCaps, type Prices, type Settling } from '../billing'
 import { type Hold, payerOf, type Reservation, refOf } from '../billing/schema'
 import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
@@ -14,12 +14,29 @@ import { failpoint } from '../kernel/failpoint'
 import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import type { RateLimiter } from '../limits'
-import type { UsageLog } from '../usage'
+import type { UsageEntry, UsageLog } from '../usage'
 import type { Input, Made, Wanted, Work } from './kind'
 import { clientLeft, tookTooLong } from './kind'
 import { type Charging, createRecord } from './record'
 
-type HoldsDeps = { store: Store; clock: Clock; billing: Billing }
+type HoldsDeps = { store: Store; clock: Clock; billing: Billing; audit: AuditLog; usage: UsageLog }
+
+/** Work that ends, as data, so that works which end together are charged and recorded with the same statements. */
+export type CallEnd = Settling & {
+  /** The hold is of a job, which frees it if the work fails. */
+  readonly isOfJob?: boolean
+  /** Further writes of the transaction, before the record. They know what was charged, in micro-cents. */
+  readonly effects?: ((tx: Tx, costMicro: number) => Promise<unknown>) | null
+  /** True if the effects change or lock rows that another ending may need. */
+  readonly isAlone?: boolean
+  /** Describes the call, once it is known what was charged (micro-cents). */
+  describe(costMicro: number): CallRecord
+  /** What follows from the record in its transaction, such as an event. Null if nothing does. */
+  tell(tx: Tx): Promise<unknown> | null
+}
+
+/** The record of a call: its audit event, and its usage row, which contains the event. */
+export type CallRecord = { call: Call; entry: CallEntry; usage: UsageEntry }
 
 export type Holds = ReturnType<typeof createHolds>
 
@@ -51,7 +68,7 @@ const TIMEOUT_S = 120
 export function createCharging(deps: Deps) {
   const { store, clock, files, limiter, billing, prices, guardrails, engines } = deps
   const holds = createHolds(deps)
-  const { record, refused, accepted, delivered } = createRecord(deps)
+  const { ended, refused, accepted, delivered } = createRecord(deps)
   return { run, admit, accepted, resume, reserveTokens, countTokens: limiter.countTokens }
 
   /**
@@ -145,7 +162,7 @@ export function createCharging(deps: Deps) {
     }
   }
 
-  function finish<M extends Made, Answer>(
+  async function finish<M extends Made, Answer>(
     charging: Charging,
     hold: Hold | null,
     made: M,
@@ -154,20 +171,23 @@ export function createCharging(deps: Deps) {
     const { call, wanted } = charging
     const engineId = made.engineId ?? wanted.engineId
     const cost = hold && !made.free ? Math.min(costOf(wanted, engineId, made.used), hold.amount) : 0
+    let artifacts: Artifact[] = []
+    let shown: Answer | undefined
     const isPlain = !(made.files.length || made.effects || call.once)
-    const unit = async (tx: Tx) => {
-      const costMicro = hold ? await billing.settle(tx, hold, cost) : 0
-      const artifacts: Artifact[] = []
+    const answered = (costMicro: number) =>
+      answer({ made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() })
+    const effects = async (tx: Tx, costMicro: number) => {
+      artifacts = []
       for (const [place, { draft, about, id }] of made.files.entries()) {
         const costs = { ...about, requestId: call.requestId, costMicro: place === 0 ? costMicro : 0 }
         artifacts.push(await files.add(tx, ownerOf(call.caller), draft, costs, id))
       }
       await made.effects?.(tx, costMicro)
-      await record(tx, charging, { made, costMicro, hold })
-      const finished = { made, artifacts, costMicro, costCents: microToCents(costMicro), at: clock.now() }
-      return storeAnswer(tx, call, answer(finished))
+      shown = await storeAnswer(tx, call, answered(costMicro))
     }
-    return holds.ending(hold, unit, isPlain)
+    const about = ended(charging, { made, costMicro: 0, hold })
+    const costMicro = await holds.end({ hold, cost, isAlone: !isPlain, effects: isPlain ? null : effects, ...about })
+    return isPlain ? answered(costMicro) : shown!
   }
 
   /** Releases the hold, records the failure and removes the stored files. Returns the error to throw. */
@@ -175,10 +195,7 @@ export function createCharging(deps: Deps) {
     // If the commit's outcome is unknown, the files may be in use. The sweep removes those that are not.
     if (error instanceof AppError && error.code === 'storage_unavailable') return error
     await discard(drafts)
-    await holds.ending(hold, async (tx) => {
-      if (hold) await billing.release(tx, hold)
-      await record(tx, charging, { made: null, costMicro: 0, broken: error })
-    })
+    await holds.fail({ hold, cost: 0, ...ended(charging, { made: null, costMicro: 0, broken: error }) })
     return error
   }
 
@@ -241,9 +258,12 @@ export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms:
   }
 }
 
-/** Holds credit before charged work and ends the holds, even if the database fails meanwhile. */
-export function createHolds({ store, clock, billing }: HoldsDeps) {
-  return { place, ending }
+/**
+ * Holds credit before charged work, and ends the work with its charge and its record, even if the database fails
+ * meanwhile.
+ */
+export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) {
+  return { place, end, fail }
 
   /**
    * Holds micro-cents for the work of this id, once per id. Returns at once if calls share the hold. `surely` waits
@@ -262,28 +282,81 @@ export function createHolds({ store, clock, billing }: HoldsDeps) {
   }
 
   async function placeOwn(wanted: Reservation, surely: boolean): Promise<Hold | null> {
+    if (wanted.amount <= 0) return null
     const unit = (tx: Tx) => billing.reserve(tx, wanted)
-    const hold = await (surely ? store.write(unit) : store.writeSoon(unit, hasCaps(wanted.caps))).catch(
-      (error: unknown) => {
-        // The commit may have reached the database although its confirmation did not arrive.
-        if (error instanceof AppError && error.kind === 'unavailable') billing.unended.add(wanted.ref)
-        throw error
-      },
-    )
+    const placing = surely
+      ? store.write(unit)
+      : hasCaps(wanted.caps)
+        ? store.writeSoon(unit)
+        : store.writeTogether(billing.reserveAll, wanted, true)
+    const hold = await placing.catch((error: unknown) => {
+      // The commit may have reached the database although its confirmation did not arrive.
+      if (error instanceof AppError && error.kind === 'unavailable') billing.unended.add(wanted.ref)
+      throw error
+    })
+    if (hold instanceof AppError) throw hold
     failpoint('after_hold_commit')
     return hold
   }
 
   /**
-   * The transaction that ends work. If it fails, for example without a database, the hold is released as soon as
-   * possible. `isPlain`: the transaction only changes the money and the record, so others may share it.
+   * Ends work in one transaction: its charge, its effects, its record and what follows from it. Works that end at the
+   * same time share the transaction, unless one has to be alone. Returns what was charged, in micro-cents: 0 if the
+   * hold had ended, because another node released it while this process was paused. If the transaction fails, for
+   * example without a database, the hold is released as soon as possible.
    */
-  function ending<T>(hold: Hold | null, unit: (tx: Tx) => Promise<T>, isPlain = false): Promise<T> {
-    const written = isPlain && !hold?.capped ? store.writeTogether(unit) : store.write(unit)
-    if (!hold) return written
+  function end(ending: CallEnd): Promise<number> {
+    const isAlone = ending.isAlone || ending.hold?.capped
+    return releasedIfLost(
+      ending,
+      isAlone ? store.write(async (tx) => (await endAll(tx, [ending]))[0]!) : store.writeTogether(endAll, ending),
+    )
+  }
+
+  async function endAll(tx: Tx, endings: readonly CallEnd[]): Promise<readonly number[]> {
+    const charged = await billing.settleAll(tx, endings)
+    const effects: Promise<unknown>[] = []
+    for (let at = 0; at < endings.length; at++) {
+      const effect = endings[at]!.effects?.(tx, charged[at]!)
+      if (effect) effects.push(effect)
+    }
+    if (effects.length) await all(effects)
+    await record(tx, endings, charged)
+    return charged
+  }
+
+  /** Ends work that failed: frees its hold and records the failure. */
+  function fail(ending: CallEnd): Promise<unknown> {
+    const { hold, isOfJob = false } = ending
+    const unit = async (tx: Tx) => {
+      if (hold && !isOfJob) await billing.release(tx, hold)
+      await record(tx, [ending], [0])
+    }
+    return releasedIfLost(ending, store.write(unit))
+  }
+
+  async function record(tx: Tx, endings: readonly CallEnd[], charged: readonly number[]): Promise<void> {
+    const records = endings.map((ending, at) => ending.describe(charged[at]!))
+    const entries = records.map((one) => one.usage)
+    await audit.recordCalls(tx, records, (unit, events) => usage.recordAll(unit, entries, events))
+    const telling: Promise<unknown>[] = []
+    for (const ending of endings) {
+      const following = ending.tell(tx)
+      if (following) telling.push(following)
+    }
+    if (telling.length) await all(telling)
+  }
+
+  function releasedIfLost<T>({ hold, isOfJob }: CallEnd, written: Promise<T>): Promise<T> {
+    if (!hold || isOfJob) return written
     return written.catch((error: unknown) => {
       billing.releaseLater(hold)
       throw error
     })
   }
+}
+
+/** Waits for all even if one fails, because none may continue after the transaction has ended. */
+async function all(working: readonly Promise<unknown>[]): Promise<void> {
+  for (const end of await Promise.allSettled(working)) if (end.status === 'rejected') throw end.reason
 }

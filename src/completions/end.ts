@@ -1,48 +1,23 @@
-import type { AuditEventRow, InsertEvent } from '../audit'
-import {
-  type CompletionFacts,
-  clientLeft,
-  completionCreated,
-  emitFirings,
-  endingOf,
-  pollUrlOf,
-  type Ending as RunEnding,
-} from '../charging'
+import { clientLeft, pollUrlOf } from '../charging'
 import { needsModel, sumDetails } from '../engines'
-import { firedBy } from '../guardrails'
-import type { Firing } from '../guardrails/schema'
+import type { Draft } from '../files'
+import { type About, type Artifact, ArtifactId } from '../files/schema'
 import { keyIdOf, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import { AppError, atField } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
-import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
-import { checksOf, codeBlocks, problemsIn } from '../media'
-import { keepBody } from '../usage'
+import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../media'
 import type { AgentResult } from './agent-schema'
-import { artifactsOf, linkedAnew, receiveCode } from './artifacts'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
-import { chatIdOf, contentOf, keptTool, usageOf } from './present'
-import { decisionsOf, firedIn, isStealth, requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
+import { contentOf } from './present'
+import { endOf } from './record'
+import { requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { House, Run } from './run'
-import type { ChatCompletionId, CompletionId, ModelRef } from './schema'
-
-const DAY_MS = 86_400_000
-
-type Ending = RunEnding & {
-  /** Null when no engine answered: the run failed, or its answer was cached. */
-  agentResult: AgentResult | null
-  /** Null for a failed run without an answer. */
-  answer: StoredAnswer | null
-  /** Every guardrail that fired. */
-  guardrails: readonly Firing[]
-}
-
-const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
-  result !== null && (result.fallbackUsed || routing.fallback_used)
+import type { ModelRef } from './schema'
 
 /**
  * Charges and stores a complete or interrupted answer. One transaction writes money, conversation, usage, audit and
@@ -56,28 +31,27 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
   // True if the run's stages or tools made a file.
   const hasFiles = code.length > 0 || run.pictures.length > 0 || !!run.spent.made?.artifacts.length
   const { alongside, isApart } = run.request
-  const isPlain = !(hasFiles || run.later || run.conversationId || (alongside && !isApart) || run.call.once)
-  const unit = async (tx: Tx) => {
+  const isAlone = !!(hasFiles || run.later || run.conversationId || (alongside && !isApart) || run.call.once)
+  const effects = async (tx: Tx, costMicro: number) => {
+    run.costMicro = costMicro
     if (hasFiles) answer.artifacts = await artifactsOf(house, tx, run, code)
-    // 0 if the hold had ended: another node released it while this process was paused.
-    run.costMicro = run.hold ? await house.billing.settle(tx, run.hold, cost) : 0
     if (run.later) await run.later.begin(tx)
     if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
     if (alongside) await alongside(tx, run, answer, broken)
-    await record(house, tx, run, { agentResult: result, answer, guardrails: firedIn(run, answer), ...endingOf(broken) })
     if (broken !== undefined) await run.call.once?.broke?.(tx, broken)
     else if (run.call.once) await keepReply(tx, run, answer)
   }
-  await ending(house, run, unit, isPlain)
+  const how = { result, answer, broken, cost, effects: isAlone || alongside ? effects : null }
+  await keptUnlessLost(house, run, house.holds.end(endOf(house, run, how, isAlone)))
   failpoint('settle_commit_before_ack')
   run.ticket?.correct(result.promptTokens + result.completionTokens)
   if (broken === undefined) remember(house, run, result, answer)
   return answer
 }
 
-/** The transaction that ends a run. If it fails, the run's files are removed, unless the outcome is unknown. */
-const ending = (house: House, run: Run, unit: (tx: Tx) => Promise<void>, isPlain = false): Promise<void> =>
-  house.holds.ending(run.request.accepted ? null : run.hold, unit, isPlain).catch(async (error: unknown) => {
+/** If the transaction that ends a run fails, the run's files are removed, unless the outcome is unknown. */
+const keptUnlessLost = (house: House, run: Run, written: Promise<unknown>): Promise<unknown> =>
+  written.catch(async (error: unknown) => {
     if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
     throw error
   })
@@ -90,11 +64,7 @@ async function discard({ files }: House, { drafts }: Run): Promise<void> {
 async function fail(house: House, run: Run, error: unknown): Promise<void> {
   run.ticket?.correct(0)
   await discard(house, run)
-  await ending(house, run, async (tx) => {
-    if (run.hold && !run.request.accepted) await house.billing.release(tx, run.hold)
-    const guardrails = run.guard?.firings ?? []
-    await record(house, tx, run, { agentResult: null, answer: null, guardrails, ...endingOf(error) })
-  })
+  await keptUnlessLost(house, run, house.holds.fail(endOf(house, run, { broken: error })))
 }
 
 /**
@@ -123,13 +93,11 @@ export async function replay(house: House, run: Run, cached: StoredAnswer): Prom
   run.engineId = answer.model.id
   run.model = answer.model
   run.routing = answer.routing
-  const isPlain = !(run.conversationId || run.call.once)
-  const unit = async (tx: Tx) => {
+  const effects = async (tx: Tx) => {
     if (run.conversationId) await keepTurn(house, tx, run, answer, false)
-    await record(house, tx, run, { agentResult: null, answer, guardrails: firedIn(run, answer), ...endingOf() })
     if (run.call.once) await keepReply(tx, run, answer)
   }
-  await house.holds.ending(null, unit, isPlain)
+  await house.holds.end(endOf(house, run, { answer, effects: run.conversationId || run.call.once ? effects : null }))
   return answer
 }
 
@@ -240,132 +208,6 @@ function refusalOf({ request }: Run, { content, finish }: AgentResult): string |
   return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
 
-/** Records a run with a usage row, an audit row and an event. Never stores the prompt (docs/api.md 2). */
-async function record(house: House, tx: Tx, run: Run, ending: Ending): Promise<void> {
-  await recordAudit(house, tx, run, ending, (unit, event) => recordUsage(house, unit, run, ending, event))
-  if (ending.guardrails.length) await emitFirings(house.events, tx, run, ending.guardrails)
-  if (house.traceBodies) await keep(house, tx, run, ending)
-  if (ending.errorCode || !ending.answer) return
-  await house.events.emit(tx, completionCreated, ownerOf(run.call.caller), factsOf(run, ending.answer), run.call)
-}
-
-/** Stores request and answer if the account wants that, except in stealth modes or if an input rule fired. */
-async function keep({ settings, clock }: House, tx: Tx, run: Run, { agentResult, answer }: Ending): Promise<void> {
-  const { request, call } = run
-  const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)
-  const isChanged = run.guard?.firings.some(({ phase }) => phase === 'input')
-  if (!keep_bodies || !request.original || isStealth(request.mode) || isChanged) return
-  const uses = agentResult?.toolUses ?? run.spent.uses
-  const tools = uses.length ? JSON.stringify(uses.map((use) => keptTool(run, use))) : null
-  await keepBody(tx, {
-    ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(request.original) },
-    ...{ response: answer?.content ?? null, tools, expires_at: clock.now() + days * DAY_MS },
-  })
-}
-
-/** Records a request that the guardrail policy blocked. Nothing was run or billed. */
-export async function recordRefused(house: House, tx: Tx, run: Run): Promise<void> {
-  const guardrails = run.guard?.firings ?? []
-  const errorCode = 'guardrail_blocked'
-  await recordAudit(house, tx, run, { status: 400, errorCode, agentResult: null, answer: null, guardrails })
-  await emitFirings(house.events, tx, run, guardrails)
-}
-
-function recordUsage(
-  { usage, clock }: House,
-  tx: Tx,
-  run: Run,
-  { agentResult: result, status, broken }: Ending,
-  event: AuditEventRow,
-): Promise<unknown> {
-  const { call } = run
-  const entry = {
-    requestId: call.requestId,
-    owner: ownerOf(call.caller),
-    userId: call.caller.userId,
-    keyId: keyIdOf(call.caller),
-    endpoint: call.route.slice(call.route.indexOf(' ') + 1),
-    mode: run.request.mode,
-    resolvedMode: run.resolvedMode,
-    model: result?.engineId ?? run.engineId,
-    status,
-    promptTokens: result?.promptTokens ?? 0,
-    completionTokens: result?.completionTokens ?? 0,
-    costMicro: run.costMicro,
-    paidBy: run.hold?.ref,
-    cached: run.isCached,
-    latencyMs: Math.round(clock.monotonic() - run.startedAt),
-    ttftMs: result?.ttftMs ?? null,
-    classifiedMs: run.classifiedMs,
-    fallbackUsed: hasFallenBack(run, result),
-    skills: run.active.skills.map(({ id }) => id),
-    broken,
-  }
-  return usage.record(tx, entry, event)
-}
-
-function recordAudit(
-  { audit }: House,
-  tx: Tx,
-  run: Run,
-  { agentResult: result, answer, status, errorCode, guardrails }: Ending,
-  insert?: InsertEvent,
-): Promise<unknown> {
-  const { request } = run
-  const entry = {
-    action: errorCode ? 'completion.failed' : 'completion.created',
-    entityType: 'completion' as const,
-    entityId: shownId(run, answer),
-    input: {
-      mode: request.mode,
-      prompt_sha256: sha256Hex(request.prompt),
-      prompt_length: request.prompt.length,
-      skills: run.active.skills.map(({ id }) => id),
-      ...(run.call.batch ? { door: 'batch' } : request.door ? { door: request.door } : {}),
-      ...(request.endUser ? { end_user_sha256: request.endUser } : {}),
-      metadata: isStealth(request.mode) ? null : request.metadata,
-    },
-    output: {
-      status,
-      ...(run.engineId ? { engine: result?.engineId ?? run.engineId } : {}),
-      cost_cents: microToCents(run.costMicro),
-      tools_used: result && !isStealth(request.mode) ? [...new Set(result.toolUses.map(({ name }) => name))] : [],
-      fallback_used: hasFallenBack(run, result),
-      ...firedBy(run.guard, guardrails),
-      ...decisionsOf(run),
-      error_code: errorCode,
-    },
-  }
-  return audit.record(tx, run.call, entry, insert)
-}
-/** The id in the caller's response. A cached answer keeps its first id (docs/api.md 14.2). */
-function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
-  const id = answer?.id ?? own
-  return request.isChat ? chatIdOf(id) : id
-}
-
-/** The event's data about an answer. A stealth answer shows neither tools nor metadata. */
-function factsOf(run: Run, answer: StoredAnswer): CompletionFacts {
-  const { call, request } = run
-  const isQuiet = isStealth(request.mode)
-  return {
-    completion_id: shownId(run, answer),
-    object: 'completion',
-    mode: request.mode,
-    resolved_mode: answer.resolvedMode,
-    model: answer.model,
-    conversation_id: run.conversationId,
-    api_key_id: keyIdOf(call.caller),
-    // Tools report their own charges in their own events.
-    usage: { ...usageOf(run, answer), cost_cents: microToCents(run.costMicro) },
-    tools_used: isQuiet ? [] : answer.toolsUsed.map(({ name, status }) => ({ name, status })),
-    artifact_count: answer.artifacts.length,
-    metadata: isQuiet ? null : request.metadata,
-    request_id: call.requestId,
-    created: iso(answer.createdAt),
-  }
-}
-
 /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
 export function partial({ engines }: House, { engineId, promptTokens, spent }: Run, text: string): AgentResult {
   const half = text.slice(spent.said)
@@ -396,4 +238,96 @@ function explained(run: Run, error: unknown): unknown {
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
   return isTooLong && run.request.cameFrom ? atField(error, run.request.cameFrom.whole) : error
+}
+
+type Maker = { model: ModelRef; createdAt: number }
+
+/** A code file before it is stored: its bytes, their type, and the artifact it has as long as it is not stored. */
+type CodeFile = { bytes: Uint8Array; mimeType: string; about: About; loose: Artifact | null }
+
+/** A code file with its stored bytes. Null when there was no room for them. */
+type StoredCode = CodeFile & { draft: Draft | null }
+
+/** Returns null instead of a file for which there is no room, on the disk or in the owner's quota. */
+const unless =
+  (...kinds: AppError['kind'][]) =>
+  (error: unknown): null => {
+    if (error instanceof AppError && kinds.includes(error.kind)) return null
+    throw error
+  }
+
+/** Stores the code files of an answer. Without room for them, the answer is given without links. */
+async function receiveCode({ files }: House, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
+  const all: StoredCode[] = []
+  for (const file of codeFiles(text, maker)) {
+    const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
+    if (draft) run.drafts.push(draft)
+    all.push({ ...file, draft })
+  }
+  return all
+}
+
+/** What the run made: pictures, code files, and the files of its tools, which are already stored. */
+async function artifactsOf({ files }: House, tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
+  const owner = ownerOf(run.call.caller)
+  const { requestId } = run.call
+  const all: (Artifact | null)[] = []
+  for (const { draft, about } of run.pictures) all.push(await files.add(tx, owner, draft, { ...about, requestId }))
+  for (const { draft, about, loose } of code) {
+    all.push((draft && (await files.add(tx, owner, draft, { ...about, requestId }).catch(unless('conflict')))) ?? loose)
+  }
+  for (const id of run.spent.made?.artifacts ?? []) {
+    all.push(ArtifactId.is(id) ? await files.find(tx, owner, id) : null)
+  }
+  return all.filter((one) => one !== null)
+}
+
+/** The same files with new links that work for an hour (docs/api.md 2.3). A deleted file has no link. */
+const linkedAnew = ({ files, store }: House, { call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> =>
+  Promise.all(
+    artifacts.map(async (artifact) => {
+      if (artifact.url === null || !ArtifactId.is(artifact.id)) return artifact
+      const found = await files.find(store.read, ownerOf(call.caller), artifact.id)
+      return found ?? { ...artifact, url: null, url_expires_at: null }
+    }),
+  )
+
+/** The fenced code blocks of an answer, each as an artifact (docs/api.md 2.3). An unclosed fence makes no artifact. */
+export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifact[] {
+  return codeBlocks(text).map(({ path, language, content }) => ({
+    id: ArtifactId.create(),
+    type: 'code',
+    title: null,
+    filename: path,
+    mime_type: kindOf(language).mimeType,
+    url: null,
+    url_expires_at: null,
+    size_bytes: Buffer.byteLength(content),
+    content,
+    language: language || null,
+    format: null,
+    width: null,
+    height: null,
+    duration_seconds: null,
+    engine: model.engine,
+    model: model.id,
+    prompt: null,
+    created: iso(createdAt),
+  }))
+}
+
+/** The code files of an answer. For a project, also one archive of all of them. */
+function codeFiles(text: string, maker: Maker): CodeFile[] {
+  const by = { engine: maker.model.engine, model: maker.model.id }
+  const files = codeArtifacts(text, maker).map((loose): CodeFile => {
+    const { filename, mime_type: mimeType, content, language } = loose
+    // Every file has a name. It has a title only if the answer gives its path.
+    const title = filename.includes('/') ? filename : null
+    const about: About = { type: 'code', filename, title, content, language, ...by }
+    return { bytes: new TextEncoder().encode(content ?? ''), mimeType, about, loose }
+  })
+  const blocks = codeBlocks(text)
+  if (!isProject(blocks)) return files
+  const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
+  return [...files, { bytes: zipOf(blocks, maker.createdAt), mimeType: 'application/zip', about, loose: null }]
 }

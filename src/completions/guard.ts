@@ -2,7 +2,7 @@ import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } fr
 import { beginningOf } from '../kernel/text'
 import type { Findings } from '../research'
 import type { AgentResult, ToolUse } from './agent-schema'
-import { recordRefused } from './end'
+import { recordRefused } from './record'
 import { readJsonAnswer, wantsJson, workOf } from './rules'
 import type { CompletionRequest, House, Run } from './run'
 

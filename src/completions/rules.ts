@@ -77,19 +77,6 @@ export const ofOtherModes = ({ mode }: { readonly mode?: unknown }): string[] =>
   ...(mode === 'stealth_video' ? [] : ['stealth_duration']),
 ]
 
-/**
- * How a run was decided, for its record: the conversation that stores its turn, and how its mode was chosen. Quotes
- * nothing of the prompt.
- */
-export function decisionsOf({ request, conversationId, classifiedMs, routing, routingWarnings }: Run) {
-  const { fallback_used: _, ...choice } = routing
-  return {
-    ...(conversationId && !isStealth(request.mode) ? { conversation_id: conversationId } : {}),
-    ...(classifiedMs === null ? {} : { routing: choice }),
-    ...(routingWarnings.length ? { routing_warnings: [...routingWarnings] } : {}),
-  }
-}
-
 /** Stealth changes what is stored, not how the answer is made (docs/api.md 2.1). */
 const STEALTH_WORK: Record<string, string> = { stealth_text: 'fast', stealth_image: 'image', stealth_video: 'video' }
 

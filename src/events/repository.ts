@@ -99,8 +99,8 @@ export type Subscriber = 'webhook' | 'hook' | 'workflow' | 'skill'
 
 type Target = { owner: OwnerScope; subscriber: Subscriber; target: string }
 
-/** Owners and types without subscribers. Every paid call emits events, and most owners have no subscriber. */
-type Silence = { known: Set<string>; changes: number }
+/** Types of events without subscribers, by owner. Every paid call emits events, and most owners have no subscriber. */
+type Silence = { known: Map<OwnerScope, Set<string>>; changes: number }
 
 const MAX_KNOWN = 50_000
 
@@ -109,7 +109,7 @@ const silences = new WeakMap<object, Silence>()
 
 function silenceOf({ prepared }: Tx): Silence | null {
   if (!prepared) return null
-  const found = silences.get(prepared) ?? { known: new Set(), changes: 0 }
+  const found = silences.get(prepared) ?? { known: new Map(), changes: 0 }
   silences.set(prepared, found)
   return found
 }
@@ -132,25 +132,16 @@ type Reached = ReadonlyMap<Subscriber, string[]>
 
 const NOBODY: Reached = new Map()
 
-/**
- * The targets of an owner that an event of this type reaches, by kind of subscriber. Synchronous when it is known that
- * there are none.
- */
-export function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Reached | Promise<Reached> {
-  const silence = silenceOf(tx)
-  const place = `${owner} ${type}`
-  return silence?.known.has(place) ? NOBODY : askFor(tx, owner, type, silence, place)
-}
+/** True if it is known that an event of this type reaches nobody. */
+export const hasNoSubscriber = (tx: Tx, owner: OwnerScope, type: string): boolean =>
+  silenceOf(tx)?.known.get(owner)?.has(type) ?? false
 
-async function askFor(
-  tx: Tx,
-  owner: OwnerScope,
-  type: string,
-  silence: Silence | null,
-  place: string,
-): Promise<Reached> {
+/** The targets of an owner that an event of this type reaches, by kind of subscriber. */
+export async function subscribersOf(tx: Tx, owner: OwnerScope, type: string): Promise<Reached> {
+  if (hasNoSubscriber(tx, owner, type)) return NOBODY
+  const silence = silenceOf(tx)
   const found = await interested(tx, { owner, ...stemsOf(type) })
-  if (silence && !found.length) keepOnceCommitted(tx, silence, place)
+  if (silence && !found.length) keepOnceCommitted(tx, silence, owner, type)
   return reachedBy(found, type)
 }
 
@@ -172,11 +163,12 @@ function reachedBy(patterns: Awaited<ReturnType<typeof interested>>, type: strin
 }
 
 /** Caches only after the commit, because the transaction may roll back or another subscription may precede it. */
-function keepOnceCommitted(tx: Tx, silence: Silence, place: string): void {
+function keepOnceCommitted(tx: Tx, silence: Silence, owner: OwnerScope, type: string): void {
   const { changes } = silence
   tx.afterCommit(() => {
     if (silence.changes !== changes) return
     if (silence.known.size >= MAX_KNOWN) silence.known.clear()
-    silence.known.add(place)
+    const types = silence.known.get(owner) ?? new Set()
+    silence.known.set(owner, types.add(type))
   })
 }

@@ -8,7 +8,7 @@ import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { foreignOrg, payloadTooLarge, reservedType, viewersPublishNothing } from './errors'
-import { eventRepository as rows, type Subscriber, subscribersOf } from './repository'
+import { hasNoSubscriber, eventRepository as rows, type Subscriber, subscribersOf } from './repository'
 import { SAMPLES } from './samples'
 import {
   type BusEvent,
@@ -183,18 +183,16 @@ export function createFanOut({ audit }: { audit: Pick<AuditLog, 'recordUnattende
     /** Registers the receiver for a kind of subscriber. */
     receive: (subscriber: Subscriber, receive: Receive): void => void receivers.set(subscriber, receive),
     ofServer,
+    /** True if it is known that an owner's event of this type has no subscriber. */
+    reachesNobody: hasNoSubscriber,
     publish,
   }
 
-  /** Delivers an event that a module emits on the bus. Synchronous when it is known to have no subscribers. */
-  function ofServer(tx: Tx, event: DomainEvent): void | Promise<void> {
-    const found = subscribersOf(tx, event.scope, event.type)
-    if (!(found instanceof Promise) && !found.size) return
-    return (async () => {
-      const reached = await found
-      if (!reached.size) return
-      await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await scopeOf(tx, event) })
-    })()
+  /** Delivers an event that a module emits on the bus. */
+  async function ofServer(tx: Tx, event: DomainEvent): Promise<void> {
+    const reached = await subscribersOf(tx, event.scope, event.type)
+    if (!reached.size) return
+    await store(tx, event, [{ owner: event.scope, reached }], { source: null, reach: await scopeOf(tx, event) })
   }
 
   /**
@@ -294,8 +292,13 @@ type BusDeps = {
 type Cause = { depth?: number | undefined }
 type TransactionListener = (tx: Tx, event: DomainEvent<never>) => void | Promise<void>
 type AfterCommitListener = (event: DomainEvent<never>) => void
-type Subscription<React> = { kind: EventKind | '*'; react: React }
-type Listeners = { inTransaction: TransactionListener[]; afterCommit: AfterCommitListener[] }
+/** Whether a listener is known to do nothing with an event whose data has these members. */
+type Ignores = (tx: Tx, scope: OwnerScope, type: string, data: object) => boolean
+type Subscription<React> = { kind: EventKind | '*'; react: React; ignores?: Ignores }
+type Listeners = {
+  inTransaction: Subscription<TransactionListener>[]
+  afterCommit: Subscription<AfterCommitListener>[]
+}
 
 export type EventBus = ReturnType<typeof createEventBus>
 
@@ -334,10 +337,10 @@ export function createEventBus({ clock, onError }: BusDeps) {
       const listeners = listenersOf(kind)
       const from = (first: number): DomainEvent<Data> | Promise<DomainEvent<Data>> => {
         for (let at = first; at < listeners.inTransaction.length; at++) {
-          const working = listeners.inTransaction[at]!(tx, event as DomainEvent<never>)
+          const working = listeners.inTransaction[at]!.react(tx, event as DomainEvent<never>)
           if (working) return working.then(() => from(at + 1))
         }
-        for (const react of listeners.afterCommit)
+        for (const { react } of listeners.afterCommit)
           tx.afterCommit(() => contain(() => react(event as DomainEvent<never>), kind.type))
         return event
       }
@@ -345,16 +348,29 @@ export function createEventBus({ clock, onError }: BusDeps) {
     },
 
     /**
+     * True if an event would change nothing: all its listeners ignore it. `data` has at least the members by which they
+     * decide. A paid call asks this first, because most owners have no subscriber.
+     */
+    isIgnored<Data extends object>(tx: Tx, kind: EventKind<Data>, scope: OwnerScope, data: Partial<Data>): boolean {
+      const { inTransaction, afterCommit } = listenersOf(kind)
+      if (afterCommit.length) return false
+      for (const { ignores } of inTransaction) if (!ignores?.(tx, scope, kind.type, data)) return false
+      return true
+    },
+
+    /**
      * `react` runs in the emitting transaction: its writes commit with the change, and its failure rolls both back.
-     * With `having`, only for events whose data has this member.
+     * With `ignores`, only for events that it does not ignore.
      */
     inTransaction<Data extends object>(
       kind: EventKind<Data> | '*',
       react: (tx: Tx, event: DomainEvent<Data>) => void | Promise<void>,
-      having?: keyof NoInfer<Data>,
+      ignores?: (tx: Tx, scope: OwnerScope, type: string, data: Partial<NoInfer<Data>>) => boolean,
     ): void {
-      const reactWith: typeof react = (tx, event) => (event.data[having!] == null ? undefined : react(tx, event))
-      subscribe(transactionListeners, { kind, react: (having ? reactWith : react) as TransactionListener })
+      const reactUnless: typeof react = (tx, event) =>
+        ignores!(tx, event.scope, event.type, event.data) ? undefined : react(tx, event)
+      const subscription = { kind, react: (ignores ? reactUnless : react) as TransactionListener }
+      subscribe(transactionListeners, ignores ? { ...subscription, ignores } : subscription)
     },
 
     /** `react` runs after the commit and before the response. It must not await anything. */
@@ -373,5 +389,7 @@ export function createEventBus({ clock, onError }: BusDeps) {
   }
 }
 
-const listeningTo = <React>(subscriptions: Subscription<React>[], { type, internal }: EventKind): React[] =>
-  subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type)).map(({ react }) => react)
+const listeningTo = <React>(
+  subscriptions: Subscription<React>[],
+  { type, internal }: EventKind,
+): Subscription<React>[] => subscriptions.filter(({ kind }) => (kind === '*' ? !internal : kind.type === type))

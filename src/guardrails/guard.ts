@@ -67,7 +67,10 @@ export type Guard = {
 const MAX_FIRINGS = 100
 
 /** What the event of a call says of the rules that fired, and by which policy; nothing where none did. */
-export const firedBy = (guard: Pick<Guard, 'policyId'> | null | undefined, firings: readonly Firing[]) =>
+export const firedBy = (
+  guard: Pick<Guard, 'policyId'> | null | undefined,
+  firings: readonly Firing[],
+): { guardrails?: Firing[]; guardrail_policy_id?: string } =>
   firings.length ? { guardrails: [...firings], ...(guard && { guardrail_policy_id: guard.policyId }) } : {}
 
 /** Creates the guard of one run. The guards of all runs share `runner`. */

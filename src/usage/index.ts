@@ -8,9 +8,9 @@ export { rolledUpTo } from './rollup-repository'
 export {
   createUsageLog,
   holdSpend,
+  moveSpends,
   type Spend,
   settleSpend,
-  settleSpends,
   spendOf,
   startRefusalLoop,
   type UsageEntry,

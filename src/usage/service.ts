@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import { command, gathered, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { grainsOf, type RollupKey, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
@@ -19,21 +19,11 @@ export type Spend = { today: Amounts; month: Amounts }
 
 /** Reserves an amount on a capped subject's day. */
 export const holdSpend = (tx: Tx, subject: string, at: number, amount: number) =>
-  moveSpend(tx, { subject, day: utcDay(at), spent: 0, held: amount })
+  moveOneSpend(tx, { subject, day: utcDay(at), spent: 0, held: amount })
 
 /** Releases a reservation and adds the charge, on the day the work began, so that nothing is lost at midnight. */
 export const settleSpend = (tx: Tx, subject: string, at: number, charged: number, freed: number) =>
-  moveSpend(tx, { subject, day: utcDay(at), spent: charged, held: -freed })
-
-/** Like `settleSpend`, for several charges at once. */
-export const settleSpends = (
-  tx: Tx,
-  list: readonly { subject: string; at: number; charged: number; freed: number }[],
-): Promise<unknown> =>
-  moveSpend.all(
-    tx,
-    list.map(({ subject, at, charged, freed }) => ({ subject, day: utcDay(at), spent: charged, held: -freed })),
-  )
+  moveOneSpend(tx, { subject, day: utcDay(at), spent: charged, held: -freed })
 
 type NewRow = Omit<UsageRow, 'id'>
 
@@ -76,16 +66,12 @@ const insertListedRecords = command<{ list: string }>()((tx, p) => {
   return insertListed(tx, tx.of(usageRecords), p.list, { id })
 })
 
-const insertRecord = gathered(
-  (tx, row: NewRow): Promise<unknown> => insertOne(tx, row),
-  async (tx, rows) => {
-    if (tx.dialect === 'sqlite') return Promise.all(rows.map((row) => insertOne(tx, row)))
-    await insertListedRecords(tx, { list: JSON.stringify(rows) })
-    return rows
-  },
-)
+const insertRecords = async (tx: Tx, rows: readonly NewRow[]): Promise<unknown> =>
+  tx.dialect === 'sqlite' || rows.length < 2
+    ? insertOne.each(tx, rows)
+    : insertListedRecords(tx, { list: JSON.stringify(rows) })
 
-/** Like `insertRecord`, but returns the id, which is needed only if rows about the call follow. */
+/** Like `insertOne`, but returns the id, which is needed only if rows about the call follow. */
 const insertRecordReturningId = command<NewRow>()((tx, p) =>
   insertStatement(tx, p).returning({ id: tx.of(usageRecords).id }),
 )
@@ -114,21 +100,24 @@ const moveListedSpend = command<{ list: string }>()((tx, p) => {
   })
 })
 
-const moveSpend = gathered(
-  (tx, move: Parameters<typeof moveOneSpend>[1]): Promise<unknown> => moveOneSpend(tx, move),
-  async (tx, moves) => {
-    const sums = new Map<string, (typeof moves)[number]>()
-    for (const { subject, day, spent, held } of moves) {
-      const sum = sums.get(`${subject} ${day}`)
-      sums.set(`${subject} ${day}`, { subject, day, spent: spent + (sum?.spent ?? 0), held: held + (sum?.held ?? 0) })
-    }
-    // Sorted, so that two transactions do not deadlock.
-    const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
-    if (tx.dialect === 'postgres') await moveListedSpend(tx, { list: JSON.stringify(list) })
-    else for (const move of list) await moveOneSpend(tx, move)
-    return moves
-  },
-)
+type Move = Parameters<typeof moveOneSpend>[1]
+
+/** Adds several amounts at once. */
+export async function moveSpends(tx: Tx, moves: readonly Move[]): Promise<void> {
+  const sums = new Map<string, Move>()
+  for (const move of moves) {
+    const place = `${move.subject} ${move.day}`
+    const sum = sums.get(place)
+    if (sum) {
+      sum.spent += move.spent
+      sum.held += move.held
+    } else sums.set(place, { ...move })
+  }
+  // Sorted, so that two transactions do not deadlock.
+  const list = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+  if (tx.dialect === 'sqlite' || list.length < 2) await moveOneSpend.each(tx, list)
+  else await moveListedSpend(tx, { list: JSON.stringify(list) })
+}
 
 const daysBetween = query<{ subject: string; from: string; to: string }>()((db, p) => {
   const t = db.of(spendDays)
@@ -197,49 +186,72 @@ export function createUsageLog({ clock, witness }: Deps) {
   return {
     refusals,
 
-    /**
-     * Writes the usage row of a call in the transaction that settles its charge, together with the call's audit event
-     * if there is one. `AuditLog.record` supplies the event, and the row then has the event's time. One statement
-     * without skills.
-     */
-    record(tx: Tx, entry: UsageEntry, event: AuditEventRow | null = null): Promise<unknown> {
-      const row = {
-        owner: entry.owner,
-        at: event?.at ?? clock.now(),
-        request_id: entry.requestId,
-        user_id: entry.userId,
-        api_key_id: entry.keyId,
-        endpoint: entry.endpoint,
-        mode: entry.mode,
-        resolved_mode: entry.resolvedMode,
-        model: entry.model,
-        status: entry.status,
-        prompt_tokens: entry.promptTokens,
-        completion_tokens: entry.completionTokens,
-        cost_micro: entry.costMicro,
-        cached: entry.cached,
-        latency_ms: Math.round(entry.latencyMs),
-        ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
-        classified_us: entry.classifiedMs == null ? null : Math.round(entry.classifiedMs * 1_000),
-        fallback_used: entry.fallbackUsed,
-        seq: event?.seq ?? null,
-        event_id: event?.id ?? null,
-        action: event?.action ?? null,
-        entity_type: event?.entity_type ?? null,
-        entity_id: event?.entity_id ?? null,
-        input: event?.input ?? null,
-        output: event?.output ?? null,
-        prev_hash: event?.prev_hash ?? null,
-        hash: event?.hash ?? null,
-        ledger_ref: entry.costMicro > 0 ? (entry.paidBy ?? null) : null,
-      }
-      refusals.markRecorded(entry.broken)
-      if (witness) tx.afterCommit(() => witness(entry))
-      return entry.skills?.length ? insertWithSkills(tx, row, entry.skills) : insertRecord(tx, row)
-    },
+    /** Like `recordAll`, for a call without an audit event. */
+    record: (tx: Tx, entry: UsageEntry): Promise<unknown> => recordAll(tx, [entry], null),
+    recordAll,
 
     /** The spending of a key today and this month, for its caps and its `spent_*_cents`. */
     spent: (reader: Reader, subject: string) => spendOf(reader, subject, clock.now()),
+  }
+
+  /**
+   * Writes the usage rows of calls in the transaction that settles their charges, together with their audit events if
+   * there are some. `AuditLog.recordCalls` supplies the events, and the rows then have their times. One statement for
+   * all calls without skills; on SQLite one for each.
+   */
+  async function recordAll(
+    tx: Tx,
+    entries: readonly UsageEntry[],
+    events: readonly AuditEventRow[] | null,
+  ): Promise<void> {
+    const rows: NewRow[] = []
+    const withSkills: Promise<void>[] = []
+    for (let at = 0; at < entries.length; at++) {
+      const entry = entries[at]!
+      const row = rowOf(entry, events ? events[at]! : null)
+      refusals.markRecorded(entry.broken)
+      if (entry.skills?.length) withSkills.push(insertWithSkills(tx, row, entry.skills))
+      else rows.push(row)
+    }
+    if (witness)
+      tx.afterCommit(() => {
+        for (const entry of entries) witness(entry)
+      })
+    if (withSkills.length) await Promise.all([...withSkills, insertRecords(tx, rows)])
+    else await insertRecords(tx, rows)
+  }
+
+  function rowOf(entry: UsageEntry, event: AuditEventRow | null): NewRow {
+    return {
+      owner: entry.owner,
+      at: event?.at ?? clock.now(),
+      request_id: entry.requestId,
+      user_id: entry.userId,
+      api_key_id: entry.keyId,
+      endpoint: entry.endpoint,
+      mode: entry.mode,
+      resolved_mode: entry.resolvedMode,
+      model: entry.model,
+      status: entry.status,
+      prompt_tokens: entry.promptTokens,
+      completion_tokens: entry.completionTokens,
+      cost_micro: entry.costMicro,
+      cached: entry.cached,
+      latency_ms: Math.round(entry.latencyMs),
+      ttft_ms: entry.ttftMs === null ? null : Math.round(entry.ttftMs),
+      classified_us: entry.classifiedMs == null ? null : Math.round(entry.classifiedMs * 1_000),
+      fallback_used: entry.fallbackUsed,
+      seq: event?.seq ?? null,
+      event_id: event?.id ?? null,
+      action: event?.action ?? null,
+      entity_type: event?.entity_type ?? null,
+      entity_id: event?.entity_id ?? null,
+      input: event?.input ?? null,
+      output: event?.output ?? null,
+      prev_hash: event?.prev_hash ?? null,
+      hash: event?.hash ?? null,
+      ledger_ref: entry.costMicro > 0 ? (entry.paidBy ?? null) : null,
+    }
   }
 }
 

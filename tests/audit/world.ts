@@ -1,4 +1,4 @@
-import { createAuditLog } from '../../src/audit'
+import { createAuditLog, splitRoute } from '../../src/audit'
 import type { AuditEntry, AuditQuery } from '../../src/audit/schema'
 import { type Caller, type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { Store } from '../../src/kernel/store'
@@ -38,12 +38,21 @@ export function createWorld(store: Store) {
         }),
       /** An event on the usage row of a call. */
       call: (entry: Partial<AuditEntry> = {}, by: KeyCaller = caller, requestId = callOf(by).requestId) =>
-        store.write((tx) =>
-          audit.record(tx, { ...callOf(by), requestId }, { ...COMPLETION, ...entry }, (unit, event) => {
+        store.write((tx) => {
+          const call = { ...callOf(by), requestId }
+          const { scope: _, input, output, ...rest } = { ...COMPLETION, ...entry }
+          const origin = { api_key_id: by.keyId, ...splitRoute(call.route) }
+          const recorded = {
+            ...rest,
+            input: { ...origin, ...input },
+            output: { ...output, request_id: requestId },
+          }
+          return audit.recordCalls(tx, [{ call, entry: recorded }], (unit, events) => {
             const of = { requestId, owner: scope, userId: by.userId, keyId: by.keyId }
-            return usage.record(unit, { ...CALL, ...of, mode: event.mode, status: event.status! }, event)
-          }),
-        ),
+            const usages = events.map(({ mode, status }) => ({ ...CALL, ...of, mode, status: status! }))
+            return usage.recordAll(unit, usages, events)
+          })
+        }),
       list: (query: Partial<AuditQuery> = {}) => audit.list(store.read, scope, { limit: 50, ...query }),
     }
   }

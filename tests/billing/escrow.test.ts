@@ -4,20 +4,19 @@ import { sql } from 'drizzle-orm'
 import { createLimits } from '../../src/billing/limits'
 import { walletOf } from '../../src/billing/repository'
 import { type Hold, payerOf } from '../../src/billing/schema'
+import { createHolds } from '../../src/charging'
 import { nodes } from '../../src/cluster/table'
 import type { KeyCaller } from '../../src/kernel/caller'
 import { microToCents } from '../../src/kernel/money'
 import type { Tx } from '../../src/kernel/store'
-import { createUsageLog } from '../../src/usage'
 import { callOf } from '../support/callers'
 import { eventually } from '../support/eventually'
 import { openTestStore, postgresUrl } from '../support/store'
-import { A_CALL, createWorld, newRef } from './world'
+import { createWorld, endOf, newRef, recordOf } from './world'
 
 const store = await openTestStore()
-const { account, audit, billing, clock, start, verify } = createWorld(store)
+const { account, audit, billing, clock, start, usage, verify } = createWorld(store)
 const CENT = 1_000_000
-const usage = createUsageLog({ clock })
 const callers = new Map<Hold, KeyCaller>()
 type Account = Awaited<ReturnType<typeof account>>
 
@@ -36,18 +35,8 @@ async function rich(credit = 1_000_000): Promise<Account> {
   return of
 }
 
-/** As a call ends: its row is its entry in the ledger, and its event. */
 const end = (hold: Hold, cost: number, by = billing, caller = callers.get(hold)!): Promise<number> =>
-  store.writeTogether(async (tx) => {
-    const costMicro = await by.settle(tx, hold, cost)
-    const entry = {
-      ...{ action: 'completion.created', entityType: 'completion' as const, entityId: null },
-      output: { status: 200, cost_cents: microToCents(costMicro) },
-    }
-    const of = { ...A_CALL, owner: hold.owner, keyId: hold.keyId, costMicro, paidBy: hold.ref }
-    await audit.record(tx, callOf(caller), entry, (unit, event) => usage.record(unit, of, event))
-    return costMicro
-  })
+  createHolds({ store, clock, billing: by, audit, usage }).end(endOf(caller, hold, cost))
 
 const balanceOf = ({ owner }: Account) => store.write((tx) => billing.balance(tx, owner))
 const heldIn = async ({ owner }: Account) => (await store.write((tx) => walletOf(tx, { id: owner })))[0]!.held
@@ -272,10 +261,8 @@ test('verify finds a call whose event says another cost, and one that was charge
       })
   // Rows cannot be changed, so further ones are written.
   const again = (tx: Tx, hold: Hold, costMicro: number, cost_cents = microToCents(costMicro)) => {
-    const of = { ...A_CALL, owner: hold.owner, keyId: hold.keyId, costMicro, paidBy: hold.ref }
-    const output = { status: 200, cost_cents }
-    const entry = { action: 'completion.created', entityType: 'completion' as const, entityId: null, output }
-    return audit.record(tx, callOf(ada.caller), entry, (unit, event) => usage.record(unit, of, event))
+    const record = recordOf(ada.caller, hold, costMicro, cost_cents)
+    return audit.recordCalls(tx, [record], (unit, events) => usage.recordAll(unit, [record.usage], events))
   }
   const changed = { ...one, ref: `${one.escrow!.ref}.x.req_test` }
   await breaking((tx) => again(tx, changed, 5, 1))

@@ -3,10 +3,9 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Hold } from '../../src/billing/schema'
 import { payerOf } from '../../src/billing/schema'
 import { openPostgres } from '../../src/kernel/store'
-import { createUsageLog } from '../../src/usage'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
 import { startTcpProxy } from '../support/tcp-proxy'
-import { A_CALL, createWorld, newRef } from './world'
+import { createWorld, endOf, newRef } from './world'
 
 if (!postgresUrl)
   process.stdout.write('NOT RUN: commits without an answer, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -27,37 +26,34 @@ test.skipIf(!postgresUrl)(
       await store.close()
       await database.drop()
     })
-    const { account, billing, clock, verify } = createWorld(store)
-    const usage = createUsageLog({ clock })
+    const { account, billing, ending, verify } = createWorld(store)
     const ada = await account(1_000_000)
     for (let round = 0; round < ROUNDS; round++) {
       const holds = await Promise.all(
         Array.from({ length: CALLS }, () =>
-          store.writeSoon(
-            (tx) => billing.reserve(tx, { ...payerOf(ada.caller), ref: newRef(), amount: 10 }) as Promise<Hold>,
-            false,
-          ),
+          store.writeTogether(billing.reserveAll, { ...payerOf(ada.caller), ref: newRef(), amount: 10 }),
         ),
       )
       let runs = 0
       proxy.loseCommits(true)
       const ends = await Promise.allSettled(
-        holds.map((hold) =>
-          store.writeTogether(async (tx) => {
-            runs += 1
-            const costMicro = await billing.settle(tx, hold, 7)
-            const { owner, keyId } = hold
-            await usage.record(tx, { ...A_CALL, owner, keyId, costMicro, paidBy: hold.ref })
-          }),
-        ),
+        (holds as Hold[]).map((hold) => {
+          const plain = endOf(ada.caller, hold, 7)
+          return ending.end({
+            ...plain,
+            describe(costMicro) {
+              runs += 1
+              return plain.describe(costMicro)
+            },
+          })
+        }),
       )
       proxy.loseCommits(false)
       expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(
         holds.map(() => 'storage_unavailable'),
       )
       expect(runs).toBe(CALLS)
-      // What the requests do then: it finds nothing to release.
-      for (const hold of holds) billing.releaseLater(hold)
+      // The requests left their holds to be released, and none is found.
       expect(await billing.releaseAbandoned()).toBe(0)
       const spent = (round + 1) * CALLS * 7
       expect(await ada.balance()).toEqual({ balance: 1_000_000 - spent, held: 0, available: 1_000_000 - spent })

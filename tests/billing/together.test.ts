@@ -3,40 +3,22 @@ import { describe, expect, test } from 'bun:test'
 import { verifyChains } from '../../src/audit/service'
 import { LOW_BALANCE_CENTS } from '../../src/billing/config'
 import { type Hold, payerOf } from '../../src/billing/schema'
-import type { Tx } from '../../src/kernel/store'
-import { createUsageLog } from '../../src/usage'
-import { callOf } from '../support/callers'
+import { AppError } from '../../src/kernel/errors'
 import { openTestStore } from '../support/store'
-import { A_CALL, createWorld, newRef, outcomes } from './world'
+import { createWorld, endOf, newRef, outcomes } from './world'
 
 const store = await openTestStore()
-const { account, audit, billing, clock, heard, verify } = createWorld(store)
-const usage = createUsageLog({ clock })
+const { account, billing, ending, heard, usage, verify } = createWorld(store)
 
 type Account = Awaited<ReturnType<typeof account>>
 
-const reserve = (of: Account, amount: number): Promise<Hold> =>
-  store.writeSoon(
-    async (tx) => (await billing.reserve(tx, { ...payerOf(of.caller), ref: newRef(), amount })) as Hold,
-    false,
-  )
-
-/** What the end of a plain call does: the charge, and one row that is usage, event and posting. */
-async function end(tx: Tx, of: Account, hold: Hold, cost: number): Promise<number> {
-  const costMicro = await billing.settle(tx, hold, cost)
-  const entry = {
-    action: 'completion.created',
-    entityType: 'completion' as const,
-    entityId: hold.ref,
-    input: { mode: A_CALL.mode },
-    output: { status: 200, cost_cents: costMicro },
-  }
-  const call = callOf(of.caller)
-  const { owner, keyId } = hold
-  const about = { requestId: call.requestId, userId: of.caller.userId, owner, keyId, costMicro, paidBy: hold.ref }
-  await audit.record(tx, call, entry, (unit, event) => usage.record(unit, { ...A_CALL, ...about }, event))
-  return costMicro
+const reserve = async (of: Account, amount: number): Promise<Hold> => {
+  const hold = await store.writeTogether(billing.reserveAll, { ...payerOf(of.caller), ref: newRef(), amount }, true)
+  if (hold instanceof AppError) throw hold
+  return hold
 }
+
+const end = ({ caller }: Account, hold: Hold, cost: number) => ending.end(endOf(caller, hold, cost))
 
 /** In a unit: on SQLite a hold is seen by readers with the next commit. */
 const balanceOf = ({ owner }: Account) => store.write((tx) => billing.balance(tx, owner))
@@ -49,9 +31,7 @@ describe('calls that end together', () => {
     const calls = Array.from({ length: 80 }, (_, n) => ({ of: accounts[n % 4]!, cost: 1 + (n % 9) }))
     const holds = await Promise.all(calls.map(({ of }) => reserve(of, 10)))
     expect((await balanceOf(accounts[0]!)).held).toBe(200)
-    const charged = await Promise.all(
-      calls.map(({ of, cost }, n) => store.writeTogether((tx) => end(tx, of, holds[n]!, cost))),
-    )
+    const charged = await Promise.all(calls.map(({ of, cost }, n) => end(of, holds[n]!, cost)))
     expect(charged).toEqual(calls.map(({ cost }) => cost))
     for (const of of accounts) {
       const spent = calls.filter((call) => call.of === of).reduce((sum, { cost }) => sum + cost, 0)
@@ -66,7 +46,7 @@ describe('calls that end together', () => {
     const ada = await account((LOW_BALANCE_CENTS + 2) * cents)
     const holds = await Promise.all(Array.from({ length: 12 }, () => reserve(ada, cents)))
     const before = heard.length
-    await Promise.all(holds.map((hold) => store.writeTogether((tx) => end(tx, ada, hold, cents))))
+    await Promise.all(holds.map((hold) => end(ada, hold, cents)))
     const low = heard.slice(before).filter(({ type }) => type === 'credits.low')
     expect(low.map(({ data }) => data)).toMatchObject([{ balance_cents: LOW_BALANCE_CENTS - 1 }])
   })
@@ -74,7 +54,7 @@ describe('calls that end together', () => {
   test('that end the same hold charge it once', async () => {
     const ada = await account(1_000)
     const hold = await reserve(ada, 100)
-    const charged = await Promise.all([1, 2, 3].map(() => store.writeTogether((tx) => end(tx, ada, hold, 40))))
+    const charged = await Promise.all([1, 2, 3].map(() => end(ada, hold, 40)))
     expect(charged.sort()).toEqual([0, 0, 40])
     expect(await balanceOf(ada)).toMatchObject({ balance: 960, held: 0 })
     expect(await soundness()).toEqual([])
@@ -86,11 +66,12 @@ describe('calls that end together', () => {
     const notices: number[] = []
     const ends = await Promise.allSettled(
       holds.map((hold, n) =>
-        store.writeTogether(async (tx) => {
-          tx.afterCommit(() => notices.push(n))
-          const charged = await end(tx, ada, hold, 10)
-          if (n === 3) throw new Error('it cannot end')
-          return charged
+        ending.end({
+          ...endOf(ada.caller, hold, 10),
+          tell(tx) {
+            tx.afterCommit(() => notices.push(n))
+            return n === 3 ? Promise.reject(new Error('it cannot end')) : null
+          },
         }),
       ),
     )

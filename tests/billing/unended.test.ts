@@ -14,13 +14,15 @@ test('a hold that its request could not end, because no write was possible, is r
   const { store, billing } = world.app.container
   const { write, writeTogether } = store
   let refused = 0
-  const ends = (unit: unknown) => String(unit).includes('billing.settle') || String(unit).includes('billing.release')
-  const refuse = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {
-    if (!ends(unit)) return write(unit)
+  const ends = (unit: unknown) => /billing\.(settle|release)|endAll/.test(String(unit))
+  const refused503 = () => {
     refused += 1
-    throw storageUnavailable()
+    return Promise.reject(storageUnavailable())
   }
-  Object.assign(store, { write: refuse, writeTogether: refuse })
+  const refuse = (unit: (tx: Tx) => Promise<unknown>) => (ends(unit) ? refused503() : write(unit))
+  const refuseTogether: typeof writeTogether = (all, ...item) =>
+    ends(all) ? refused503() : writeTogether(all, ...item)
+  Object.assign(store, { write: refuse, writeTogether: refuseTogether })
   const input = { prompt: 'What is 2+2?' }
   const { status, body } = await ada.send('POST', 'completions', input)
   expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'storage_unavailable' })

@@ -1,13 +1,15 @@
 import { createAuditLog } from '../../src/audit'
 import { createAccountLimits, createBalanceWatch, createBilling } from '../../src/billing'
 import { type Hold, payerOf } from '../../src/billing/schema'
+import { type CallEnd, createHolds } from '../../src/charging'
 import type { Live } from '../../src/cluster'
 import { createEventBus, type DomainEvent } from '../../src/events'
 import { type KeyCaller, ownerOf } from '../../src/kernel/caller'
 import type { AppError } from '../../src/kernel/errors'
+import { microToCents } from '../../src/kernel/money'
 import type { Store } from '../../src/kernel/store'
 import { createUsageLog } from '../../src/usage'
-import { keyCaller } from '../support/callers'
+import { callOf, keyCaller } from '../support/callers'
 import { fakeClock } from '../support/clock'
 
 let grants = 0
@@ -20,6 +22,29 @@ export const A_CALL = {
   ...{ model: 'svc-1-flash', status: 200, promptTokens: 1, completionTokens: 1, cached: false, latencyMs: 1 },
   ...{ ttftMs: null, fallbackUsed: false },
 }
+
+/** The record of a plain call: one row that is usage, event and posting. */
+export function recordOf(caller: KeyCaller, hold: Hold, costMicro: number, cost_cents = microToCents(costMicro)) {
+  const call = callOf(caller)
+  const { owner, keyId, ref } = hold
+  return {
+    call,
+    entry: {
+      ...{ action: 'completion.created', entityType: 'completion' as const, entityId: ref },
+      input: { api_key_id: keyId, endpoint: '/completions', method: 'POST', mode: A_CALL.mode },
+      output: { cost_cents, request_id: call.requestId, status: 200 },
+    },
+    usage: { ...A_CALL, requestId: call.requestId, userId: caller.userId, owner, keyId, costMicro, paidBy: ref },
+  }
+}
+
+/** The end of a plain call. */
+export const endOf = (caller: KeyCaller, hold: Hold, cost: number): CallEnd => ({
+  hold,
+  cost,
+  describe: (costMicro) => recordOf(caller, hold, costMicro),
+  tell: () => null,
+})
 
 /** Billing over a real store, and accounts with as much credit as a test says. Micro-cents throughout. */
 export function createWorld(store: Store) {
@@ -47,6 +72,7 @@ export function createWorld(store: Store) {
   }
   const billing = start('node-a')
   const holds = new Map<string, Hold>()
+  const ending = createHolds({ store, clock, billing, audit, usage })
 
   async function account(credit: number, overrides: Partial<KeyCaller> = {}) {
     const caller = keyCaller(overrides)
@@ -76,6 +102,8 @@ export function createWorld(store: Store) {
     billing,
     start,
     account,
+    usage,
+    ending,
     /** Ends the work of a hold as a call does, whose usage row is the entry of the ledger. */
     settle: (ref: string, cost: number) =>
       store.write(async (tx) => {

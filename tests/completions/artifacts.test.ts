@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { codeArtifacts } from '../../src/completions/artifacts'
+import { codeArtifacts } from '../../src/completions/end'
 import { eventNames, readFrames } from '../support/frames'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 

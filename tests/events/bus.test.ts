@@ -46,6 +46,32 @@ describe('an event', () => {
     expect(EventId.is(event.id)).toBe(true)
   })
 
+  test('is known to be ignored if each listener ignores it, and then reaches none', async () => {
+    const { bus, heard } = createWorld()
+    bus.inTransaction(
+      rung,
+      async (_tx, { data }) => void heard.push(data.door),
+      (_tx, _owner, _type, { door }) => door === 'back',
+    )
+    bus.inTransaction(
+      '*',
+      async (_tx, { scope }) => void heard.push(scope),
+      (_tx, owner) => owner === 'org:o',
+    )
+    const isIgnored = (owner: 'org:o' | 'org:p', door: string) =>
+      store.write(async (tx) => {
+        await bus.emit(tx, rung, owner, { door })
+        return bus.isIgnored(tx, rung, owner, { door })
+      })
+    expect(await isIgnored('org:o', 'back')).toBe(true)
+    expect(heard).toEqual([])
+    expect(await isIgnored('org:o', 'front')).toBe(false)
+    expect(await isIgnored('org:p', 'back')).toBe(false)
+    expect(heard).toEqual(['front', 'org:p'])
+    bus.afterCommit(rung, () => undefined)
+    expect(await isIgnored('org:o', 'back')).toBe(false)
+  })
+
   test('is not heard of afterwards when its unit is undone', async () => {
     const { bus, heard } = createWorld()
     bus.afterCommit(rung, () => heard.push('after'))

@@ -3,7 +3,6 @@ export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy
 export { isAway, isBusy, isDiskFull, isUniqueViolation } from './errors'
 export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
-export { gathered, runTogether } from './prepared'
 export { openSqlite } from './sqlite'
 export {
   allOf,
@@ -27,5 +26,6 @@ export {
   type Table,
   type Tx,
   unlocked,
+  type WriteAll,
 } from './store'
 export type { Changes, TrackedTable, Wire } from './wire'

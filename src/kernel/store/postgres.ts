@@ -4,16 +4,17 @@ import { storageUnavailable } from '../errors'
 import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import type { Client } from './postgres-line'
 import { createPool } from './postgres-pool'
-import { ofConnection, onReadFailure, type Prepared, runShared, type Unit } from './prepared'
+import { ofConnection, onReadFailure, type Prepared } from './prepared'
 import { createKeeping } from './sqlite'
-import type { Reader, Store, Tx } from './store'
+import type { Reader, Store, Tx, WriteAll } from './store'
 import { createPostgresWire } from './wire'
 
 type Options = { url: string; maxConnections?: number }
 
-type Waiting = { unit: Unit; resolve(value: unknown): void; reject(error: unknown): void }
+type Waiting = { item: unknown; resolve(value: unknown): void; reject(error: unknown): void }
+type Line = (item: unknown) => Promise<unknown>
 
-/** Maximum units per transaction. Each batch ends before the next begins. */
+/** Maximum items per transaction. Each batch ends before the next begins. */
 const MAX_TOGETHER = 64
 
 const ATTEMPTS = 4
@@ -56,57 +57,51 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     }
   }
 
-  /** Queue for units of one kind. Units that arrive while others are written share the next transaction. */
-  const createLine = () => {
+  const lines = new WeakMap<WriteAll<never, unknown>, Line>()
+
+  /** Queue for the items of one function. Those that arrive while others are written share the next transaction. */
+  const createLine = (all: WriteAll<unknown, unknown>): Line => {
     const waiting: Waiting[] = []
     let isWriting = false
     const writeAll = async () => {
       isWriting = true
       await new Promise((resolve) => setImmediate(resolve))
-      while (waiting.length) await writeBatch(waiting.splice(0, MAX_TOGETHER))
+      while (waiting.length) await writeBatch(all, waiting.splice(0, MAX_TOGETHER))
       isWriting = false
     }
-    return <T>(unit: (tx: Tx) => Promise<T>): Promise<T> =>
-      new Promise<T>((resolve, reject) => {
-        waiting.push({ unit, resolve: resolve as Waiting['resolve'], reject })
-        if (!isWriting) void writeAll()
-      })
+    return (item) => {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+      waiting.push({ item, resolve, reject })
+      if (!isWriting) void writeAll()
+      return promise
+    }
   }
 
-  const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
-    const alone = (units: readonly Waiting[]) =>
-      Promise.all(units.map(({ unit, resolve, reject }) => write(unit).then(resolve, reject)))
-    if (batch.length < 2) return void (await alone(batch))
-    let failed = new Set<Waiting>()
+  const writeBatch = async (all: WriteAll<unknown, unknown>, batch: readonly Waiting[]): Promise<void> => {
+    let hasRun = false
+    const items = batch.map(({ item }) => item)
     try {
-      const ends = await persist(() =>
-        db.transaction(async (tx) => {
-          const shared = facade(tx, noEffects, ofConnection(tx, built))
-          const units = batch.map(({ unit }) => unit)
-          const outcome = await runShared(shared, units)
-          failed = new Set(outcome.failed.map((at) => batch[at]!))
-          if (failed.size) throw outcome.reason
-          return outcome.ends
-        }),
-      )
-      for (const [at, { value, effects }] of ends.entries()) {
-        try {
-          for (const effect of effects) effect()
-          batch[at]!.resolve(value)
-        } catch (error) {
-          batch[at]!.reject(error)
-        }
-      }
+      const values = await write(async (tx) => {
+        hasRun = false
+        const written = await all(tx, items)
+        hasRun = true
+        return written
+      })
+      for (const [at, { resolve }] of batch.entries()) resolve(values[at])
     } catch (error) {
-      // A commit without an answer may have been kept, so its units are not tried again.
-      if (!failed.size) for (const { reject } of batch) reject(error)
-      // Failed units run again alone, and the other units again without them.
-      else await Promise.all([alone([...failed]), writeBatch(batch.filter((waiting) => !failed.has(waiting)))])
+      // A commit without an answer may have been kept, so its items are not written again.
+      if (hasRun || batch.length < 2) for (const { reject } of batch) reject(error)
+      else await Promise.all(batch.map((waiting) => writeBatch(all, [waiting])))
     }
+  }
+
+  const writeTogether = <T, R>(all: WriteAll<T, R>, item: T): Promise<R> => {
+    const known = lines.get(all) ?? createLine(all as WriteAll<unknown, unknown>)
+    lines.set(all, known)
+    return known(item) as Promise<R>
   }
 
   const pool = facade(db, noEffects, new Map())
-  const [writeSoonTogether, writeTogether] = [createLine(), createLine()]
   return {
     dialect: 'postgres',
     wire,
@@ -114,7 +109,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
     read: pool,
     readLong: facade(longDb, noEffects, new Map()),
     write,
-    writeSoon: (unit, isAlone = true) => (isAlone ? write(unit) : writeSoonTogether(unit)),
+    writeSoon: write,
     writeTogether,
     writeOne: (unit) => persist(() => unit(pool)),
     confirm: async () => {

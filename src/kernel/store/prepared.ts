@@ -1,6 +1,5 @@
 import type { Statement as SqliteStatement } from 'bun:sqlite'
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
-import type { Tx } from './store'
 
 type Values = Record<string, unknown>
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
@@ -21,7 +20,11 @@ type Statement = {
 }
 
 /** An error may be thrown at once or reject. */
-export type Prepared = { execute(values: Values): Promise<unknown> }
+export type Prepared = {
+  execute(values: Values): Promise<unknown>
+  /** SQLite, without result: runs a statement that changes rows once for each. */
+  executeEach?(list: readonly Values[]): void
+}
 
 /** Statements, by the key object of their declaration. */
 export type Statements = {
@@ -44,10 +47,16 @@ export function planned(statement: unknown): { prepared: Prepared; plan: Plan | 
   if (!simple) return { prepared: statement as Prepared, plan: null }
   const bind = binder(query.params)
   const read = fields ? reader(fields) : null
-  const on = (stmt: SqliteStatement): Prepared =>
-    read
-      ? { execute: (values) => Promise.resolve(stmt.values(...(bind(values) as never[])).map(read)) }
-      : { execute: (values) => Promise.resolve(stmt.run(...(bind(values) as never[]))) }
+  const on = (stmt: SqliteStatement): Prepared => {
+    if (read) return { execute: (values) => Promise.resolve(stmt.values(...(bind(values) as never[])).map(read)) }
+    const run = (values: Values) => stmt.run(...(bind(values) as never[]))
+    return {
+      execute: (values) => Promise.resolve(run(values)),
+      executeEach: (list) => {
+        for (const values of list) run(values)
+      },
+    }
+  }
   return { prepared: on(stmt), plan: (compile) => on(compile(query.sql)) }
 }
 
@@ -56,8 +65,9 @@ type Slot = { name: null; constant: unknown } | { name: string; encode: ((value:
 
 function binder(params: unknown[]): (values: Values) => unknown[] {
   const slots = params.map(toSlot)
+  // One array for all executions: each passes its values on before the next.
+  const bound: unknown[] = new Array(slots.length)
   return (values) => {
-    const bound: unknown[] = new Array(slots.length)
     for (let index = 0; index < bound.length; index++) bound[index] = boundTo(slots[index]!, values)
     return bound
   }
@@ -129,112 +139,4 @@ export function onReadFailure(db: object, named: (error: unknown) => unknown): v
       })
     return read
   }
-}
-
-export type Unit = (tx: Tx) => Promise<unknown>
-type Many = (tx: Tx, list: readonly never[]) => Promise<readonly unknown[]>
-type Requests = PromiseWithResolvers<readonly unknown[]> & { list: unknown[] }
-type Ended = { value: unknown; effects: (() => void)[] }
-
-const ASK = Symbol('ask')
-
-/** A unit that shares a transaction: collects its calls until all units wait. */
-type Shared = Tx & { [ASK]?: (many: Many, params: unknown) => Promise<unknown> }
-
-/** A statement for one item, and for a complete list. */
-type Gathered<P, R> = {
-  (tx: Tx, params: P): Promise<R>
-  all(tx: Tx, list: readonly P[]): Promise<readonly R[]>
-}
-
-/**
- * A statement with a form for many items. Units that share a transaction (`Store.writeTogether`) run it as one
- * statement. `many` returns one result per list item, in the same order.
- */
-export function gathered<P, R>(
-  one: (tx: Tx, params: P) => Promise<R>,
-  many: (tx: Tx, list: readonly P[]) => Promise<readonly R[]>,
-): Gathered<P, R> {
-  const ask = (tx: Tx, params: P): Promise<R> => {
-    const group = (tx as Shared)[ASK]
-    return group ? (group(many as unknown as Many, params) as Promise<R>) : one(tx, params)
-  }
-  const all = async (tx: Tx, list: readonly P[]): Promise<readonly R[]> =>
-    list.length > 1 ? many(tx, list) : list.length ? [await one(tx, list[0]!)] : []
-  return Object.assign(ask, { all })
-}
-
-/**
- * Runs several units side by side in one transaction, and returns how each ended. Calls of `gathered` statements wait
- * until every unit waits or has ended. Then all are sent together, with `asking`. `effects` collects each unit's effects
- * after the commit.
- */
-export function runTogether(
-  tx: Tx,
-  units: readonly Unit[],
-  asking: Tx = tx,
-  effects?: (() => void)[][],
-): Promise<PromiseSettledResult<unknown>[]> {
-  let active = units.length
-  let waiting = 0
-  let requested = new Map<Many, Requests>()
-
-  function ask(many: Many, params: unknown): Promise<unknown> {
-    let those = requested.get(many)
-    if (!those) {
-      those = Object.assign(Promise.withResolvers<readonly unknown[]>(), { list: [] })
-      requested.set(many, those)
-    }
-    const at = those.list.push(params) - 1
-    waiting += 1
-    answer()
-    return those.promise.then((values) => values[at])
-  }
-
-  function answer(): void {
-    if (waiting < active || waiting === 0) return
-    const questions = requested
-    requested = new Map()
-    waiting = 0
-    for (const [many, { list, resolve, reject }] of questions) many(asking, list as never[]).then(resolve, reject)
-  }
-
-  // Waits for all units, because none may continue after the transaction has ended.
-  return Promise.allSettled(
-    units.map(async (unit, at) => {
-      // All units of a transaction have one shape, and none is the prototype of another.
-      const shared: Shared = Object.create(tx)
-      shared[ASK] = ask
-      if (effects) shared.afterCommit = (effect) => void effects[at]!.push(effect)
-      try {
-        return await unit(shared)
-      } finally {
-        active -= 1
-        answer()
-      }
-    }),
-  )
-}
-
-/**
- * Like `runTogether`, and collects the effects that each unit registers for after the commit. If units failed, the
- * transaction must be rolled back: returns their indexes, and the first error.
- */
-export async function runShared(
-  tx: Tx,
-  units: readonly Unit[],
-): Promise<{ ends: Ended[]; failed: number[]; reason: unknown }> {
-  const effects = units.map((): (() => void)[] => [])
-  // Effects of gathered statements cannot be attributed to one unit, so the first unit gets them.
-  const asking: Tx = Object.create(tx)
-  asking.afterCommit = (effect) => void effects[0]!.push(effect)
-  const outcomes = await runTogether(tx, units, asking, effects)
-  const ends: Ended[] = []
-  const failed: number[] = []
-  for (const [at, outcome] of outcomes.entries()) {
-    if (outcome.status === 'rejected') failed.push(at)
-    else ends.push({ value: outcome.value, effects: effects[at]! })
-  }
-  const first = outcomes[failed[0] ?? 0]
-  return { ends, failed, reason: first?.status === 'rejected' ? first.reason : null }
 }

@@ -4,18 +4,19 @@ import { systemClock } from '../clock'
 import { storageUnavailable } from '../errors'
 import { isAway, isBusy, isDiskFailure, toAppError } from './errors'
 import { runOffThread } from './off-thread'
-import { runShared } from './prepared'
 import { isSafeVersion, openFile } from './sqlite-file'
-import type { Reader, Store, Tx } from './store'
+import type { Reader, Store, Tx, WriteAll } from './store'
 
 type Keeping = ReturnType<typeof createKeeping>
 
 export type Unit = {
-  run(tx: Tx): Promise<unknown>
+  /** Returns a list of results, one for each item, if it is run for several units together. */
+  run(tx: Tx, items: readonly unknown[]): Promise<unknown>
   /** May be answered before it is durable. */
   soon: boolean
-  /** Shares a savepoint with others of its batch. */
+  /** Runs once with the items of all units of its batch that have the same `run`. */
   together?: boolean
+  item?: unknown
   resolve(value: unknown): void
   reject(error: unknown): void
   /** `clock.monotonic()` when the call was queued. */
@@ -33,7 +34,7 @@ type Deps = {
   onBatch(units: number): void
 }
 
-type Ended = { unit: Unit; settle(): void }
+type Ended = { units: readonly Unit[]; settle(): void }
 
 const MAX_BATCH = 512
 
@@ -100,12 +101,18 @@ export function openSqlite(options: Options): Store {
   const { enqueue, finish, touch } = createCommitter(committer)
   let closed = false
 
-  const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean, together = false): Promise<T> =>
-    new Promise<T>((resolve, reject) => {
-      if (closed) return reject(storageUnavailable())
-      const queuedAt = systemClock.monotonic()
-      enqueue({ run: unit, soon, together, resolve: resolve as (value: unknown) => void, reject, queuedAt })
-    })
+  const write = <T>(unit: (tx: Tx) => Promise<T>, soon: boolean): Promise<T> => queue(unit, soon, false, null)
+
+  const queue = <T>(run: Unit['run'], soon: boolean, together: boolean, item: unknown): Promise<T> => {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    if (closed) reject(storageUnavailable())
+    else
+      enqueue({
+        ...{ run, soon, together, item, resolve: resolve as Unit['resolve'], reject },
+        queuedAt: systemClock.monotonic(),
+      })
+    return promise
+  }
 
   return {
     dialect: 'sqlite',
@@ -116,7 +123,8 @@ export function openSqlite(options: Options): Store {
     readLong: read,
     write: (unit) => write(unit, false),
     writeSoon: (unit) => write(unit, true),
-    writeTogether: (unit) => write(unit, false, true),
+    writeTogether: <T, R>(all: WriteAll<T, R>, item: T, isSoon = false) =>
+      queue<R>(all as unknown as Unit['run'], isSoon, true, item),
     writeOne: (unit) => write(unit, false),
     confirm: () => write(async () => touch(), false),
     failing: keeping.failing,
@@ -210,8 +218,14 @@ export function createCommitter(deps: Deps) {
     try {
       if (!writer.inTransaction) await beginFor(batch)
       if (!batch.length) return
-      for (const unit of batch) if (!unit.together) ended(unit, await runUnit(unit))
-      await runGroup(batch.filter(({ together }) => together))
+      const groups = new Map<Unit['run'], Unit[]>()
+      for (const unit of batch) {
+        const group = unit.together && groups.get(unit.run)
+        if (group) group.push(unit)
+        else if (unit.together) groups.set(unit.run, [unit])
+        else await run([unit])
+      }
+      for (const group of groups.values()) await run(group)
     } catch (error) {
       abandon(batch, error)
       return
@@ -246,56 +260,36 @@ export function createCommitter(deps: Deps) {
     }
   }
 
-  /** Handles a unit that has run: answers a `soon` unit now, any other after the commit. */
-  function ended(unit: Unit, settle: () => void): void {
-    if (unit.soon) settle()
-    else waiting.push({ unit, settle })
-  }
-
-  /** Runs units side by side in one savepoint. If some fail, runs those alone and the others again. */
-  async function runGroup(units: readonly Unit[]): Promise<void> {
-    if (units.length < 2) {
-      for (const unit of units) ended(unit, await runUnit(unit))
-      return
-    }
-    save.run()
-    const run = () =>
-      runShared(
-        base,
-        units.map((unit) => unit.run),
-      )
-    const { ends, failed, reason } = await (strict ? onlyStore(run) : run())
-    if (failed.length) {
-      if (!writer.inTransaction) throw reason
-      undo.run()
-      release.run()
-      for (const at of failed) await runGroup([units[at]!])
-      return runGroup(units.filter((_, at) => !failed.includes(at)))
-    }
-    release.run()
-    for (const [at, { value, effects }] of ends.entries())
-      waiting.push({ unit: units[at]!, settle: () => settle(units[at]!, value, effects) })
-  }
-
-  async function runUnit(unit: Unit): Promise<() => void> {
+  /** Runs a unit, or several with the same `run`, in one savepoint. Several that fail each run again alone. */
+  async function run(units: readonly Unit[]): Promise<void> {
+    const [{ run: write, together, soon }] = units as readonly [Unit]
     const effects: (() => void)[] = []
     const tx: Tx = Object.create(base)
     tx.afterCommit = (effect) => {
-      if (unit.soon) throw new Error('what is answered before its commit has no after')
+      if (soon) throw new Error('what is answered before its commit has no after')
       effects.push(effect)
     }
     save.run()
     try {
-      const value = await (strict ? onlyStore(() => unit.run(tx)) : unit.run(tx))
+      const items = together ? units.map(({ item }) => item) : []
+      const value = await (strict ? onlyStore(() => write(tx, items)) : write(tx, items))
       release.run()
-      return () => settle(unit, value, effects)
+      const values = together ? (value as readonly unknown[]) : [value]
+      ended(units, soon, () => settle(units, values, effects))
     } catch (error) {
       // A full disk makes SQLite roll back the whole transaction. Then there is no savepoint left to undo.
       if (!writer.inTransaction) throw error
       undo.run()
       release.run()
-      return () => unit.reject(toAppError(error))
+      if (units.length > 1) for (const unit of units) await run([unit])
+      else ended(units, soon, () => units[0]!.reject(toAppError(error)))
     }
+  }
+
+  /** Handles units that have run: answers `soon` units now, others after the commit. */
+  function ended(units: readonly Unit[], soon: boolean, settle: () => void): void {
+    if (soon) settle()
+    else waiting.push({ units, settle })
   }
 
   function commitNow(): void {
@@ -311,7 +305,7 @@ export function createCommitter(deps: Deps) {
       keeping.kept()
     } catch (error) {
       abandon(
-        ended.map(({ unit }) => unit),
+        ended.flatMap(({ units }) => units),
         error,
       )
       return
@@ -332,7 +326,7 @@ export function createCommitter(deps: Deps) {
   /** Rolls back the whole transaction and rejects its units: those of this batch and those that ran before it. */
   function abandon(batch: Unit[], error: unknown): void {
     if (writer.inTransaction) writer.run('ROLLBACK')
-    for (const unit of [...waiting.map((ended) => ended.unit), ...batch]) unit.reject(toAppError(error))
+    for (const unit of [...waiting.flatMap(({ units }) => units), ...batch]) unit.reject(toAppError(error))
     waiting = []
     carried = 0
     keeping.lost(error)
@@ -348,13 +342,13 @@ export function createCommitter(deps: Deps) {
   return { enqueue, finish, touch: () => void touch.run() }
 }
 
-/** Runs the unit's effects after the commit. An effect that throws rejects only this unit. */
-function settle(unit: Unit, value: unknown, effects: (() => void)[]): void {
+/** Runs the effects of units after their commit. An effect that throws rejects only these units. */
+function settle(units: readonly Unit[], values: readonly unknown[], effects: readonly (() => void)[]): void {
   try {
     for (const effect of effects) effect()
-    unit.resolve(value)
+    for (let at = 0; at < units.length; at++) units[at]!.resolve(values[at])
   } catch (error) {
-    unit.reject(error)
+    for (const { reject } of units) reject(error)
   }
 }
 

@@ -108,6 +108,9 @@ export type Tx = Reader &
     afterCommit(effect: () => void): void
   }
 
+/** Writes several items in one transaction. Returns one result for each, in their order. */
+export type WriteAll<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>
+
 export type Store = {
   readonly dialect: Dialect
   readonly read: Reader
@@ -125,15 +128,15 @@ export type Store = {
   /**
    * Like `write`, for an effect that a crash may undo without harm, such as a hold on money. The promise settles once
    * the unit has run, and the effect becomes durable with the next commit, milliseconds later. Later units see it. On
-   * Postgres it is an ordinary write, together with others unless it `isAlone`.
+   * Postgres it is an ordinary write.
    */
-  writeSoon<T>(unit: (tx: Tx) => Promise<T>, isAlone?: boolean): Promise<T>
+  writeSoon<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Like `write`, for units that may run side by side in one transaction. None may depend on rows that another of them
-   * reads or locks. Units of one turn, and on Postgres those that arrive while others are written, run each `gathered`
-   * statement once for all. A unit that fails runs again alone.
+   * Writes an item together with others: those of one turn, and on Postgres those that arrive while others are written.
+   * `write` gets all items given with the same function, and returns one result for each, in their order. If it throws,
+   * it runs again for each item alone. With `isSoon` the promise settles like that of `writeSoon`.
    */
-  writeTogether<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
+  writeTogether<T, R>(write: WriteAll<T, R>, item: T, isSoon?: boolean): Promise<R>
   /** Like `write`, for a unit of one statement without later effects. Postgres commits it automatically. */
   writeOne<T>(unit: (tx: Tx) => Promise<T>): Promise<T>
   /**
@@ -202,13 +205,21 @@ export const query =
       return prepared
     }
     // Not `async`: a call makes a dozen of these, and each such function costs as much as a small statement.
-    return (db: D, params: P): Promise<Rows<Q>> => {
+    const ask = (db: D, params: P): Promise<Rows<Q>> => {
       try {
         return (db.prepared.get(key) ?? prepare(db)).execute(params) as Promise<Rows<Q>>
       } catch (error) {
         return Promise.reject(error)
       }
     }
+    /** Runs it once for each of several parameters. On SQLite without a promise for each. */
+    const each = async (db: D, list: readonly P[]): Promise<unknown> => {
+      const { prepared } = db
+      const statement = prepared.get(key) ?? prepare(db)
+      if (statement.executeEach) return statement.executeEach(list)
+      return Promise.all(list.map((params) => statement.execute(params)))
+    }
+    return Object.assign(ask, { each })
   }
 
 /**
