@@ -33,11 +33,7 @@ const groups: Readonly<Record<string, Load>> = {
   routing: async () => (await import('./commands/routing')).routingCommands,
   guardrails: async () => (await import('./commands/guardrails')).guardrailCommands,
   policies: async () => (await import('./commands/policies')).policyCommands,
-  skills: async () => [
-    ...(await import('./commands/skills')).skillReadCommands,
-    ...(await import('./commands/skills-files')).skillFileCommands,
-    ...(await import('./commands/skills')).skillChangeCommands,
-  ],
+  skills: async () => (await import('./commands/skills')).skillCommands,
   canvases: async () => (await import('./commands/canvases')).canvasCommands,
   workflows: async () => (await import('./commands/workflows')).workflowCommands,
   search: async () => [(await import('./commands/views')).search],
@@ -51,7 +47,7 @@ const groups: Readonly<Record<string, Load>> = {
   conversations: async () => (await import('./commands/conversations')).conversationCommands,
   batches: async () => (await import('./commands/files')).batchCommands,
   files: async () => (await import('./commands/files')).fileCommands,
-  artifacts: async () => (await import('./commands/artifacts')).artifactCommands,
+  artifacts: async () => (await import('./commands/files')).artifactCommands,
   hooks: async () => (await import('./commands/hooks')).hookCommands,
   webhooks: async () => [
     ...(await import('./commands/webhooks')).webhookCommands,

@@ -1,7 +1,85 @@
+import { iso } from '../../src/kernel/clock'
 import { defined } from '../api'
 import { commandsOf } from '../command'
+import { expectData } from '../failure'
 import { columnsOf } from '../output/columns'
-import { argument, choice } from '../words'
+import { pageFlags, pageIn, printPages } from '../pages'
+import type { Shell } from '../shell'
+import { argument, choice, duration } from '../words'
+
+const artifactColumns = columnsOf`
+  id ID keep, owner OF, type TYPE, filename FILE, size_bytes BYTES number, mime_type KIND wide, model MODEL wide,
+  created MADE time, expires_at UNTIL time min`
+
+const ownerColumns = columnsOf`owner OF, files FILES number, bytes BYTES number`
+
+const ageColumns = columnsOf`
+  up_to_days AGE ${({ up_to_days }) => (up_to_days === null ? 'older' : `up to ${up_to_days} d`)},
+  files FILES number, bytes BYTES number`
+
+const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
+const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
+
+const pruneColumns = columnsOf`files DELETED number, bytes BYTES number`
+
+const artifactCommand = commandsOf('artifacts', { apis: ['operator'] })
+
+export const artifactCommands = [
+  artifactCommand`list: List the files that svc created, newest first, or their total size
+  --by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.
+  $ artifacts list
+  $ artifacts list --type video --org acme
+  $ artifacts list --by org
+  $ artifacts list --by age`({
+    columns: [...artifactColumns, ...ownerColumns.slice(1), ageColumns[0]!],
+    flags: {
+      type: choice(TYPES, 'only files of this type'),
+      by: choice(['org', 'age'], 'totals instead of files'),
+      ...pageFlags,
+    },
+    async run(shell, { type, by, ...paging }) {
+      const ops = (await shell.connect()).ops()
+      if (by) {
+        const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
+        if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
+        return shell.print.list(sizes.by_age, ageColumns, '')
+      }
+      const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
+      await printPages(shell, paging, {
+        page: (input) => pageIn(ops.artifacts.get({ query: { ...input, ...only } }), 'artifacts'),
+        columns: artifactColumns,
+        empty: 'No files yet. Images, documents and videos appear here.',
+      })
+    },
+  }),
+  artifactCommand`get: Show one file
+  Its owner reads it with GET /artifacts/{id}, which returns a link to it.
+  $ artifacts get art_…`({
+    columns: artifactColumns,
+    args: { id: argument('id of the file') },
+    request: ({ ops }, { id }) => ops.artifacts({ id: encodeURIComponent(id) }).get(),
+  }),
+  artifactCommand`prune: Delete old files
+  The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.
+  $ artifacts prune --before 90d --dry-run
+  $ artifacts prune --before 30d --org acme --yes`({
+    columns: pruneColumns,
+    danger: 'moderate',
+    exits: [3],
+    flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
+    async find(shell, { before = 90 * 86_400_000 }) {
+      const input = { before: iso(shell.clock.now() - before), ...ownerFilter(shell) }
+      const { files, bytes } = expectData(
+        await (await shell.connect()).ops().artifacts.prune.post({ ...input, count_only: true }),
+      )
+      const ofOwner = input.owner ? `, of ${input.owner}` : ''
+      return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${ofOwner}` }
+    },
+    action: ({ what }) => `delete ${what}`,
+    question: ({ files }) => (files ? ' It cannot be undone.' : null),
+    request: ({ ops }, { input }) => ops.artifacts.prune.post(input),
+  }),
+]
 
 const columns = columnsOf`
   id ID keep, owner OF, filename FILE, purpose PURPOSE, size_bytes BYTES number, mime_type KIND wide,

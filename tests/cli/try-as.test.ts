@@ -1,6 +1,6 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { expect, test } from 'bun:test'
-import { FORMAT_NAMES, FORMATS } from '../../cli/commands/try-as'
+import { FORMAT_NAMES, FORMATS } from '../../cli/commands/try'
 import { soundUpstream } from '../media/audio/support'
 import { cliOver } from '../support/cli'
 import { createWorld } from '../support/world'
