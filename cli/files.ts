@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { CheckFailed, replyFailure, unreadable, usageFailure } from './failure'
-import { mayAsk } from './globals'
+import { formatOf, mayAsk } from './globals'
 import type { Column } from './output/columns'
 import { jsonIn } from './output/json'
 import type { Shell } from './shell'
@@ -83,6 +83,14 @@ export async function testCases<Case, Row extends { ok: boolean }>(
   shell.print.list(every ? rows : missed, columns, `Every ${what} got the expected result.`)
   shell.note(`${rows.length - missed.length} of ${rows.length} ${what}s as expected.`)
   if (missed.length) throw new CheckFailed()
+}
+
+/** The format of an exported file for `-o`: CSV unless it names JSON. @throws CommandFailed 2 for any other */
+export function fileFormat({ globals }: Shell, command: string): 'csv' | 'jsonl' {
+  const format = formatOf(globals)
+  if (format === 'jsonl' || format === 'json') return 'jsonl'
+  if (format === 'csv' || format === 'table') return 'csv'
+  throw usageFailure(`${command} writes csv or jsonl, not ${format}.`, '-o jsonl')
 }
 
 /** The body of a response, streamed. @throws CommandFailed for an error status */

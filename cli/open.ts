@@ -201,13 +201,13 @@ function statedBy({ globals }: Shell, { kind }: Transport): Record<string, strin
 function watching(shell: Shell, transport: Transport) {
   const { globals, io, clock, signal } = shell
   let last = clock.monotonic()
-  let notice = ''
+  let lastHidden = ''
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
     if (transport.kind === 'remote') assertSvc(transport.url, status, headers)
     const hidden = headers.get('x-svc-withheld')
-    if (hidden && hidden !== notice)
+    if (hidden && hidden !== lastHidden)
       shell.note(`Hidden for your operator role: ${hidden}. The role support can see it.`)
-    notice = hidden ?? notice
+    lastHidden = hidden ?? lastHidden
     if (!globals.verbose && !globals.debug) return
     const ms = Math.round(clock.monotonic() - last)
     last = clock.monotonic()

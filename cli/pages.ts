@@ -136,6 +136,31 @@ export async function poll<Answer extends object>(
   return undefined
 }
 
+/** Resolves when the signal aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  signal.aborted
+    ? Promise.resolve()
+    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+type Growing = { rows: readonly object[]; isOver: boolean }
+
+/** Prints the rows of a growing list as they come, until it is over. Returns false after Ctrl-C. */
+export async function followRows(
+  shell: Shell,
+  columns: readonly Column[],
+  read: () => Promise<Growing>,
+): Promise<boolean> {
+  const feed = feedOf(shell, columns)
+  for (let shown = 0; ; ) {
+    const { rows, isOver } = await read()
+    feed(rows.slice(shown))
+    shown = rows.length
+    if (isOver) return true
+    await shell.clock.sleep(PAUSE_MS, shell.signal)
+    if (shell.signal.aborted) return false
+  }
+}
+
 /** Prints new items, oldest first, until Ctrl-C. */
 export async function tail<Item extends { id: string }>(shell: Shell, { columns, newest, last, what }: Tailed<Item>) {
   const feed = feedOf(shell, columns)

@@ -134,14 +134,14 @@ export type Step =
 /**
  * The steps that make the stored policies equal to the files, in order. Stored policies without a file only lose the
  * default when a file takes it over. With `prune` they are deleted at the end. Among several of one name, identical
- * ones are kept and the others are matched in order.
+ * copies are kept and the others are matched in order.
  */
 export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
   const left = Map.groupBy(stored, keyOf)
   assertApart(filed, left)
-  const saved = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
+  const unchanged = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
   const steps = filed.map((one): Step => {
-    const same = saved.get(one)
+    const same = unchanged.get(one)
     if (same) return { action: 'keep', ...one, stored: same }
     const found = take(left, one, () => true)
     if (!found) return { action: 'create', ...one }
@@ -193,9 +193,9 @@ type Left = Map<string, Stored[]>
 
 /** Takes the first unmatched stored policy that has the document's key and that `fits`. */
 function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
-  const ones = left.get(keyOf(document)) ?? []
-  const place = ones.findIndex(fits)
-  return place < 0 ? undefined : ones.splice(place, 1)[0]
+  const candidates = left.get(keyOf(document)) ?? []
+  const place = candidates.findIndex(fits)
+  return place < 0 ? undefined : candidates.splice(place, 1)[0]
 }
 
 const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
@@ -210,10 +210,10 @@ const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
  * @throws CommandFailed 2
  */
 function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
-  for (const [key, ones] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
-    if (ones.length < 2 || ones.length <= (stored.get(key)?.length ?? 0)) continue
-    const { object, name } = ones[0]!.document
-    const files = ones.map(({ file }) => file).join(' and in ')
+  for (const [key, copies] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
+    if (copies.length < 2 || copies.length <= (stored.get(key)?.length ?? 0)) continue
+    const { object, name } = copies[0]!.document
+    const files = copies.map(({ file }) => file).join(' and in ')
     throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
   }
 }

@@ -52,8 +52,8 @@ function leaf(command: Command, found: Found): Commander {
   return made.action((...given: unknown[]) => {
     const words = Object.fromEntries(names.map((name, at) => [name, given[at]]))
     const globals = made.parent?.optsWithGlobals() as Globals
-    const messages = Object.entries(made.opts()).map(([name, value]) => [name, value === NONE ? null : value])
-    found({ type: 'run', command, input: { ...words, ...Object.fromEntries(messages) }, globals })
+    const flags = Object.entries(made.opts()).map(([name, value]) => [name, value === NONE ? null : value])
+    found({ type: 'run', command, input: { ...words, ...Object.fromEntries(flags) }, globals })
   })
 }
 

@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
   let globals = { ...(json ? { json } : {}), ...(argv.includes('--debug') ? { debug: true } : {}) } as Globals
   let lists: string | undefined
   try {
-    const { order: input, commands } = await read(argv, world)
+    const { input, commands } = await read(argv, world)
     if (input.type === 'run') {
       globals = input.globals
       // The list command of the same noun. An error message suggests it after a 404.
@@ -56,7 +56,7 @@ async function completed(argv: readonly string[], world: World): Promise<number>
 /** Words that concern all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
-type Reading = { order: Input; commands: readonly Command[] }
+type Reading = { input: Input; commands: readonly Command[] }
 
 /** Parses a command line with the commands of its first word. Help, or an unknown word, needs all commands. */
 async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
@@ -64,13 +64,13 @@ async function read(argv: readonly string[], { env, outlines }: World): Promise<
   if (few) {
     const input = parse(argv, few, env)
     // The help of a noun names commands of other nouns.
-    if (input.type !== 'help') return { order: input, commands: few }
+    if (input.type !== 'help') return { input, commands: few }
   }
   const commands = await outlinedCommands(outlines)
-  const params = parse(argv, commands, env)
-  if (params.type === 'help' || !needsWords(params.command)) return { order: params, commands }
-  const loaded = (await commandsUnder(params.command.path.split(' ')[0]!))!
-  return { order: parse(argv, loaded, env), commands }
+  const input = parse(argv, commands, env)
+  if (input.type === 'help' || !needsWords(input.command)) return { input, commands }
+  const loaded = (await commandsUnder(input.command.path.split(' ')[0]!))!
+  return { input: parse(argv, loaded, env), commands }
 }
 
 /** True if a command has arguments or flags, which only its code can parse. */
@@ -82,12 +82,12 @@ function firstWord(argv: readonly string[]): string {
   return words[plainWords(words)[0]!] ?? ''
 }
 
-async function execute(params: Input, commands: readonly Command[], world: World): Promise<number> {
-  if (params.type === 'help') {
-    world.io.out(helpFor(params.about, commands))
+async function execute(line: Input, commands: readonly Command[], world: World): Promise<number> {
+  if (line.type === 'help') {
+    world.io.out(helpFor(line.about, commands))
     return EXIT.done
   }
-  const { command, input, globals } = params
+  const { command, input, globals } = line
   if (globals.fields?.join() === '?') {
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done

@@ -3,8 +3,7 @@ import { iso } from '../../src/kernel/clock'
 import { apiOf, defined, queryOf } from '../api'
 import { commandsOf, type FlagsGiven } from '../command'
 import { expectData, notFoundFailure, usageFailure } from '../failure'
-import { deliver, piecesOf } from '../files'
-import { formatOf } from '../globals'
+import { deliver, fileFormat, piecesOf } from '../files'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { eachEntry, feedOf, type PageQuery, pageIn, sayShown } from '../pages'
@@ -20,8 +19,8 @@ const columns = columnsOf`
   userId USER wide, apiKeyId KEY keep min ${({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8)},
   requestId REQUEST keep min, hash HASH wide`
 
-const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
-const args = { owner: optional(OWNER_FILTER) }
+const ABOUT_OWNER = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
+const args = { owner: optional(ABOUT_OWNER) }
 
 const filters = {
   actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
@@ -90,14 +89,6 @@ function wordsOf(shell: Shell, given: Filters): AuditWords {
     entity_id: entity,
     request_id: request,
   }) as AuditWords
-}
-
-/** The file format for `-o`; a table is not possible. @throws CommandFailed 2 */
-function fileFormat({ globals }: Shell): 'csv' | 'jsonl' {
-  const question = formatOf(globals)
-  if (question === 'jsonl' || question === 'json') return 'jsonl'
-  if (question === 'csv' || question === 'table') return 'csv'
-  throw usageFailure(`audit export writes csv or jsonl, not ${question}.`, '-o jsonl')
 }
 
 export const auditCommands = [
@@ -174,12 +165,12 @@ export const auditCommands = [
     async run(shell, { event, owner = shell.globals.org, since }) {
       const list = recordOf(shell, owner)
       const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
-      const asks: AuditWords[] = event.startsWith('req_')
+      const searches: AuditWords[] = event.startsWith('req_')
         ? [{ request_id: event }]
         : // Events of an entity first, because an index exists for entities but not for events.
           [{ entity_id: event }, { id: event }]
       let found: AuditEvent[] = []
-      for (const about of asks)
+      for (const about of searches)
         if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
       if (found.length > 1)
         throw usageFailure(
@@ -203,7 +194,7 @@ export const auditCommands = [
       sign: flag('write a detached signature next to --out, as FILE.sig'),
     },
     async run(shell, { owner = shell.globals.org, out, checkpoint, sign, ...given }) {
-      const format = fileFormat(shell)
+      const format = fileFormat(shell, 'audit export')
       if (sign && !out)
         throw usageFailure('--sign needs --out, because it writes the signature next to that file.', 'add --out FILE')
       const { isOperator, ownerFilter } = await apiOf(shell, { owner })

@@ -3,10 +3,10 @@ import { commandsOf } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
-import { feedOf, printEach } from '../pages'
+import { followRows, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, needed, text, words } from '../words'
-import { openInWebBrowser } from './open'
+import { openLink } from './open'
 
 const args = { id: argument('id of the session') }
 const ID = 'bb_sess_…'
@@ -51,7 +51,6 @@ type Picture = { url: string; size_bytes: number; width: number; height: number 
 const stepsColumns = columnsOf`
   at AT time, after_s AFTER number ${({ after_s }) => `${Number(after_s).toFixed(1)} s`}, by BY, tool TOOL,
   input WHAT, ok DONE flag, result RESULT wide, url PAGE wide`
-const WATCH_MS = 1_000
 
 export const browserCommands = [
   command`list: List the open browser sessions
@@ -99,9 +98,9 @@ export const browserCommands = [
     args: { ...args, said: words('what to do, or the address') },
     flags: { tool: choice(TOOLS, 'which tool; act by default') },
     action: ({ id, tool = 'act' }) => `run browser_${tool} in session ${id}`,
-    request: (at, { id, said: messages, tool = 'act' }) =>
+    request: (at, { id, said: instruction, tool = 'act' }) =>
       sessionIn(at, id).actions.post(
-        { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, messages?.join(' ') || undefined) },
+        { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, instruction?.join(' ') || undefined) },
         { headers: at.headers },
       ),
     ok: ({ status }) => status !== 'error',
@@ -142,7 +141,7 @@ export const browserCommands = [
     },
     async run(shell, { open, ...input }) {
       const url = await printLink(shell, input)
-      if (url && open) await show(shell, url)
+      if (url && open) await openLink(shell, url)
     },
   }),
   command`open: Open the live view in the web browser of this machine
@@ -153,7 +152,7 @@ export const browserCommands = [
     flags: { control: flag('the link can also control the page'), ttl },
     async run(shell, { control, ...input }) {
       const url = await printLink(shell, { readOnly: !control, ...input })
-      if (url) await show(shell, url)
+      if (url) await openLink(shell, url)
     },
   }),
   command`screenshot: Save a screenshot of the page
@@ -191,8 +190,8 @@ export const browserCommands = [
     columns: stepsColumns,
     args,
     flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
-    async run(shell, { id, follow: goesOn }) {
-      if (goesOn) return follow(shell, id)
+    async run(shell, { id, follow: follows }) {
+      if (follows) return follow(shell, id)
       const recording = await recordingOf(shell, id)
       shell.print.list(timed(recording), stepsColumns, 'No steps, or the session does not record them.')
       shell.note(`Play it: ${recording.player_url}`)
@@ -234,11 +233,6 @@ async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<str
   return url
 }
 
-async function show(shell: Shell, url: string): Promise<void> {
-  if (!(await openInWebBrowser(shell, url)))
-    shell.note('This machine cannot open a web browser. Open the link elsewhere.')
-}
-
 async function recordingOf(shell: Shell, id: string) {
   return expectData(await sessionIn(await apiOf(shell), id).recording.get())
 }
@@ -249,12 +243,11 @@ const timed = ({ actions, started_at }: Recording) =>
 
 /** Prints each action once, as it happens, until the session ends or Ctrl-C: as a table or as JSON lines. */
 async function follow(shell: Shell, id: string): Promise<void> {
-  const feed = feedOf(shell, stepsColumns)
-  for (let notice = 0; !shell.signal.aborted; ) {
+  let ended: string | null = null
+  await followRows(shell, stepsColumns, async () => {
     const recording = await recordingOf(shell, id)
-    feed(timed(recording).slice(notice))
-    notice = recording.actions.length
-    if (recording.ended_at !== null) return shell.note(`It ended at ${recording.ended_at}.`)
-    await shell.clock.sleep(WATCH_MS, shell.signal)
-  }
+    ended = recording.ended_at
+    return { rows: timed(recording), isOver: ended !== null }
+  })
+  if (ended !== null) shell.note(`It ended at ${ended}.`)
 }

@@ -17,7 +17,7 @@ const columns = columnsOf`
   name NAME, value VALUE, origin FROM, env ENVIRONMENT, default DEFAULT wide, about WHAT IT IS wide`
 
 /** Another shell, with other variables, may have started the server. */
-const OWNER_FILTER = 'Values are those of this shell. A running server keeps the settings it started with.'
+const OF_THIS_SHELL = 'Values are those of this shell. A running server keeps the settings it started with.'
 
 const user = flag('your settings for all servers; svc.server.json overrides them')
 
@@ -37,7 +37,7 @@ async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boole
   const { origin, env, ...rest } = await settingNamed(shell, name)
   shell.print.item({ ...rest, origin, env }, columns)
   const above = origin === 'environment' ? env : ofUser && origin === 'file' ? await configFileOf(shell) : null
-  shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${OWNER_FILTER}`)
+  shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${OF_THIS_SHELL}`)
 }
 
 async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {
@@ -79,7 +79,7 @@ export const configCommands = [
       return changed ? all.filter(({ origin }) => origin !== 'default') : all
     },
     empty: 'All settings have their defaults.',
-    note: () => OWNER_FILTER,
+    note: () => OF_THIS_SHELL,
   }),
   command`get: Print the value of one setting and nothing else
   For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.
@@ -125,7 +125,7 @@ export const configCommands = [
   $ config explain SVC_PORT --json`({
     args: { name: argument(WHICH) },
     answer: ({ shell }, { name }) => settingNamed(shell, name),
-    note: () => OWNER_FILTER,
+    note: () => OF_THIS_SHELL,
   }),
   command`path: Print the path of the configuration file
   --config and SVC_CONFIG choose it. The default is svc.server.json in the current folder.

@@ -3,8 +3,7 @@ import type { Delivery } from '../../src/webhooks/schema'
 import { apiOf } from '../api'
 import { commandsOf, type FlagsGiven } from '../command'
 import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
-import { deliver } from '../files'
-import { formatOf } from '../globals'
+import { deliver, fileFormat } from '../files'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { csvOf } from '../output/print'
@@ -224,11 +223,8 @@ export const deliveryCommands = [
       out: text('FILE', 'file to write instead of stdout; readable only by you'),
     },
     async run(shell, { out, ...wanted }) {
-      const question = formatOf(shell.globals)
-      if (!['jsonl', 'json', 'csv', 'table'].includes(question))
-        throw usageFailure(`deliveries export writes csv or jsonl, not ${question}.`, '-o jsonl')
+      const isCsv = fileFormat(shell, 'deliveries export') === 'csv'
       const all = await attempts(shell, wanted, true)
-      const isCsv = question === 'csv' || question === 'table'
       const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
       await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
     },

@@ -16,7 +16,7 @@ import {
 } from '../failure'
 import { columnsOf } from '../output/columns'
 import { jsonIn, safeJson } from '../output/json'
-import { feedOf, feedsJson } from '../pages'
+import { aborted, feedOf, feedsJson } from '../pages'
 import { changeSettings, overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
@@ -46,12 +46,6 @@ const PORT = 5056
 
 const sinkColumns = columnsOf`
   at AT time, method METHOD, path PATH, bytes BYTES number, status ANSWERED number, event EVENT min`
-
-/** Resolves when the signal aborts. */
-export const stopped = (signal: AbortSignal): Promise<void> =>
-  signal.aborted
-    ? Promise.resolve()
-    : new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 const FOR_MS = 60_000
 
@@ -152,7 +146,7 @@ export const devCommands = [
         return new Response(null, { status })
       })
       shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
-      await stopped(shell.signal)
+      await aborted(shell.signal)
       await server.stop(true)
       shell.note(`${count} ${count === 1 ? 'request' : 'requests'} came.`)
       shell.exitCode = EXIT.interrupted

@@ -161,8 +161,8 @@ export function nagiosOf(results: readonly Result[]): { lines: string[]; code: 0
   const counts = (['ok', 'warn', 'fail', 'skip'] as const).map((status) => `${status}=${count(status)}`)
   const named = wrong.length ? wrong.map(({ check }) => check).join(', ') : `${count('ok')} checks`
   // A bar separates text from performance data, so it must not appear in the text.
-  const notices = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
-  return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...notices].map(clean), code }
+  const evidence = wrong.map(({ check, status, detail }) => `${check} ${status}: ${detail.replaceAll('|', '/')}`)
+  return { lines: [`SVC ${STATES[code]} - ${named} | ${counts.join(' ')}`, ...evidence].map(clean), code }
 }
 
 /** Gauges for a textfile collector: 0 is ok, 1 warn, 2 fail. Skipped checks have no gauge. */

@@ -76,10 +76,10 @@ export const guardrailCommands = [
     args: { ...policyArgument, text: optional('the text') },
     flags: textFlags,
     async answer({ shell }, { policy, text: given, file, phase, tool }) {
-      const question = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
-      if (question === undefined)
+      const content = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
+      if (content === undefined)
         throw usageFailure('guardrails evaluate needs a TEXT.', `svc-admin guardrails evaluate ${policy} "Hello"`)
-      return (await evaluatorOf(shell, policy)).everyPhase(question, { phase, tool })
+      return (await evaluatorOf(shell, policy)).everyPhase(content, { phase, tool })
     },
     empty: 'The policy has no rules for this phase.',
   }),
@@ -114,8 +114,8 @@ export const guardrailCommands = [
           columns: caseColumns,
           what: 'text',
         })
-      const question = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
-      const rows = await evaluator.everyPhase(question ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
+      const content = given?.startsWith('@') ? await readTextFile(shell, given.slice(1)) : given
+      const rows = await evaluator.everyPhase(content ?? (await readTextFile(shell, file ?? '-')), { phase, tool })
       shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
     },
   }),
@@ -155,15 +155,15 @@ async function evaluatorOf(shell: Shell, policy: string) {
   const { api } = await apiOf(shell)
   const { id, rules } = await policies.get(await resolveRuleSet(policies, policy, 'guardrail policy'))
   const phases = PHASES.filter((phase) => rules.some((rule) => rule.phase === phase))
-  const evaluate = async (question: string, phase: Phase, tool?: string) => {
-    const input = { text: question, phase, ...(tool ? { tool_name: tool } : {}) }
+  const evaluate = async (content: string, phase: Phase, tool?: string) => {
+    const input = { text: content, phase, ...(tool ? { tool_name: tool } : {}) }
     const found = expectData(await api['guardrail-policies']({ id }).evaluate.post(input))
     return found.results.map((result) => ({ phase, ...result, text: found.text }))
   }
   type Only = { phase: Phase | undefined; tool: string | undefined }
-  const everyPhase = async (question: string, { phase, tool }: Only) => {
+  const everyPhase = async (content: string, { phase, tool }: Only) => {
     const rows = []
-    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(question, one, tool)))
+    for (const one of phase ? [phase] : phases) rows.push(...(await evaluate(content, one, tool)))
     return rows
   }
   return { evaluate, everyPhase }

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import type { Job, JobLog } from '../../src/charging/public-jobs-schema'
+import type { Job } from '../../src/charging/public-jobs-schema'
 import { iso } from '../../src/kernel/clock'
 import { apiOf, defined } from '../api'
 import { commandsOf } from '../command'
 import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { columnsOf } from '../output/columns'
-import { everyEntry, feedOf, type PageQuery, pageIn, poll, printEach } from '../pages'
+import { everyEntry, followRows, type PageQuery, pageIn, poll, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, oneOf, text, words } from '../words'
 
@@ -61,7 +61,6 @@ async function keyId(shell: Shell, key: string): Promise<string> {
 
 const POLL_MS = 2_000
 const PATIENCE_MS = 600_000
-const PAUSE_MS = 1_000
 const DAY_MS = 86_400_000
 const STORED_DAYS = 30
 
@@ -211,18 +210,12 @@ export const jobCommands = [
     flags: { follow: { ...flag('keep printing until the job ends'), short: 'f' } },
     async run(shell, { id, follow }) {
       const one = (await shell.connect()).ops().jobs({ id: encodeURIComponent(id) })
-      const read = async (): Promise<JobLog> => expectData(await one.log.get())
-      const first = await read()
-      if (!follow) return shell.print.list(first.steps, stepColumns, '')
-      const feed = feedOf(shell, stepColumns)
-      for (let [shown, log] = [0, first]; ; log = await read()) {
-        feed(log.steps.slice(shown))
-        shown = log.steps.length
-        if (log.status === 'completed' || log.status === 'failed') return
-        await shell.clock.sleep(PAUSE_MS, shell.signal)
-        if (shell.signal.aborted) break
-      }
-      shell.exitCode = EXIT.interrupted
+      if (!follow) return shell.print.list(expectData(await one.log.get()).steps, stepColumns, '')
+      const isOver = await followRows(shell, stepColumns, async () => {
+        const { steps, status } = expectData(await one.log.get())
+        return { rows: steps, isOver: status === 'completed' || status === 'failed' }
+      })
+      if (!isOver) shell.exitCode = EXIT.interrupted
     },
   }),
   command`queues: Show how many jobs of each type are waiting and running, and since when

@@ -195,8 +195,8 @@ export const keyCommands = [
     action: (input, shell) => `create key "${inputOf(input, shell).name || 'API Key'}"`,
     secret: 'key',
     request({ api, isOperator, headers, shell }, input) {
-      const params = inputOf(input, shell)
-      return api.keys.post(isOperator ? params : tenantInputOf(params), { headers })
+      const body = inputOf(input, shell)
+      return api.keys.post(isOperator ? body : tenantInputOf(body), { headers })
     },
     note: async ({ org_id }, { user }, shell) =>
       (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,

@@ -94,6 +94,12 @@ async function originOf(connection: Connection): Promise<string> {
   return new URL(url).origin
 }
 
+/** Opens a link that was printed. Says so where this machine has no browser. */
+export async function openLink(shell: Shell, url: string): Promise<void> {
+  if (!(await openInWebBrowser(shell, url)))
+    shell.note('This machine cannot open a web browser. Open the link elsewhere.')
+}
+
 /**
  * Opens an http(s) address in the web browser of this machine. Returns false without a browser, without a display, or
  * if the browser fails.

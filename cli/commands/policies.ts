@@ -124,10 +124,10 @@ async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
 /** Each kind and scope has at most one default (docs/api.md 12, 13). @throws CommandFailed 2 */
 function assertOneDefault(filed: readonly FiledPolicy[]): void {
   const defaults = filed.filter(({ document }) => document.is_default === true)
-  for (const ones of Map.groupBy(defaults, ({ document }) => `${document.object} ${document.scope}`).values()) {
-    if (ones.length < 2) continue
-    const { object, scope } = ones[0]!.document
-    const named = ones.map(({ file, document }) => `"${document.name}" in ${file}`).join(' and ')
+  for (const rivals of Map.groupBy(defaults, ({ document }) => `${document.object} ${document.scope}`).values()) {
+    if (rivals.length < 2) continue
+    const { object, scope } = rivals[0]!.document
+    const named = rivals.map(({ file, document }) => `"${document.name}" in ${file}`).join(' and ')
     throw usageFailure(
       `${named} are each the default ${object} of scope ${scope}. Leave "is_default" out of all but one.`,
     )

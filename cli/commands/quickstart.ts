@@ -9,11 +9,12 @@ import { EXIT, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { isListening } from '../open'
 import { columnsOf } from '../output/columns'
+import { aborted } from '../pages'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { flag } from '../words'
-import { assertDev, callerWith, stopped } from './dev'
+import { assertDev, callerWith } from './dev'
 
 const command = commandsOf('', { apis: ['operator'], exits: [] })
 
@@ -96,11 +97,11 @@ async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator
   const came = `${stream.done} parts`
   yield { step: 'stream', came, ms: stream.ms, command: 'svc-admin try "Count to four" --stream' }
 
-  const heard = await timed(() => hear(call))
+  const received = await timed(() => receiveEvent(call))
   yield {
     step: 'webhook',
-    came: heard.done,
-    ms: heard.ms,
+    came: received.done,
+    ms: received.ms,
     command: 'svc-admin webhooks listen --events completion.created',
   }
 
@@ -129,7 +130,7 @@ async function countTokens(parts: AsyncIterable<unknown>): Promise<number> {
 type Listened = { deliveries: { event_id: string; event_type: string; body: string }[] }
 
 /** Creates a webhook that this command listens to, triggers an event by a call, and removes the webhook again. */
-async function hear(call: ReturnType<typeof callerWith>): Promise<string> {
+async function receiveEvent(call: ReturnType<typeof callerWith>): Promise<string> {
   const input = { url: 'listen:', event_types: ['completion.created'], description: 'svc-admin quickstart' }
   const { id } = await call('POST', 'webhooks', input)
   await call('POST', 'completions', { prompt: 'Ping' })
@@ -153,6 +154,6 @@ function sayNext({ note }: Shell, api: string | null): void {
 
 async function untilStopped(shell: Shell): Promise<void> {
   shell.note('\nThe server keeps running. Ctrl-C stops it.')
-  await stopped(shell.signal)
+  await aborted(shell.signal)
   shell.exitCode = EXIT.interrupted
 }

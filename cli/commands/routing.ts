@@ -115,10 +115,10 @@ export const routingCommands = [
     args: { prompt: optional('the prompt') },
     flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
     async run(shell, { prompt, file, ...rest }) {
-      const question = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
-      if (question === undefined)
+      const content = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
+      if (content === undefined)
         throw usageFailure('routing preview needs a PROMPT.', 'svc-admin routing preview "Hello"')
-      printFound(shell, await (await previewer(shell, rest))(question))
+      printFound(shell, await (await previewer(shell, rest))(content))
     },
   }),
   command`replay: Try rules on stored prompts, and show which modes would change
@@ -182,8 +182,8 @@ export const routingCommands = [
           what: 'case',
         })
       }
-      const question = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
-      printFound(shell, await (await previewer(shell, rest))(question))
+      const content = prompt!.startsWith('@') ? await readTextFile(shell, prompt!.slice(1)) : prompt!
+      printFound(shell, await (await previewer(shell, rest))(content))
     },
   }),
   command`suggest: Suggest a rule for a mode from recent corrections

@@ -26,8 +26,8 @@ type Checked = {
 
 /** One row per finding, and one for each check without findings. */
 export const checkRows = ({ checks, findings }: Checked) =>
-  Object.entries(checks).flatMap(([check, notice]) => {
-    const result = notice.split(':')[0]!
+  Object.entries(checks).flatMap(([check, outcome]) => {
+    const result = outcome.split(':')[0]!
     const own = findings.filter((one) => one.check === check)
     if (!own.length) return [{ check, result, path: '', line: null, message: '' }]
     return own.map(({ path, line, message }) => ({ check, result, path, line, message }))

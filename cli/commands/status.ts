@@ -5,24 +5,18 @@ import { bundled, NO_RELEASE, RELEASE_FACTS, type Release, ROOT } from '../../sr
 import { clean } from '../../src/kernel/text'
 import { commandsOf } from '../command'
 import { CheckFailed, expectData } from '../failure'
-import { column, columnsOf } from '../output/columns'
+import { columnsOf } from '../output/columns'
 import { spellSpan } from '../output/time'
 import { flag } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
 
-const verifyColumns = [
-  column('check', 'CHECK'),
-  column('ok', 'HOLDS', { kind: 'flag' }),
-  column('violations', 'VIOLATIONS', {
-    // Each violation is printed on its own line below. All of them in one cell would make every row of a pipe too wide.
-    show: ({ violations }) => {
-      const found = violations as string[]
-      return found.length ? `${found.length}: ${found[0]}` : '-'
-    },
-  }),
-  column('ms', 'MS', { kind: 'number' }),
-]
+/** Each violation is printed on its own line below. All of them in one cell would make every row of a pipe too wide. */
+const firstViolation = ({ violations }: Record<string, unknown>) => {
+  const [first, ...others] = violations as string[]
+  return first === undefined ? '-' : `${others.length + 1}: ${first}`
+}
+const verifyColumns = columnsOf`check CHECK, ok HOLDS flag, violations VIOLATIONS ${firstViolation}, ms MS number`
 
 export const verify = command`verify: Check the integrity of the store: ledger, holds, audit chain
   Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.
@@ -68,59 +62,40 @@ export const version = command`version: Print the versions of svc and its runtim
 
 const json = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8'))
 
-const columns = [
-  column('version', 'VERSION'),
-  column('mode', 'MODE'),
-  column('health', 'HEALTH'),
-  column('transport', 'TRANSPORT'),
-  column('why', 'BECAUSE'),
-  column('api_url', 'API'),
-  column('public_url', 'PUBLIC URL'),
-  column('data_dir', 'DATA'),
-  column('database.dialect', 'DATABASE', {
-    show: ({ database }) => {
-      const { dialect, place, latency_ms, ok } = database as Record<string, unknown>
-      return ok ? `${dialect} ${place}, ${latency_ms} ms` : `${dialect} ${place}, does not answer`
-    },
-  }),
-  column('database.migrations_applied', 'MIGRATIONS', {
-    show: ({ database }) => {
-      const { migrations_applied, migrations_known } = database as Record<string, unknown>
-      return migrations_applied === null ? 'not known' : `${migrations_applied} of ${migrations_known}`
-    },
-  }),
-  column('redis', 'REDIS', {
-    show: ({ redis }) => {
-      const { problem, latency_ms } = (redis ?? {}) as Record<string, unknown>
-      return redis ? String(problem ?? `${latency_ms} ms`) : 'none'
-    },
-  }),
-  column('engines.connected', 'ENGINES', {
-    show: ({ engines }) => {
-      const { connected, builtin, failing } = engines as Record<string, number>
-      return `${connected} modes by upstreams, ${builtin} by svc itself${failing ? `, ${failing} failing` : ''}`
-    },
-  }),
-  column('nodes.count', 'NODES', {
-    show: ({ nodes }) => {
-      const { count, unserved, scattered_files } = nodes as Record<string, unknown>
-      const missing = (unserved as string[]).length ? `, none with ${(unserved as string[]).join(', ')}` : ''
-      return `${count}${missing}${scattered_files ? ', files in different folders' : ''}`
-    },
-  }),
-  column('nodes.clock_ahead_ms', 'CLOCK', {
-    show: ({ nodes }) => {
-      const { clock_ahead_ms } = nodes as { clock_ahead_ms: number }
-      const seconds = Math.round(Math.abs(clock_ahead_ms) / 1_000)
-      return seconds
-        ? `${seconds} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database`
-        : 'that of the database'
-    },
-  }),
-  column('operator.role', 'ROLE'),
-  column('pid', 'PID', { kind: 'number' }),
-  column('started_at', 'STARTED', { kind: 'time' }),
-]
+type Row = Record<string, unknown>
+
+const database = ({ database }: Row) => {
+  const { dialect, place, latency_ms, ok } = database as Row
+  return `${dialect} ${place}, ${ok ? `${latency_ms} ms` : 'does not answer'}`
+}
+const migrations = ({ database }: Row) => {
+  const { migrations_applied, migrations_known } = database as Row
+  return migrations_applied === null ? 'not known' : `${migrations_applied} of ${migrations_known}`
+}
+const redisState = ({ redis }: Row) => {
+  const { problem, latency_ms } = (redis ?? {}) as Row
+  return redis ? String(problem ?? `${latency_ms} ms`) : 'none'
+}
+const engineCounts = ({ engines }: Row) => {
+  const { connected, builtin, failing } = engines as Row
+  return `${connected} modes by upstreams, ${builtin} by svc itself${failing ? `, ${failing} failing` : ''}`
+}
+const nodeCounts = ({ nodes }: Row) => {
+  const { count, unserved, scattered_files } = nodes as Row
+  const missing = (unserved as string[]).length ? `, none with ${(unserved as string[]).join(', ')}` : ''
+  return `${count}${missing}${scattered_files ? ', files in different folders' : ''}`
+}
+const clockState = ({ nodes }: Row) => {
+  const { clock_ahead_ms } = nodes as { clock_ahead_ms: number }
+  const seconds = Math.round(Math.abs(clock_ahead_ms) / 1_000)
+  return seconds ? `${seconds} s ${clock_ahead_ms > 0 ? 'ahead of' : 'behind'} the database` : 'that of the database'
+}
+
+const columns = columnsOf`
+  version VERSION, mode MODE, health HEALTH, transport TRANSPORT, why BECAUSE, api_url API, public_url PUBLIC URL,
+  data_dir DATA, database.dialect DATABASE ${database}, database.migrations_applied MIGRATIONS ${migrations},
+  redis REDIS ${redisState}, engines.connected ENGINES ${engineCounts}, nodes.count NODES ${nodeCounts},
+  nodes.clock_ahead_ms CLOCK ${clockState}, operator.role ROLE, pid PID number, started_at STARTED time`
 
 export const status = command`status: Show the state of the server on one screen
   Also shows how this command reached the server, and why. Without a server it reads the data folder itself, and shows the health "not running". --check exits 9 unless a healthy server runs here or at --url.

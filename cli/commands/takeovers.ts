@@ -6,7 +6,7 @@ import { writtenText } from '../files'
 import { formatOf } from '../globals'
 import { type Column, column, columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
-import { eachEntry, type PageQuery, pageIn } from '../pages'
+import { aborted, eachEntry, type PageQuery, pageIn } from '../pages'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, choice, duration, flag, needed, optional, text } from '../words'
@@ -17,7 +17,7 @@ const ofWidget = { widget: text('ID', 'id of the widget') }
 /** Session id for examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const states = columnsOf`session_id SESSION, takeover_status STATUS`
-const statedColumns = columnsOf`role WHO, content SAID, created_at AT time`
+const messageColumns = columnsOf`role WHO, content SAID, created_at AT time`
 
 type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; status?: 'open' | 'closed' }
 
@@ -87,7 +87,7 @@ async function take(shell: Shell, verb: string, { session, widget, as: operator_
 
 /** Prints the messages together with the result: tables list them first, structured formats add them as a member. */
 function printWith(shell: Shell, messages: object[], done: object, columns: readonly Column[]): void {
-  if (!isForPrograms(shell)) shell.print.list(messages, statedColumns, 'No messages yet.')
+  if (!isForPrograms(shell)) shell.print.list(messages, messageColumns, 'No messages yet.')
   shell.print.item({ ...done, ...(isForPrograms(shell) ? { messages } : {}) }, columns)
 }
 
@@ -128,9 +128,9 @@ export const takeoverCommands = [
           const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
           shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
           if (rings) shell.io.err(rings)
-          const notice = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
+          const variables = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
           if (exec)
-            await runFor(shell, exec, { ...notice, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
+            await runFor(shell, exec, { ...variables, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
         }
         await shell.clock.sleep(WATCH_MS, shell.signal)
       }
@@ -140,12 +140,12 @@ export const takeoverCommands = [
   Visitors' text is shown without control characters. --markdown prints the transcript to save or share.
   $ takeovers transcript ${SESSION} --markdown
   $ takeovers transcript ${SESSION} --json`({
-    columns: statedColumns,
+    columns: messageColumns,
     args,
     flags: { ...ofWidget, markdown: flag('as Markdown') },
     async run(shell, { session, widget, markdown }) {
       const { messages } = expectData(await (await chatAt(shell, session, widget)).chat.get({ query: {} }))
-      if (!markdown) return shell.print.list(messages, statedColumns, 'No messages.')
+      if (!markdown) return shell.print.list(messages, messageColumns, 'No messages.')
       for (const { role, content, created_at } of messages) {
         const lines = content.split('\n').map((line) => `> ${clean(line)}`)
         shell.io.out(`**${role}** (${created_at})\n\n${lines.join('\n')}\n`)
@@ -288,12 +288,10 @@ export const takeoverCommands = [
 /** Lines of stdin until it ends or the command is interrupted. */
 async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
   const lines = io.lines()[Symbol.asyncIterator]()
-  const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
-    signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true })
-  })
+  const stopped = aborted(signal)
   while (!signal.aborted) {
     const next = await Promise.race([lines.next(), stopped])
-    if (next.done) return
+    if (!next || next.done) return
     yield next.value
   }
 }
@@ -331,8 +329,8 @@ async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolea
 }
 
 /** Visitors' texts go into the environment, never into the command itself. */
-async function runFor(shell: Shell, command: string, notice: Record<string, string>): Promise<void> {
-  const cleaned = Object.fromEntries(Object.entries(notice).map(([name, value]) => [name, clean(value)]))
+async function runFor(shell: Shell, command: string, variables: Record<string, string>): Promise<void> {
+  const cleaned = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, clean(value)]))
   const child = Bun.spawn(['sh', '-c', command], {
     cwd: shell.cwd,
     env: { ...process.env, ...cleaned },

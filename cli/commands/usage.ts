@@ -5,12 +5,11 @@ import { commandsOf, type FlagsGiven } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { column, columnsOf } from '../output/columns'
-import { type PageQuery, pageFlags, pageIn, printPages } from '../pages'
 import { everyKey } from '../resource'
 import type { Shell } from '../shell'
 import { choice, duration, optional, text, whole } from '../words'
 
-const OWNER_FILTER = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
+const ABOUT_OWNER = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
 
 const filters = {
   from: text('DATE', 'from this date or time; 30 days ago by default'),
@@ -103,7 +102,7 @@ export const usageCommands = [
   $ usage show --by day -o csv > days.csv`({
     columns: [...totals, ...parts, bar],
     watchable: true,
-    args: { owner: optional(OWNER_FILTER) },
+    args: { owner: optional(ABOUT_OWNER) },
     flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
     async run(shell, { owner = shell.globals.org, by, ...given }) {
       const words = wordsOf(shell, given)
@@ -126,21 +125,21 @@ export const usageCommands = [
   $ usage requests acme --status 5xx --since 7d
   $ usage requests --model svc-1-pro --min-ms 2000 --json`({
     columns: calls,
-    watchable: true,
-    args: { owner: optional(OWNER_FILTER) },
-    flags: { ...filters, ...callFilters, ...pageFlags },
-    async run(shell, { owner = shell.globals.org, limit, cursor, all, status, model, code, minMs, ...given }) {
+    args: { owner: optional(ABOUT_OWNER) },
+    flags: { ...filters, ...callFilters },
+    paged: 'requests',
+    async request({ shell, page }, { owner = shell.globals.org, status, model, code, minMs, ...given }) {
       const { api, ownerFilter } = await apiOf(shell, { owner })
-      const query = defined({ ...wordsOf(shell, given), ...ownerFilter, status, model, code, min_ms: minMs })
-      const page = (paging: PageQuery) => pageIn(api.requests.get({ query: { ...query, ...paging } }), 'requests')
-      await printPages(shell, { limit, cursor, all }, { page, columns: calls, empty: 'No matching calls.' })
+      const query = { ...wordsOf(shell, given), ...ownerFilter, ...page, status, model, code, min_ms: minMs }
+      return api.requests.get({ query: defined(query) })
     },
+    empty: 'No matching calls.',
   }),
   command`export: Write every call as CSV or JSON lines, newest first
   Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.
   $ usage export --out usage.csv
   $ usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model`({
-    args: { owner: optional(OWNER_FILTER) },
+    args: { owner: optional(ABOUT_OWNER) },
     flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
     async run(shell, { owner = shell.globals.org, out, ...given }) {
       const { ownerFilter } = await apiOf(shell, { owner })

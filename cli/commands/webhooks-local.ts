@@ -8,7 +8,7 @@ import { EXIT, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
 import { columnsOf } from '../output/columns'
 import { jsonIn } from '../output/json'
-import { feedOf, feedsJson } from '../pages'
+import { aborted, feedOf, feedsJson } from '../pages'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import { argument, flag, list, text, whole } from '../words'
@@ -80,11 +80,8 @@ const columns = columnsOf`
 
 /** The received deliveries, or none if the command was stopped meanwhile. */
 async function taken(shell: Shell, ask: () => Promise<Parameters<typeof expectData<Taken>>[0]>): Promise<Taken> {
-  const stopped = new Promise<null>((resolve) => {
-    shell.signal.addEventListener('abort', () => resolve(null), { once: true })
-  })
-  const reply = await Promise.race([ask(), stopped])
-  return reply === null ? { deliveries: [] } : expectData(reply)
+  const reply = await Promise.race([ask(), aborted(shell.signal)])
+  return reply ? expectData(reply) : { deliveries: [] }
 }
 
 type Result = Omit<Done, 'event_id'>

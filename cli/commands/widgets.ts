@@ -7,6 +7,7 @@ import { readValueFile } from '../files'
 import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import { argument, choice, flag, list, text } from '../words'
+import { openLink } from './open'
 import { switchCommands } from './resource-commands'
 
 const args = { id: argument('id of the widget') }
@@ -102,7 +103,10 @@ export const widgetCommands = [
     args,
     flags: { open: flag('open it in the browser') },
     request: (at, { id }) => widgetIn(at, id)['preview-token'].post(),
-    note: ({ preview_url }, { open }, shell) => (open ? openInBrowser(shell, preview_url) : undefined),
+    async note({ preview_url }, { open }, shell) {
+      if (open) await openLink(shell, preview_url)
+      return undefined
+    },
   }),
   command`verify-domain: Show the proof of domain ownership, and check it
   The proof is a TXT record, or with --by file a file. Exits 9 until it is found.
@@ -146,14 +150,3 @@ ${tag}
 </body>
 </html>
 `
-
-/** Uses $BROWSER, or the system's opener for links. If that fails, the address is already printed above. */
-function openInBrowser({ env }: Shell, url: string): string | undefined {
-  const program = env.BROWSER || (process.platform === 'darwin' ? 'open' : 'xdg-open')
-  try {
-    Bun.spawn([program, url], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref()
-    return undefined
-  } catch {
-    return `${program} could not be started. Open the address yourself.`
-  }
-}

@@ -163,7 +163,7 @@ type Rules = Awaited<ReturnType<typeof loadRules>>
 
 type Steps = Required<NewWorkflow>['steps']
 
-function methodsOf(
+function branchesOf(
   config: Steps[number]['config'],
   onSuccess: number | undefined,
   at: number,
@@ -171,8 +171,8 @@ function methodsOf(
 ): string[] {
   const after = onSuccess ?? at + 1
   const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
-  const methods = 'expression' in config ? [onTrue, onFalse] : [after]
-  return [...new Set(methods)].map((way) => (way < count ? String(way) : 'end'))
+  const branches = 'expression' in config ? [onTrue, onFalse] : [after]
+  return [...new Set(branches)].map((branch) => (branch < count ? String(branch) : 'end'))
 }
 
 /** The steps that cannot be reached from the first one. */
@@ -180,8 +180,8 @@ function unreachedOf(steps: Steps): number[] {
   const reached = new Set([0])
   for (const at of reached) {
     const { config, onSuccess, onFailure } = steps[at]!
-    const methods = methodsOf(config, onSuccess, at, steps.length).filter((way) => way !== 'end')
-    for (const way of [...methods.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(way)
+    const branches = branchesOf(config, onSuccess, at, steps.length).filter((branch) => branch !== 'end')
+    for (const branch of [...branches.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(branch)
   }
   return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
 }
@@ -231,7 +231,7 @@ export const workflowCommands = [
         index,
         name,
         type,
-        next: methodsOf(config, onSuccess, index, steps.length).join(' or '),
+        next: branchesOf(config, onSuccess, index, steps.length).join(' or '),
         onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
       }))
       shell.print.list(rows, validateColumns, '')

@@ -35,44 +35,28 @@ export function browserChecks(): Check[] {
         return found.status === 'warn' ? { ...found, status: 'fail' } : found
       },
     },
-    {
-      name: 'start',
-      needs: ['browser'],
-      async run(context) {
-        const { version, startMs } = await examine(context)
-        return ok(`${version} in ${startMs} ms`)
-      },
-    },
-    {
-      name: 'frame',
-      needs: ['start'],
-      async run(context) {
-        const { frameMs } = await examine(context)
-        const detail = `first frame of a new tab after ${frameMs} ms`
-        return frameMs > FRAME_MS ? warn(`${detail}; ${FRAME_MS} or less is usual`, 'nproc; uptime') : ok(detail)
-      },
-    },
-    {
-      name: 'sandbox',
-      needs: ['browser'],
-      async run(context) {
-        const settings = context.config()
-        if (settings.browserWsEndpoint) return skip('the browser runs elsewhere')
-        if ((await loadExaminer()).isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
-        return settings.browserSandbox
-          ? warn('Chromium cannot use its sandbox as root', 'run the server as another user')
-          : warn('SVC_BROWSER_SANDBOX is 0', 'unset SVC_BROWSER_SANDBOX')
-      },
-    },
-    {
-      name: 'fonts',
-      needs: ['start'],
-      async run(context) {
-        const { missing } = await examine(context)
-        if (!missing.length) return ok('for every tested script and emoji')
-        const found = missing.includes('latin') ? fail : warn
-        return found(`no fonts for ${missing.join(', ')}: pages show boxes instead`, 'apt-get install fonts-noto')
-      },
-    },
+    hostCheck('start', ['browser'], async (context) => {
+      const { version, startMs } = await examine(context)
+      return ok(`${version} in ${startMs} ms`)
+    }),
+    hostCheck('frame', ['start'], async (context) => {
+      const { frameMs } = await examine(context)
+      const detail = `first frame of a new tab after ${frameMs} ms`
+      return frameMs > FRAME_MS ? warn(`${detail}; ${FRAME_MS} or less is usual`, 'nproc; uptime') : ok(detail)
+    }),
+    hostCheck('sandbox', ['browser'], async (context) => {
+      const settings = context.config()
+      if (settings.browserWsEndpoint) return skip('the browser runs elsewhere')
+      if ((await loadExaminer()).isSandboxed(settings)) return ok('each page is in the sandbox of Chromium')
+      return settings.browserSandbox
+        ? warn('Chromium cannot use its sandbox as root', 'run the server as another user')
+        : warn('SVC_BROWSER_SANDBOX is 0', 'unset SVC_BROWSER_SANDBOX')
+    }),
+    hostCheck('fonts', ['start'], async (context) => {
+      const { missing } = await examine(context)
+      if (!missing.length) return ok('for every tested script and emoji')
+      const found = missing.includes('latin') ? fail : warn
+      return found(`no fonts for ${missing.join(', ')}: pages show boxes instead`, 'apt-get install fonts-noto')
+    }),
   ]
 }

@@ -2,7 +2,7 @@ import { expectData } from '../failure'
 import { type Context, type Finding, fail, hostCheck, ok, serverCheck, skip, warn } from './check'
 
 /** Modes whose engines the server uses for its own decisions, in order of preference. */
-const REQUESTED_MODES = ['auto', 'fast']
+const PREFERRED_MODES = ['auto', 'fast']
 
 type Target = { id: string; mode: string; target: string | null; kind: string | null; rank: number; state: string }
 
@@ -13,11 +13,11 @@ async function enginesOf(context: Context): Promise<Target[]> {
 
 const isModel = ({ target, kind }: Target): boolean => target !== null && kind !== 'builtin'
 
-const requestedOf = (engines: readonly Target[]): Target | undefined =>
-  REQUESTED_MODES.flatMap((question) => engines.filter(({ mode }) => mode === question)).find(isModel)
+const preferredOf = (engines: readonly Target[]): Target | undefined =>
+  PREFERRED_MODES.flatMap((wanted) => engines.filter(({ mode }) => mode === wanted)).find(isModel)
 
 /** A warning rather than a failure: requests still work, only the engine's decisions are missing. */
-const textOf = ({ target, state }: Target, without: string): Finding =>
+const findingOf = ({ target, state }: Target, without: string): Finding =>
   state === 'failing' || state === 'unreachable'
     ? warn(
         `${target} ${state === 'failing' ? 'keeps failing' : 'does not answer'}; ${without} for now`,
@@ -29,22 +29,22 @@ export const guardrailEngineCheck = hostCheck('guardrail engine', ['database'], 
   const { guardrailEngine: chosen } = context.config()
   if (chosen === 'off') return skip('off; only the local checks decide')
   const engines = await enginesOf(context)
-  const request = requestedOf(engines)
+  const preferred = preferredOf(engines)
   if (chosen === 'auto') {
-    return request
-      ? textOf(request, 'only the local checks decide')
+    return preferred
+      ? findingOf(preferred, 'only the local checks decide')
       : skip('no model is connected; only the local checks decide')
   }
   const named = engines.find(({ id }) => id === chosen)
-  if (named && isModel(named)) return textOf(named, 'only the local checks decide')
+  if (named && isModel(named)) return findingOf(named, 'only the local checks decide')
   const problem = named ? `no model answers ${chosen}` : `SVC_GUARDRAIL_ENGINE is "${chosen}", which is not an engine`
   return fail(`${problem}; only the local checks decide`, 'export SVC_GUARDRAIL_ENGINE=auto')
 })
 
 export const classifierEngineCheck = serverCheck('classifier engine', async (context) => {
-  const found = requestedOf(await enginesOf(context))
+  const found = preferredOf(await enginesOf(context))
   return found
-    ? textOf(found, 'only the local model decides')
+    ? findingOf(found, 'only the local model decides')
     : skip('no model is connected; only the local model decides')
 })
 

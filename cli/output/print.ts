@@ -58,10 +58,10 @@ export const isStructured = (format: Format): boolean => ['json', 'jsonl', 'yaml
 /** Prints records in the chosen format: lists as arrays, single records as an object (docs/operating.md 2.4). */
 export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
-  return { list, item, feed, kept: stored }
+  return { list, item, feed, kept }
 
   /** The rows that match `--filter`. @throws CommandFailed 2 for an unknown column */
-  function stored<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
+  function kept<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
     if (style.filter === undefined) return rows
     const keeps = keeperOf(style.filter, columns, style.now)
     return rows.filter((row) => keeps(row as JsonObject))
@@ -69,7 +69,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
   /** Prints a list. For an empty list, prints `empty` to stderr. In table format stdout then stays empty. */
   function list(rows: readonly object[], columns: readonly Column[], empty: string): void {
-    const records = stored(rows, columns) as readonly JsonObject[]
+    const records = kept(rows, columns) as readonly JsonObject[]
     assertFields(columns)
     if (isTable()) {
       if (!records.length) {
@@ -84,25 +84,25 @@ export function createPrinter(io: Io, style: PrintStyle) {
 
   /** A table whose rows arrive in batches: one header, and column widths fixed by the first batch. */
   function feed(columns: readonly Column[]): (rows: readonly object[]) => void {
-    const requests = chosen(columns)
-    const headers = requests.map(({ header }) => header)
+    const shownColumns = chosen(columns)
+    const headers = shownColumns.map(({ header }) => header)
     let widths: number[] = []
     let first: Layout | null = null
     return (rows) => {
       if (!rows.length) return
       const cells = (rows as readonly JsonObject[]).map((row) =>
-        requests.map((column) => {
+        shownColumns.map((column) => {
           const text = cell(row, column, style, style.format === 'wide' || io.width === null)
           return style.ascii ? toAscii(text) : text
         }),
       )
       const lines = first === null && style.headers ? [headers, ...cells] : cells
-      widths = widthsOf(requests, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
+      widths = widthsOf(shownColumns, lines).map((width, at) => Math.max(width, widths[at] ?? 0))
       const mayDrop = first === null && style.format === 'table' && !style.fields
-      const { shown, widths: fitted } = layOut(requests, widths, { width: io.width, mayDrop })
+      const { shown, widths: fitted } = layOut(shownColumns, widths, { width: io.width, mayDrop })
       const layout = { shown: first?.shown ?? shown, widths: fitted }
-      for (const line of linesOf(requests, lines, layout, style.ascii ? '...' : '…')) io.out(line)
-      if (first === null) sayDropped(requests, layout)
+      for (const line of linesOf(shownColumns, lines, layout, style.ascii ? '...' : '…')) io.out(line)
+      if (first === null) sayDropped(shownColumns, layout)
       first = layout
     }
   }
