@@ -77,25 +77,26 @@ export class CommandFailed extends Error {
   readonly requestId: string | undefined
   readonly type: string
 
-  constructor(facts: Facts) {
-    super(facts.message)
-    this.exitCode = facts.exitCode
-    this.code = facts.code
-    this.fix = facts.fix
-    this.help = facts.help
-    this.requestId = facts.requestId
-    this.type = facts.type ?? 'cli_error'
+  constructor({ message, exitCode, code, fix, help, requestId, type = 'cli_error' }: Facts) {
+    super(message)
+    this.exitCode = exitCode
+    this.code = code
+    this.fix = fix
+    this.help = help
+    this.requestId = requestId
+    this.type = type
   }
 }
 
-export const usageFailure = (message: string, fix?: string): CommandFailed =>
-  new CommandFailed({ exitCode: EXIT.usage, code: 'usage', message, fix })
+const failing =
+  (exitCode: number, code: string) =>
+  (message: string, fix?: string): CommandFailed =>
+    new CommandFailed({ exitCode, code, message, fix })
 
-export const conflictFailure = (message: string, fix?: string): CommandFailed =>
-  new CommandFailed({ exitCode: EXIT.conflict, code: 'conflict', message, fix })
-
-export const notFoundFailure = (message: string, fix?: string): CommandFailed =>
-  new CommandFailed({ exitCode: EXIT.missing, code: 'not_found', message, fix })
+export const usageFailure = failing(EXIT.usage, 'usage')
+export const conflictFailure = failing(EXIT.conflict, 'conflict')
+export const notFoundFailure = failing(EXIT.missing, 'not_found')
+export const unreachable = failing(EXIT.unreachable, 'unreachable')
 
 export const streamCut = (): CommandFailed => {
   const message = 'The stream stopped before its end. The answer above may be incomplete.'
@@ -112,9 +113,6 @@ export function unreadable(file: string, error: unknown): CommandFailed {
     return usageFailure(`You do not have permission to read ${file}.`, `chmod u+r ${file}, as its owner`)
   return usageFailure(`${file} cannot be read (${code}).`, 'check that the file and its disk are not damaged')
 }
-
-export const unreachable = (message: string, fix?: string): CommandFailed =>
-  new CommandFailed({ exitCode: EXIT.unreachable, code: 'unreachable', message, fix })
 
 /** An invalid word for a flag or argument. The message continues its name: `is "x"; it must be …`. */
 export class BadWord extends Error {

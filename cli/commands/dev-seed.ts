@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Target } from '../../src/app/client'
+import { connectOps, type Target } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { systemClock } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { createLog } from '../../src/kernel/log'
 import { commandsOf } from '../command'
-import { writeWhole } from '../config-file'
-import { expectData, replyFailure, usageFailure } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
-import { overridesOf } from '../settings'
+import { overridesOf, writeWhole } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { choice, flag } from '../words'
@@ -124,17 +123,12 @@ export const devSeed = command`seed: Fill a development server with sample data
 
 /** Creates what a first start would create: an owner with credit and a key. Examples find the key in `dev-key`. */
 async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {
-  const ask = async (path: string, body: object): Promise<Record<string, string>> => {
-    const headers = { 'content-type': 'application/json', 'x-svc-transport': 'local' }
-    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
-    const answer = await ops.handle(new Request(`http://localhost/ops/v1/${path}`, sent))
-    if (!answer.ok) throw replyFailure(answer.status, await answer.text())
-    return (await answer.json()) as Record<string, string>
-  }
-  await ask('users', { email: OWNER, name: 'Owner' })
-  await ask('orgs', { name: 'Dev', owner: OWNER })
-  await ask('credits', { owner: OWNER, amount_cents: 10_000, note: 'dev seed' })
-  const { key = '' } = await ask('keys', { name: 'Dev laptop', tier: 'enterprise', user: OWNER, personal: true })
+  const client = connectOps({ kind: 'app', handle: ops.handle }, { headers: { 'x-svc-transport': 'local' } })
+  expectData(await client.users.post({ email: OWNER, name: 'Owner' }))
+  expectData(await client.orgs.post({ name: 'Dev', owner: OWNER }))
+  expectData(await client.credits.post({ owner: OWNER, amount_cents: 10_000, note: 'dev seed' }))
+  const input = { name: 'Dev laptop', tier: 'enterprise' as const, user: OWNER, personal: true as const }
+  const { key } = expectData(await client.keys.post(input))
   await writeWhole(join(dataDir, 'dev-key'), `${key}\n`)
   return key
 }

@@ -14,7 +14,7 @@ import { flag, list, text, words } from '../words'
 
 const command = commandsOf('', { apis: ['operator', 'host'], exits: [] })
 
-const command_browser = commandsOf('browser', { apis: ['host'], exits: [] })
+const browserCommand = commandsOf('browser', { apis: ['host'], exits: [] })
 
 /** Number of newest requests in the report. */
 const MAX_LINES = 500
@@ -64,14 +64,12 @@ export const doctor = command`doctor: Check this machine and server, and explain
     if (bundle) await writeReport(context, shown, bundle)
     const format = formatOf(shell.globals)
     if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
-    if (format === 'table') draw(shell, shown)
-    else shell.print.list(shown, columns, 'No checks.')
-    if (shown.some(({ status }) => status === 'fail')) throw new CheckFailed()
+    show(shell, shown)
   },
 })
 
 /** Tests the browser of this machine by starting it (docs/operating.md 2.15). */
-export const browserDoctor = command_browser`doctor: Test the browser of this machine for sessions
+export const browserDoctor = browserCommand`doctor: Test the browser of this machine for sessions
   Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.
   $ browser doctor`({
   exits: [9],
@@ -82,12 +80,16 @@ export const browserDoctor = command_browser`doctor: Test the browser of this ma
       import('../../src/app/config'),
     ])
     const context = { shell, config: () => loadConfig(overridesOf(shell)), connect: () => shell.connect() }
-    const results = await runChecks(browserChecks(), context)
-    if (formatOf(shell.globals) === 'table') draw(shell, results)
-    else shell.print.list(results, columns, 'No checks.')
-    if (results.some(({ status }) => status === 'fail')) throw new CheckFailed()
+    show(shell, await runChecks(browserChecks(), context))
   },
 })
+
+/** @throws CheckFailed when a check failed */
+function show(shell: Shell, results: readonly Result[]): void {
+  if (formatOf(shell.globals) === 'table') draw(shell, results)
+  else shell.print.list(results, columns, 'No checks.')
+  if (results.some(({ status }) => status === 'fail')) throw new CheckFailed()
+}
 
 /** Nagios expects its own exit codes: 0, 1 for a warning, 2 for a failure. */
 async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagios' | 'prometheus'): Promise<void> {

@@ -4,7 +4,7 @@ import { commandsOf } from '../command'
 import { BadWord, conflictFailure, usageFailure } from '../failure'
 import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { overridesOf } from '../settings'
+import { overridesOf, writeConfigFile } from '../settings'
 import { fromHere } from '../transport'
 import { choice, choices, flag, optional, text, whole } from '../words'
 
@@ -61,7 +61,6 @@ export const init = command`init: Write a configuration file and the secrets of 
     const isStored = isThere && !force
     if (shell.planned(isStored ? `keep ${file}` : `write ${file} and the secrets of a new server`)) return
     if (isThere && force) shell.confirm(`Replace ${file}? Its current contents will be lost.`)
-    const { writeConfigFile } = await import('../config-file')
     const { loadSecrets } = await import('../../src/app/open')
     if (!isStored) await writeConfigFile(file, config)
     mkdirSync(wanted.dataDir, { recursive: true, mode: 0o700 })
