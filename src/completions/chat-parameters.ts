@@ -267,7 +267,11 @@ const isObject = (value: unknown): string | null =>
  */
 export function formatOf({ response_format: format }: Pick<ChatInput, 'response_format'>): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
-  if (!('json_schema' in format)) return { json: true, checkJson: (content) => problemOf(content, isObject) }
+  if (!('json_schema' in format)) {
+    // Clients of some other services send the schema there.
+    if (format.schema) return formOfSchema(format.schema, 'response_format.schema')
+    return { json: true, checkJson: (content) => problemOf(content, isObject) }
+  }
   const { schema, name, strict } = format.json_schema
   const form = formOfSchema(schema, SCHEMA_PATH)
   return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }

@@ -19,7 +19,10 @@ const ResponseFormat = t.Union([
       strict: t.Optional(nullable(t.Boolean())),
     }),
   }),
-  t.Object({ type: oneOf(['text', 'json_object'] as const) }),
+  t.Object({
+    type: oneOf(['text', 'json_object'] as const),
+    schema: t.Optional(nullable(JsonObject)),
+  }),
 ])
 
 /** Body of `POST /chat/completions` (docs/api.md 4). All other members are accepted and ignored. */

@@ -111,7 +111,6 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         created,
         model,
         service_tier: 'default',
-        system_fingerprint: null,
         choices,
         ...rest,
       },
@@ -181,8 +180,9 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         const { run, answer } = progress
         const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
         const calls = answer.toolCalls.map(restOf).join('')
+        const fingerprint = fingerprintOf(answer)
         const last = chunk(delta({}, finishReason(answer)), {
-          system_fingerprint: fingerprintOf(answer),
+          ...(fingerprint ? { system_fingerprint: fingerprint } : {}),
           svc_metadata: chatMetadata(run, answer),
         })
         const counted = includeUsage ? chunk([], { usage: chatUsage(run, answer) }) : ''

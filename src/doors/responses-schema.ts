@@ -133,6 +133,9 @@ export const ResponseBody = t.Object(
     tool_choice: t.Union([t.String(), JsonObject]),
     tools: t.Array(JsonObject),
     top_p: nullable(t.Number()),
+    top_logprobs: t.Integer(),
+    frequency_penalty: t.Number(),
+    presence_penalty: t.Number(),
     truncation: oneOf(['auto', 'disabled'] as const),
     usage: nullable(
       t.Object({
@@ -203,6 +206,9 @@ export const USUAL = {
   tool_choice: 'auto',
   tools: [],
   top_p: null,
+  top_logprobs: 0,
+  frequency_penalty: 0,
+  presence_penalty: 0,
   truncation: 'disabled',
   usage: null,
   user: null,
@@ -242,6 +248,9 @@ export function bodyOf(input: ResponseInput, made: Made): ResponseBody {
     // Credentials of MCP servers are neither shown nor stored.
     tools: input.tools?.length ? input.tools.map(({ authorization: _, headers: __, ...tool }) => tool) : USUAL.tools,
     top_p: input.top_p ?? null,
+    top_logprobs: input.top_logprobs ?? USUAL.top_logprobs,
+    frequency_penalty: input.frequency_penalty ?? USUAL.frequency_penalty,
+    presence_penalty: input.presence_penalty ?? USUAL.presence_penalty,
     truncation: input.truncation ?? USUAL.truncation,
     usage: null,
     user: null,

@@ -4,7 +4,7 @@ import { aboutOf, type CompletionRequest } from '../completions'
 import { recurring } from '../jobs'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { AppError, defineError, messageOf, notFound } from '../kernel/errors'
+import { AppError, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
 import { listAfter } from '../kernel/keyset'
 import { removeOld } from '../kernel/old-rows'
 import { allOf, command, query, type Reader, type Store, type Tx } from '../kernel/store'
@@ -335,6 +335,7 @@ export async function listInputItems(
   const { input } = await rowOf(store.read, call, id)
   const all = order === 'asc' ? input : input.toReversed()
   const from = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1
+  if (after !== undefined && from === 0) throw invalidInput('after', '"after" is not the id of an entry of this list.')
   const data = all.slice(from, from + limit).map(wholeItem)
   return listAfter(data as (Item & { id: string })[], all.length > from + limit)
 }

@@ -182,10 +182,10 @@ export const UPSTREAM_SETTINGS = {
   audio: ability('Whether it hears recordings; default: it gets their words'),
   parameters: t.Optional(
     t.Array(t.String({ pattern: '^[a-z_]{1,40}$' }), {
-      maxItems: 32,
-      description: 'Parameters of clients that it is sent, such as top_p; default: what its kind has',
+      ...{ maxItems: 32, description: 'Parameters that it is sent, such as top_p; default: what its kind has' },
     }),
   ),
+  thinksFirst: ability('Whether its answers begin within thoughts, which only </think> ends; default: no'),
   imageEdits: ability('Whether it edits pictures (POST /images/edits); default: models named gpt-image'),
   translates: ability('Whether it has /audio/translations, which puts recordings into English; default: no'),
   off: ability('Whether it is disabled: its settings stay, but it gets no calls'),

@@ -73,6 +73,7 @@ export function createParts(deps: PartDeps) {
               upstream.silenceMs,
               upstream.outputLimitField,
               upstream.imageEdits,
+              upstream.thinksFirst,
               upstream.translates,
               upstream.dimensions,
               upstream.batchSize,
@@ -222,6 +223,7 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
     baseUrl: upstream.baseUrl!,
     outputLimitField: upstream.outputLimitField ?? 'max_tokens',
     imageEdits: upstream.imageEdits,
+    thinksFirst: upstream.thinksFirst,
   })
 }
 

@@ -149,6 +149,15 @@ describe('a stored response (docs/api.md 29.7)', () => {
     expect(made.filter(({ id }) => begins(id) > begins(later.id))).toEqual([])
   })
 
+  test('lists its input from an item of it, and no other', async () => {
+    const { id } = await openai.responses.create({ model, input: freshPrompt() })
+    const all = await openai.responses.inputItems.list(id)
+    const rest = await openai.responses.inputItems.list(id, { after: all.data[0]!.id! })
+    expect(rest.data).toEqual([])
+    const wrong = openai.responses.inputItems.list(id, { after: 'msg_x' })
+    expect(await wrong.catch(({ status, param }) => ({ status, param }))).toEqual({ status: 400, param: 'after' })
+  })
+
   test('of somebody else is unknown at every base, whatever is done with it (docs/api.md 33.6.10)', async () => {
     const { id, output } = await openai.responses.create({ model, input: freshPrompt() })
     const unknown = `resp_${'x'.repeat(24)}`

@@ -82,7 +82,11 @@ const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function:
 
 export type CompatOptions = CallOptions &
   EmbeddingOptions &
-  TranscriptionOptions & { outputLimitField: string; imageEdits?: boolean | undefined }
+  TranscriptionOptions & {
+    outputLimitField: string
+    imageEdits?: boolean | undefined
+    thinksFirst?: boolean | undefined
+  }
 
 /** Servers of this format accept at most this many stop texts. The service itself checks all of them. */
 const MAX_STOPS = 4
@@ -94,7 +98,7 @@ const USAGE_WAIT_MS = 900
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
-  const { clock, outputLimitField, silenceMs } = options
+  const { clock, outputLimitField, silenceMs, thinksFirst } = options
   const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
   const endpoint = urlOf(options, '/chat/completions')
   const own = headersOf(options)
@@ -131,10 +135,10 @@ export function createCompatDriver(options: CompatOptions): Driver {
         const text = await readText(response, timeout)
         timeout.finished()
         if (isEvents(text)) {
-          for (const part of readEvents(text, explainIn(response))) await sink.take(part)
+          for (const part of readEvents(text, explainIn(response), thinksFirst)) await sink.take(part)
           return
         }
-        const answer = readAnswer(parsed(text), explainIn(response))
+        const answer = readAnswer(parsed(text), explainIn(response), thinksFirst)
         const behind = giveAnswer(answer, sink)
         if (behind) await behind
       }
@@ -154,7 +158,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const bytes = openBytes(response, timeout)
     const decoder = new TextDecoder()
     const reader = createStreamReader(explainIn(response))
-    const head = createThoughtSplitter()
+    const head = createThoughtSplitter(thinksFirst)
     const give = async (parts: Iterable<EnginePart>) => {
       for (const part of parts) await sink.take(part)
     }
@@ -169,7 +173,8 @@ export function createCompatDriver(options: CompatOptions): Driver {
         if (!piece) break
       }
       if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
-      await give([...head.end(), ...reader.end()])
+      const last = [...reader.end()]
+      await give([...head.end(last), ...last])
     } catch (error) {
       brokeOff(error)
     } finally {

@@ -192,17 +192,18 @@ export function createStreamReader(explain: ExplainError) {
 }
 
 /** Reads a stream that came as a whole body with another type. Throws like {@link createStreamReader}. */
-export function* readEvents(text: string, explain: ExplainError): Generator<EnginePart> {
+export function* readEvents(text: string, explain: ExplainError, thinksFirst = false): Generator<EnginePart> {
   const reader = createStreamReader(explain)
-  const head = createThoughtSplitter()
+  const head = createThoughtSplitter(thinksFirst)
   for (const part of [...reader.read(text), ...reader.read(null)])
     yield* part.type === 'text' ? head.take(part.text) : [part]
-  yield* head.end()
-  yield* reader.end()
+  const last = [...reader.end()]
+  yield* head.end(last)
+  yield* last
 }
 
 /** Reads the body of an answer that is not streamed. Throws `malformed` when it holds no message. */
-export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
+export function readAnswer(body: unknown, explain: ExplainError, thinksFirst = false): EngineAnswer {
   const wire = readObject(body, explain)
   const choice = firstOf(wire)
   const message = choice && messageIn(choice)
@@ -210,7 +211,7 @@ export function readAnswer(body: unknown, explain: ExplainError): EngineAnswer {
   const toolCalls = wholeCalls(callsIn(message), detailsIn(message))
   const likely = logprobsOf(choice)
   const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
-  const { text, reasoning } = splitText(textOf(message.content), reasoningOf(message))
+  const { text, reasoning } = splitText(textOf(message.content), reasoningOf(message), thinksFirst)
   const answer: EngineAnswer = {
     text,
     reasoning,

@@ -233,9 +233,14 @@ export function thoughtsIn({ extra = {} }: ToolCall): { thoughts: unknown[]; ext
 }
 
 /** Separates the thoughts at the beginning of an answer from its text. */
-export function splitText(whole: string, reasoning: string): Pick<EngineAnswer, 'text' | 'reasoning'> {
-  if (!beginsWithThoughts(whole)) return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
-  const splitter = createThoughtSplitter()
+export function splitText(
+  whole: string,
+  reasoning: string,
+  thinksFirst = false,
+): Pick<EngineAnswer, 'text' | 'reasoning'> {
+  const isOpened = thinksFirst && whole.includes(CLOSED)
+  if (!isOpened && !beginsWithThoughts(whole)) return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
+  const splitter = createThoughtSplitter(isOpened)
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
     if (part.type === 'text') split.text += part.text
@@ -255,9 +260,11 @@ function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | '
   return line.trim() && !before.endsWith('\n') ? null : { text: behind.trimStart(), reasoning: known + before }
 }
 
+const CLOSED = '</think>'
+
 /** Pairs of markers around thoughts at the beginning of an answer. */
 const THOUGHTS: readonly (readonly [string, string])[] = [
-  ['<think>', '</think>'],
+  ['<think>', CLOSED],
   ['<thinking>', '</thinking>'],
   ['[THINK]', '[/THINK]'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
@@ -271,10 +278,13 @@ const beginsWithThoughts = (text: string): boolean => {
 
 /**
  * Separates thoughts between tags at the beginning of a streamed answer (docs/api.md 33.4). Buffers text that may be
- * half a tag. `end` returns what is left.
+ * half a tag. `end` returns what is left. With `thinksFirst` an answer begins within thoughts, also without a tag. If it
+ * then ends by itself without the closing tag, it had no thoughts, and `end` returns it as text.
  */
-export function createThoughtSplitter() {
+export function createThoughtSplitter(thinksFirst = false) {
   let waiting = ''
+  let isUntagged = false
+  let untagged = ''
   let closed = ''
   let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
   const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
@@ -298,12 +308,18 @@ export function createThoughtSplitter() {
         return take(head.slice(begun[0].length))
       }
       if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
-      else {
+      else if (thinksFirst) {
+        state = 'thoughts'
+        closed = CLOSED
+        isUntagged = true
+        return take(head)
+      } else {
         state = 'answer'
         return text(found)
       }
       return []
     }
+    if (isUntagged) untagged += piece
     const at = found.indexOf(closed)
     if (at < 0) {
       const sure = Math.max(0, found.length - closed.length + 1)
@@ -318,6 +334,10 @@ export function createThoughtSplitter() {
     take,
     /** Whether the answer itself has begun. From then on nothing is buffered. */
     isAnswer: () => state === 'answer',
-    end: (): EnginePart[] => (state === 'thoughts' ? thoughts(waiting) : text(waiting)),
+    end(last: readonly EnginePart[] = []): EnginePart[] {
+      if (state !== 'thoughts') return text(waiting)
+      const isWhole = isUntagged && last.some((part) => part.type === 'finish' && part.reason === 'stop')
+      return isWhole ? [...thoughts(waiting), ...text(untagged)] : thoughts(waiting)
+    },
   }
 }

@@ -167,6 +167,17 @@ describe('the openai package, with a response format', () => {
     expect(refusals.join('')).toContain('does not fit the response format')
   })
 
+  test('gets what fits a schema that json_object carries, as clients of other services send it', async () => {
+    const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] }
+    const ask = async (prompt: string) => {
+      const response_format = { type: 'json_object' as const, schema }
+      const { choices } = await scripted.chat.completions.create({ ...order(prompt), response_format })
+      return choices[0]!.message
+    }
+    expect(JSON.parse((await ask('[[say:{"age":36}]]')).content!)).toEqual({ age: 36 })
+    expect((await ask('[[say:{"name":"Ada"}]]')).refusal).toContain('it must have "age" (required)')
+  })
+
   test('gets any object by json_object', async () => {
     const { choices } = await scripted.chat.completions.create({
       ...order('[[say:{"ok":true}]]'),

@@ -289,7 +289,6 @@ describe('a chat stream (docs/api.md 4)', () => {
       created: chunks[0].created,
       model: 'svc-1-flash',
       service_tier: 'default',
-      system_fingerprint: null,
     }
     expect(chunks).toEqual([
       { ...common, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
