@@ -72,6 +72,16 @@ const ANSWERS: Record<string, () => Response> = {
       Buffer.from(page('<p>\xcc\xe5\xeb\xfc\xed\xe8\xf6\xe0</p>', '<meta charset="windows-1251">'), 'latin1'),
       { headers: { 'content-type': 'text/html; charset=utf-8' } },
     ),
+  '/form.pdf': () =>
+    new Response(
+      `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]>>>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[4 0 R]>>endobj
+4 0 obj<</Type/Annot/Subtype/Widget/FT/Tx/T(owner)/V(Ada Brun)/Rect[10 10 100 30]/P 3 0 R>>endobj
+trailer<</Root 1 0 R>>`,
+      { headers: { 'content-type': 'application/pdf' } },
+    ),
   '/shadow': () =>
     new Response(
       page(
@@ -179,6 +189,10 @@ describe('what a page shows', () => {
   test('is its characters without their readings, and the date that it states', async () => {
     expect((await read('/ruby')).text).toBe('漢字を読む。')
     expect((await read('/dated')).publishedAt).toBe('2026-02-03T00:00:00.000Z')
+  })
+
+  test('is what somebody filled into a form', async () => {
+    expect((await read('/form.pdf')).text).toBe('owner: Ada Brun')
   })
 
   test('holds the shadow of an element, and no other template', async () => {

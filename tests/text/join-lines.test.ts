@@ -108,6 +108,12 @@ describe('a page of a PDF', () => {
     expect(layOut([put('ofﬁce ﺑﻨﻴﺖ', 40, 700)])).toBe('office بنيت')
   })
 
+  test('from right to left has its numbers and punctuation where they are spoken', () => {
+    const rtl = (str: string, x: number): Item => ({ ...put(str, x, 700), dir: 'rtl' })
+    const line = [put('.1791', 40, 700), rtl('הטחנה נבנתה בשנת ', 65), put(', ', 150, 700), rtl('שלום עולם', 160)]
+    expect(layOut(line)).toBe('שלום עולם, הטחנה נבנתה בשנת 1791.')
+  })
+
   test('keeps the rows of a table, whose cells no sentence joins', () => {
     const table = rows(
       [

@@ -24,6 +24,14 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
+type Field = { subtype?: string; fieldName?: string; alternativeText?: string; fieldValue?: unknown }
+
+/** The name and the value of a field that somebody filled in. Buttons and boxes have no text. */
+function filledIn({ subtype, fieldName, alternativeText, fieldValue }: Field): string[] {
+  const value = [fieldValue].flat().filter((one) => typeof one === 'string' && /[^\s]/.test(one) && one !== 'Off')
+  return subtype === 'Widget' && value.length ? [`${alternativeText || fieldName || ''}: ${value.join(', ')}`] : []
+}
+
 /** Extracts up to `maxChars` of text from a mail, an RTF, Office or PDF file. Decodes no images, runs no scripts. */
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
@@ -46,8 +54,9 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
     for (let number = 1; number <= last && chars < maxChars; number++) {
       const page = await document.getPage(number)
       const { items } = await page.getTextContent()
+      const fields: Field[] = await page.getAnnotations()
       page.cleanup()
-      const text = layOut(items.filter((item) => 'str' in item))
+      const text = [layOut(items.filter((item) => 'str' in item)), ...fields.flatMap(filledIn)].filter(Boolean).join('\n')
       chars += text.length
       if (text) pages.push(text)
     }

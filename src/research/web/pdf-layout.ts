@@ -137,8 +137,10 @@ function isProse(rows: readonly Row[]): boolean {
 }
 
 function lineOf(row: Row): Line {
-  const isRtl = row.filter((piece) => piece.isRtl).length * 2 > row.length
-  const inOrder = isRtl ? row.toReversed() : row
+  // Numbers and punctuation have no direction of their own.
+  const letters = ({ text }: Piece) => text.match(/\p{L}/gu)?.length ?? 0
+  const isRtl = row.reduce((sum, piece) => sum + (piece.isRtl ? letters(piece) : -letters(piece)), 0) > 0
+  const inOrder = isRtl ? row.toReversed().map(asSpoken) : row
   let text = ''
   for (const [at, piece] of inOrder.entries()) {
     const before = inOrder[at - 1]
@@ -153,6 +155,9 @@ function lineOf(row: Row): Line {
   const right = row.reduce((max, one) => Math.max(max, one.right), row[0]!.right)
   return { text: text.trim(), left: row[0]!.left, right, y: row[0]!.y, size: row[0]!.size }
 }
+
+/** A number of a line from right to left, with its punctuation behind it, as in the text: `.1791` is `1791.`. */
+const asSpoken = (piece: Piece): Piece => ({ ...piece, text: piece.text.replace(/^([.,:;!?]+)(\d.*)$/s, '$2$1') })
 
 function paragraphsOf(blocks: readonly Line[][]): string[] {
   const paragraphs: string[][] = []

@@ -138,6 +138,11 @@ describe('Office files', () => {
     PATIENCE_MS,
   )
 
+  test('no sheet has the name that spreadsheets keep for themselves', async () => {
+    const files = unzipSync(await renderXlsx(documentOf('# History\n\n| a |\n|---|\n| 1 |\n')))
+    expect(strFromU8(files['xl/workbook.xml']!)).toContain('name="History 2"')
+  })
+
   test('a workbook has a sheet for each table, chart and the text, and counts with numbers', async () => {
     const files = unzipSync(await renderXlsx(everything))
     const sheet = strFromU8(files['xl/worksheets/sheet1.xml']!)
