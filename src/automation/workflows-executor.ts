@@ -179,10 +179,11 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
       const sentence = `Step ${row.next}: {{${name}}} has no value.`
       if (row.warnings.length < MAX_WARNINGS && !row.warnings.includes(sentence)) row.warnings.push(sentence)
     }
+    const isForm = Object.values(config.headers ?? {}).some((one) => FORM.test(String(one)))
     return Object.fromEntries(
       Object.entries(config).map(([member, value]) => [
         member,
-        UNFILLED[type]?.includes(member) ? value : fillIn(value, values, warn),
+        UNFILLED[type]?.includes(member) ? value : fillIn(value, values, warn, member === 'body' && isForm),
       ]),
     )
   }
@@ -191,6 +192,9 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     return store.write((tx) => outcomes.end(tx, row, { status: 'failed', error }))
   }
 }
+
+/** The type of a body whose values are percent-encoded. */
+const FORM = /^application\/x-www-form-urlencoded\b/i
 
 /** Appends the text of the previous step to a prompt without placeholders (docs/api.md 10). */
 function withPrevious(

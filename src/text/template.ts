@@ -44,10 +44,16 @@ export function textsIn(value: unknown): string[] {
 
 /**
  * Fills in the placeholders of a value's texts (docs/api.md 10). A placeholder that is the whole text keeps the type of
- * its value. Within a text it is written as text, and percent-encoded in the path, query and fragment of a URL. A
- * missing value is empty, and `missing` is called with its name. Throws TooMuchText.
+ * its value. Within a text it is written as text, percent-encoded in the path, query and fragment of a URL and in a form
+ * (`isForm`), and escaped in a quoted text of JSON. A missing value is empty, and `missing` is called with its name.
+ * Throws TooMuchText, and ExpressionFault for a value that would lead out of the path of a URL.
  */
-export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void): Value {
+export function fillIn<Value>(
+  value: Value,
+  values: RunValues,
+  missing: (name: string) => void,
+  isForm = false,
+): Value {
   let left = MAX_FILLED_CHARS
   return filled(value) as Value
 
@@ -67,11 +73,17 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
       else take(found.length)
       return found
     }
-    const isUrl = URL_TEXT.test(parts.map((part) => (typeof part === 'string' ? part : '{}')).join(''))
+    const isUrl = !isForm && URL_TEXT.test(parts.map((part) => (typeof part === 'string' ? part : '{}')).join(''))
+    const isJson = !isUrl && isJsonOf(parts)
     let whole = ''
     let hasLiteral = false
+    let isQuoted = false
     for (const part of parts) {
-      const piece = typeof part === 'string' ? part : pieceOf(part, isUrl && hasLiteral && HAS_ORIGIN.test(whole))
+      const isEncoded = isForm || (isUrl && hasLiteral && HAS_ORIGIN.test(whole))
+      const piece = typeof part === 'string' ? part : pieceOf(part, isEncoded, isJson && isQuoted)
+      if (isUrl && piece !== part && /^\.{1,2}$/.test(piece) && /^[^?#]*[/.]$/.test(whole))
+        throw new ExpressionFault(`a value in the path of a URL is "${piece}", which leads elsewhere`)
+      if (typeof part === 'string') for (const [sign] of part.matchAll(/\\.|"/gs)) if (sign === '"') isQuoted = !isQuoted
       hasLiteral ||= typeof part === 'string'
       take(piece.length)
       whole += piece
@@ -79,10 +91,12 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
     return whole
   }
 
-  function pieceOf(part: Exclude<Part, string>, isEncoded: boolean): string {
+  function pieceOf(part: Exclude<Part, string>, isEncoded: boolean, isQuoted: boolean): string {
     const text = written(lookUp(part))
     // A text that is too long is rejected before encoding makes it longer.
-    return isEncoded && text.length <= left ? encodeURIComponent(text.toWellFormed()) : text
+    if (text.length > left) return text
+    if (isQuoted) return JSON.stringify(text).slice(1, -1)
+    return isEncoded ? encodeURIComponent(text.toWellFormed()) : text
   }
 
   function lookUp({ path, text }: Exclude<Part, string>): unknown {
@@ -101,6 +115,16 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
 /** A text that is a URL as a whole. Placeholders at its start are its origin, or everything before a query. */
 const URL_TEXT = /^(?:https?:\/\/|(?:\{\})+[/?#])\S*$/i
 const HAS_ORIGIN = /^https?:\/\/[^/?#]{1,1000}[/?#]/i
+
+/** Whether a text is an object or a list in JSON, once its placeholders are filled in. */
+function isJsonOf(parts: readonly Part[]): boolean {
+  if (typeof parts[0] !== 'string' || !/^\s*[[{]/.test(parts[0])) return false
+  try {
+    return typeof JSON.parse(parts.map((part) => (typeof part === 'string' ? part : '0')).join('')) === 'object'
+  } catch {
+    return false
+  }
+}
 
 /** A value as text: texts unchanged, nothing for null, JSON for other values. */
 export const written = (value: unknown): string =>

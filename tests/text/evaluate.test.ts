@@ -131,6 +131,21 @@ describe('a template (docs/api.md 10)', () => {
     else expect(url).toMatch(wanted)
   })
 
+  test('refuses a value that would lead out of the path of a URL', () => {
+    const fill = (text: string, q: string) => fillIn(text, { trigger: { q } }, () => undefined)
+    for (const q of ['.', '..']) expect(() => fill('https://x.example/f/{{trigger.q}}/end', q)).toThrow('leads elsewhere')
+    expect(fill('https://x.example/f/{{trigger.q}}?x={{trigger.q}}', 'a..')).toBe('https://x.example/f/a..?x=a..')
+    expect(fill('https://x.example/f?x={{trigger.q}}', '..')).toBe('https://x.example/f?x=..')
+  })
+
+  test('escapes what stands in a text of JSON, and encodes what stands in a form', () => {
+    const trigger = { q: 'say "hi"\nnow \\', n: 3, amp: 'R&D = fun' }
+    const body = fillIn('{"note": "\\"{{trigger.q}}", "n": {{trigger.n}}}', { trigger }, () => undefined)
+    expect(JSON.parse(body)).toEqual({ note: `"${trigger.q}`, n: 3 })
+    expect(fillIn('{not JSON: "{{trigger.q}}"}', { trigger }, () => undefined)).toContain('say "hi"')
+    expect(fillIn('a={{trigger.amp}}&b=2', { trigger }, () => undefined, true)).toBe('a=R%26D%20%3D%20fun&b=2')
+  })
+
   test('reads back what it encoded, whatever it is', () => {
     for (const value of [
       'two words',
