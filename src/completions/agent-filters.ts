@@ -61,24 +61,24 @@ export function withoutFence(text: string): string {
 /** What a relaxed reader would change silently: digits beyond those of a double, and numbers that JSON does not have. */
 const INEXACT = /\d{16}|\bNaN\b|\bInfinity\b/
 
-/** Texts with their line ends as written, which JSON does not allow. Never fails within a text, so it is linear. */
-const TEXTS = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g
-const ESCAPES: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+/** Texts with their line ends as written, and the words of Python. Never fails within a text, so it is linear. */
+const LOOSE = /(["'])(?:(?!\1)[^\\]|\\[\s\S])*(?:\1|\\?$)|\b(?:None|True|False)\b/g
+const MEANT: Record<string, string> = {
+  ...{ None: 'null', True: 'true', False: 'false' },
+  ...{ '\n': '\\n', '\r': '\\r', '\t': '\\t' },
+}
 
 /**
  * The JSON of a whole answer, out of its fence. What models add to JSON is taken away: commas behind the last value,
- * comments, single quotes, names without quotes, and line ends in texts. Other text, and JSON that was cut, is unchanged.
+ * comments, single quotes, names without quotes, line ends in texts, words of Python. Other text, and JSON that was cut,
+ * is unchanged.
  */
 export function jsonAnswer(answer: string): string {
   const text = withoutFence(answer).trim()
   if (!/^[[{]/.test(text) || !/[\]}]$/.test(text) || INEXACT.test(text) || parsed(JSON, text))
     return withoutFence(answer)
-  const value =
-    parsed(JSON5, text) ??
-    parsed(
-      JSON5,
-      text.replace(TEXTS, (one) => one.replace(/[\n\r\t]/g, (sign) => ESCAPES[sign]!)),
-    )
+  const escaped = () => text.replace(LOOSE, (one) => MEANT[one] ?? one.replace(/[\n\r\t]/g, (sign) => MEANT[sign]!))
+  const value = parsed(JSON5, text) ?? parsed(JSON5, escaped())
   return value ? JSON.stringify(value) : withoutFence(answer)
 }
 

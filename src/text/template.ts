@@ -48,12 +48,7 @@ export function textsIn(value: unknown): string[] {
  * (`isForm`), and escaped in a quoted text of JSON. A missing value is empty, and `missing` is called with its name.
  * Throws TooMuchText, and ExpressionFault for a value that would lead out of the path of a URL.
  */
-export function fillIn<Value>(
-  value: Value,
-  values: RunValues,
-  missing: (name: string) => void,
-  isForm = false,
-): Value {
+export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void, isForm = false): Value {
   let left = MAX_FILLED_CHARS
   return filled(value) as Value
 
@@ -79,11 +74,12 @@ export function fillIn<Value>(
     let hasLiteral = false
     let isQuoted = false
     for (const part of parts) {
-      const isEncoded = isForm || (isUrl && hasLiteral && HAS_ORIGIN.test(whole))
-      const piece = typeof part === 'string' ? part : pieceOf(part, isEncoded, isJson && isQuoted)
+      const isEncoded: boolean = isForm || (isUrl && hasLiteral && HAS_ORIGIN.test(whole))
+      const piece: string = typeof part === 'string' ? part : pieceOf(part, isEncoded, isJson && isQuoted)
       if (isUrl && piece !== part && /^\.{1,2}$/.test(piece) && /^[^?#]*[/.]$/.test(whole))
         throw new ExpressionFault(`a value in the path of a URL is "${piece}", which leads elsewhere`)
-      if (typeof part === 'string') for (const [sign] of part.matchAll(/\\.|"/gs)) if (sign === '"') isQuoted = !isQuoted
+      if (typeof part === 'string')
+        for (const [sign] of part.matchAll(/\\.|"/gs)) if (sign === '"') isQuoted = !isQuoted
       hasLiteral ||= typeof part === 'string'
       take(piece.length)
       whole += piece

@@ -64,6 +64,11 @@ describe('JSON as models write it', () => {
     ['commas behind the last value (deer-flow#2368, mem0#5623)', '{"a":[1,2,],"b":"x,}",}', '{"a":[1,2],"b":"x,}"}'],
     ['single quotes and names without quotes', "{a: 'it is', 'b': 1}", '{"a":"it is","b":1}'],
     ['comments', '{\n // the row\n "a":"B" /* ok */\n}', '{"a":"B"}'],
+    [
+      'words of Python',
+      "{'a': None, 'b': [True, False], 'c': 'None of it'}",
+      '{"a":null,"b":[true,false],"c":"None of it"}',
+    ],
     ['a line end in a text, in a fence', '```json\n{"a":"one\ntwo\tx",}\n```', '{"a":"one\\ntwo\\tx"}'],
   ])('with %s is read as meant', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
 

@@ -133,7 +133,8 @@ describe('a template (docs/api.md 10)', () => {
 
   test('refuses a value that would lead out of the path of a URL', () => {
     const fill = (text: string, q: string) => fillIn(text, { trigger: { q } }, () => undefined)
-    for (const q of ['.', '..']) expect(() => fill('https://x.example/f/{{trigger.q}}/end', q)).toThrow('leads elsewhere')
+    for (const q of ['.', '..'])
+      expect(() => fill('https://x.example/f/{{trigger.q}}/end', q)).toThrow('leads elsewhere')
     expect(fill('https://x.example/f/{{trigger.q}}?x={{trigger.q}}', 'a..')).toBe('https://x.example/f/a..?x=a..')
     expect(fill('https://x.example/f?x={{trigger.q}}', '..')).toBe('https://x.example/f?x=..')
   })

@@ -56,7 +56,9 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
       const { items } = await page.getTextContent()
       const fields: Field[] = await page.getAnnotations()
       page.cleanup()
-      const text = [layOut(items.filter((item) => 'str' in item)), ...fields.flatMap(filledIn)].filter(Boolean).join('\n')
+      const text = [layOut(items.filter((item) => 'str' in item)), ...fields.flatMap(filledIn)]
+        .filter(Boolean)
+        .join('\n')
       chars += text.length
       if (text) pages.push(text)
     }
