@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { buildAssets } from '../../src/pages'
+import { initialOf } from '../../src/pages/browser/console/ui/format'
 import { inChromium, newPage } from './support/chromium'
 
 const MAX_MS = 1_000
@@ -90,4 +91,9 @@ inChromium('Markdown of strangers, in the chat and the inbox', () => {
     ] as const)
       expect({ text, markup: await markupOf(text) }).toEqual({ text, markup })
   })
+})
+
+test('the initial of an owner is one character as people see it', () => {
+  const initials = ['ada', ' Öko e.V.', '👩‍👩‍👧 Family', '🇦🇹 Wien', 'e\u0301cole', ''].map(initialOf)
+  expect(initials).toEqual(['A', 'Ö', '👩‍👩‍👧', '🇦🇹', 'E\u0301', ''])
 })

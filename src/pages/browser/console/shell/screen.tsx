@@ -23,11 +23,8 @@ import { SavedViews } from './views'
  * How a screen is declared. An ordinary section is a list with filters, a drawer with the details of one row, and a
  * form for a new one. `sections/<name>/<name>.tsx` exports the definition as default:
  *
- *   export default defineScreen<Webhook>({
- *     section: 'webhooks',                                  // its part of the address: /console/{owner}/webhooks
- *     title: 'Webhooks',
+ *   export default defineScreen<Webhook>('webhooks', 'Webhooks', {   // its part of the address, and its title
  *     list: { path: '/webhooks', rows: 'webhooks' },        // GET /api/v1/webhooks, paged by cursor
- *     idOf: ({ id }) => id,
  *     columns: [{ key: 'url', head: 'Endpoint', cell: ({ url }) => url, main: true }, …],   // the first links to the row
  *     filters: [{ name: 'status', label: 'Status', values: [['active', 'Active']] }],       // names of the route's query
  *     empty: { text: 'No endpoints.', command: 'svc-admin webhooks create URL' },
@@ -40,8 +37,6 @@ import { SavedViews } from './views'
  * calls. A section imports no other section. A screen of another kind is a component that returns `<Page title="…">`.
  */
 export type Screen<Row> = {
-  section: string
-  title: string
   /**
    * `rows` names the member of the answer that contains the rows, or extracts them. `query` is sent with every page.
    * `everyMs` reads the first page again periodically.
@@ -56,7 +51,8 @@ export type Screen<Row> = {
     /** Selects this owner's rows from a list of several owners. */
     isOf?(row: Row, owner: Owner): boolean
   }
-  idOf(row: Row): string
+  /** Default: the member `id`. */
+  idOf?(row: Row): string
   columns: readonly Column<Row>[]
   /**
    * A filter with `match` is applied here, to the loaded rows. Others are sent to the route, under their name or as
@@ -92,10 +88,11 @@ type NewForm = Pick<FormProps<unknown>, 'fields' | 'values' | 'more'> &
 /** Maximum number of rows to load for sorting. */
 const MAX_SORTED = 500
 
-export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
+/** A list at an address below the owner's, with what opens from it. */
+export function defineScreen<Row>(section: string, title: string, screen: Screen<Row>): ComponentType {
   const ofAll = withOwner(screen.columns)
   return function ListScreen() {
-    const { section, title, list, idOf, filters = [], empty, detail, tile } = screen
+    const { list, idOf = ownId, filters = [], empty, detail, tile } = screen
     const { above: Above } = screen
     const owner = useOwner()
     const create = owner.looksAt === undefined || screen.isOperators ? screen.create : undefined
@@ -320,6 +317,8 @@ export function defineScreen<Row>(screen: Screen<Row>): ComponentType {
     )
   }
 }
+
+const ownId = (row: unknown): string => String((row as { id: unknown }).id)
 
 /** The rows in the order of a column. Rows without a value come last. */
 function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by = ''): Row[] {

@@ -85,9 +85,7 @@ function Verify({ query }: { query: Query }) {
   )
 }
 
-export default defineScreen<AuditEvent>({
-  section: 'audit',
-  title: 'Audit',
+export default defineScreen<AuditEvent>('audit', 'Audit', {
   list: { path: '/audit', rows: 'events', query: ({ id, looksAt }) => (looksAt ? {} : { scope: id ? 'org' : 'user' }) },
   views: true,
   above: Verify,
@@ -100,7 +98,6 @@ export default defineScreen<AuditEvent>({
       ...{ input_summary: inputSummary, output_summary: outputSummary, prev_hash: it.prevHash, hash },
     }),
   },
-  idOf: ({ id }) => id,
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
     { key: 'action', head: 'Action', main: true, width: 'minmax(184px, 1.2fr)' },

@@ -124,9 +124,7 @@ function For({ reference }: Entry) {
   return <Link href={`/${owner.slug}/requests/${reference.id}`}>{reference.id}</Link>
 }
 
-export default defineScreen<Entry>({
-  section: 'billing',
-  title: 'Billing',
+export default defineScreen<Entry>('billing', 'Billing', {
   above: Credit,
   list: { path: '/billing/ledger', rows: 'entries', query: ({ id }) => ({ scope: id ? 'org' : 'user' }) },
   file: {
@@ -139,7 +137,6 @@ export default defineScreen<Entry>({
       note,
     }),
   },
-  idOf: ({ id }) => String(id),
   columns: [
     timeColumn('time', 'Time', ({ at }) => at),
     { key: 'kind', head: 'Kind', main: true, width: '120px', sort: true },

@@ -11,12 +11,9 @@ const Credit = () => (
 )
 
 /** The ledger of an owner, for operators. */
-export default defineScreen<LedgerRow>({
-  section: 'billing',
-  title: 'Billing',
+export default defineScreen<LedgerRow>('billing', 'Billing', {
   above: Credit,
   list: { path: '/credits/ledger', rows: 'entries' },
-  idOf: ({ id }) => String(id),
   columns: [
     timeColumn('time', 'Time', ({ at }) => at),
     { key: 'kind', head: 'Kind', main: true, width: '120px' },

@@ -98,9 +98,7 @@ const NEW: readonly FormField[] = [
   { name: 'proxies', label: "Use the server's proxy", kind: 'check', help: 'Charged per MB.' },
 ]
 
-export default defineScreen<SessionSnapshot>({
-  section: 'browser',
-  title: 'Browser',
+export default defineScreen<SessionSnapshot>('browser', 'Browser', {
   list: { path: '/browser/sessions', rows: 'sessions', everyMs: 30_000 },
   idOf: ({ session_id }) => session_id,
   columns: [

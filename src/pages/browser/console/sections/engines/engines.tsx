@@ -27,9 +27,7 @@ const Upstreams = () => (
   </p>
 )
 
-export default defineScreen<ModelEntry>({
-  section: 'engines',
-  title: 'Engines',
+export default defineScreen<ModelEntry>('engines', 'Engines', {
   list: { path: '/models', rows: 'models' },
   idOf: ({ mode }) => mode,
   ...(boot.operator_role ? { above: Upstreams } : {}),

@@ -20,12 +20,9 @@ const priceOf = ({ price }: EnginePrice): string =>
     .map(([name, micro]) => `${money((Number(micro) / perOf(name)[1]) * CENTS)} for ${perOf(name)[0]}`)
     .join(', ')
 
-export const Prices = defineScreen<EnginePrice>({
-  section: 'engines',
-  title: 'Engines',
+export const Prices = defineScreen<EnginePrice>('engines', 'Engines', {
   isOperators: true,
   list: { path: '/engines/prices', rows: 'prices' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'id', head: 'Engine', main: true },
     { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },

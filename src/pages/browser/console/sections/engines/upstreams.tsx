@@ -214,9 +214,7 @@ function NewEngine({ close }: { close(): void }) {
   )
 }
 
-const Upstreams = defineScreen<EngineTarget>({
-  section: 'engines',
-  title: 'Engines',
+const Upstreams = defineScreen<EngineTarget>('engines', 'Engines', {
   isOperators: true,
   list: { path: '/engines', rows: 'engines', everyMs: 10_000 },
   idOf: ({ id, rank }) => `${id}.${rank}`,
@@ -250,9 +248,7 @@ const Upstreams = defineScreen<EngineTarget>({
   create: { label: 'Add engine', role: 'admin', form: NewEngine },
 })
 
-const Aliases = defineScreen<EngineAlias>({
-  section: 'engines',
-  title: 'Engines',
+const Aliases = defineScreen<EngineAlias>('engines', 'Engines', {
   isOperators: true,
   list: { path: '/engines/aliases', rows: 'aliases' },
   idOf: ({ name }) => name,

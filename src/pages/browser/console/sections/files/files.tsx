@@ -62,13 +62,10 @@ const Content = ({ row }: { row: File }) => row.content && <Code text={row.conte
 
 const KINDS = ['image', 'video', 'audio', 'document', 'code', 'file'] as const
 
-export default defineScreen<File>({
-  section: 'files',
-  title: 'Files',
+export default defineScreen<File>('files', 'Files', {
   list: { path: '/artifacts', rows: 'artifacts' },
   views: true,
   tile: Tile,
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },
     { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },

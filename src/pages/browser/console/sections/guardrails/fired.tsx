@@ -89,9 +89,7 @@ function textOf({ request, response }: RequestDetail['bodies'], phase: string): 
   return phase === 'input' && typeof text === 'string' ? text : ''
 }
 
-export const Fired = defineScreen<RequestRow>({
-  section: 'guardrails',
-  title: 'Guardrails',
+export const Fired = defineScreen<RequestRow>('guardrails', 'Guardrails', {
   list: { path: '/requests', rows: 'requests', query: { guardrail: '*' } },
   idOf: ({ request_id }) => request_id,
   columns: [

@@ -18,15 +18,12 @@ function Firings({ id, rules }: GuardrailPolicy) {
   return <>{fired.join(', ') || 'never'}</>
 }
 
-export const Policies = defineScreen<GuardrailPolicy>({
-  section: 'guardrails',
-  title: 'Guardrails',
+export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails', {
   list: {
     path: '/guardrail-policies',
     rows: 'guardrail_policies',
     query: scopeOf,
   },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     usedColumn,

@@ -20,12 +20,9 @@ const Progress = ({ row }: { row: Job }) =>
   isOpen(row) && <Bar used={row.progress} of={100} label={`${row.progress} % done`} />
 const Result = ({ row }: { row: Job }) => row.result && <Code text={row.result} label="result" />
 
-export default defineScreen<Job>({
-  section: 'jobs',
-  title: 'Jobs',
+export default defineScreen<Job>('jobs', 'Jobs', {
   list: { path: '/jobs', rows: 'jobs', everyMs: 30_000 },
   views: true,
-  idOf: ({ id }) => id,
   columns: [
     { key: 'type', head: 'Kind', main: true },
     { key: 'status', head: 'State', cell: State, main: true, width: '132px' },

@@ -16,9 +16,7 @@ function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
   )
 }
 
-export default defineScreen<ApiKey>({
-  section: 'keys',
-  title: 'Keys',
+export default defineScreen<ApiKey>('keys', 'Keys', {
   list: {
     path: '/keys',
     rows: 'keys',
@@ -28,7 +26,6 @@ export default defineScreen<ApiKey>({
     },
     isOf: ({ org_id }, { id, looksAt }) => looksAt !== undefined || org_id === id,
   },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(140px, 1.4fr)', sort: true },
     { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },

@@ -169,12 +169,9 @@ function NewAccount({ close }: { close(): void }) {
   )
 }
 
-export const Accounts = defineScreen<OperatorUser>({
-  section: 'platform',
-  title: 'Platform',
+export const Accounts = defineScreen<OperatorUser>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/users', rows: 'users' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 1.4fr)' },
     { key: 'name', head: 'Name' },
@@ -217,12 +214,9 @@ const NEW_ORG: readonly FormField[] = [
   { name: 'plan_note', label: 'Note', help: 'For operators.' },
 ]
 
-export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>({
-  section: 'platform',
-  title: 'Platform',
+export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/orgs', rows: 'orgs' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true },
     { key: 'slug', head: 'Slug', cell: ({ slug }) => <code>{slug}</code> },

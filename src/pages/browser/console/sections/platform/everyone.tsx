@@ -51,12 +51,9 @@ function RequestBody({ row }: { row: RequestLine }) {
   )
 }
 
-export const AllRequests = defineScreen<RequestLine>({
-  section: 'requests',
-  title: 'Requests',
+export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
   isOperators: true,
   list: newestOf<RequestLine>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
-  idOf: ({ id }) => id,
   columns: [
     timeColumn('time', 'Time', ({ at }) => at, { width: '112px' }),
     {
@@ -107,12 +104,9 @@ const JobState = ({ status, place }: AnyJob) => (
   </Chip>
 )
 
-export const AllJobs = defineScreen<AnyJob>({
-  section: 'jobs',
-  title: 'Jobs',
+export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
   isOperators: true,
   list: newestOf<AnyJob>('jobs'),
-  idOf: ({ id }) => id,
   columns: [
     { key: 'type', head: 'Kind', main: true },
     { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
@@ -169,12 +163,9 @@ const EventBody = ({ row: event }: { row: AnyEvent }) => (
   </>
 )
 
-export const AllEvents = defineScreen<AnyEvent>({
-  section: 'audit',
-  title: 'Audit',
+export const AllEvents = defineScreen<AnyEvent>('audit', 'Audit', {
   isOperators: true,
   list: newestOf<AnyEvent>('audit'),
-  idOf: ({ id }) => id,
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
     { key: 'action', head: 'Action', main: true },
@@ -232,9 +223,7 @@ function Messages({ row }: { row: Chat }) {
   )
 }
 
-export const AllChats = defineScreen<Chat>({
-  section: 'inbox',
-  title: 'Inbox',
+export const AllChats = defineScreen<Chat>('inbox', 'Inbox', {
   isOperators: true,
   list: { path: '/takeovers', rows: 'conversations', everyMs: 5_000 },
   idOf: ({ session_id }) => session_id,

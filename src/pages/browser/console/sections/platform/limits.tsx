@@ -13,12 +13,9 @@ const rate = ({ requests, tokens }: { requests: number; tokens: number }) =>
 
 const REASON: FormField = { name: 'reason', label: 'Reason, shown to the requester', kind: 'area', required: true }
 
-export const Limits = defineScreen<WeighedIncrease>({
-  section: 'platform',
-  title: 'Platform',
+export const Limits = defineScreen<WeighedIncrease>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/limits', rows: 'requests' },
-  idOf: ({ id }) => id,
   columns: [
     agoColumn('asked', 'Asked', ({ created }) => created, { number: false, width: '136px' }),
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
@@ -66,12 +63,9 @@ const LIMITS = [
 ] as const
 
 /** Limits per minute of each tier. The configuration sets them. */
-export const Tiers = defineScreen<TierRow>({
-  section: 'platform',
-  title: 'Platform',
+export const Tiers = defineScreen<TierRow>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/tiers', rows: 'tiers' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'tier', head: 'Tier', cell: ({ id }) => id, main: true },
     ...LIMITS.map(([key, head], at) => ({

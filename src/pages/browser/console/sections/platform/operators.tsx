@@ -80,12 +80,9 @@ function NewKey({ close }: { close(): void }) {
   )
 }
 
-export const Operators = defineScreen<Operator>({
-  section: 'platform',
-  title: 'Platform',
+export const Operators = defineScreen<Operator>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/operators', rows: 'operators' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true },
     { key: 'role', head: 'Role', main: true, width: '120px' },
@@ -104,9 +101,7 @@ export const Operators = defineScreen<Operator>({
 type Setting = { name: string; value: string; origin: string; env: string; default: string; about: string }
 
 /** Every setting and its origin. They can be changed only in the environment or svc.server.json. */
-export const Configuration = defineScreen<Setting>({
-  section: 'platform',
-  title: 'Platform',
+export const Configuration = defineScreen<Setting>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/config', rows: 'settings' },
   idOf: ({ name }) => name,

@@ -41,13 +41,10 @@ function Health() {
   )
 }
 
-export const Nodes = defineScreen<Node>({
-  section: 'platform',
-  title: 'Platform',
+export const Nodes = defineScreen<Node>('platform', 'Platform', {
   isOperators: true,
   above: Health,
   list: { path: '/nodes', rows: 'nodes', everyMs: 10_000 },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'host', head: 'Node', cell: ({ host, pid }) => `${host ?? '–'}, ${pid ?? '–'}`, main: true },
     {
@@ -96,9 +93,7 @@ export const Nodes = defineScreen<Node>({
 
 type Kept = Backup & { version: string }
 
-export const Backups = defineScreen<Kept>({
-  section: 'platform',
-  title: 'Platform',
+export const Backups = defineScreen<Kept>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/backups', rows: 'backups' },
   idOf: ({ sha256 }) => sha256,
@@ -205,9 +200,7 @@ const CheckBody = ({ row: it }: { row: Check }) => (
 )
 
 /** The server's checks of itself. `svc-admin doctor` checks more. */
-export const Doctor = defineScreen<Check>({
-  section: 'platform',
-  title: 'Platform',
+export const Doctor = defineScreen<Check>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/doctor', rows: 'checks', everyMs: 30_000 },
   idOf: ({ check }) => check,

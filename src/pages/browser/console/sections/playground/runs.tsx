@@ -97,11 +97,8 @@ function Cell({ run, isWorse }: { run: TestRun | undefined; isWorse(run: TestRun
   )
 }
 
-export const Runs = defineScreen<Job>({
-  section: 'playground',
-  title: 'Playground',
+export const Runs = defineScreen<Job>('playground', 'Playground', {
   list: { path: '/jobs', rows: 'jobs', query: { type: 'tests' }, everyMs: 10_000 },
-  idOf: ({ id }) => id,
   columns: [
     timeColumn('made', 'Begun', ({ created_at }) => created_at),
     { key: 'state', head: 'State', cell: RunState, main: true, width: '132px' },

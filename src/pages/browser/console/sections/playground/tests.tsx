@@ -251,11 +251,8 @@ function CaseBody({ row: it, close }: { row: TestCase; close(): void }) {
   )
 }
 
-export const Tests = defineScreen<TestCase>({
-  section: 'playground',
-  title: 'Playground',
+export const Tests = defineScreen<TestCase>('playground', 'Playground', {
   list: { path: '/test-cases', rows: 'test_cases' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Test case', main: true, width: 'minmax(0, 1.6fr)' },
     { key: 'last', head: 'Last run', cell: ({ id }) => <Last id={id} />, main: true, width: '112px' },

@@ -101,8 +101,6 @@ const isIn = [
 const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 
 const shared = {
-  section: 'requests',
-  title: 'Requests',
   file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
   idOf: ({ request_id }) => request_id,
   columns: [
@@ -217,7 +215,7 @@ const shared = {
   },
 } satisfies Partial<Screen<RequestRow>>
 
-export default defineScreen<RequestRow>({
+export default defineScreen<RequestRow>('requests', 'Requests', {
   ...shared,
   list: { path: '/requests', rows: 'requests', live: 'requests' },
   views: true,
@@ -231,7 +229,7 @@ export default defineScreen<RequestRow>({
 })
 
 /** The same list for another owner, for operators. */
-export const OwnersRequests = defineScreen<RequestRow>({
+export const OwnersRequests = defineScreen<RequestRow>('requests', 'Requests', {
   ...shared,
   list: { path: '/requests', rows: 'requests', everyMs: 10_000 },
   detail: { titleOf: ({ request_id }) => <code>{request_id}</code>, body: TraceBody },

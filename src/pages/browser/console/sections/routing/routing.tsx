@@ -12,15 +12,12 @@ import { MODES } from './modes'
 
 const Matched = ({ id }: Preference) => <>{useCounts('preference')(id)?.text ?? '–'}</>
 
-export const Preferences = defineScreen<Preference>({
-  section: 'routing',
-  title: 'Routing',
+export const Preferences = defineScreen<Preference>('routing', 'Routing', {
   list: {
     path: '/routing-preferences',
     rows: 'routing_preferences',
     query: scopeOf,
   },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     usedColumn,
@@ -69,11 +66,8 @@ function Suggestion({ row: { expected_mode } }: { row: Correction }) {
   )
 }
 
-const Corrections = defineScreen<Correction>({
-  section: 'routing',
-  title: 'Routing',
+const Corrections = defineScreen<Correction>('routing', 'Routing', {
   list: { path: '/routing-corrections', rows: 'routing_corrections' },
-  idOf: ({ id }) => id,
   columns: [
     {
       key: 'prompt',

@@ -134,14 +134,11 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
 }
 
 /** The reader's own submissions. Reviewers see everyone's. */
-export const Review = defineScreen<Found>({
-  section: 'skills',
-  title: 'Skills',
+export const Review = defineScreen<Found>('skills', 'Skills', {
   list: {
     path: role ? '/ops/v1/submissions' : '/skills/submissions',
     rows: 'submissions',
   },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'skill', head: 'Skill', cell: ({ slug }) => slug, main: true },
     { key: 'version', head: 'Version', cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' },

@@ -65,11 +65,8 @@ function NewSkill({ close }: { close(): void }) {
 }
 
 const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, columns: readonly Column<SkillEntry>[]) =>
-  defineScreen<SkillEntry>({
-    section: 'skills',
-    title: 'Skills',
+  defineScreen<SkillEntry>('skills', 'Skills', {
     list: { path: '/skills', rows: 'skills', query: { filter } },
-    idOf: ({ id }) => id,
     columns,
     filters: [
       { name: 'q', label: 'Name, description or keyword' },

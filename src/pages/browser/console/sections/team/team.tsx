@@ -18,7 +18,7 @@ import { Empty, Shown } from '../../ui/states'
 const ROLES = [
   ['owner', 'everything, also deleting and handing over the organization'],
   ['admin', 'everything except what only owners can do'],
-  ['member', 'works with the playground, skills, workflows and widgets, and sees usage'],
+  ['member', 'uses the playground, skills and files, answers visitors, and sees usage'],
   ['viewer', 'sees usage and requests'],
 ] as const
 
@@ -126,9 +126,7 @@ function MemberBody({ row: it, close }: { row: Member; close(): void }) {
   )
 }
 
-const Members = defineScreen<Member>({
-  section: 'team',
-  title: 'Team',
+const Members = defineScreen<Member>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/members`, rows: 'members' },
   idOf: ({ user_id }) => user_id,
   columns: [
@@ -176,11 +174,8 @@ function Renewal({ row: { id, email } }: { row: Invitation }) {
   )
 }
 
-const Invitations = defineScreen<Invitation>({
-  section: 'team',
-  title: 'Team',
+const Invitations = defineScreen<Invitation>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/invitations`, rows: 'invitations' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 2fr)' },
     { key: 'role', head: 'Role', main: true, width: '120px' },
@@ -204,10 +199,10 @@ const Invitations = defineScreen<Invitation>({
 
 const MAY = [
   ['see usage and requests', 'owner admin member viewer'],
-  ['work with the playground, skills, workflows, widgets and files', 'owner admin member'],
-  ['answer visitors', 'owner admin member'],
-  ['make and change keys, routing and guardrails', 'owner admin'],
-  ['set up webhooks', 'owner admin'],
+  ['use the playground, skills and files', 'owner admin member'],
+  ['see workflows, widgets and browsers, and answer visitors', 'owner admin member'],
+  ['make and change workflows, widgets and browser sessions', 'owner admin'],
+  ['make and change keys, routing, guardrails and webhooks', 'owner admin'],
   ['invite, remove and give roles', 'owner admin'],
   ['see and change billing', 'owner admin'],
   ['read the audit log', 'owner admin'],

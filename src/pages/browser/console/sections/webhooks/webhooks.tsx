@@ -148,11 +148,8 @@ const ROTATION =
 
 const NewWebhook = ({ close }: { close(): void }) => <EndpointForm onDone={close} onCancel={close} />
 
-export default defineScreen<Webhook>({
-  section: 'webhooks',
-  title: 'Webhooks',
+export default defineScreen<Webhook>('webhooks', 'Webhooks', {
   list: { path: '/webhooks', rows: 'webhooks', everyMs: 10_000 },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'url', head: 'Endpoint', main: true, width: 'minmax(0, 2fr)' },
     { key: 'state', head: 'State', cell: State, main: true, width: '140px' },

@@ -58,11 +58,8 @@ function Waiting({ id }: Widget) {
   return many ? <Link href={`/${slug}/inbox?state=waiting`}>{many}</Link> : (many ?? '–')
 }
 
-export default defineScreen<Widget>({
-  section: 'widgets',
-  title: 'Widgets',
+export default defineScreen<Widget>('widgets', 'Widgets', {
   list: { path: '/iframes', rows: 'configs', query: { sessions_from: rangeFilter.sends('7d').from } },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.4fr)' },
     chipColumn(

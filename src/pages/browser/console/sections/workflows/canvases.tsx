@@ -63,11 +63,8 @@ function LastRun({ id }: Canvas) {
 /** Operators whose role may not see people's texts get no graph. */
 const nodesOf = ({ graphJson: { nodes } }: Canvas) => (nodes ? whole(nodes.length) : '–')
 
-export const Canvases = defineScreen<Canvas>({
-  section: 'workflows',
-  title: 'Workflows',
+export const Canvases = defineScreen<Canvas>('workflows', 'Workflows', {
   list: { path: '/evi/canvases', rows: 'canvases' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     {

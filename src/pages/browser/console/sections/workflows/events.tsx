@@ -162,16 +162,13 @@ function Publish({ close }: { close(): void }) {
   )
 }
 
-export const Events = defineScreen<BusEvent>({
-  section: 'workflows',
-  title: 'Workflows',
+export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
   list: {
     path: '/events',
     rows: 'events',
     query: ({ id, looksAt }) => (looksAt === undefined ? { orgId: id ?? boot.user.id } : {}),
     everyMs: 30_000,
   },
-  idOf: ({ id }) => id,
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp),
     { key: 'type', head: 'Event', cell: ({ eventType }) => <code>{eventType}</code>, main: true },

@@ -90,11 +90,8 @@ function NewHook({ close }: { close(): void }) {
   )
 }
 
-export const Hooks = defineScreen<Hook>({
-  section: 'workflows',
-  title: 'Workflows',
+export const Hooks = defineScreen<Hook>('workflows', 'Workflows', {
   list: { path: '/hooks', rows: 'hooks' },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'event', head: 'Event', cell: (it) => <code>{it.event_pattern}</code>, main: true },
     { key: 'skill', head: 'Skill', cell: (it) => it.skill_slug, main: true },

@@ -11,11 +11,8 @@ import { Events } from './events'
 import { Hooks } from './hooks'
 import { TRIGGERS } from './runs'
 
-const Workflows = defineScreen<Workflow>({
-  section: 'workflows',
-  title: 'Workflows',
+const Workflows = defineScreen<Workflow>('workflows', 'Workflows', {
   list: { path: '/workflows', rows: 'workflows', query: { failedFrom: rangeFilter.sends('7d').from } },
-  idOf: ({ id }) => id,
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
     { key: 'trigger', head: 'Starts', cell: ({ triggerType }) => TRIGGERS[triggerType], width: '112px' },
