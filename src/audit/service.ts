@@ -153,15 +153,14 @@ export function createAuditLog({ clock }: Deps) {
     ends: readonly { call: Call; entry: CallEntry }[],
     insert: (tx: Tx, events: readonly AuditEventRow[]) => Promise<unknown> = insertEvent.each,
   ): Promise<void> {
-    const scopes = new Set<ChainScope>()
-    for (const { call } of ends) scopes.add(chainOf(call.caller))
-    const heads = await takeHeads(tx, scopes.size > 1 ? [...scopes].sort() : [...scopes])
+    const scopes = ends.map(({ call }) => chainOf(call.caller))
+    const heads = await takeHeads(tx, [...new Set(scopes)].sort())
     const rows: AuditEventRow[] = []
-    for (const { call, entry } of ends) {
+    for (const [at, { call, entry }] of ends.entries()) {
       const { input, output } = entry
       const about = { requestId: call.requestId, userId: call.caller.userId, keyId: keyIdOf(call.caller) }
       const shown = input.metadata ? { ...input, metadata: redactedMembers(input.metadata) } : input
-      rows.push(appended(heads, chainOf(call.caller), about, entry, summarise(shown), summarise(output)))
+      rows.push(appended(heads, scopes[at]!, about, entry, summarise(shown), summarise(output)))
     }
     await stored(tx, heads, insert(tx, rows))
   }

@@ -169,7 +169,7 @@ export type Charge = {
 }
 
 /** On Postgres: makes other transactions that change these wallets wait for this one. */
-export const lockWallet = async (tx: Tx, ...owners: OwnerScope[]): Promise<unknown> =>
+export const lockWallet = (tx: Tx, ...owners: OwnerScope[]): Promise<unknown> | undefined =>
   tx.dialect === 'postgres' ? lockWallets(tx, { list: JSON.stringify(owners.map((owner) => ({ owner }))) }) : undefined
 
 const endOneHold = counted<Ending>()((tx, p) => {

@@ -42,19 +42,18 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
     else if (run.call.once) await keepReply(tx, run, answer)
   }
   const how = { result, answer, broken, cost, effects: isAlone || alongside ? effects : null }
-  await keptUnlessLost(house, run, house.holds.end(endOf(house, run, how, isAlone)))
+  try {
+    await house.holds.end(endOf(house, run, how, isAlone))
+  } catch (error) {
+    // If the outcome is unknown, the files may be in use.
+    if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
+    throw error
+  }
   failpoint('settle_commit_before_ack')
   run.ticket?.correct(result.promptTokens + result.completionTokens)
   if (broken === undefined) remember(house, run, result, answer)
   return answer
 }
-
-/** If the transaction that ends a run fails, the run's files are removed, unless the outcome is unknown. */
-const keptUnlessLost = (house: House, run: Run, written: Promise<unknown>): Promise<unknown> =>
-  written.catch(async (error: unknown) => {
-    if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
-    throw error
-  })
 
 async function discard({ files }: House, { drafts }: Run): Promise<void> {
   await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
@@ -64,7 +63,7 @@ async function discard({ files }: House, { drafts }: Run): Promise<void> {
 async function fail(house: House, run: Run, error: unknown): Promise<void> {
   run.ticket?.correct(0)
   await discard(house, run)
-  await keptUnlessLost(house, run, house.holds.fail(endOf(house, run, { broken: error })))
+  await house.holds.fail(endOf(house, run, { broken: error }))
 }
 
 /**

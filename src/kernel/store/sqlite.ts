@@ -108,7 +108,12 @@ export function openSqlite(options: Options): Store {
     if (closed) reject(storageUnavailable())
     else
       enqueue({
-        ...{ run, soon, together, item, resolve: resolve as Unit['resolve'], reject },
+        run,
+        soon,
+        together,
+        item,
+        resolve: resolve as Unit['resolve'],
+        reject,
         queuedAt: systemClock.monotonic(),
       })
     return promise
