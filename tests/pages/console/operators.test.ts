@@ -59,6 +59,7 @@ inChromium('the console of operators', async () => {
   test.each(SCREENS)('%s', async (path, text) => {
     const { page, problems } = await open(`/all/${path}`, {}, admin)
     await sees(page, text)
+    expect(await page.$$eval('.side [aria-current]', (all) => all.length)).toBe(1)
     expect(await wrongIn(page, `all-${path.replace(/\?.*tab=/, '-') || 'overview'}`)).toEqual([])
     expect(problems).toEqual([])
     await page.close()

@@ -123,6 +123,10 @@ export const cutIn = (page: Page): Promise<string[]> =>
     const found = over > 0 ? [`${over} px too wide`] : []
     for (const box of document.querySelectorAll('.dialog, .drawer'))
       if (box.getBoundingClientRect().right > innerWidth + 1) found.push(`${box.className} leaves the page`)
+    // Beside a list, the drawer leaves the page its room.
+    const drawer = document.querySelector('.drawer[role="complementary"]:not(.wide)')?.getBoundingClientRect()
+    for (const { right } of [...document.querySelectorAll('.looking a')].map((it) => it.getBoundingClientRect()))
+      if (drawer && right > drawer.left) found.push('the way back to all owners is behind the drawer')
     // The name of a row stays readable beside a long value.
     for (const first of document.querySelectorAll('.table-body .tr > :first-child'))
       if (first.textContent && first.clientWidth < 40) found.push(`the name “${first.textContent}” is not seen`)

@@ -223,7 +223,7 @@ type NavLinkProps = { owner: Owner; section: Section; path: string; waiting: num
 
 function NavLink({ owner, section, path, waiting }: NavLinkProps) {
   const href = addressOf(owner, section)
-  const isCurrent = section.id ? path === href || path.startsWith(`${href}/`) : path === href
+  const isCurrent = section.id ? path === href || path.startsWith(`${href}/`) : path.replace(/\/$/, '') === href
   const { icon: Icon, title } = section
   return (
     <Link href={href} aria-current={isCurrent ? 'page' : undefined}>
