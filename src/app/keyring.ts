@@ -149,7 +149,9 @@ function assertFile({ dataDir }: Config): void {
 
 function assertDatabase({ dataDir, databaseUrl }: Config): void {
   if (!databaseUrl && !existsSync(`${dataDir}/svc.db`))
-    throw new ConfigError([`There is no database in ${dataDir}. The first start creates it: svc-admin serve`])
+    throw new ConfigError([
+      `There is no database in ${dataDir}. If the server uses Postgres, run this with its SVC_DATABASE_URL. Otherwise the first start creates a database: svc-admin serve`,
+    ])
 }
 
 async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {

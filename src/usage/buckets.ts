@@ -100,8 +100,9 @@ const FIELDS = [
   ...(['cached', 'client_errors', 'server_errors', 'refused'] as const),
 ]
 
-export function addSums(into: Sums, from: Sums): void {
-  for (const field of FIELDS) into[field] += from[field]
+/** Adds sums, or subtracts them if `sign` is -1. */
+export function addSums(into: Sums, from: Sums, sign = 1): void {
+  for (const field of FIELDS) into[field] += sign * from[field]
 }
 
 export const emptySums = (): Sums => ({

@@ -25,7 +25,7 @@ import type {
 import { EXPORT_DAYS, REPORT_DAYS } from './schema'
 import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
-import { planOf, SLICE, type Span, type Turn, tailOf } from './spans'
+import { planOf, SLICE, type Span, type Turn, tailOf, withWholeSlots } from './spans'
 import { spendDays } from './table'
 
 const EXPORT_ROWS = 1_000_000
@@ -45,9 +45,13 @@ const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_to
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
+/** False for a name whose calls were all subtracted. */
+const isUsed = ([, { requests }]: [string, Sums]): boolean => requests > 0
+
 const toMap = (map: Map<string, Sums>) =>
   Object.fromEntries(
     [...map]
+      .filter(isUsed)
       .sort(byName)
       .map(([name, { requests, cost_micro }]) => [name, { requests, cost_cents: microToCents(cost_micro) }]),
   )
@@ -281,35 +285,47 @@ export async function tallyOf(
   turn: Turn = nextTurn,
 ): Promise<Tally> {
   const tally = createTally(choice.skill)
-  const plan = planOf(span, now, grainsOf(choice.keyId ?? ''))
+  const ends = planOf(span, now, grainsOf(choice.keyId ?? ''))
+  // Slots are only kept over all keys.
+  const plan = choice.keyId === undefined ? withWholeSlots(ends) : { ...ends, less: [] }
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls) await addEnd(db, choice, end, position, tally, turn)
+  for (const rest of plan.less) await addEnd(db, choice, rest, position, tally, turn, -1)
   for await (const calls of tailOf(db, choice, plan.whole, position, turn)) await addCalls(db, choice, calls, tally)
   return tally
 }
 
-async function addEnd(db: Reader, choice: Choice, end: Span, upTo: number, tally: Tally, turn: Turn): Promise<void> {
+/** Adds the calls of a span that are rolled up, or subtracts them if `sign` is -1. */
+async function addEnd(
+  db: Reader,
+  choice: Choice,
+  end: Span,
+  upTo: number,
+  tally: Tally,
+  turn: Turn,
+  sign = 1,
+): Promise<void> {
   for (let from = end.from; from < end.to; ) {
     if (from > end.from) await turn()
     const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
     // A slice is at least one millisecond long, even if it has very many calls.
     const to = next === null ? end.to : Math.max(next, from + 1)
-    await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally)
+    await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally, sign)
     from = to
   }
 }
 
-async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally): Promise<void> {
+async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally, sign = 1): Promise<void> {
   if (brief) {
-    for (const sums of await daySumsOf(db, calls)) tally.addSums(sums)
+    for (const sums of await daySumsOf(db, calls)) tally.addSums(sums, sign)
     return
   }
   for (const sums of await sumsOf(db, calls)) {
-    tally.addSums(sums)
-    for (const ms of sums.latencies) tally.addLatency(ms)
+    tally.addSums(sums, sign)
+    for (const ms of sums.latencies) tally.addLatency(ms, sign)
   }
-  if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums)
+  if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums, sign)
 }
 
 /** Sums a report from buckets and calls. `only` is the skill the report is limited to, if any. */
@@ -321,16 +337,16 @@ function createTally(only = '') {
   const skills = new Map<string, Sums>()
   const days = new Map<string, Sums>()
 
-  const addSkill = (sums: Sums & { skill: string }) => addSums(sumsAt(skills, sums.skill), sums)
+  const addSkill = (sums: Sums & { skill: string }, sign = 1) => addSums(sumsAt(skills, sums.skill), sums, sign)
 
-  function add(sums: CallSums): void {
-    if (only !== '') addSums(sumsAt(skills, only), sums)
-    addSums(total, sums)
+  function add(sums: CallSums, sign = 1): void {
+    if (only !== '') addSums(sumsAt(skills, only), sums, sign)
+    addSums(total, sums, sign)
     // A bucket that contains only rejected calls does not count towards any mode, model or day.
     if (sums.requests === 0) return
-    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums)
-    addSums(sumsAt(models, sums.model || UNNAMED), sums)
-    addSums(sumsAt(days, utcDay(sums.at)), sums)
+    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums, sign)
+    addSums(sumsAt(models, sums.model || UNNAMED), sums, sign)
+    addSums(sumsAt(days, utcDay(sums.at)), sums, sign)
   }
 
   return {
@@ -343,8 +359,8 @@ function createTally(only = '') {
       total.refused += calls
     },
 
-    addLatency(ms: number): void {
-      latency[cellOf(ms)]! += 1
+    addLatency(ms: number, sign = 1): void {
+      latency[cellOf(ms)]! += sign
     },
 
     addBucket(bucket: Rolled): void {
@@ -375,12 +391,15 @@ function createTally(only = '') {
         by_mode: toMap(modes),
         by_model: toMap(models),
         by_skill: toMap(skills),
-        by_day: [...days].sort(byName).map(([date, sums]) => ({
-          date,
-          requests: sums.requests,
-          total_tokens: tokensOf(sums),
-          cost_cents: microToCents(sums.cost_micro),
-        })),
+        by_day: [...days]
+          .filter(isUsed)
+          .sort(byName)
+          .map(([date, sums]) => ({
+            date,
+            requests: sums.requests,
+            total_tokens: tokensOf(sums),
+            cost_cents: microToCents(sums.cost_micro),
+          })),
         latency_ms: { p50, p95, p99 },
         cache: { hits: cached, misses, hit_rate: cached + misses > 0 ? cached / (cached + misses) : 0 },
         errors: { '4xx': client_errors, '5xx': server_errors },

@@ -26,6 +26,8 @@ type Part = Span & { grain: Grain }
 type Cut = { rolled: Part[]; calls: Span[] }
 /** A plan for reading a period: `rolled` from the rollups, `calls` (the ends of the period) from single records. */
 export type Plan = Cut & { whole: Span }
+/** Such a plan where the calls in `less` are in `rolled`, but not in the period. */
+export type SumPlan = Plan & { less: Span[] }
 
 /**
  * Splits a period into whole buckets of the widest grain, then finer ones at both ends, until less than the finest
@@ -48,6 +50,30 @@ function cut({ from, to }: Span, [grain, ...finer]: readonly Grain[]): Cut {
     rolled: [...before.rolled, { grain, ...inner }, ...after.rolled],
     calls: [...before.calls, ...after.calls],
   }
+}
+
+/**
+ * Replaces each end that covers more than half of a slot by the whole slot without the rest of it, which has fewer
+ * calls to read. For sums, from which the rest can be subtracted.
+ */
+export function withWholeSlots({ rolled, calls, whole }: Plan): SumPlan {
+  const plan: SumPlan = { rolled: [...rolled], calls: [], less: [], whole }
+  for (const end of calls) {
+    const from = startOf('slot', end.from)
+    const to = from + WIDTHS.slot
+    if (end.to > to || end.to - end.from <= WIDTHS.slot / 2) {
+      plan.calls.push(end)
+      continue
+    }
+    plan.rolled.push({ grain: 'slot', from, to })
+    plan.less.push(
+      ...[
+        { from, to: end.from },
+        { from: end.to, to },
+      ].filter((rest) => rest.from < rest.to),
+    )
+  }
+  return plan
 }
 
 /** Finds the record by request id, searching around its approximate time. */

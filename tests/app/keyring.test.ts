@@ -92,3 +92,9 @@ test('nothing changes where a secret cannot be opened', async () => {
   expect(await keyringStatus(config)).toMatchObject({ fits: false, webhooks: { sealed: 1, unreadable: 1 } })
   writeFileSync(secrets, before)
 })
+
+test('the data folder of a Postgres node alone is not enough, and what to give is said', async () => {
+  const alone = loadConfig({ dataDir: join(dataDir, 'node'), configFile: fileWith({}), databaseUrl: '' })
+  for (const work of [keyringStatus(alone), rotateKeyring(alone, null)])
+    await expect(work).rejects.toThrow('If the server uses Postgres, run this with its SVC_DATABASE_URL')
+})

@@ -4,6 +4,7 @@ import type { OwnerScope } from '../../src/kernel/caller'
 import { KeyId, UserId } from '../../src/kernel/ids'
 import { createRollup, createUsageLog } from '../../src/usage'
 import { tallyOf } from '../../src/usage/reading'
+import { planOf, withWholeSlots } from '../../src/usage/spans'
 import { usageCursors, usageRollups } from '../../src/usage/table'
 import { fakeClock } from '../support/clock'
 import { openTestStore } from '../support/store'
@@ -102,6 +103,21 @@ describe('a report', () => {
       { numRuns: 60 },
     )
   }, 60_000)
+
+  test('reads at most half a slot of single calls at each end, and the rest of no other', () => {
+    fc.assert(
+      fc.property(moment, moment, (a, b) => {
+        fc.pre(a !== b)
+        const span = { from: Math.min(a, b), to: Math.max(a, b) }
+        const { rolled, calls, less } = withWholeSlots(planOf(span, NOW, ['day', 'hour', 'slot']))
+        const length = (spans: { from: number; to: number }[]) =>
+          spans.reduce((sum, { from, to }) => sum + to - from, 0)
+        expect(length(rolled) + length(calls) - length(less)).toBe(span.to - span.from)
+        expect(length([...calls, ...less])).toBeLessThanOrEqual(SLOT)
+        for (const rest of less) expect(rest.to <= span.from || rest.from >= span.to).toBe(true)
+      }),
+    )
+  })
 
   test('is the same while others roll and write at the same time', async () => {
     const owner: OwnerScope = `user:${UserId.create()}`
