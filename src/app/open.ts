@@ -15,6 +15,7 @@ import {
   migrate,
   openPostgres,
   openSqlite,
+  removedAfter,
   type Schema,
   type Store,
   schemaOf,
@@ -29,6 +30,7 @@ import { assertMayServe, assertProductionReady, unmappedModes } from './producti
 import { connectRedis } from './redis'
 import { secretsFor } from './secrets'
 import { createServer, isTrustedProxy } from './server'
+import { assertAlone } from './single-server'
 import { namedForOperators } from './start-errors'
 import { openTelemetry } from './telemetry'
 
@@ -168,7 +170,7 @@ async function openModules(
   const location = databaseLocationOf(config)
   const startedAt = clock.monotonic()
   claimDatabase(location)
-  const schema = await prepareSchema(location, config)
+  const schema = await prepareSchema(location, config, home)
   const metrics = createMetrics()
   const store = openStore(location, log, metrics)
   const secrets = await secretsFor(store, { config, home, newSecrets, serving }).catch(closing(store))
@@ -341,16 +343,18 @@ function databaseClock(log: Log): { clock: Clock; onClock(aheadMs: number): void
 
 /**
  * Brings the schema up to date, unless the settings forbid it. Works while nodes of the previous release serve, so that
- * nodes can be replaced one by one.
- * @throws ConfigError for a database of another release
+ * nodes can be replaced one by one, unless it removes what they use.
+ * @throws ConfigError for a database of another release, or while such nodes serve
  */
-async function prepareSchema(location: DatabaseLocation, config: Config): Promise<Schema> {
+async function prepareSchema(location: DatabaseLocation, config: Config, home: string): Promise<Schema> {
   const schema = await schemaOf(location)
   assertOurs(schema, config)
   if (schema.applied === schema.known || config.migrate === 'off') return schema
   if (config.migrate === 'check') {
     throw new ConfigError([`The database lacks ${schema.known - schema.applied} migrations. Run: svc-admin migrate up`])
   }
+  const removed = schema.applied > 0 ? removedAfter(schema.applied) : []
+  if (removed.length) await assertAlone(location, home, ` This release removes what they use: ${removed.join(', ')}.`)
   await migrate(location)
   return schema
 }

@@ -87,7 +87,7 @@ export function nextTurn(): Promise<void> {
 }
 
 /** Batch sizes of a cleanup, in rows. A batch slower than `longMs` at least halves the next one. Fast batches grow. */
-const BATCH = { first: 50, most: 500, longMs: 25, shortMs: 10, growth: 1.25 }
+const BATCH = { first: 50, most: 200, longMs: 25, shortMs: 10, growth: 1.25 }
 
 /**
  * Deletes in batches until `remove` finds nothing more or the signal aborts. `remove` handles up to `limit` rows in one

@@ -7,13 +7,12 @@ import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
-import { addEncoded, addSums, cellOf, DAY_MS, emptySums, grainsOf, noCalls, percentiles, type Sums } from './buckets'
-import { type CallSums, type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { DAY_MS, grainsOf } from './buckets'
+import { type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
-import { type Choice, type Rolled, rolledIn } from './report-repository'
+import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
 import { countRequests, findRequest, type HeldUnder, listRequests } from './requests'
 import type {
-  Breakdown,
   RequestFilters,
   RequestQuery,
   SeriesQuery,
@@ -35,26 +34,6 @@ const personalKeyRequired = defineError(
   'forbidden',
   () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
 )
-
-type Tally = ReturnType<typeof createTally>
-
-/** The name under which calls without a mode or model are listed. */
-const UNNAMED = 'none'
-
-const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
-
-const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
-
-/** False for a name whose calls were all subtracted. */
-const isUsed = ([, { requests }]: [string, Sums]): boolean => requests > 0
-
-const toMap = (map: Map<string, Sums>) =>
-  Object.fromEntries(
-    [...map]
-      .filter(isUsed)
-      .sort(byName)
-      .map(([name, { requests, cost_micro }]) => [name, { requests, cost_cents: microToCents(cost_micro) }]),
-  )
 
 const setSpend = command<{ subject: string; day: string; spent: number }>()((tx, p) => {
   const t = tx.of(spendDays)
@@ -326,93 +305,4 @@ async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tall
     for (const ms of sums.latencies) tally.addLatency(ms, sign)
   }
   if (skill === undefined) for (const sums of await skillSumsOf(db, calls)) tally.addSkill(sums, sign)
-}
-
-/** Sums a report from buckets and calls. `only` is the skill the report is limited to, if any. */
-function createTally(only = '') {
-  const total = emptySums()
-  const latency = noCalls()
-  const modes = new Map<string, Sums>()
-  const models = new Map<string, Sums>()
-  const skills = new Map<string, Sums>()
-  const days = new Map<string, Sums>()
-
-  const addSkill = (sums: Sums & { skill: string }, sign = 1) => addSums(sumsAt(skills, sums.skill), sums, sign)
-
-  function add(sums: CallSums, sign = 1): void {
-    if (only !== '') addSums(sumsAt(skills, only), sums, sign)
-    addSums(total, sums, sign)
-    // A bucket that contains only rejected calls does not count towards any mode, model or day.
-    if (sums.requests === 0) return
-    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums, sign)
-    addSums(sumsAt(models, sums.model || UNNAMED), sums, sign)
-    addSums(sumsAt(days, utcDay(sums.at)), sums, sign)
-  }
-
-  return {
-    addSkill,
-    addSums: add,
-
-    /** Adds rejected calls that are not in any bucket yet. */
-    addRefused(calls: number): void {
-      total.client_errors += calls
-      total.refused += calls
-    },
-
-    addLatency(ms: number, sign = 1): void {
-      latency[cellOf(ms)]! += sign
-    },
-
-    addBucket(bucket: Rolled): void {
-      if (bucket.skill !== only) {
-        addSkill(bucket)
-        return
-      }
-      add(bucket)
-      addEncoded(latency, bucket.latency)
-    },
-
-    /** Micro-cents by UTC day. */
-    costByDay: () => new Map([...days].map(([day, { cost_micro }]) => [day, cost_micro])),
-    requests: () => total.requests,
-
-    result(): Breakdown {
-      const [p50, p95, p99] = percentiles(latency, [0.5, 0.95, 0.99]) as [number, number, number]
-      const { requests, cached, client_errors, server_errors, refused } = total
-      const misses = requests - cached - (client_errors + server_errors - refused)
-      return {
-        totals: {
-          requests,
-          prompt_tokens: total.prompt_tokens,
-          completion_tokens: total.completion_tokens,
-          total_tokens: tokensOf(total),
-          cost_cents: microToCents(total.cost_micro),
-        },
-        by_mode: toMap(modes),
-        by_model: toMap(models),
-        by_skill: toMap(skills),
-        by_day: [...days]
-          .filter(isUsed)
-          .sort(byName)
-          .map(([date, sums]) => ({
-            date,
-            requests: sums.requests,
-            total_tokens: tokensOf(sums),
-            cost_cents: microToCents(sums.cost_micro),
-          })),
-        latency_ms: { p50, p95, p99 },
-        cache: { hits: cached, misses, hit_rate: cached + misses > 0 ? cached / (cached + misses) : 0 },
-        errors: { '4xx': client_errors, '5xx': server_errors },
-      }
-    },
-  }
-}
-
-function sumsAt(map: Map<string, Sums>, name: string): Sums {
-  let sums = map.get(name)
-  if (!sums) {
-    sums = emptySums()
-    map.set(name, sums)
-  }
-  return sums
 }

@@ -1,9 +1,24 @@
 import { and, eq, gte, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
+import { utcDay } from '../kernel/clock'
+import { microToCents } from '../kernel/money'
 import { command, query, type Reader, type Tx } from '../kernel/store'
-import { addEncoded, encode, type Histogram, noCalls, type Speed, type Timed } from './buckets'
-import type { Calls } from './call-repository'
+import {
+  addEncoded,
+  addSums,
+  cellOf,
+  emptySums,
+  encode,
+  type Histogram,
+  noCalls,
+  percentiles,
+  type Speed,
+  type Sums,
+  type Timed,
+} from './buckets'
+import type { CallSums, Calls } from './call-repository'
 import { CURSOR } from './rollup-repository'
+import type { Breakdown } from './schema'
 import type { Plan, Span } from './spans'
 import {
   type Grain,
@@ -204,4 +219,113 @@ export function timedCalls(db: Reader, calls: Calls): Promise<Timed[]> {
     .select({ owner: t.owner, at: t.at, mode: t.mode, resolved_mode: t.resolved_mode, ...speedFields(t) })
     .from(t)
     .where(and(calls, hasMeasurement)) as unknown as Promise<Timed[]>
+}
+
+export type Tally = ReturnType<typeof createTally>
+
+/** The name under which calls without a mode or model are listed. */
+const UNNAMED = 'none'
+
+const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
+
+/** False for a name whose calls were all subtracted. */
+const isUsed = ([, { requests }]: [string, Sums]): boolean => requests > 0
+
+const toMap = (map: Map<string, Sums>) =>
+  Object.fromEntries(
+    [...map]
+      .filter(isUsed)
+      .sort(byName)
+      .map(([name, { requests, cost_micro }]) => [name, { requests, cost_cents: microToCents(cost_micro) }]),
+  )
+
+/** Sums a report from buckets and calls. `only` is the skill the report is limited to, if any. */
+export function createTally(only = '') {
+  const total = emptySums()
+  const latency = noCalls()
+  const modes = new Map<string, Sums>()
+  const models = new Map<string, Sums>()
+  const skills = new Map<string, Sums>()
+  const days = new Map<string, Sums>()
+
+  const addSkill = (sums: Sums & { skill: string }, sign = 1) => addSums(sumsAt(skills, sums.skill), sums, sign)
+
+  function add(sums: CallSums, sign = 1): void {
+    if (only !== '') addSums(sumsAt(skills, only), sums, sign)
+    addSums(total, sums, sign)
+    // A bucket that contains only rejected calls does not count towards any mode, model or day.
+    if (sums.requests === 0) return
+    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums, sign)
+    addSums(sumsAt(models, sums.model || UNNAMED), sums, sign)
+    addSums(sumsAt(days, utcDay(sums.at)), sums, sign)
+  }
+
+  return {
+    addSkill,
+    addSums: add,
+
+    /** Adds rejected calls that are not in any bucket yet. */
+    addRefused(calls: number): void {
+      total.client_errors += calls
+      total.refused += calls
+    },
+
+    addLatency(ms: number, sign = 1): void {
+      latency[cellOf(ms)]! += sign
+    },
+
+    addBucket(bucket: Rolled): void {
+      if (bucket.skill !== only) {
+        addSkill(bucket)
+        return
+      }
+      add(bucket)
+      addEncoded(latency, bucket.latency)
+    },
+
+    /** Micro-cents by UTC day. */
+    costByDay: () => new Map([...days].map(([day, { cost_micro }]) => [day, cost_micro])),
+    requests: () => total.requests,
+
+    result(): Breakdown {
+      const [p50, p95, p99] = percentiles(latency, [0.5, 0.95, 0.99]) as [number, number, number]
+      const { requests, cached, client_errors, server_errors, refused } = total
+      const misses = requests - cached - (client_errors + server_errors - refused)
+      return {
+        totals: {
+          requests,
+          prompt_tokens: total.prompt_tokens,
+          completion_tokens: total.completion_tokens,
+          total_tokens: tokensOf(total),
+          cost_cents: microToCents(total.cost_micro),
+        },
+        by_mode: toMap(modes),
+        by_model: toMap(models),
+        by_skill: toMap(skills),
+        by_day: [...days]
+          .filter(isUsed)
+          .sort(byName)
+          .map(([date, sums]) => ({
+            date,
+            requests: sums.requests,
+            total_tokens: tokensOf(sums),
+            cost_cents: microToCents(sums.cost_micro),
+          })),
+        latency_ms: { p50, p95, p99 },
+        cache: { hits: cached, misses, hit_rate: cached + misses > 0 ? cached / (cached + misses) : 0 },
+        errors: { '4xx': client_errors, '5xx': server_errors },
+      }
+    },
+  }
+}
+
+function sumsAt(map: Map<string, Sums>, name: string): Sums {
+  let sums = map.get(name)
+  if (!sums) {
+    sums = emptySums()
+    map.set(name, sums)
+  }
+  return sums
 }

@@ -108,7 +108,7 @@ describe('batches', () => {
     const limits: number[] = []
     expect(await inBatches(async (limit) => (limits.push(limit) < 14 ? limit : 0))).toBeGreaterThan(1_000)
     expect(limits.slice(0, 4)).toEqual([50, 63, 79, 99])
-    expect(limits.at(-1)).toBe(500)
+    expect(limits.at(-1)).toBe(200)
   })
 
   test('are made smaller after one that took too long, down to a single row', async () => {

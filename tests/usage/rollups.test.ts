@@ -109,12 +109,12 @@ describe('a report', () => {
       fc.property(moment, moment, (a, b) => {
         fc.pre(a !== b)
         const span = { from: Math.min(a, b), to: Math.max(a, b) }
-        const { rolled, calls, less } = withWholeSlots(planOf(span, NOW, ['day', 'hour', 'slot']))
+        const { rolled, calls, less, whole } = withWholeSlots(planOf(span, NOW, ['day', 'hour', 'slot']))
         const length = (spans: { from: number; to: number }[]) =>
           spans.reduce((sum, { from, to }) => sum + to - from, 0)
-        expect(length(rolled) + length(calls) - length(less)).toBe(span.to - span.from)
+        expect(length(rolled) + length(calls) - length(less)).toBe(whole.to - whole.from)
         expect(length([...calls, ...less])).toBeLessThanOrEqual(SLOT)
-        for (const rest of less) expect(rest.to <= span.from || rest.from >= span.to).toBe(true)
+        for (const rest of less) expect(rest.to <= whole.from || rest.from >= whole.to).toBe(true)
       }),
     )
   })

@@ -1,7 +1,7 @@
 /** The store: tables defined once for both databases, reads, and units of work, which commit as a whole. */
 export { type CopiedTable, copyDatabase, isEmpty, lackingIn, wipe } from './copy'
 export { isAway, isBusy, isDiskFull, isUniqueViolation } from './errors'
-export { type DatabaseLocation, inTurn, knownMigrations, migrate, type Schema, schemaOf } from './migrate'
+export { type DatabaseLocation, inTurn, knownMigrations, migrate, removedAfter, type Schema, schemaOf } from './migrate'
 export { openPostgres } from './postgres'
 export { openSqlite } from './sqlite'
 export {

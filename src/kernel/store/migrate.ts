@@ -88,6 +88,16 @@ async function onServer<T>(url: string, work: (client: SQL) => Promise<T>): Prom
   }
 }
 
+/** A statement that removes or renames a table or a column. */
+const REMOVAL = /^(?:ALTER TABLE "(\w+)" )?(?:DROP TABLE|DROP COLUMN|RENAME COLUMN|RENAME TO) "(\w+)"/gm
+
+/** Tables and columns that migrations of Postgres after the first `applied` remove. An older release may use them. */
+export const removedAfter = (applied: number): string[] =>
+  journalOf(join(FOLDERS, 'postgres'))
+    .entries.slice(applied)
+    .flatMap(({ tag }) => [...readFileSync(join(FOLDERS, 'postgres', `${tag}.sql`), 'utf8').matchAll(REMOVAL)])
+    .map(([, table, name]) => (table ? `${table}.${name}` : name!))
+
 /** Applies the missing migrations of this build, up to the first `to`. Does nothing when none is missing. */
 export async function migrate(location: DatabaseLocation, to?: number, folders = FOLDERS): Promise<void> {
   const whole = join(folders, location.dialect)
