@@ -239,12 +239,10 @@ export function changedBy(patch: object, stored: object): string[] {
   const [wanted, known] = [patch, stored] as Record<string, unknown>[]
   return Object.keys(patch).filter(
     (field) =>
-      members.has(field) && field in stored && plainOf(field, wanted![field]) !== plainOf(field, known![field]),
+      // Floors are clamped under their own name, so a member is compared with its name.
+      members.has(field) && field in stored && plain(wanted![field], field) !== plain(known![field], field),
   )
 }
-
-/** Floors are clamped under their own name, so a member is compared with its name. */
-const plainOf = (field: string, value: unknown): string => JSON.stringify(stripped(value, field)) ?? 'null'
 
 const LOWEST = 0.5
 const HIGHEST = 0.99
@@ -254,9 +252,7 @@ const DEFAULT_CONFIDENCE = 0.9
  * The value as the server would store it, for comparison: without null and empty members, confidences clamped
  * (docs/api.md 13), names sorted.
  */
-function plain(value: unknown): string {
-  return JSON.stringify(stripped(value)) ?? 'null'
-}
+const plain = (value: unknown, name?: string): string => JSON.stringify(stripped(value, name)) ?? 'null'
 
 function stripped(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => stripped(one, name))

@@ -146,29 +146,14 @@ const EXIT_OF_KIND: Partial<Record<AppError['kind'], number>> = {
 
 /** A failure from outside the CLI: the configuration, the app opened inside the command, or a bug. */
 function fromOutside(error: unknown): CommandFailed {
-  // Compared by name, because importing the class would load the schema compiler even for `--version`.
-  if (error instanceof Error && error.name === 'ConfigError') {
-    return new CommandFailed({
-      exitCode: EXIT.failed,
-      code: 'config_invalid',
-      message: error.message,
-      help: 'environment',
-    })
-  }
-  if (error instanceof AppError) {
-    return new CommandFailed({
-      exitCode: EXIT_OF_KIND[error.kind] ?? EXIT.failed,
-      code: error.code,
-      message: error.message,
-    })
-  }
   const message = error instanceof Error ? error.message : String(error)
-  return new CommandFailed({
-    exitCode: EXIT.failed,
-    code: 'unexpected',
-    message,
-    fix: 'the same command with --debug shows where',
-  })
+  // Compared by name, because importing the class would load the schema compiler even for `--version`.
+  if (error instanceof Error && error.name === 'ConfigError')
+    return new CommandFailed({ exitCode: EXIT.failed, code: 'config_invalid', message, help: 'environment' })
+  if (error instanceof AppError)
+    return new CommandFailed({ exitCode: EXIT_OF_KIND[error.kind] ?? EXIT.failed, code: error.code, message })
+  const fix = 'the same command with --debug shows where'
+  return new CommandFailed({ exitCode: EXIT.failed, code: 'unexpected', message, fix })
 }
 
 /** Prints a failure to stderr: lines for people, else the API's error envelope (docs/operating.md 2.4). */

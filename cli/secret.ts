@@ -61,36 +61,30 @@ export async function deliverSecret<Made extends object>(
     }
     throw error
   })
-  deliver(made)
+  const { [field]: secret, ...rest } = made as JsonObject
+  if (file !== null) {
+    writeSync(file, `${secret}\n`)
+    closeSync(file)
+    if (shell.globals.quiet && formatOf(shell.globals) === 'table') shell.io.out(String(rest.id))
+    else shell.print.item(rest, columns)
+    shell.note(`The secret is in ${path}. ${fate.put}`)
+  } else if (copy) {
+    // OSC 52: the terminal copies it to the user's clipboard.
+    const encoded = Buffer.from(String(secret)).toString('base64')
+    shell.io.err(`\u001b]52;c;${encoded}\u0007The secret was sent to the clipboard.`)
+    shell.print.item(rest, columns)
+  } else print(shell, { made, rest, secret: String(secret), fate: fate.shown }, columns)
   return made
-
-  function deliver(object: Made): void {
-    const { [field]: secret, ...rest } = object as JsonObject
-    if (file !== null) {
-      writeSync(file, `${secret}\n`)
-      closeSync(file)
-      if (shell.globals.quiet && formatOf(shell.globals) === 'table') shell.io.out(String(rest.id))
-      else shell.print.item(rest, columns)
-      shell.note(`The secret is in ${path}. ${fate.put}`)
-    } else if (copy) {
-      // OSC 52: the terminal copies it to the user's clipboard.
-      const encoded = Buffer.from(String(secret)).toString('base64')
-      shell.io.err(`\u001b]52;c;${encoded}\u0007The secret was sent to the clipboard.`)
-      shell.print.item(rest, columns)
-    } else print(shell, { object, rest, secret: String(secret), fate: fate.shown }, columns)
-  }
 }
-
-type Made = { object: object; rest: JsonObject; secret: string; fate: string }
 
 function print(
   { io, print, globals, note }: Shell,
-  { object, rest, secret, fate }: Made,
+  { made, rest, secret, fate }: { made: object; rest: JsonObject; secret: string; fate: string },
   columns: readonly Column[],
 ): void {
   const format = formatOf(globals)
   if (format !== 'table' && format !== 'wide') {
-    print.item(object, format === 'csv' ? [...columns, SECRET_COLUMN] : columns)
+    print.item(made, format === 'csv' ? [...columns, SECRET_COLUMN] : columns)
     return
   }
   if (!globals.quiet) print.item(rest, columns)

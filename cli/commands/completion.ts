@@ -4,7 +4,7 @@ import { type Command, commandsOf, type Flag, type Flags, resourceOf, verbOf } f
 import { usageFailure } from '../failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
-import { childrenOf, kebab, singularOf } from '../program'
+import { childrenOf, kebab, plainWords, singularOf } from '../program'
 import { createShell, type Io, type World } from '../shell'
 import bash from '../texts/completion-bash.txt' with { type: 'text' }
 import fish from '../texts/completion-fish.txt' with { type: 'text' }
@@ -144,9 +144,7 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
 
 /** Finds the noun and command that the words name, and the number of its arguments already typed. */
 function namedIn(words: readonly string[], commands: readonly Command[]) {
-  const plain = words.filter(
-    (word, at) => !word.startsWith('-') && flagOf(words[at - 1], GLOBAL_FLAGS)?.value === undefined,
-  )
+  const plain = plainWords(words).map((at) => words[at]!)
   const [first, second] = plain
   const single = commands.find((command) => resourceOf(command) === null && command.path === first)
   if (single) return { resource: null, command: single, given: plain.length - 1 }

@@ -87,9 +87,11 @@ export const limitCommands = [
     flags: { tier: choice(TIERS, 'a tier other than the requested one'), ...note },
     action: ({ request }) => `approve ${request}`,
     request: ({ ops, shell }, { request, tier, note }) =>
-      requestAt(ops, request).post(
-        defined({ decision: 'approve' as const, reason: note ?? shell.globals.reason!, tier }),
-      ),
+      requestAt(ops, request).post({
+        decision: 'approve',
+        reason: note ?? shell.globals.reason!,
+        ...defined({ tier }),
+      }),
   }),
   command`reject: Reject a request for a higher tier
   The owner can ask again. The reason appears in the answer and in the audit record.

@@ -1,4 +1,4 @@
-import { type At, type Command, commandsOf } from '../command'
+import { type Command, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
@@ -36,8 +36,10 @@ const command = commandsOf('members', { apis: ['operator'], columns })
 
 const invitation = { invitation: argument('id of the invitation, from members invitations') }
 
-const orgIn = ({ ops, shell }: At, verb: string) => ops.orgs({ ref: orgOf(shell, `members ${verb}`) })
-const memberIn = (at: At, verb: string, user: string) => orgIn(at, verb).members({ user: step(user) })
+/** Finds the organization of a change before it is described. */
+const ofOrg = (verb: string) => ({
+  find: async (shell: Shell) => ({ org: shell.globals.org, ref: orgOf(shell, `members ${verb}`) }),
+})
 
 export const memberCommands: Command[] = [
   command`list: List the members of an organization and their roles
@@ -48,10 +50,7 @@ export const memberCommands: Command[] = [
     watchable: true,
     flags: { permissions: flag('show what each role can do') },
     async run(shell, { permissions }) {
-      if (permissions) {
-        printMatrix(shell)
-        return
-      }
+      if (permissions) return printMatrix(shell)
       const ref = orgOf(shell, 'members list')
       const { members } = expectData(await (await shell.connect()).ops().orgs({ ref }).members.get())
       shell.print.list(members, columns, 'It has no members.')
@@ -89,12 +88,14 @@ export const memberCommands: Command[] = [
     danger: 'moderate',
     args: { user: argument(USER) },
     flags: { role: needed(choice(ROLES, 'the new role'), `add --role ${ROLES.join('|')}`) },
-    action({ user, role }, shell) {
-      orgOf(shell, 'members update')
-      return `make ${user} ${role}`
-    },
-    question: ({ user, role }, { globals }) => `Make ${user} ${role} of ${globals.org}?`,
-    request: (at, { user, role }) => memberIn(at, 'update', user).patch({ role }),
+    ...ofOrg('update'),
+    action: ({ user, role }) => `make ${user} ${role}`,
+    question: ({ user, role, org }) => `Make ${user} ${role} of ${org}?`,
+    request: ({ ops }, { user, role, ref }) =>
+      ops
+        .orgs({ ref })
+        .members({ user: step(user) })
+        .patch({ role }),
   }),
   command`remove: Remove a member from an organization
   They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.
@@ -103,20 +104,22 @@ export const memberCommands: Command[] = [
     danger: 'moderate',
     columns: columnsOf`user_id USER, deleted REMOVED`,
     args: { user: argument(USER) },
-    action: ({ user }, shell) => {
-      orgOf(shell, 'members remove')
-      return `remove ${user} from ${shell.globals.org}`
-    },
+    ...ofOrg('remove'),
+    action: ({ user, org }) => `remove ${user} from ${org}`,
     question: ' The keys they created for it will be revoked.',
-    request: (at, { user }) => memberIn(at, 'remove', user).delete(),
+    request: ({ ops }, { user, ref }) =>
+      ops
+        .orgs({ ref })
+        .members({ user: step(user) })
+        .delete(),
     shown: (_, { user }) => ({ user_id: user, deleted: true }),
-    note: (_, { user }, { globals }) =>
-      `undo: svc-admin members add ${user} --org ${globals.org} (revoked keys stay revoked)`,
+    note: (_, { user, org }) => `undo: svc-admin members add ${user} --org ${org} (revoked keys stay revoked)`,
   }),
   command`invitations: List the open and expired invitations of an organization
   Newest first. An accepted invitation is a member, and is in members list.
   $ members invitations --org acme`({
-    request: (at) => orgIn(at, 'invitations').invitations.get(),
+    ...ofOrg('invitations'),
+    request: ({ ops }, { ref }) => ops.orgs({ ref }).invitations.get(),
     shown: ({ invitations }) => invitations,
     empty: 'No invitations.',
   }),
@@ -142,11 +145,9 @@ export const memberCommands: Command[] = [
     danger: 'moderate',
     columns: columnsOf`id INVITATION, deleted WITHDRAWN`,
     args: invitation,
-    action({ invitation }, shell) {
-      orgOf(shell, 'members withdraw')
-      return `withdraw the invitation ${invitation}`
-    },
-    request: (at, { invitation }) => orgIn(at, 'withdraw').invitations({ invitation }).delete(),
+    ...ofOrg('withdraw'),
+    action: ({ invitation }) => `withdraw the invitation ${invitation}`,
+    request: ({ ops }, { invitation, ref }) => ops.orgs({ ref }).invitations({ invitation }).delete(),
     shown: (_, { invitation }) => ({ id: invitation, deleted: true }),
   }),
 ]
