@@ -143,9 +143,9 @@ export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[],
   const steps = filed.map((one): Step => {
     const same = unchanged.get(one)
     if (same) return { action: 'keep', ...one, stored: same }
-    const found = take(left, one, () => true)
-    if (!found) return { action: 'create', ...one }
-    return { action: 'update', ...one, stored: found, fields: changes(one, found) }
+    const stored = take(left, one, () => true)
+    if (!stored) return { action: 'create', ...one }
+    return { action: 'update', ...one, stored, fields: changes(one, stored) }
   })
   const unfiled = [...left.values()].flat()
   const gone = prune ? unfiled.map((stored): Step => ({ action: 'delete', stored })) : []

@@ -1,6 +1,6 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { RELEASE } from '../src/app/version'
-import type { Ask, Project } from '../src/pages/mcp-schema'
+import type { CallApi, Project } from '../src/pages/mcp-schema'
 import { createMcpServer } from '../src/pages/mcp-server'
 import { type Svc, SvcError } from './index'
 
@@ -8,7 +8,7 @@ const MAX_MS = 180_000
 
 /** The MCP server over standard input and output, as a client of the API; ends with its input. */
 export async function serveStdio(client: Svc, project: Project): Promise<void> {
-  const ask: Ask = async (method, path, body) => {
+  const ask: CallApi = async (method, path, body) => {
     try {
       return {
         ok: true,

@@ -6,7 +6,7 @@ import type { Host } from './data/connection'
 import { cleaned, createConnection } from './data/connection'
 import { createStore, type Store } from './data/store'
 import type { Keymap } from './keymap'
-import { speak } from './speak'
+import { runScreenReaderMode } from './screen-reader'
 import type { Effect } from './state/model'
 import {
   type Model,
@@ -14,8 +14,8 @@ import {
   type PaletteCommand,
   type Screen,
   startModel,
+  topicRequestOf,
   type Where,
-  wantedOf,
 } from './state/model'
 
 /** Functions that only a running terminal app provides. */
@@ -80,13 +80,13 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
   const store = createStore({ start: model, perform, after: clock.after, crashed: host.crashed })
   const connection = createConnection({
     host,
-    wanted: () => wantedOf(store.model()),
-    heard: store.dispatch,
+    wanted: () => topicRequestOf(store.model()),
+    onEvent: store.dispatch,
     now: clock.now,
     sleep: clock.sleep,
   })
   // Shows the screen before the first request to the server.
-  const shownTillLeft = (start.options.screenReader ? speak(store, over) : shown()).finally(() => {
+  const shownTillLeft = (start.options.screenReader ? runScreenReaderMode(store, over) : shown()).finally(() => {
     over.abort()
     cancelLook()
     connection.stop()

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import Papa from 'papaparse'
-import { type Broken, cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
+import { type ChainFault, cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
 import { type AuditEvent, type ChainCheck, Checkpoint, ExportSignature } from '../../src/audit/schema'
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import { checker } from '../../src/kernel/schema'
@@ -111,7 +111,7 @@ async function verifyFile(shell: Shell, file: string, stored: string | undefined
   throw new CheckFailed()
 }
 
-const spelled = ({ reason, line, events }: Broken): string =>
+const spelled = ({ reason, line, events }: ChainFault): string =>
   [line === null ? '' : `record ${line}: `, reason, events.length ? ` (${events.join(', ')})` : ''].join('')
 
 const isCheckpoint = checker(Checkpoint).is

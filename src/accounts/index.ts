@@ -1,7 +1,7 @@
 /** Who may call: organizations and their members, keys, sign-in and settings. */
 export { type AccessWatch, createAccessWatch, startAccessLoop } from './auth/access-loop'
 export { createAttempts } from './auth/attempts'
-export { createEntry, type Visit } from './auth/entry'
+export { createSignInSteps, type VisitorCall } from './auth/entry'
 export { assertConfirmed, invalidSession } from './auth/errors'
 export { createSignInLinks, type SignInLinks } from './auth/links'
 export { createPasswords } from './auth/passwords'
@@ -15,15 +15,15 @@ export {
 } from './auth/rules'
 export { type AuthService, createAuth } from './auth/service'
 export {
-  type Behalf,
-  behalfOf,
+  type ActingIdentity,
+  actingIdentityOf,
   createSessions,
-  createUnattended,
+  createBackgroundCallers,
   expiredSessions,
   removeExpiredSessions,
   type Sessions,
   startSessionLoop,
-  type Unattended,
+  type BackgroundCallers,
   writeSessionUses,
 } from './auth/sessions'
 export type { BindableKey, KeyBindings } from './keys/bindings'

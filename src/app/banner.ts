@@ -7,7 +7,7 @@ import { originOf } from './config'
 import type { RunningApp } from './start'
 import { RELEASE } from './version'
 
-export type Shown = {
+export type BannerFacts = {
   isTty: boolean
   /** Width of the terminal. Lines break between words at this width. */
   columns: number
@@ -21,7 +21,7 @@ export type Shown = {
 }
 
 /** The text printed at start (docs/operating.md 4.1, 4.2): addresses, folders and, on a first start, the first key. */
-export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: Shown): string {
+export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: BannerFacts): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, container } = app
   const here = shortPath

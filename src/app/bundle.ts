@@ -30,7 +30,7 @@ export type Release = {
 export const NO_RELEASE: Release = { commit: 'unknown', openapi: 'unknown' }
 
 /** The folder of the cached bundles. It has one subfolder per state of the sources. */
-export const shelfOf = (root: string): string => join(root, 'node_modules/.cache/svc')
+export const bundleCacheOf = (root: string): string => join(root, 'node_modules/.cache/svc')
 
 /**
  * The file to load instead of two thousand modules, or null if the current sources are not bundled. Its folder name is
@@ -40,7 +40,7 @@ export function bundled(
   file: 'serve.js' | 'cli.js' | 'tui.js' | typeof ASSETS | typeof CONSOLE | typeof OUTLINES | typeof RELEASE_FACTS,
   root = ROOT,
 ): string | null {
-  const path = join(shelfOf(root), nameOf(root), file)
+  const path = join(bundleCacheOf(root), nameOf(root), file)
   return existsSync(path) ? path : null
 }
 

@@ -4,14 +4,14 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
-  createEntry,
+  createSignInSteps,
   createKeyLookup,
   createKeys,
   createLastSeenBuffer,
   createPasswords,
   createSessions,
   createSignInLinks,
-  createUnattended,
+  createBackgroundCallers,
   createUsers,
   findOwner,
   mayDo,
@@ -37,7 +37,7 @@ import { storeAnswer } from '../idempotency'
 import { randomFraction } from '../kernel/crypto'
 import type { KeyId, SessionId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
-import { createIncreases, createKeptCounts, createRateLimiter, createTiers } from '../limits'
+import { createIncreases, createNodeCounts, createRateLimiter, createTiers } from '../limits'
 import { createIllustrator, createImages, createPictures, localSpeaker } from '../media'
 import { savedView } from '../pages'
 import { hasSearch } from '../research'
@@ -79,9 +79,9 @@ export function buildAccounts(modules: Foundation) {
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
   const access = createAccessWatch({
     ...{ store, keys: lookup, sessions, orgs },
-    writeSessionUses: () => writeSessionUses({ store, sightings: sessionUses }),
+    writeSessionUses: () => writeSessionUses({ store, lastSeenBuffer: sessionUses }),
   })
-  const counts = createKeptCounts({ store, clock, node: modules.node })
+  const counts = createNodeCounts({ store, clock, node: modules.node })
   const shared =
     redis && nodes.isCluster
       ? { scripts: redis, live: modules.live, node: modules.node, known: nodes.others, counts }
@@ -117,7 +117,7 @@ export function buildAccounts(modules: Foundation) {
     webhooks: createWebhooks({ ...modules, resources, settings: config, random: randomFraction }),
     ...buildSignIn(modules, { sessions, grantInitial: money.billing.openAccount }),
     authenticate: createAuthenticator({ keys: lookup, sessions }),
-    unattended: createUnattended({ store, keys: lookup, orgs }),
+    unattended: createBackgroundCallers({ store, keys: lookup, orgs }),
     keyOf: lookup.unattended,
   }
 }
@@ -163,7 +163,7 @@ function buildSignIn(modules: Foundation, { sessions, grantInitial }: People) {
   const { signup, production } = modules.config
   const passwords = createPasswords()
   const attempts = createAttempts(modules)
-  const entry = createEntry({ ...modules, sessions, attempts })
+  const entry = createSignInSteps({ ...modules, sessions, attempts })
   const signIn = { ...modules, passwords, attempts, entry }
   const auth = createAuth({ ...signIn, sessions, signup, grantInitial, production })
   const signInLinks = createSignInLinks({ ...signIn, production })

@@ -97,8 +97,8 @@ export function buildFoundation(deps: Deps) {
   const wire = store.wire && redis ? eitherWire(redis.wire, store.wire) : store.wire
   const live = createLive({ wire, surest: store.wire, node, clock, onError })
   const traces = createTraces({ clock, live, node })
-  const notify = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
-  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(notify && { notify }) })
+  const onRequest = telemetry && ((line: RequestLine) => telemetry.request(line, traces.own(line.id)))
+  const traffic = createTraffic({ clock, live, node, costOf: traces.costOf, ...(onRequest && { onRequest }) })
   const takeovers = createTakeovers({ store, clock, jobs })
   const audit = createAuditLog({ clock })
   const auditFolder = join(config.dataDir, 'audit')

@@ -52,7 +52,7 @@ import {
 import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
-import { expiredBodies, forgetBodies, startRefusalLoop, startRollupLoop } from '../usage'
+import { expiredBodies, deleteBodies, startRefusalLoop, startRollupLoop } from '../usage'
 import { createWidgets } from '../widgets'
 import { ASSETS, bundled, CONSOLE } from './bundle'
 import { NEEDED } from './config'
@@ -110,8 +110,8 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
     startRefusalLoop({ ...modules, refusals: modules.usage.refusals }),
     startHoldRecovery({ ...modules, release: billing.release, unended: billing.unended }),
     billing.escrows.start(onError),
-    startLastUsedLoop({ store, sightings: modules.keyUses, clock, onError }),
-    startSessionLoop({ store, sightings: modules.sessionUses, clock, onError }),
+    startLastUsedLoop({ store, lastSeenBuffer: modules.keyUses, clock, onError }),
+    startSessionLoop({ store, lastSeenBuffer: modules.sessionUses, clock, onError }),
     startAccessLoop(modules),
     startWatchLoop(modules.browser.watch, modules),
     startIdempotencyLoop(modules),
@@ -178,7 +178,7 @@ function buildWork(decisions: Decisions) {
   modules.publicJobs.define(
     backgroundKind({ ...modules, completions, audio, folder: modules.filePlace.incoming, settings: config }),
   )
-  modules.resources.orgs.onEnd((tx, { orgId }) => forgetBodies(tx, `org:${orgId}`))
+  modules.resources.orgs.onEnd((tx, { orgId }) => deleteBodies(tx, `org:${orgId}`))
   // A replay uses none of the API paths, so only the key and the operator decide.
   const honours = (caller: Caller, atBase: boolean) => honoursParameters(caller, config.chatParameters, atBase)
   const replay = createReplay({ ...modules, completions, honours })

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildAssets, buildConsole } from '../pages'
-import { ASSETS, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT, shelfOf } from './bundle'
+import { ASSETS, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT, bundleCacheOf } from './bundle'
 import { releaseOf } from './release'
 
 /** Number of bundles to keep. A server that is just starting may still read an older one. */
@@ -75,7 +75,7 @@ const withoutDevtools: Bun.BunPlugin = {
  */
 export async function makeBundle(root: string, say: (step: string) => void = () => {}): Promise<void> {
   if (isMade(root)) return
-  const shelf = shelfOf(root)
+  const shelf = bundleCacheOf(root)
   const name = nameOf(root)
   mkdirSync(shelf, { recursive: true })
   const unfinished = mkdtempSync(join(shelf, `${name}.`))

@@ -17,7 +17,7 @@ import type { TracedStep } from '../cluster'
 import type { Log } from '../kernel/log'
 import type { UsageEntry } from '../usage'
 import type { Config } from './config'
-import type { Answered, Telemetry } from './telemetry'
+import type { AnsweredRequest, Telemetry } from './telemetry'
 import { RELEASE } from './version'
 
 const FAREWELL_MS = 3_000
@@ -131,7 +131,7 @@ function spanOf({ kind, name, facts = {} }: TracedStep): { name: string; kind: S
   return { name, kind: SpanKind.INTERNAL, attributes: known(Object.fromEntries(own)) }
 }
 
-function aboutRequest({ id, method, path, status, code }: Answered, steps: readonly TracedStep[]): Attributes {
+function aboutRequest({ id, method, path, status, code }: AnsweredRequest, steps: readonly TracedStep[]): Attributes {
   const settled = steps.find(({ kind }) => kind === 'settled')
   const facts = settled?.facts ?? {}
   return known({
@@ -162,7 +162,7 @@ function instruments(meters: MeterProvider) {
   const first = meter.createHistogram('gen_ai.server.time_to_first_token', { unit: 's' })
   const cost = meter.createCounter('svc.cost', { unit: '{cent}' })
   return {
-    request({ method, status, ms }: Answered): void {
+    request({ method, status, ms }: AnsweredRequest): void {
       server.record(ms / 1_000, { 'http.request.method': method, 'http.response.status_code': status })
     },
     call(entry: UsageEntry): void {

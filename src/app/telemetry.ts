@@ -4,7 +4,7 @@ import type { UsageEntry } from '../usage'
 import type { Config } from './config'
 
 /** An answered request, as in the access log. */
-export type Answered = {
+export type AnsweredRequest = {
   id: string
   method: string
   path: string
@@ -17,7 +17,7 @@ export type Answered = {
 /** Exports requests and calls to an OpenTelemetry collector. */
 export type Telemetry = {
   /** Exports one trace of an answered request, with its steps. */
-  request(line: Answered, steps: readonly TracedStep[]): void
+  request(line: AnsweredRequest, steps: readonly TracedStep[]): void
   /** Records the measurements of a settled call. */
   call(entry: UsageEntry): void
   /** Sends everything buffered, within a few seconds. Never throws. */

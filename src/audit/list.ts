@@ -8,7 +8,7 @@ import { decodeCursor, encodeCursor, type Page } from '../kernel/page'
 import { type RangeQuery, readRange } from '../kernel/range'
 import type { Reader } from '../kernel/store'
 import { canonical, type End, present } from './chain'
-import { baseOf, headOf, lastKept, selectSlice, timeAt } from './repository'
+import { baseOf, headOf, lastStored, selectSlice, timeAt } from './repository'
 import type { AuditEvent, AuditFilters, AuditQuery, ChainScope } from './schema'
 import { auditHeads, auditLog } from './table'
 
@@ -138,7 +138,7 @@ export async function lastBefore(
   scope: ChainScope,
   { end, moment, base }: { end: number; moment: number; base: End },
 ): Promise<number> {
-  if (base.at >= moment) return (await lastKept(reader, { scope, upTo: base.seq, moment }))[0]?.seq ?? 0
+  if (base.at >= moment) return (await lastStored(reader, { scope, upTo: base.seq, moment }))[0]?.seq ?? 0
   let [low, high] = [base.seq, end]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)

@@ -20,11 +20,11 @@ export type Proof = {
   checkpoint: Checkpoint | null
   /** Events after that checkpoint. Their hashes are consistent, but no signature covers them yet. */
   events_after_checkpoint: number
-  broken: Broken | null
+  broken: ChainFault | null
 }
 
 /** The fault, its location, and the ids of the events around it. `line` counts records, and the header is line 1. */
-export type Broken = { reason: string; line: number | null; events: string[] }
+export type ChainFault = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }
 type Hit = { checkpoint: Checkpoint; position: number }
@@ -43,7 +43,7 @@ export async function verifyExport(
   const byHash = new Map(checkpoints.map((checkpoint) => [checkpoint.hash, checkpoint]))
   const walk = { events: 0, first: null as Event | null, last: null as Event | null, order: null as Order | null }
   const hits: Hit[] = []
-  let broken: Broken | null = forged
+  let broken: ChainFault | null = forged
     ? fault(`the signature of the checkpoint for ${forged.scope} #${forged.seq} is not genuine`)
     : null
 
@@ -75,7 +75,7 @@ type Findings = {
   order: Order | null
   hits: Hit[]
   checkpoints: readonly Checkpoint[]
-  broken: Broken | null
+  broken: ChainFault | null
 }
 
 function conclude({ events, first, last, order, hits, checkpoints, broken }: Findings): Proof {
@@ -100,7 +100,7 @@ function conclude({ events, first, last, order, hits, checkpoints, broken }: Fin
 type Scope = { checkpoints: readonly Checkpoint[]; complete: boolean; events: number; after: number }
 
 /** The event of the newest checkpoint must be in the export, at the `seq` in the checkpoint. */
-function connect(best: Hit | null, { checkpoints, complete, events, after }: Scope): Broken | null {
+function connect(best: Hit | null, { checkpoints, complete, events, after }: Scope): ChainFault | null {
   if (!best) {
     if (checkpoints.length > 0 && checkpoints.every(({ seq }) => seq === 0) && complete) return null
     return fault(
@@ -116,10 +116,10 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Sco
     : null
 }
 
-const fault = (reason: string, line: number | null = null, events: string[] = []): Broken => ({ reason, line, events })
+const fault = (reason: string, line: number | null = null, events: string[] = []): ChainFault => ({ reason, line, events })
 
 /** Converts each record to an event with a recomputed hash, or to a description of its fault. */
-async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | Broken> {
+async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | ChainFault> {
   let columns: number[] | null = null
   let line = 0
   for await (const record of records) {

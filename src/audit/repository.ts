@@ -246,7 +246,7 @@ export const baseOf = async (reader: Reader, scope: ChainScope): Promise<End> =>
   (await ofScope(reader, { scope }))[0] ?? START
 
 /** The `seq` of the last event before a given time, among those remaining below the base of a chain. 0 if none. */
-export const lastKept = query<{ scope: ChainScope; upTo: number; moment: number }>()((db, p) => {
+export const lastStored = query<{ scope: ChainScope; upTo: number; moment: number }>()((db, p) => {
   const t = db.of(auditLog)
   return db
     .select({ seq: t.seq })

@@ -1,8 +1,8 @@
 import {
   contentProblems,
   cycleAmong,
-  type Drawing,
-  type Drawn,
+  type ParsedGraph,
+  type NodeOutline,
   inOrder,
   isStep,
   type Links,
@@ -10,7 +10,7 @@ import {
   type NodeOf,
   named,
   reachedFrom,
-  readDrawing,
+  parseGraph,
   sizeProblem,
 } from './canvases-graph'
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './canvases-schema'
@@ -113,10 +113,10 @@ const flattened = (flow: Flow): Place[] =>
 
 const namesOf = (answers: readonly Answer[]): string => answers.map(keyOf).join('\n')
 
-const ofKind = ({ nodes }: Drawing, kind: Drawn['kind']): Drawn[] => nodes.filter((node) => node.kind === kind)
+const ofKind = ({ nodes }: ParsedGraph, kind: NodeOutline['kind']): NodeOutline[] => nodes.filter((node) => node.kind === kind)
 
 /** The only input. Undefined with none or several, because reachability then cannot be checked. */
-const soleInput = (drawing: Drawing): Drawn | undefined => {
+const soleInput = (drawing: ParsedGraph): NodeOutline | undefined => {
   const inputs = ofKind(drawing, 'input')
   return inputs.length === 1 ? inputs[0] : undefined
 }
@@ -143,14 +143,14 @@ const MAX_PROBLEMS = 100
 export function compileCanvas(graph: CanvasGraph, about: About): Compilation {
   const tooLarge = sizeProblem(graph)
   if (tooLarge) return { compiled: false, problems: [tooLarge] }
-  const { drawing, problems: unread } = readDrawing(graph)
+  const { drawing, problems: unread } = parseGraph(graph)
   const problems = [...unread, ...graphProblems(drawing), ...contentProblems(drawing)]
   if (problems.length) return { compiled: false, problems: problems.slice(0, MAX_PROBLEMS) }
   return { compiled: true, ...assembled(drawing, about) }
 }
 
 /** Requires a graph without problems: one input, no cycles, every node read. */
-function assembled({ read, links }: Drawing, about: About): { steps: CanvasStep[] } & Written {
+function assembled({ read, links }: ParsedGraph, about: About): { steps: CanvasStep[] } & Written {
   const byId = new Map(read.map((node) => [node.id, node]))
   const { order } = inOrder([...byId.keys()], links)
   const nodes = order.map((id) => byId.get(id)!)
@@ -237,7 +237,7 @@ function written({ step, to, answers }: Draft, at: number): CanvasStep {
  * Problems in the structure of a graph (docs/api.md 9.1): it needs exactly one input, a reachable output, no cycles, no
  * unreachable nodes, and a prompt before every model.
  */
-function graphProblems(drawing: Drawing): CanvasProblem[] {
+function graphProblems(drawing: ParsedGraph): CanvasProblem[] {
   return [
     ...inputProblems(drawing),
     ...cycleProblems(drawing),
@@ -247,7 +247,7 @@ function graphProblems(drawing: Drawing): CanvasProblem[] {
   ]
 }
 
-function inputProblems(drawing: Drawing): CanvasProblem[] {
+function inputProblems(drawing: ParsedGraph): CanvasProblem[] {
   const [first, ...more] = ofKind(drawing, 'input')
   if (!first)
     return [{ code: 'missing_input', message: 'The canvas has no input node. Add one; everything starts there.' }]
@@ -258,7 +258,7 @@ function inputProblems(drawing: Drawing): CanvasProblem[] {
   }))
 }
 
-function cycleProblems({ nodes, links }: Drawing): CanvasProblem[] {
+function cycleProblems({ nodes, links }: ParsedGraph): CanvasProblem[] {
   const { stuck } = inOrder(
     nodes.map(({ id }) => id),
     links,
@@ -270,7 +270,7 @@ function cycleProblems({ nodes, links }: Drawing): CanvasProblem[] {
   return [{ code: 'cycle_detected', message: `The edges form a loop: ${shown.join(' → ')}.`, nodeId: way[0]! }]
 }
 
-function reachProblems(drawing: Drawing): CanvasProblem[] {
+function reachProblems(drawing: ParsedGraph): CanvasProblem[] {
   const input = soleInput(drawing)
   if (!input) return []
   const reached = reachedFrom(input.id, drawing.links)
@@ -283,14 +283,14 @@ function reachProblems(drawing: Drawing): CanvasProblem[] {
     }))
 }
 
-function outputProblems(drawing: Drawing): CanvasProblem[] {
+function outputProblems(drawing: ParsedGraph): CanvasProblem[] {
   const input = soleInput(drawing)
   const reached = input && reachedFrom(input.id, drawing.links)
   if (ofKind(drawing, 'output').some(({ id }) => !reached || reached.has(id))) return []
   return [{ code: 'no_output', message: 'The input is not connected to an output node. Add one and connect it.' }]
 }
 
-function promptProblems(drawing: Drawing): CanvasProblem[] {
+function promptProblems(drawing: ParsedGraph): CanvasProblem[] {
   const prompts = new Set(ofKind(drawing, 'prompt').map(({ id }) => id))
   return ofKind(drawing, 'model')
     .filter(({ id }) => leadingTo(id, drawing.links).isDisjointFrom(prompts))

@@ -52,7 +52,7 @@ export type Kind = keyof typeof CONFIGS
 const KINDS = Object.keys(CONFIGS) as Kind[]
 
 /** A node's basic members, known even when its config is invalid. */
-export type Drawn = { id: string; kind: Kind | null; label: string }
+export type NodeOutline = { id: string; kind: Kind | null; label: string }
 /** A node with a valid config. */
 export type ReadNode = {
   [K in Kind]: { id: string; kind: K; label: string; config: Static<(typeof CONFIGS)[K]> }
@@ -77,7 +77,7 @@ function kindOf({ type, data }: CanvasNode): Kind | null {
   return isKind(type) && (data?.type === undefined || data.type === type) ? type : null
 }
 
-const drawn = (node: CanvasNode): Drawn => ({
+const drawn = (node: CanvasNode): NodeOutline => ({
   id: node.id,
   kind: kindOf(node),
   label: node.data?.label?.trim() || node.id,
@@ -150,8 +150,8 @@ export function cycleAmong(stuck: readonly string[], { into }: Links): string[] 
 }
 
 /** A parsed graph. `nodes` are all nodes, `arrows` the valid edges, `read` the nodes whose config is valid. */
-export type Drawing = {
-  nodes: readonly Drawn[]
+export type ParsedGraph = {
+  nodes: readonly NodeOutline[]
   arrows: readonly Arrow[]
   links: Links
   read: readonly ReadNode[]
@@ -171,9 +171,9 @@ export function sizeProblem({ nodes, edges }: CanvasGraph): CanvasProblem | unde
 }
 
 /** Reads nodes and edges one by one. Reports and omits invalid ones. */
-export function readDrawing({ nodes, edges }: CanvasGraph): { drawing: Drawing; problems: CanvasProblem[] } {
+export function parseGraph({ nodes, edges }: CanvasGraph): { drawing: ParsedGraph; problems: CanvasProblem[] } {
   const problems: CanvasProblem[] = []
-  const known = new Map<string, Drawn>()
+  const known = new Map<string, NodeOutline>()
   const read: ReadNode[] = []
   for (const node of nodes) {
     const nodeId = node.id
@@ -199,7 +199,7 @@ export function readDrawing({ nodes, edges }: CanvasGraph): { drawing: Drawing; 
   return { drawing: { nodes: [...known.values()], arrows, links: linksOf(arrows), read }, problems }
 }
 
-function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, Drawn>, problems: CanvasProblem[]): Arrow[] {
+function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, NodeOutline>, problems: CanvasProblem[]): Arrow[] {
   const { source, target, sourceHandle } = edge
   const [from, to] = [known.get(source), known.get(target)]
   const lost = from ? (to ? undefined : target) : source
@@ -215,7 +215,7 @@ function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, Drawn>, problems:
   return []
 }
 
-function unknownKind(shape: Drawn, type: string, inner: string | undefined): string {
+function unknownKind(shape: NodeOutline, type: string, inner: string | undefined): string {
   return inner !== undefined && inner !== type && KINDS.some((kind) => kind === type)
     ? `${named(shape)} has the type ${name(type)} outside and ${name(inner)} inside. Make both the same.`
     : `${named(shape)} has the unknown type ${name(type)}. Use ${KINDS.join(', ')}.`
@@ -224,10 +224,10 @@ function unknownKind(shape: Drawn, type: string, inner: string | undefined): str
 const name = (text: unknown): string => `"${quoted(text)}"`
 
 /** A node as the subject of a sentence: `Node "label"`. */
-export const named = ({ label }: Pick<Drawn, 'label'>): string => `Node ${name(label)}`
+export const named = ({ label }: Pick<NodeOutline, 'label'>): string => `Node ${name(label)}`
 
 /** Problems in the content of well-formed nodes: of each node, between tools, and in total. */
-export function contentProblems({ read, links }: Drawing): CanvasProblem[] {
+export function contentProblems({ read, links }: ParsedGraph): CanvasProblem[] {
   return [...read.flatMap((node) => alone(node, read, links)), ...toolProblems(read), ...totalProblems(read)]
 }
 
@@ -237,7 +237,7 @@ const wrong = (node: ReadNode, fault: string, code: CanvasProblem['code'] = 'inv
   nodeId: node.id,
 })
 
-function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): CanvasProblem[] {
+function alone(node: ReadNode, read: ParsedGraph['read'], links: ParsedGraph['links']): CanvasProblem[] {
   switch (node.kind) {
     case 'input':
       return inputProblems(node)
@@ -261,7 +261,7 @@ function alone(node: ReadNode, read: Drawing['read'], links: Drawing['links']): 
   }
 }
 
-function stepsBefore(node: ReadNode, read: Drawing['read'], links: Drawing['links']): ReadNode[] {
+function stepsBefore(node: ReadNode, read: ParsedGraph['read'], links: ParsedGraph['links']): ReadNode[] {
   const before = leadingTo(node.id, links)
   return read.filter((node) => before.has(node.id) && isStep(node))
 }
@@ -330,7 +330,7 @@ function expressionProblems(node: NodeOf<'condition'>, before: readonly ReadNode
 const leadsBack = ([root, step]: Path, before: readonly ReadNode[]): boolean =>
   root !== 'steps' || typeof step !== 'string' || before.some(({ label }) => label === step)
 
-function toolProblems(read: Drawing['read']): CanvasProblem[] {
+function toolProblems(read: ParsedGraph['read']): CanvasProblem[] {
   const allowance = newAllowance()
   const seen = new Set<string>()
   return read.flatMap((node) => {
@@ -350,7 +350,7 @@ function toolProblems(read: Drawing['read']): CanvasProblem[] {
 }
 
 /** Limits of a manifest that apply to all nodes together. */
-function totalProblems(read: Drawing['read']): CanvasProblem[] {
+function totalProblems(read: ParsedGraph['read']): CanvasProblem[] {
   const { promptChars, tools, knowledgeFiles, knowledgeChars } = MANIFEST_LIMITS
   const lengths = read.map((node) =>
     node.kind === 'prompt' ? charactersIn(node.config.content) + PROMPT_GAP.length : 0,

@@ -166,7 +166,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   const trigger = triggerOf(input)
   const isCalling = tools.some(({ endpoint }) => endpoint)
   const isAutonomous = trigger.type === 'event' || trigger.type === 'schedule'
-  const { kept: stored, dropped } = storedMembers({
+  const { members: stored, dropped } = storedMembers({
     ...about,
     category: isAutonomous ? 'automation' : isCalling ? 'integration' : 'productivity',
     systemPromptExtension: ofKind(nodes, 'prompt')

@@ -7,7 +7,7 @@ import type { Call, Caller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { AppError } from '../kernel/errors'
-import { pagesOfLarge, type Wanted } from '../kernel/keyset'
+import { pagesOfLarge, type PageRequest } from '../kernel/keyset'
 import { isLicense } from '../kernel/license'
 import { microToCents } from '../kernel/money'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
@@ -288,7 +288,7 @@ const defined = <T extends object>(members: T): { [K in keyof T]?: NonNullable<T
 const newestFirst = pagesOfLarge(canvasVersions, 'created_at', 'graph_bytes')
 
 /** The published versions of a canvas. The caller has checked the owner of the canvas. */
-export const versionsOf = (db: Reader, canvasId: CanvasId, wanted: Wanted): Promise<Page<CanvasVersionRow>> =>
+export const versionsOf = (db: Reader, canvasId: CanvasId, wanted: PageRequest): Promise<Page<CanvasVersionRow>> =>
   newestFirst(db, wanted, eq(db.of(canvasVersions).canvas_id, canvasId))
 
 /** `GET /evi/canvases/{id}/versions`: newest first. */

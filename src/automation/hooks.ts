@@ -1,5 +1,5 @@
 import { eq, inArray, sql } from 'drizzle-orm'
-import type { Behalf, Unattended } from '../accounts'
+import type { ActingIdentity, BackgroundCallers } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type EventBus, eventRepository, type FanOut, subscribe } from '../events'
 import { type EventId, isEventPattern } from '../events/schema'
@@ -58,7 +58,7 @@ type FireDeps = {
   events: Pick<EventBus, 'emit'>
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   fanOut: Pick<FanOut, 'receive'>
-  unattended: Unattended
+  unattended: BackgroundCallers
   runs: SkillRuns
 }
 
@@ -67,7 +67,7 @@ type Happened = { event: EventId; type: string; depth: number; hooks: HookId[] }
 const MINUTE_MS = 60_000
 
 /** A hook acts for the organization that was active when it was created. */
-const behalfIn = ({ user_id, api_key_id, org_id }: HookRow): Behalf => ({ user_id, api_key_id, active_org_id: org_id })
+const actingIdentityOf = ({ user_id, api_key_id, org_id }: HookRow): ActingIdentity => ({ user_id, api_key_id, active_org_id: org_id })
 
 /** Hooks that are ready to install (docs/api.md 11.1). */
 const PRESETS: readonly HookPreset[] = [
@@ -220,7 +220,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
     const payers = await payersOf(hooks)
     const order = (hook: HookRow): NewRun => ({
       owner: payers.get(hook.id) ?? hook.owner,
-      behalf: behalfIn(hook),
+      behalf: actingIdentityOf(hook),
       skill: { id: hook.skill_id, slug: hook.slug },
       cause: 'hook',
       prompt: eventPrompt({ id, type, envelope }, hook.config),
@@ -243,7 +243,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
   async function payersOf(ids: readonly HookId[]): Promise<Map<HookId, OwnerScope>> {
     const payers = new Map<HookId, OwnerScope>()
     for (const hook of await hookRepository.some(store.read, ids)) {
-      const caller = await unattended(behalfIn(hook))
+      const caller = await unattended(actingIdentityOf(hook))
       if (caller) payers.set(hook.id, ownerOf(caller))
     }
     return payers

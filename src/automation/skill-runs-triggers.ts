@@ -1,4 +1,4 @@
-import { behalfOf } from '../accounts'
+import { actingIdentityOf } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type BusEventRow, type EventBus, eventRepository, type FanOut } from '../events'
 import type { EventId } from '../events/schema'
@@ -61,7 +61,7 @@ export function registerTriggers({
   events.inTransaction(skillHookDue, async (tx, { data: { call, skill, cause, prompt } }) => {
     const { caller, route, depth = 0 } = call
     const { id, slug } = skill
-    const about = { owner: ownerOf(caller), behalf: behalfOf(caller), skill: { id, slug } }
+    const about = { owner: ownerOf(caller), behalf: actingIdentityOf(caller), skill: { id, slug } }
     await runs.begin(tx, { ...about, cause, prompt, route, depth })
   })
   runs.onEnd('event', ended)

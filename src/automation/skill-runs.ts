@@ -1,5 +1,5 @@
 import { and, eq, gte, inArray, ne, sql } from 'drizzle-orm'
-import type { Behalf, Unattended } from '../accounts'
+import type { ActingIdentity, BackgroundCallers } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { AuditEntry } from '../audit/schema'
 import type { CompletionRequest, CompletionService } from '../completions'
@@ -9,7 +9,7 @@ import type { Call, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { newRequestId, type OrgId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
@@ -123,7 +123,7 @@ const runRepository = {
   },
 
   /** The runs of one hook or installation, newest first. */
-  ofSource: (db: Reader, source: string, wanted: Wanted): Promise<Page<SkillRunRow>> =>
+  ofSource: (db: Reader, source: string, wanted: PageRequest): Promise<Page<SkillRunRow>> =>
     newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
 
   /** Ends a run. False when it had already ended. */
@@ -186,10 +186,10 @@ type SkillRunDeps = {
   clock: Clock
   audit: AuditLog
   jobs: Pick<Jobs, 'register' | 'enqueue'>
-  unattended: Unattended
+  unattended: BackgroundCallers
   skills: Pick<SkillService, 'alone'>
   completions: Pick<CompletionService, 'pipeline'>
-  lockOwner(tx: Tx, owner: { userId: Behalf['user_id']; orgId: OrgId | null }): Promise<void>
+  lockOwner(tx: Tx, owner: { userId: ActingIdentity['user_id']; orgId: OrgId | null }): Promise<void>
   /** Aborts when the server stops. */
   stopping: AbortSignal
 }
@@ -197,7 +197,7 @@ type SkillRunDeps = {
 /** A run to begin: its owner, who pays, the account it acts for, and its task. */
 export type NewRun = {
   owner: OwnerScope
-  behalf: Behalf
+  behalf: ActingIdentity
   skill: { id: SkillId; slug: string }
   cause: RunCause
   prompt: string
@@ -257,7 +257,7 @@ export function createSkillRuns(deps: SkillRunDeps) {
   return {
     begin,
     skip,
-    list: (reader: Reader, source: string, wanted: Wanted) => runRepository.ofSource(reader, source, wanted),
+    list: (reader: Reader, source: string, wanted: PageRequest) => runRepository.ofSource(reader, source, wanted),
     /** Registers a listener that runs in the transaction that ends runs of a cause. */
     onEnd: (cause: RunCause, react: Listener): void => void listeners.set(cause, react),
   }

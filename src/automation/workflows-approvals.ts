@@ -44,7 +44,7 @@ type Deps = {
   orgs: Pick<OrgService, 'standingOf'>
 }
 
-export type WhichRun = { id: string; runId: string }
+export type RunRef = { id: string; runId: string }
 
 const orgIn = (owner: OwnerScope): OrgId | null => (owner.startsWith('org:') ? (owner.slice(4) as OrgId) : null)
 
@@ -61,7 +61,7 @@ export function createApprovers({ workflows, orgs }: Deps) {
    * The run of a workflow that the caller reaches, or that asked the caller to approve. Also finds runs of a deleted
    * workflow. Throws 404.
    */
-  async function find(reader: Reader, caller: Caller, { id, runId }: WhichRun): Promise<RunRow> {
+  async function find(reader: Reader, caller: Caller, { id, runId }: RunRef): Promise<RunRow> {
     const found = WorkflowRunId.is(runId) ? await rows.find(reader, runId) : undefined
     if (found?.workflow_id !== id) throw notFound('workflow run')
     if (!(await reaches(reader, caller, found.owner)) && !(await wasRequested(reader, found, caller))) {

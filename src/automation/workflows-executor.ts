@@ -1,4 +1,4 @@
-import type { Unattended } from '../accounts'
+import type { BackgroundCallers } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { EventBus } from '../events'
 import { defineJob, type Jobs, type Outcome, type Running } from '../jobs'
@@ -27,8 +27,8 @@ import { CHECKS, UNFILLED } from './workflows-review'
 import type { Step, StepType, WorkflowRunId } from './workflows-schema'
 import {
   type createSteps,
-  type Doing,
-  type Done,
+  type StepInput,
+  type StepOutput,
   Paused,
   STORED,
   StepFailure,
@@ -39,7 +39,7 @@ type Deps = {
   store: Store
   clock: Clock
   jobs: Pick<Jobs, 'register'>
-  unattended: Unattended
+  unattended: BackgroundCallers
   outcomes: Outcomes
   approvals: Pick<Approvals, 'turn'>
   steps: ReturnType<typeof createSteps>
@@ -118,7 +118,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const begun = { run_id: row.id, seq: row.executed, index: at, name, type, ...made, started_at: clock.now() }
     const done = await rows.stepsOf(store.read, row.id)
     let stored: RunRow | null = null
-    const keep = async (tx: Tx, result: Done): Promise<void> => {
+    const keep = async (tx: Tx, result: StepOutput): Promise<void> => {
       stored = await outcomes.stepEnded(tx, row, begun, bounded(result, done))
     }
     try {
@@ -144,10 +144,10 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     done: readonly StepRow[]
     caller: TenantCaller
     signal: AbortSignal
-    keep: Doing<StepType>['keep']
+    keep: StepInput<StepType>['keep']
   }
 
-  function prepare(row: RunRow, { at, done, caller, signal, keep }: Around): Doing<StepType> {
+  function prepare(row: RunRow, { at, done, caller, signal, keep }: Around): StepInput<StepType> {
     const { type, config } = row.steps[at]!
     const values = valuesOf(row, done, clock.now())
     const call: Call = { caller, requestId: newRequestId(), route: 'workflow', signal, depth: row.depth + 1 }
@@ -173,7 +173,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
   function filledConfig(
     row: RunRow,
     { type, config }: Pick<Step, 'type' | 'config'>,
-    values: Doing<StepType>['values'],
+    values: StepInput<StepType>['values'],
   ) {
     const warn = (name: string) => {
       const sentence = `Step ${row.next}: {{${name}}} has no value.`
@@ -229,9 +229,9 @@ function assertFilled(type: StepType, filled: object): void {
 }
 
 /** The result without its output if the output is too large, alone or together with those of earlier steps. */
-function bounded(result: Done, before: readonly StepRow[]): Done {
+function bounded(result: StepOutput, before: readonly StepRow[]): StepOutput {
   const size = Buffer.byteLength(JSON.stringify(result.output ?? null))
-  const without = (error: string): Done => ({ ...result, output: null, error })
+  const without = (error: string): StepOutput => ({ ...result, output: null, error })
   if (size > MAX_OUTPUT_BYTES) return without(`its output has ${size} bytes; at most ${MAX_OUTPUT_BYTES} are allowed`)
   if (size + sumOfOutputs(before) <= MAX_RUN_BYTES) return result
   return without(`with the output of this step, the outputs of this run have more than ${MAX_RUN_BYTES} bytes`)
@@ -273,7 +273,7 @@ type OutcomeDeps = {
 export class RunMoved extends Error {}
 
 /** How a step ended. */
-type Ended = Omit<Done, 'effects'>
+type Ended = Omit<StepOutput, 'effects'>
 
 export type Outcomes = ReturnType<typeof createOutcomes>
 

@@ -1,4 +1,4 @@
-import type { Behalf } from '../accounts'
+import type { ActingIdentity } from '../accounts'
 import { type Jobs, RECURRING, recurring } from '../jobs'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
@@ -13,7 +13,7 @@ import { type TriggerType, type WorkflowId, WorkflowRunId } from './workflows-sc
 type Started = {
   trigger: TriggerType
   data: unknown
-  behalf: Behalf
+  behalf: ActingIdentity
   /** Number of events in the causal chain. */
   depth?: number
   once?: string | null
@@ -91,7 +91,7 @@ function withPrompt(steps: WorkflowRow['steps'], data: unknown): WorkflowRow['st
 }
 
 /** The account that the runs of a workflow act for. */
-export const behalfIn = ({ user_id, api_key_id, active_org_id }: WorkflowRow): Behalf => ({
+export const identityOfWorkflow = ({ user_id, api_key_id, active_org_id }: WorkflowRow): ActingIdentity => ({
   user_id,
   api_key_id,
   active_org_id,
@@ -164,7 +164,7 @@ export function createSchedules({ store, clock, jobs, startAll, zoneOf, onError 
     }
     const started = due.map((workflow) => {
       const data = { scheduledFor: iso(workflow.next_run_at!) }
-      return { workflow, started: { trigger: 'schedule' as const, data, behalf: behalfIn(workflow) } }
+      return { workflow, started: { trigger: 'schedule' as const, data, behalf: identityOfWorkflow(workflow) } }
     })
     await startAll(tx, started)
   }

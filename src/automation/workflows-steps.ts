@@ -28,7 +28,7 @@ import { type ConfigOf, isEventType, recipientsOf } from './workflows-review'
 import type { StepType } from './workflows-schema'
 
 /** The input of a step: its filled-in config, and the results of earlier steps. */
-export type Doing<Type extends StepType> = {
+export type StepInput<Type extends StepType> = {
   config: ConfigOf<Type>
   /** Index of the step. */
   at: number
@@ -41,11 +41,11 @@ export type Doing<Type extends StepType> = {
   /** Equal for each attempt of a step, so that receivers that know the key do the work once (docs/promises.md I38). */
   key: string
   /** Stores the result of the step in a transaction of the step, so that both commit together. */
-  keep(tx: Tx, done: Done): Promise<void>
+  keep(tx: Tx, done: StepOutput): Promise<void>
 }
 
 /** The result of a successful step. */
-export type Done = {
+export type StepOutput = {
   output: unknown
   /** Micro-cents. */
   cost?: number
@@ -70,7 +70,7 @@ export class StepFailure extends Error {
   override name = 'StepFailure'
 }
 
-export type StepRunner<Type extends StepType> = (doing: Doing<Type>) => Promise<Done | Paused | typeof STORED>
+export type StepRunner<Type extends StepType> = (doing: StepInput<Type>) => Promise<StepOutput | Paused | typeof STORED>
 
 export type StepDeps = {
   store: Store
@@ -118,7 +118,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
   }
 
   async function completeStep(
-    { call, run, keep }: Doing<'ai_transform' | 'skill'>,
+    { call, run, keep }: StepInput<'ai_transform' | 'skill'>,
     request: CompletionRequest,
     isJson: boolean,
   ): Promise<typeof STORED> {
@@ -268,7 +268,7 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
     return doing.config.channel === 'webhook' ? byWebhook(doing) : inApp(doing)
   }
 
-  async function byMail({ config, previous, key, call }: Doing<'notification'>) {
+  async function byMail({ config, previous, key, call }: StepInput<'notification'>) {
     const to = recipientsOf(config.to)
     if (!to) throw new StepFailure('"to" is not a list of e-mail addresses.')
     try {
@@ -280,7 +280,7 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
     return { output: { delivered: true } }
   }
 
-  async function byWebhook({ config, previous, run, key, call }: Doing<'notification'>) {
+  async function byWebhook({ config, previous, run, key, call }: StepInput<'notification'>) {
     const { subject = null, body = previous } = config
     const text = JSON.stringify({ subject, body, workflow_id: run.workflow_id, run_id: run.id })
     const signature = signatureHeaders({
@@ -308,7 +308,7 @@ function createNotificationStep({ mail, outbound, clock, fanOut, secretOf }: Ste
   }
 
   /** Stored even without subscribers, because clients read it with `GET /events`. */
-  async function inApp({ config, previous, run }: Doing<'notification'>) {
+  async function inApp({ config, previous, run }: StepInput<'notification'>) {
     const { to, subject = null, body = previous } = config
     const value = { to, subject, body, workflow_id: run.workflow_id, run_id: run.id }
     const about = { id: EventId.create(), type: NOTIFICATION, scope: run.owner, created: clock.now() }

@@ -1,4 +1,4 @@
-import { behalfOf } from '../accounts'
+import { actingIdentityOf } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type FanOut, subscribe } from '../events'
 import { storeAnswer } from '../idempotency'
@@ -15,7 +15,7 @@ import type { workflowSettings } from './config'
 import { hasEnded, isDisabled, missingFields, notPaused, waitsForTime } from './errors'
 import { workflow } from './resource'
 import type { RunRow, WorkflowRow } from './table'
-import { createApprovals, createApprovers, type WhichRun } from './workflows-approvals'
+import { createApprovals, createApprovers, type RunRef } from './workflows-approvals'
 import { createFromCanvas } from './workflows-canvas'
 import { createOutcomes, RunMoved, registerRuns } from './workflows-executor'
 import { pageOfRuns, presentRun, runRepository as rows, STORED_MS, WAIT_MS } from './workflows-repository'
@@ -31,7 +31,7 @@ import type {
   WorkflowRunId,
 } from './workflows-schema'
 import {
-  behalfIn,
+  identityOfWorkflow,
   createSchedules,
   createStart,
   createStartAll,
@@ -112,7 +112,7 @@ export function createWorkflows(deps: Deps) {
       next_run_at: reschedules ? await nextIn(sent, caller, before) : undefined,
     }
     if (before || caller.type === 'operator') return columns
-    const { api_key_id, active_org_id } = behalfOf(caller)
+    const { api_key_id, active_org_id } = actingIdentityOf(caller)
     return { ...columns, api_key_id, active_org_id }
   }
 
@@ -140,7 +140,7 @@ export function createWorkflows(deps: Deps) {
     const input = {
       trigger: 'manual',
       data: triggerData,
-      behalf: call.caller.type === 'operator' ? behalfIn(found) : behalfOf(call.caller),
+      behalf: call.caller.type === 'operator' ? identityOfWorkflow(found) : actingIdentityOf(call.caller),
       depth: call.depth ?? 0,
       once,
       stepwise,
@@ -176,12 +176,12 @@ export function createWorkflows(deps: Deps) {
     return { runs: page.items.map(({ run, steps }) => presentRun(run, steps)), ...pageFields(page) }
   }
 
-  async function getRun({ caller }: Call<Caller>, which: WhichRun): Promise<RunReply> {
+  async function getRun({ caller }: Call<Caller>, which: RunRef): Promise<RunReply> {
     return replyOf(store.read, await find(store.read, caller, which))
   }
 
   function verdict(approved: boolean) {
-    return (call: Call<Caller>, which: WhichRun, { comment }: Verdict): Promise<RunReply> =>
+    return (call: Call<Caller>, which: RunRef, { comment }: Verdict): Promise<RunReply> =>
       deciding(async (tx) => {
         const { caller } = call
         await approvals.turn(tx, await find(tx, caller, which))
@@ -230,7 +230,7 @@ export function createWorkflows(deps: Deps) {
     }
   }
 
-  function cancel(call: Call<Caller>, which: WhichRun): Promise<RunReply> {
+  function cancel(call: Call<Caller>, which: RunRef): Promise<RunReply> {
     return deciding(async (tx) => {
       await approvals.turn(tx, await find(tx, call.caller, which))
       const found = await find(tx, call.caller, which)
@@ -331,7 +331,7 @@ function createTriggers({ fanOut, start, ...deps }: TriggersDeps) {
     const verdict = verdictOf(workflow.trigger_config.filter, trigger)
     if (verdict === false) return
     const failed = verdict === true ? {} : { failed: `The trigger's filter failed: ${verdict.fault}.` }
-    const behalf = behalfIn(workflow)
+    const behalf = identityOfWorkflow(workflow)
     await start(tx, workflow, { trigger: 'event', data: trigger, behalf, depth: event.depth, ...failed })
   }
 }

@@ -60,7 +60,7 @@ type Deps = {
   clock: Clock
   node: string
   unended: Set<string>
-  live?: Pick<Live, 'tellOthers' | 'hear'>
+  live?: Pick<Live, 'publishToOthers' | 'subscribe'>
 }
 
 export type Escrows = ReturnType<typeof createEscrows>
@@ -228,7 +228,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   /** The same for all processes. The others are told after the commit. */
   function recallAll(tx: Tx, owner: OwnerScope): Promise<boolean> {
-    tx.afterCommit(() => live?.tellOthers(RECALL, owner, {}))
+    tx.afterCommit(() => live?.publishToOthers(RECALL, owner, {}))
     return recall(tx, owner)
   }
 
@@ -273,7 +273,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
    */
   async function recallOthers<T>(reader: Reader, owner: OwnerScope, attempt: () => Promise<T>): Promise<T | null> {
     if (!live || reader.dialect === 'sqlite' || !(await sharedElsewhere(reader, { owner, node })).length) return null
-    live.tellOthers(RECALL, owner, {})
+    live.publishToOthers(RECALL, owner, {})
     for (let waited = 0; waited < WAIT_MS; waited += LOOK_MS) {
       await systemClock.sleep(LOOK_MS)
       const found = await attempt()
@@ -292,7 +292,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     }
     const loop = startLoop({ name: 'escrows', idleMs, clock, onError, tick })
     wake = loop.wake
-    const deafen = live?.hear(RECALL, '*', (heard) => {
+    const deafen = live?.subscribe(RECALL, '*', (heard) => {
       const owner = heard?.id as OwnerScope | undefined
       if (owner && owned.has(owner)) store.write((tx) => recall(tx, owner)).catch((error) => onError('escrows', error))
     })

@@ -79,14 +79,14 @@ export function createPrices(overrides: PriceTable = {}, ofUpstreams: PriceTable
   }
 }
 
-type Tables = { own: PriceTable; ofUpstreams: PriceTable }
+type Tables = { configured: PriceTable; ofUpstreams: PriceTable }
 
 /** Uses the price tables that were current when the running request or job began. */
 export function followPrices(registry: { version(): { prices: Tables } }): Prices {
   const made = new WeakMap<object, Prices>()
   const now = (): Prices => {
     const current = registry.version().prices
-    const prices = made.get(current) ?? createPrices(current.own, current.ofUpstreams)
+    const prices = made.get(current) ?? createPrices(current.configured, current.ofUpstreams)
     made.set(current, prices)
     return prices
   }

@@ -84,7 +84,7 @@ type Deps = ExpiringDeps & {
   /** Id of this process, new at each start; distinguishes its holds from those of dead processes. */
   node: string
   /** Reaches the other processes of the database. */
-  live?: Pick<Live, 'tellOthers' | 'hear'>
+  live?: Pick<Live, 'publishToOthers' | 'subscribe'>
   /** Micro-cents of a new account. */
   initialCredit?: number
 }

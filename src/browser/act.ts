@@ -5,7 +5,7 @@ import type { OpenSession } from './host'
 import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
 import { type LiveBrowser, within } from './live'
 import type { ActArguments } from './perform'
-import { type Acted, acted, clickOn, type Doing, find, likeness, reach, settle } from './reach'
+import { type ActionOutcome, acted, clickOn, type PageAction, find, similarity, resolveElement, settle } from './find-element'
 import type { Thinker } from './think'
 import { type Element, readTree } from './tree'
 
@@ -13,8 +13,8 @@ import { type Element, readTree } from './tree'
  * Performs the steps of an instruction in order, each on the page's current state. Throws {@link ToolFailure} at the
  * first impossible step, naming its target.
  */
-async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | null): Promise<Acted> {
-  const done: Acted[] = []
+async function doSteps(doing: PageAction, steps: readonly Step[], fixed: Element | null): Promise<ActionOutcome> {
+  const done: ActionOutcome[] = []
   // The browser answers a dialog as soon as it opens, so the answer must be set before the step that opens it.
   for (const step of [
     ...steps.filter((step) => step.do === 'dialog'),
@@ -29,7 +29,7 @@ async function doSteps(doing: Doing, steps: readonly Step[], fixed: Element | nu
   return { action: done.map(({ action }) => action).join('; '), target, secret: done.some(({ secret }) => secret) }
 }
 
-async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<Acted> {
+async function doStep(doing: PageAction, step: Step, fixed: Element | null): Promise<ActionOutcome> {
   const { live } = doing
   const page = live.page()
   switch (step.do) {
@@ -44,12 +44,12 @@ async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<
     case 'clear':
       return write(doing, '', step.what, fixed)
     case 'hover': {
-      const { element, handle } = await reach(doing, step.what, 'any', fixed)
+      const { element, handle } = await resolveElement(doing, step.what, 'any', fixed)
       await handle.hover()
       return acted('hovered over', element)
     }
     case 'key': {
-      if (step.on) await (await reach(doing, step.on, 'write', fixed)).handle.focus()
+      if (step.on) await (await resolveElement(doing, step.on, 'write', fixed)).handle.focus()
       await page.keyboard.press(step.key as KeyInput)
       return { action: `pressed ${step.key}`, target: null }
     }
@@ -71,7 +71,7 @@ async function doStep(doing: Doing, step: Step, fixed: Element | null): Promise<
 async function plainStep(
   live: LiveBrowser,
   what: 'back' | 'forward' | 'reload' | 'close-tab' | 'wait',
-): Promise<Acted> {
+): Promise<ActionOutcome> {
   const page = live.page()
   const wait = { waitUntil: 'domcontentloaded', timeout: 10_000 } as const
   if (what === 'back') await within(page.goBack(wait), null, 10_000)
@@ -82,13 +82,13 @@ async function plainStep(
   return { action: what.replace('-', ' '), target: null }
 }
 
-async function press(doing: Doing, what: string, times: number, fixed: Element | null): Promise<Acted> {
-  const { element, handle } = await reach(doing, what, 'press', fixed)
+async function press(doing: PageAction, what: string, times: number, fixed: Element | null): Promise<ActionOutcome> {
+  const { element, handle } = await resolveElement(doing, what, 'press', fixed)
   await clickOn(handle, times)
   return acted(times === 2 ? 'double-clicked' : 'clicked', element)
 }
 
-async function write(doing: Doing, text: string, into: string | null, fixed: Element | null): Promise<Acted> {
+async function write(doing: PageAction, text: string, into: string | null, fixed: Element | null): Promise<ActionOutcome> {
   const page = doing.live.page()
   const enter = text.endsWith('\n')
   const words = enter ? text.slice(0, -1) : text
@@ -98,7 +98,7 @@ async function write(doing: Doing, text: string, into: string | null, fixed: Ele
     if (enter) await page.keyboard.press('Enter')
     return { action: 'typed', target: null, secret: kind === 'password' }
   }
-  const { element, handle } = await reach(doing, into ?? '', 'write', fixed)
+  const { element, handle } = await resolveElement(doing, into ?? '', 'write', fixed)
   const kind = await handle.evaluate(kindOfField)
   if (kind === 'select') return select(doing, { option: words, from: into }, element)
   if (SET_WHOLE.has(kind)) await handle.evaluate(setValue, words)
@@ -116,10 +116,10 @@ async function write(doing: Doing, text: string, into: string | null, fixed: Ele
 const SET_WHOLE = new Set(['date', 'datetime-local', 'time', 'month', 'week', 'color', 'range'])
 
 async function select(
-  doing: Doing,
+  doing: PageAction,
   { option, from }: { option: string; from: string | null },
   fixed: Element | null,
-): Promise<Acted> {
+): Promise<ActionOutcome> {
   const elements = await readTree(doing.live.page(), doing.refs)
   const list = fixed ?? (from ? find(elements, from, 'options') : listWith(elements, option))
   const handle = list && ((await list.handle()) as ElementHandle<HTMLSelectElement> | null)
@@ -138,20 +138,20 @@ async function select(
 
 /** The list that contains an option with this name. */
 const listWith = (elements: readonly Element[], option: string): Element | undefined => {
-  const at = elements.findIndex(({ role, name }) => role === 'option' && likeness(option, name) > 0.9)
+  const at = elements.findIndex(({ role, name }) => role === 'option' && similarity(option, name) > 0.9)
   return at < 0 ? undefined : elements.slice(0, at).findLast(({ role }) => role === 'combobox' || role === 'listbox')
 }
 
-async function tick(doing: Doing, what: string, on: boolean, fixed: Element | null): Promise<Acted> {
-  const { element, handle } = await reach(doing, what, 'tick', fixed)
+async function tick(doing: PageAction, what: string, on: boolean, fixed: Element | null): Promise<ActionOutcome> {
+  const { element, handle } = await resolveElement(doing, what, 'tick', fixed)
   if (element.checked !== on) await clickOn(handle)
   return acted(on ? 'checked' : 'unchecked', element)
 }
 
-async function scroll(doing: Doing, step: Extract<Step, { do: 'scroll' }>, fixed: Element | null): Promise<Acted> {
+async function scroll(doing: PageAction, step: Extract<Step, { do: 'scroll' }>, fixed: Element | null): Promise<ActionOutcome> {
   const page = doing.live.page()
   if (step.to === 'element') {
-    const { element, handle } = await reach(doing, step.what ?? '', 'any', fixed)
+    const { element, handle } = await resolveElement(doing, step.what ?? '', 'any', fixed)
     await handle.scrollIntoView()
     return acted('scrolled to', element)
   }
@@ -160,13 +160,13 @@ async function scroll(doing: Doing, step: Extract<Step, { do: 'scroll' }>, fixed
   return { action: `scrolled ${step.to}`, target: null }
 }
 
-async function showTab({ live }: Doing, which: string): Promise<Acted> {
+async function showTab({ live }: PageAction, which: string): Promise<ActionOutcome> {
   const facts = await Promise.all(live.tabs().map(async (page) => ({ page, ...(await live.facts(page)) })))
   const best = facts
     .map(({ page, title, url, id }) => ({
       page,
       title,
-      score: Math.max(likeness(which, title), likeness(which, url), likeness(which, id)),
+      score: Math.max(similarity(which, title), similarity(which, url), similarity(which, id)),
     }))
     .sort((a, b) => b.score - a.score)[0]
   if (!best || best.score < 0.5) throw new ToolFailure(`There is no tab ${JSON.stringify(which)}.`)
@@ -181,10 +181,10 @@ async function showTab({ live }: Doing, which: string): Promise<Acted> {
 export async function follow(
   thinker: Thinker,
   session: OpenSession,
-  doing: Doing,
+  doing: PageAction,
   { instruction, variables = {} }: Pick<ActArguments, 'instruction' | 'variables'>,
   fixed: Element | null,
-): Promise<Acted> {
+): Promise<ActionOutcome> {
   // `%name%` stands for a variable. Its value is typed, and never read as an instruction.
   const read = readInstruction(
     instruction.replace(/"?%([A-Za-z0-9_]{1,64})%"?/g, (whole, name: string) =>

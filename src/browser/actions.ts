@@ -13,7 +13,7 @@ import { sessionNotFound } from './errors'
 import { inTurn, type OpenSession } from './host'
 import { within } from './live'
 import { type Arguments, type Performed, perform } from './perform'
-import { settle } from './reach'
+import { settle } from './find-element'
 import { keepAction, pictureOf } from './recorder'
 import { sessionRepository as rows } from './repository'
 import type { ActionInput, ActionResult, Actor, BrowserTool } from './schema'
@@ -48,7 +48,7 @@ export async function runAction(
   call: Call<Caller>,
   session: OpenSession,
   { tool, arguments: args = {} }: ActionInput,
-  how: { by: Actor; kept: boolean },
+  how: { by: Actor; recorded: boolean },
 ): Promise<ActionResult> {
   const problem = validatorOf(DECLARED[tool].inputSchema)(args)
   if (problem) throw invalidInput('arguments', problem)
@@ -61,7 +61,7 @@ export async function runAction(
     stepping(session, tool)
     try {
       await within(session.live.ready(), undefined, 5_000)
-      const ran = await run(deps, call, session, { tool, args, kept: how.kept, signal })
+      const ran = await run(deps, call, session, { tool, args, recorded: how.recorded, signal })
       session.lastActive = deps.clock.now()
       return await finish(deps, call, session, { tool, args, ...how, ran })
     } finally {
@@ -74,7 +74,12 @@ async function run(
   deps: Deps,
   call: Call<Caller>,
   session: OpenSession,
-  { tool, args, kept: stored, signal }: { tool: BrowserTool; args: Arguments; kept: boolean; signal: AbortSignal },
+  {
+    tool,
+    args,
+    recorded: stored,
+    signal,
+  }: { tool: BrowserTool; args: Arguments; recorded: boolean; signal: AbortSignal },
 ): Promise<Ran> {
   let costMicro = 0
   const thinker = thinkerFor(deps, call, (cost) => {
@@ -95,13 +100,13 @@ async function run(
   }
 }
 
-type Done = { tool: BrowserTool; args: Arguments; by: Actor; kept: boolean; ran: Ran }
+type Done = { tool: BrowserTool; args: Arguments; by: Actor; recorded: boolean; ran: Ran }
 
 async function finish(
   deps: Deps,
   call: Call<Caller>,
   session: OpenSession,
-  { tool, args, by, kept: stored, ran }: Done,
+  { tool, args, by, recorded: stored, ran }: Done,
 ): Promise<ActionResult> {
   const { performed, ok } = ran
   const { live } = session

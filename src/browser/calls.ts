@@ -14,7 +14,7 @@ export type Request =
       call: Pick<Call<Caller>, 'caller' | 'requestId' | 'route'>
       order: ActionInput
       by: Actor
-      kept: boolean
+      recorded: boolean
     }
   | { what: 'live'; fresh: boolean }
   | { what: 'address' }
@@ -44,13 +44,13 @@ export async function askNode(deps: Calling, row: SessionRow, request: Request, 
   const id = randomHex(12)
   const began = clock.monotonic()
   let wake: () => void = () => undefined
-  const stop = live.hear('browser.answer', id, () => wake())
+  const stop = live.subscribe('browser.answer', id, () => wake())
   try {
     await store.write(async (tx) => {
       const order = seal(masterKey, id, JSON.stringify(request))
       const made = { id, owner: row.owner, session_id: row.id, node: row.node, at: clock.now(), taken: false }
       await tx.insert(tx.of(browserCalls)).values({ ...made, order, answer: null })
-      tx.afterCommit(() => live.tell('browser.call', row.node))
+      tx.afterCommit(() => live.publish('browser.call', row.node))
     })
     for (;;) {
       const t = store.read.of(browserCalls)
@@ -109,7 +109,7 @@ async function answer({ store, clock, masterKey, live }: Calling, serve: Serve, 
       .where(and(eq(t.id, id), isNull(t.answer)))
     // Also removes calls whose process died before it could remove them.
     await tx.delete(t).where(lt(t.at, clock.now() - STORED_MS))
-    tx.afterCommit(() => live.tell('browser.answer', id))
+    tx.afterCommit(() => live.publish('browser.answer', id))
   })
 }
 

@@ -1,7 +1,7 @@
 import type { OwnerScope, SessionCaller } from '../kernel/caller'
 import { newRequestId, type UserId } from '../kernel/ids'
 import { ToolFailure } from '../tools'
-import type { Given } from './deps'
+import type { OtherModules } from './deps'
 import type { Host, OpenSession } from './host'
 import type { BrowserSessionId } from './schema'
 
@@ -18,7 +18,7 @@ export function createControl({
   clock,
   takeovers,
   find,
-}: Pick<Given, 'store' | 'clock' | 'takeovers'> & Pick<Host, 'find'>) {
+}: Pick<OtherModules, 'store' | 'clock' | 'takeovers'> & Pick<Host, 'find'>) {
   const ofSessions = takeovers.of({
     name: CONTROL_KIND,
     title: 'browser session',

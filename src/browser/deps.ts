@@ -1,4 +1,4 @@
-import type { Unattended } from '../accounts'
+import type { BackgroundCallers } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
 import type { ChargingService } from '../charging'
@@ -19,7 +19,7 @@ import type { Host } from './host'
 import type { EmbedTokens } from './present'
 
 /** Dependencies from other modules. */
-export type Given = {
+export type OtherModules = {
   store: Store
   clock: Clock
   log: Log
@@ -37,9 +37,9 @@ export type Given = {
   engines: EngineService
   live: Live
   charging: ChargingService
-  unattended: Unattended
+  unattended: BackgroundCallers
   settings: Values<typeof browserSettings>
 }
 
 /** First parameter of this module's functions. */
-export type Deps = Given & { host: Host; control: Control; tokens: EmbedTokens }
+export type Deps = OtherModules & { host: Host; control: Control; tokens: EmbedTokens }

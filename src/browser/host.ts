@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import { errorFields, type Log } from '../kernel/log'
 import { startChromium } from './chromium'
-import type { Given } from './deps'
+import type { OtherModules } from './deps'
 import { openEgressProxy } from './egress-proxy'
 import { browserFailed } from './errors'
 import { controlOf, type LiveBrowser, openLive } from './live'
@@ -50,7 +50,7 @@ export type OpenSession = {
   shown: { at: number; view: LiveView } | null
 }
 
-type Losing = Pick<Given, 'settings' | 'outbound' | 'log'> & {
+type Losing = Pick<OtherModules, 'settings' | 'outbound' | 'log'> & {
   /** Called with the lost sessions when the browser ended. */
   onLost(ids: BrowserSessionId[]): void
   /** Called when a lost page has been replaced. */

@@ -8,7 +8,7 @@ import type { OpenSession } from './host'
 import { collectContent, type PageContent } from './in-page'
 import { within } from './live'
 import { goTo, readAddress } from './navigate'
-import { type Acted, type Doing, likeness, settle } from './reach'
+import { type ActionOutcome, type PageAction, similarity, settle } from './find-element'
 import type { BrowserTool } from './schema'
 import { ACTIVE } from './snapshot'
 import type { Thinker } from './think'
@@ -19,7 +19,7 @@ export type Arguments = Record<string, unknown>
 /** Result of a tool: the value for the caller, the element it acted on, and a picture to store as a file. */
 export type Performed = {
   result: unknown
-  target: Acted['target']
+  target: ActionOutcome['target']
   draft?: Draft
   /** True if it typed into a password field, so that nothing of it is recorded. */
   secret?: boolean
@@ -75,7 +75,7 @@ async function act(
   live.takeDialogs()
   live.answerDialogs(true)
   const askPerson = (why: string) => deps.control.ask(session, why, signal)
-  const doing: Doing = { live, refs, signal, done: 0, askPerson }
+  const doing: PageAction = { live, refs, signal, done: 0, askPerson }
   const acted = await follow(deps.thinker, session, doing, args, fixed).finally(() => live.answerDialogs(true))
   const dialogs = live.takeDialogs()
   const result = { success: true, action: acted.action, url: live.page().url(), ...(dialogs.length ? { dialogs } : {}) }
@@ -128,7 +128,7 @@ function rank(elements: readonly Element[], instruction: string): readonly Eleme
   const roles = ROLE_WORDS.find(([word]) => word.test(instruction))?.[1]
   const ofRole = roles ? elements.filter(({ role }) => roles.includes(role)) : elements
   const scored = ofRole
-    .map((element) => ({ element, score: likeness(instruction, element.name) }))
+    .map((element) => ({ element, score: similarity(instruction, element.name) }))
     .filter(({ score }) => score >= 0.3)
     .sort((a, b) => b.score - a.score)
   return scored.length ? scored.map(({ element }) => element) : ofRole

@@ -19,7 +19,7 @@ const MAX_INPUT = 1_000
 const FRAME = { maxWidth: 960 }
 
 /** The recorded data of an action, besides its time. */
-export type Deed = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & { input: string; result: string; url: string }
+export type RecordedAction = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & { input: string; result: string; url: string }
 
 /** A small picture of the front page, of at most 60 KB. Null for a session that is not recorded (docs/api.md 28.3). */
 export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSession): Promise<Draft | null> {
@@ -36,7 +36,7 @@ export async function keepAction(
   tx: Tx,
   { id, owner, recorded }: OpenSession,
   at: number,
-  deed: Deed,
+  deed: RecordedAction,
   draft: Draft | null,
 ): Promise<void> {
   if (!recorded) return
@@ -84,7 +84,7 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
   const { store, clock, files, log } = deps
   let typed = ''
   let secret = false
-  let target: Deed['target'] = null
+  let target: RecordedAction['target'] = null
   let stop: () => void = () => undefined
   let keeping: Promise<void> = Promise.resolve()
   return { before, after, end: flush }
@@ -134,14 +134,14 @@ export function recordRemoteInput(deps: Pick<Deps, 'store' | 'clock' | 'files' |
   }
 
   /** Writes after the earlier entries, without delaying the viewer's input. */
-  function keep(tool: string, input: string, on: Deed['target']): void {
+  function keep(tool: string, input: string, on: RecordedAction['target']): void {
     const at = clock.now()
     keeping = keeping
       .then(() => write(at, { tool, input, target: on }))
       .catch((error: unknown) => log.warn(errorFields(error), 'what a person did was not recorded'))
   }
 
-  async function write(at: number, { tool, input, target: on }: Pick<Deed, 'tool' | 'input' | 'target'>) {
+  async function write(at: number, { tool, input, target: on }: Pick<RecordedAction, 'tool' | 'input' | 'target'>) {
     if (session.live.context.closed) return
     const frame = await pictureOf(deps, session)
     const url = session.live.page().url()

@@ -3,7 +3,7 @@ import { checker, oneOf, type Static, t } from '../kernel/schema'
 import type { OpenSession } from './host'
 import { kindOfField, selectAll } from './in-page'
 import { within } from './live'
-import { clickOn } from './reach'
+import { clickOn } from './find-element'
 import { readTree } from './tree'
 
 const number = t.Number({ minimum: -20_000, maximum: 20_000 })

@@ -5,7 +5,7 @@ import type { Tool } from '../tools'
 import { answerAll } from './calls'
 import { isConfigured } from './chromium'
 import { createControl } from './control'
-import type { Deps, Given } from './deps'
+import type { Deps, OtherModules } from './deps'
 import { createEmbed } from './embed'
 import { sessionNotFound } from './errors'
 import { createHost } from './host'
@@ -18,7 +18,7 @@ import { createWatch } from './watch-loop'
 export type BrowserService = ReturnType<typeof createBrowser>
 
 /** Browser sessions: a real browser that an agent uses and a person watches (docs/api.md 16). */
-export function createBrowser(given: Given) {
+export function createBrowser(given: OtherModules) {
   const { settings, masterKey, live, node } = given
   const host = createHost({
     ...given,
@@ -32,7 +32,7 @@ export function createBrowser(given: Given) {
     tokens: createEmbedTokens({ masterKey, secret: settings.browserEmbedTokenSecret }),
   }
   const answerCalls = () => answerAll(deps, (...asked) => serve(deps, ...asked))
-  live.hear('browser.call', node, () => void answerCalls().catch(() => undefined))
+  live.subscribe('browser.call', node, () => void answerCalls().catch(() => undefined))
   return {
     deps,
     host,
@@ -54,7 +54,7 @@ function createAgentTools(deps: Deps) {
     async toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
       const row = await findSession(deps, call, id)
       if (row.state === 'ended') throw sessionNotFound()
-      const how = { by: 'agent' as const, kept: !stealth }
+      const how = { by: 'agent' as const, recorded: !stealth }
       return toolsOf((by, tool, args) => actIn(deps, by, row.id, { tool, arguments: args }, how), unavailable)
     },
 
@@ -64,7 +64,7 @@ function createAgentTools(deps: Deps) {
      */
     toolsOfRun(call: Call, stealth: boolean): { tools: Tool[]; end(): void } {
       let begun: Promise<string> | null = null
-      const how = { by: 'agent' as const, kept: !stealth }
+      const how = { by: 'agent' as const, recorded: !stealth }
       const tools = toolsOf(async (by, tool, args) => {
         begun ??= startSession(deps, { ...by, once: undefined }, { record: !stealth }).then((made) => made.session_id)
         return actIn(deps, by, await begun, { tool, arguments: args }, how)

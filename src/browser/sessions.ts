@@ -174,7 +174,7 @@ export async function actIn(
   call: Call<Caller>,
   id: string,
   input: ActionInput,
-  how: { by: Actor; kept: boolean } = { by: 'api', kept: true },
+  how: { by: Actor; recorded: boolean } = { by: 'api', recorded: true },
 ): Promise<ActionResult> {
   const row = await findSession(deps, call, id)
   if (!isElsewhere(deps, row)) return runAction(deps, call, opened(deps, row), input, how)

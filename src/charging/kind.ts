@@ -57,7 +57,7 @@ type Kind =
   | 'browser_step'
 
 /** What the caller wants made, before any work. */
-export type Wanted = {
+export type WorkRequest = {
   kind: Kind
   /** Id of the thing to make. The hold and the rows of the record use it. */
   id: string
@@ -76,7 +76,7 @@ export type Wanted = {
   /** Tokens of the prompt, if `max` counts everything that may be read for the work. */
   reads?: number
   /** Called after the policy has checked the texts. `max` and `reads` of what is left to make, if some is known. */
-  rest?(texts: Wanted['texts']): Promise<Pick<Wanted, 'max' | 'reads'>>
+  rest?(texts: WorkRequest['texts']): Promise<Pick<WorkRequest, 'max' | 'reads'>>
   /** More members for the audit row. Never what the caller wrote. */
   facts?: Record<string, unknown>
 }
@@ -96,7 +96,7 @@ export type Work = {
 }
 
 /** Result of the work. */
-export type Made = {
+export type WorkResult = {
   /** Charged at the price of the engine that answered. */
   used: Consumption
   /** The engine that answered, if it is not the requested one. */
@@ -110,7 +110,7 @@ export type Made = {
   effects?(tx: Tx, costMicro: number): Promise<unknown>
 }
 
-type Finished<M extends Made> = {
+type Finished<M extends WorkResult> = {
   made: M
   artifacts: Artifact[]
   costMicro: number
@@ -118,7 +118,7 @@ type Finished<M extends Made> = {
   at: number
 }
 
-export type Input<M extends Made, Answer> = Wanted & {
+export type Input<M extends WorkResult, Answer> = WorkRequest & {
   make(work: Work): Promise<M>
   /** Builds the response, which is also stored for its Idempotency-Key. */
   answer(finished: Finished<M>): Answer

@@ -59,7 +59,7 @@ export type PublicKind<Input extends object> = Pick<
 }
 
 /** The stored payload of a job. */
-export type Ordered<Input extends object = object> = {
+export type JobPayload<Input extends object = object> = {
   input: Input
   payer: Payer
   hold: Hold | null
@@ -69,7 +69,7 @@ export type Ordered<Input extends object = object> = {
 }
 
 /** The stored result of a job. */
-export type Ended = {
+export type StoredJobResult = {
   text: string | null
   data: Record<string, unknown> | null
   artifact: ArtifactId | null
@@ -199,7 +199,7 @@ export type JobsPurged = Static<typeof JobsPurged>
 
 /** A job as callers see it. The URL of its file is signed again on each call. */
 export async function presentJob(reader: Reader, row: JobRow, files: Pick<Files, 'find'>): Promise<Job> {
-  const ended = row.state === 'completed' ? (row.result as Ended | null) : null
+  const ended = row.state === 'completed' ? (row.result as StoredJobResult | null) : null
   const file = ended?.artifact && row.owner ? await files.find(reader, row.owner, ended.artifact) : null
   const at = (moment: number | null) => (moment === null ? null : iso(moment))
   return {

@@ -16,7 +16,7 @@ import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type {
-  Ended,
+  StoredJobResult,
   Job,
   JobLog,
   JobPage,
@@ -26,7 +26,7 @@ import type {
   JobReply,
   JobResult,
   JobsPurged,
-  Ordered,
+  JobPayload,
   PublicKind,
 } from './public-jobs-schema'
 import { hasEnded, hasNotFailed, jobCompleted, jobFailed, presentJob, queueUnavailable } from './public-jobs-schema'
@@ -137,13 +137,13 @@ export function createPublicJobs(deps: Deps) {
   async function begin(
     tx: Tx,
     kind: Kind,
-    input: Omit<Ordered, 'hold'>,
+    input: Omit<JobPayload, 'hold'>,
     amount: number,
     id = JobId.create(),
   ): Promise<JobId> {
     if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
     const hold = await billing.reserve(tx, { ...input.payer, ref: refOf(id, clock.now()), amount, forJob: true })
-    const payload: Ordered = { ...input, hold }
+    const payload: JobPayload = { ...input, hold }
     await jobs.enqueue(tx, kind, { id, owner: input.payer.owner, keyId: input.payer.keyId, payload })
     return id
   }
@@ -162,7 +162,7 @@ export function createPublicJobs(deps: Deps) {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
       const own = cancels.get(row.kind)
-      const isCancelled = own ? own(tx, row, (row.payload as Ordered).input) : jobs.cancel(tx, row)
+      const isCancelled = own ? own(tx, row, (row.payload as JobPayload).input) : jobs.cancel(tx, row)
       if (!(await isCancelled)) throw hasEnded((await find(tx, call, id)).state)
       await audit.record(tx, call, entryOf('job.cancelled', row))
       const job = twice(await presented(tx, await find(tx, call, id)))
@@ -178,7 +178,7 @@ export function createPublicJobs(deps: Deps) {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
       if (row.state !== 'failed') throw hasNotFailed(row.state)
-      const { hold, ...input } = row.payload as Ordered
+      const { hold, ...input } = row.payload as JobPayload
       const next = await begin(tx, { name: row.kind, shown: row.type! }, input, hold?.amount ?? 0)
       await audit.record(tx, call, entryOf('job.retried', row, { job_id: next }))
       return twice(await presented(tx, await find(tx, call, next)))
@@ -234,9 +234,9 @@ function createDefine(
   { jobs, audit, events, files, billing }: DefineDeps,
   cancels: Map<string, PublicKind<object>['cancel']>,
 ) {
-  return function define<Input extends object>(kind: PublicKind<Input>): JobKind<Ordered<Input>, Ended> {
+  return function define<Input extends object>(kind: PublicKind<Input>): JobKind<JobPayload<Input>, StoredJobResult> {
     const { run, cancel, onFailure, ...rest } = kind
-    const whole = defineJob<Ordered<Input>, Ended>({
+    const whole = defineJob<JobPayload<Input>, StoredJobResult>({
       ...rest,
       async run(job) {
         const { input, hold } = job.payload
@@ -251,7 +251,7 @@ function createDefine(
     return whole
   }
 
-  async function outcomeOf(job: Running<Ordered>, made: Promise<JobResult>): Promise<Outcome<Ended>> {
+  async function outcomeOf(job: Running<JobPayload>, made: Promise<JobResult>): Promise<Outcome<StoredJobResult>> {
     const { text = null, data = null, file, cost, effects } = await made
     const { hold } = job.payload
     const artifact = file ? ArtifactId.create() : null
@@ -277,9 +277,9 @@ function createDefine(
 
   async function onEnd(tx: Tx, row: JobRow): Promise<void> {
     const owner = row.owner as OwnerScope
-    const { hold, payer, requestId, userId } = row.payload as Ordered
+    const { hold, payer, requestId, userId } = row.payload as JobPayload
     const isDone = row.state === 'completed'
-    if (hold && isDone) await billing.settleApart(tx, hold, (row.result as Ended).cost)
+    if (hold && isDone) await billing.settleApart(tx, hold, (row.result as StoredJobResult).cost)
     if (hold && !isDone) await billing.release(tx, hold)
     const job = await presentJob(tx, row, files)
     // The cancelling call already recorded a cancellation.
@@ -315,7 +315,7 @@ function createJobOperatorAccess({ store, jobs, audit, ownerNamed }: OperatorAcc
     const queued = { at: iso(row.created_at), what: 'queued' as const, attempt: 0, detail: null }
     const status = statusOf(row)
     const isOver = row.completed_at !== null
-    const cost = (row.result as Ended | null)?.cost ?? 0
+    const cost = (row.result as StoredJobResult | null)?.cost ?? 0
     const webhooks = isOver || row.owner === null ? 0 : await webhooksFor(store.read, row.owner, jobCompleted.type)
     const end =
       row.completed_at === null

@@ -11,7 +11,7 @@ import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageEntry, UsageLog } from '../usage'
-import type { Made, Wanted } from './kind'
+import type { WorkResult, WorkRequest } from './kind'
 import { completionCreated } from './kind'
 import type { CallEnd } from './service'
 
@@ -45,10 +45,10 @@ type Deps = {
 }
 
 /** Charged work, from its admission to its record. */
-export type Charging = { call: Call; wanted: Wanted; guard: Guard | null; startedAt: number }
+export type Charging = { call: Call; wanted: WorkRequest; guard: Guard | null; startedAt: number }
 
 type Outcome = {
-  made: (Pick<Made, 'used' | 'engineId' | 'cached'> & Partial<Pick<Made, 'files'>>) | null
+  made: (Pick<WorkResult, 'used' | 'engineId' | 'cached'> & Partial<Pick<WorkResult, 'files'>>) | null
   costMicro: number
   /** The hold that paid. */
   hold?: Hold | null

@@ -5,7 +5,7 @@ import type { EngineService } from '../engines'
 import type { EventBus } from '../events'
 import type { Draft, Files } from '../files'
 import type { Artifact } from '../files/schema'
-import { type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
+import { type GuardrailService, guardrailBlocked, replacementText } from '../guardrails'
 import { storeAnswer } from '../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -15,7 +15,7 @@ import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import type { RateLimiter } from '../limits'
 import type { UsageEntry, UsageLog } from '../usage'
-import type { Input, Made, Wanted, Work } from './kind'
+import type { Input, WorkResult, WorkRequest, Work } from './kind'
 import { clientLeft, tookTooLong } from './kind'
 import { type Charging, createRecord } from './record'
 
@@ -77,7 +77,7 @@ export function createCharging(deps: Deps) {
    * the hold follows at once and checks the credit itself. The credit is then only checked here if a policy may reject
    * the request.
    */
-  async function admit(call: Call, wanted: Wanted, isHeldNext = false): Promise<Admitted> {
+  async function admit(call: Call, wanted: WorkRequest, isHeldNext = false): Promise<Admitted> {
     const startedAt = clock.monotonic()
     await limiter.admitMode(call.caller, wanted.mode)
     const guard = await guardrails.guardOf(call.caller)
@@ -91,7 +91,7 @@ export function createCharging(deps: Deps) {
     return { charging, texts, hold }
   }
 
-  function costOf({ also }: Wanted, engineId: string, used: Consumption): number {
+  function costOf({ also }: WorkRequest, engineId: string, used: Consumption): number {
     return prices.costOf(engineId, used) + (also ? prices.costOf(also, used) : 0)
   }
 
@@ -99,7 +99,7 @@ export function createCharging(deps: Deps) {
    * The same work later, in a job, under the policy that the caller has then. Guards engine texts, and records what was
    * made in the transaction that ends the job.
    */
-  async function resume(call: Call, wanted: Wanted) {
+  async function resume(call: Call, wanted: WorkRequest) {
     const charging: Charging = {
       call,
       wanted,
@@ -111,12 +111,12 @@ export function createCharging(deps: Deps) {
       guardOutput: outputGuard(charging, wanted.texts, call.signal),
       /** Records that the work continues as a job, in the transaction that queues the job. */
       accepted: (tx: Tx, jobId: string) => accepted(tx, charging, jobId),
-      delivered: (tx: Tx, made: Pick<Made, 'used' | 'engineId'>, costMicro: number) =>
+      delivered: (tx: Tx, made: Pick<WorkResult, 'used' | 'engineId'>, costMicro: number) =>
         delivered(tx, charging, { made, costMicro }),
     }
   }
 
-  async function guarded(charging: Charging): Promise<Wanted['texts']> {
+  async function guarded(charging: Charging): Promise<WorkRequest['texts']> {
     const { guard, wanted, call } = charging
     if (!guard?.hasRules('input')) return wanted.texts
     const fields = Object.keys(wanted.texts)
@@ -131,7 +131,7 @@ export function createCharging(deps: Deps) {
    * files, record, event and the stored response. A failure charges nothing and leaves no file. Throws like `admit`,
    * 429 `token_limit_exceeded`, 503, 504, and what `make` throws.
    */
-  async function run<M extends Made, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
+  async function run<M extends WorkResult, Answer>(call: Call, input: Input<M, Answer>): Promise<Answer> {
     const { charging, texts, hold: amount } = await admit(call, input, true)
     const ticket = await reserveTokens(call, charging.wanted)
     let hold: Hold | null
@@ -162,7 +162,7 @@ export function createCharging(deps: Deps) {
     }
   }
 
-  async function finish<M extends Made, Answer>(
+  async function finish<M extends WorkResult, Answer>(
     charging: Charging,
     hold: Hold | null,
     made: M,
@@ -200,12 +200,12 @@ export function createCharging(deps: Deps) {
   }
 
   /** Reserves the tokens that the work is expected to use (docs/api.md 1.6). Null if it uses none. Throws 429. */
-  function reserveTokens({ caller }: Call, { engineId, max, reads = max.promptTokens ?? 0 }: Wanted) {
+  function reserveTokens({ caller }: Call, { engineId, max, reads = max.promptTokens ?? 0 }: WorkRequest) {
     const output = Math.min(max.completionTokens ?? 0, engines.maxOutputTokens(engineId))
     return reads + output > 0 ? limiter.reserveTokens(caller, reads, output) : null
   }
 
-  function workOf(charging: Charging, texts: Wanted['texts'], { signal }: Deadline, drafts: Draft[]): Work {
+  function workOf(charging: Charging, texts: WorkRequest['texts'], { signal }: Deadline, drafts: Draft[]): Work {
     const { call } = charging
     return {
       texts,
@@ -227,12 +227,12 @@ export function createCharging(deps: Deps) {
   }
 }
 
-function outputGuard({ guard }: Charging, texts: Wanted['texts'], signal: AbortSignal): Work['guardOutput'] {
+function outputGuard({ guard }: Charging, texts: WorkRequest['texts'], signal: AbortSignal): Work['guardOutput'] {
   return async (text, systemPrompt = null) => {
     if (!guard?.hasRules('output') || !text) return { text, withheld: false }
     const about = { systemPrompt, sources: Object.values(texts), readJson: null }
     const { value, blocked } = await guard.checkAnswer(text, about, signal)
-    return blocked ? { text: standIn(blocked), withheld: true } : { text: value, withheld: false }
+    return blocked ? { text: replacementText(blocked), withheld: true } : { text: value, withheld: false }
   }
 }
 

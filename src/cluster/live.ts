@@ -3,9 +3,9 @@ import { type Loop, startLoop } from '../kernel/loop'
 import type { Wire } from '../kernel/store'
 
 /** Ids and short codes of an event. Listeners read the rows themselves. */
-export type Heard = Readonly<Record<string, string | number | boolean | null>>
+export type LiveMessage = Readonly<Record<string, string | number | boolean | null>>
 /** Called with null if events may have been lost, so that it reads again. Must not throw or block. */
-type Listener = (heard: Heard | null) => void
+type Listener = (heard: LiveMessage | null) => void
 
 type Deps = {
   /** Null if there is no other process. */
@@ -18,7 +18,7 @@ type Deps = {
   onError(name: string, error: unknown): void
 }
 
-type Notice = [topic: string, id: string, heard: Heard]
+type Notice = [topic: string, id: string, heard: LiveMessage]
 
 export type Live = ReturnType<typeof createLive>
 
@@ -33,28 +33,34 @@ const EVERYTHING = '*'
  * Sends events to listeners in this process directly, and to those in other processes over the wire. Events may be
  * lost: a listener that must not miss any reads again when it is called with null, and from time to time.
  *
- *     tx.afterCommit(() => live.tell('widget.session', id, { what: 'message' }))
- *     const stop = live.hear('widget.session', id, (heard) => …)
+ *     tx.afterCommit(() => live.publish('widget.session', id, { what: 'message' }))
+ *     const stop = live.subscribe('widget.session', id, (heard) => …)
  */
 export function createLive({ wire, surest = wire, node, clock, onError }: Deps) {
   const listeners = new Map<string, Set<Listener>>()
   const send = wire && sendingOver(wire)
   const sendSurely = surest && sendingOver(surest)
-  return { tell, tellOthers, hear, start, listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)) }
+  return {
+    publish,
+    publishToOthers,
+    subscribe,
+    start,
+    listening: (topic: string, id: string) => listeners.has(keyOf(topic, id)),
+  }
 
   /** Call after the commit, for example in `tx.afterCommit`. Never throws. */
-  function tell(topic: string, id: string, heard: Heard = {}): void {
+  function publish(topic: string, id: string, heard: LiveMessage = {}): void {
     deliver([topic, id, heard])
     send?.([topic, id, heard])
   }
 
   /** Sends only to other processes, including those that reach nothing but the database. */
-  function tellOthers(topic: string, id: string, heard: Heard): void {
+  function publishToOthers(topic: string, id: string, heard: LiveMessage): void {
     sendSurely?.([topic, id, heard])
   }
 
   /** Listens to one id, or to a whole topic with `*`, until the returned function is called. */
-  function hear(topic: string, id: string, listener: Listener): () => void {
+  function subscribe(topic: string, id: string, listener: Listener): () => void {
     const key = keyOf(topic, id)
     const ofKey = listeners.get(key) ?? new Set()
     listeners.set(key, ofKey.add(listener))
@@ -126,7 +132,7 @@ export function createLive({ wire, surest = wire, node, clock, onError }: Deps) 
     for (const ofKey of [...listeners.values()]) for (const listener of [...ofKey]) contain(listener, null)
   }
 
-  function contain(listener: Listener, heard: Heard | null): void {
+  function contain(listener: Listener, heard: LiveMessage | null): void {
     try {
       listener(heard)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { type Clock, iso } from '../kernel/clock'
 import type { Trace, TraceStep } from '../kernel/trace'
-import type { Heard, Live } from './live'
+import type { Live, LiveMessage } from './live'
 
 /** Counts of one minute. `slow` is a histogram of durations. Its last bucket has all longer ones. */
 type Minute = {
@@ -39,7 +39,7 @@ type Deps = {
   /** The charge of a request in cents; null if there was none. */
   costOf?(requestId: string): number | null
   /** Called for each request that this process has answered. */
-  notify?(line: RequestLine): void
+  onRequest?(line: RequestLine): void
 }
 
 /** One answered request, without any content. */
@@ -73,20 +73,20 @@ const RECENT = 5
  * Keeps the newest requests of this process and the counts of the last hour in memory. Sends them to other processes
  * only while an operator watches (`watch`). They are lost when the process ends.
  */
-export function createTraffic({ clock, live, node, costOf = () => null, notify: tellOn }: Deps) {
+export function createTraffic({ clock, live, node, costOf = () => null, onRequest: tellOn }: Deps) {
   const lines: RequestLine[] = []
   const own: Minute[] = []
   const others = new Map<string, Minute[]>()
   let watchedUntil = 0
   let sent = { second: 0, lines: 0 }
-  live.hear(WATCH, '*', (heard) => {
+  live.subscribe(WATCH, '*', (heard) => {
     if (!heard || heard.id === node) return
     const isNew = clock.now() >= watchedUntil
     watchedUntil = clock.now() + WATCHED_MS
-    if (isNew) for (const minute of own) live.tell(MINUTE, node, packMinute(minute))
+    if (isNew) for (const minute of own) live.publish(MINUTE, node, packMinute(minute))
   })
-  live.hear(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
-  live.hear(MINUTE, '*', (heard) => heard && heard.id !== node && hearMinute(heard))
+  live.subscribe(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
+  live.subscribe(MINUTE, '*', (heard) => heard && heard.id !== node && receiveMinute(heard))
   return { note, watch, newest, summary }
 
   /**
@@ -105,7 +105,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
 
   /** Tells the other processes to report their requests for `WATCHED_MS`. */
   function watch(): void {
-    live.tell(WATCH, node)
+    live.publish(WATCH, node)
   }
 
   /** Newest first. */
@@ -148,12 +148,12 @@ export function createTraffic({ clock, live, node, costOf = () => null, notify: 
     const second = Math.floor(now / 1_000)
     if (sent.second !== second) {
       sent = { second, lines: 0 }
-      live.tell(MINUTE, node, packMinute(minute))
+      live.publish(MINUTE, node, packMinute(minute))
     }
-    if (sent.lines++ < MAX_LINES_SENT) live.tell(LINE, id, { ...line, node })
+    if (sent.lines++ < MAX_LINES_SENT) live.publish(LINE, id, { ...line, node })
   }
 
-  function hearMinute(heard: Heard): void {
+  function receiveMinute(heard: LiveMessage): void {
     const minute = unpackMinute(heard)
     const from = String(heard.id)
     if (!minute) return
@@ -188,7 +188,7 @@ const rates = ({ requests, refused, failed, limited, unpaid }: Minute) => ({
 
 const textOf = (word: unknown): string | null => (typeof word === 'string' ? word : null)
 
-const lineOf = (heard: Heard): RequestLine => ({
+const lineOf = (heard: LiveMessage): RequestLine => ({
   id: String(heard.id),
   at: String(heard.at),
   method: String(heard.method),
@@ -277,7 +277,7 @@ export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' 
   /** Ids of the stored requests as a ring buffer. A new one replaces the oldest. */
   const ids: string[] = []
   let next = 0
-  live.hear(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
+  live.subscribe(ASK, '*', (heard) => heard && heard.node !== node && answer(String(heard.id)))
   return { step, find, own, costOf }
 
   function step(...[requestId, kind, name, ms, facts]: Parameters<Trace>): void {
@@ -321,20 +321,20 @@ export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' 
     const text = JSON.stringify(shown(steps))
     const parts = Math.ceil(text.length / PART)
     for (let part = 0; part < parts; part++)
-      live.tell(TRACE, requestId, { node, part, parts, text: text.slice(part * PART, (part + 1) * PART) })
+      live.publish(TRACE, requestId, { node, part, parts, text: text.slice(part * PART, (part + 1) * PART) })
   }
 
   async function fromOthers(requestId: string): Promise<TracedStep[]> {
     const heard: string[] = []
     const { promise, resolve } = Promise.withResolvers<TracedStep[]>()
-    const stop = live.hear(TRACE, requestId, (message) => {
+    const stop = live.subscribe(TRACE, requestId, (message) => {
       if (!message || message.node === node) return
       heard[Number(message.part)] = String(message.text)
       if (Object.keys(heard).length === Number(message.parts)) resolve(stepsIn(heard))
     })
     const cancel = clock.after(PATIENCE_MS, () => resolve([]))
     try {
-      live.tell(ASK, requestId, { node })
+      live.publish(ASK, requestId, { node })
       return await promise
     } finally {
       cancel()
@@ -358,7 +358,7 @@ function shown(stored: Stored): TracedStep[] {
   })
 }
 
-function stepsIn(parts: readonly (Heard[string] & string)[]): TracedStep[] {
+function stepsIn(parts: readonly (LiveMessage[string] & string)[]): TracedStep[] {
   try {
     return JSON.parse(parts.join('')) as TracedStep[]
   } catch {

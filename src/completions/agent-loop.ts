@@ -13,10 +13,10 @@ import { centralSentences, sentencesOf } from '../text'
 import type { Tools } from '../tools'
 import { observe } from './agent-observe'
 import {
-  type Acting,
+  type ToolAccess,
   type AgentResult,
   type Emit,
-  type Offered,
+  type OfferedTools,
   type Spent,
   type SpokenTurn,
   type Task,
@@ -82,11 +82,11 @@ export function createAgent(deps: Deps) {
   return {
     /** Runs one tool call outside of a run, as the caller's guardrail policy allows. */
     async callTool(
-      { call, toolset, guard, conversationId }: Pick<Acting, 'call' | 'toolset' | 'guard' | 'conversationId'>,
+      { call, toolset, guard, conversationId }: Pick<ToolAccess, 'call' | 'toolset' | 'guard' | 'conversationId'>,
       request: Omit<ToolCall, 'id'>,
       signal: AbortSignal,
     ): Promise<{ status: 'success' | 'error'; result: unknown; error: string | null }> {
-      const spent: Spent = { turns: [], uses: [], said: 0 }
+      const spent: Spent = { turns: [], toolUses: [], textLength: 0 }
       const [text = ''] = await observe(
         deps,
         { call, toolset, guard, conversationId, spent },
@@ -94,7 +94,7 @@ export function createAgent(deps: Deps) {
         [{ ...request, id: 'call_0' }],
         null,
       )
-      const { status, result } = spent.uses[0]!
+      const { status, result } = spent.toolUses[0]!
       return {
         status: status === 'success' ? status : 'error',
         result,
@@ -112,7 +112,7 @@ export function createAgent(deps: Deps) {
     },
   }
 
-  async function act(task: Task, acting: Acting, emit: Emit | null): Promise<AgentResult> {
+  async function act(task: Task, acting: ToolAccess, emit: Emit | null): Promise<AgentResult> {
     const startedAt = clock.monotonic()
     const messages = openingMessages(task)
     const tally = createTally(acting.spent)
@@ -169,7 +169,7 @@ export function createAgent(deps: Deps) {
   }
 
   /** Null when the next turn may call tools. The first turn always may, because its money is already held. */
-  async function whyStop(task: Task, acting: Acting, messages: Message[], iteration: number): Promise<Stop | null> {
+  async function whyStop(task: Task, acting: ToolAccess, messages: Message[], iteration: number): Promise<Stop | null> {
     if (iteration === 1) return null
     const promptTokens = engines.countPrompt(messages, acting.toolset.definitions)
     const wanted = { promptTokens, completionTokens: task.maxOutputTokens }
@@ -184,14 +184,14 @@ export function createAgent(deps: Deps) {
   }
 }
 
-const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: Acting): number =>
-  Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.uses.length))
+const callsLeft = ({ maxCalls = MAX_CALLS_A_RUN, spent }: ToolAccess): number =>
+  Math.max(0, Math.min(MAX_CALLS_A_TURN, maxCalls - spent.toolUses.length))
 
 /** Why no more tools are called, and the tokens left for the answer. With 0 tokens, the text so far is the answer. */
 type Stop = { why: string; tokens: number }
 
 /** The tools of a turn, including the client's own. The client's choice can require a call in the first turn only. */
-function offeredNow({ offered }: Task, { toolset, first }: Acting, iteration: number): Offered {
+function offeredNow({ offered }: Task, { toolset, first }: ToolAccess, iteration: number): OfferedTools {
   const begins = iteration === 1 ? first : undefined
   if (!offered) return { tools: toolset.definitions, choice: begins ?? 'auto', oneCallATurn: false }
   const choice = iteration > 1 && demands(offered) ? 'auto' : (begins ?? offered.choice)
@@ -232,11 +232,11 @@ function createTally(spent: Spent) {
     const { engineId, free, promptTokens, completionTokens } = turn
     spent.turns.push({ engineId, free, promptTokens, completionTokens, ...sumDetails([turn]) })
     const text = turn.text || turn.refusal
-    spoken.push({ uses: spent.uses.length, reasoning: turn.reasoning, text })
+    spoken.push({ uses: spent.toolUses.length, reasoning: turn.reasoning, text })
     content += content && text ? TURN_GAP + text : text
     reasoning += reasoning && turn.reasoning ? TURN_GAP + turn.reasoning : turn.reasoning
     logprobs.push(...(turn.logprobs ?? []))
-    spent.said = content.length
+    spent.textLength = content.length
     fallbackUsed ||= turn.fallbackUsed
     ttftMs ??= turn.ttftMs
     last = turn
@@ -293,9 +293,9 @@ function createTally(spent: Spent) {
       ttftMs,
       toolCalls: [],
       turns: spent.turns,
-      ...(spent.uses.length ? { spoken } : {}),
-      toolUses: spent.uses,
-      warnings: [...(why ? [why] : []), ...(content.trim() || !spent.uses.length ? [] : [SILENT])],
+      ...(spent.toolUses.length ? { spoken } : {}),
+      toolUses: spent.toolUses,
+      warnings: [...(why ? [why] : []), ...(content.trim() || !spent.toolUses.length ? [] : [SILENT])],
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),

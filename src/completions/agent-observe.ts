@@ -5,7 +5,7 @@ import { parseUntrustedJson } from '../kernel/json'
 import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
 import type { MadeThings, ToolOutcome } from '../tools/schema'
-import type { Acting, Emit, ToolUse } from './agent-schema'
+import type { ToolAccess, Emit, ToolUse } from './agent-schema'
 
 type Deps = { tools: Tools; clock: Clock; trace?: Trace }
 type Ended = { place: number; outcome: ToolOutcome }
@@ -22,13 +22,13 @@ export async function observe(
     call,
     conversationId,
     guard = null,
-  }: Pick<Acting, 'toolset' | 'spent' | 'call' | 'conversationId' | 'guard'>,
+  }: Pick<ToolAccess, 'toolset' | 'spent' | 'call' | 'conversationId' | 'guard'>,
   signal: AbortSignal,
   calls: readonly ToolCall[],
   emit: Emit | null,
 ): Promise<string[]> {
   const guarded = await Promise.all(calls.map((request) => guardedCall(request, guard, signal)))
-  for (const { asked: request, name } of emit ? guarded : []) {
+  for (const { request, name } of emit ? guarded : []) {
     // Arguments to show in a stream. Anything but an object is shown as `{}`. The tool itself reports the error.
     const value = parsed(request.arguments || '{}')
     await emit!({
@@ -46,9 +46,9 @@ export async function observe(
   }
   const context = { call, signal, now: clock.now(), conversationId, guard, made }
   const running = new Map(
-    guarded.map(({ asked: request, refused }, place): [number, Promise<Ended>] => [
+    guarded.map(({ request, blockedUse }, place): [number, Promise<Ended>] => [
       place,
-      (refused ? Promise.resolve(refused) : tools.run(toolset, request, context)).then((outcome) => ({
+      (blockedUse ? Promise.resolve(blockedUse) : tools.run(toolset, request, context)).then((outcome) => ({
         place,
         outcome,
       })),
@@ -58,7 +58,7 @@ export async function observe(
   failpoint('in_mid_tool')
   const texts: string[] = []
   const uses: ToolUse[] = []
-  const first = spent.uses.length
+  const first = spent.toolUses.length
   while (running.size) {
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
@@ -68,22 +68,22 @@ export async function observe(
     texts[place] = outcome.text
     const use = useOf(guarded[place]!, outcome)
     uses[place] = use
-    spent.uses.push(use)
-    spent.took ??= new Map()
-    spent.took.set(use, { from, ms })
+    spent.toolUses.push(use)
+    spent.timings ??= new Map()
+    spent.timings.set(use, { from, ms })
     if (emit) await emit({ type: 'tool-ended', ...use })
   }
   // The uses were added in the order in which they ended. The record lists them in the order of the calls.
-  spent.uses.splice(first, uses.length, ...uses)
+  spent.toolUses.splice(first, uses.length, ...uses)
   return texts
 }
 
 /** A call after the guard. `name` is the tool's name as it may be shown. `refused` is the outcome of a blocked call. */
-type GuardedCall = { asked: ToolCall; name: string; refused: ToolOutcome | null }
+type GuardedCall = { request: ToolCall; name: string; blockedUse: ToolOutcome | null }
 
 /** The call with its arguments as redacting rules leave them. A blocked call is shown without arguments. */
-async function guardedCall(request: ToolCall, guard: Acting['guard'], signal: AbortSignal): Promise<GuardedCall> {
-  if (!guard?.hasRules('tool_call')) return { asked: request, name: request.name, refused: null }
+async function guardedCall(request: ToolCall, guard: ToolAccess['guard'], signal: AbortSignal): Promise<GuardedCall> {
+  if (!guard?.hasRules('tool_call')) return { request, name: request.name, blockedUse: null }
   const given = parsed(request.arguments)
   const { value, blocked, name } = await guard.checkToolData(
     'tool_call',
@@ -94,14 +94,14 @@ async function guardedCall(request: ToolCall, guard: Acting['guard'], signal: Ab
   if (blocked) {
     const sentence = blocked.message ?? `The guardrail ${blocked.guardrailId} does not allow this call.`
     const failed = { status: 'error' as const, description: 'blocked by a guardrail', arguments: null, result: null }
-    return { asked: { ...request, arguments: '{}' }, name, refused: { ...failed, text: `Error: ${sentence}` } }
+    return { request: { ...request, arguments: '{}' }, name, blockedUse: { ...failed, text: `Error: ${sentence}` } }
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { asked: value === given ? request : { ...request, arguments: text }, name, refused: null }
+  return { request: value === given ? request : { ...request, arguments: text }, name, blockedUse: null }
 }
 
 const useOf = (
-  { asked: { id }, name }: GuardedCall,
+  { request: { id }, name }: GuardedCall,
   { status, description, result, ...outcome }: ToolOutcome,
 ): ToolUse => ({
   id,

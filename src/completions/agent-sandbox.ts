@@ -1,6 +1,6 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
-import { type Blocked, firedBy, type Guard, type GuardrailService, guardrailBlocked, standIn } from '../guardrails'
+import { type Blocked, firedBy, type Guard, type GuardrailService, guardrailBlocked, replacementText } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'
@@ -29,7 +29,7 @@ type Deps = {
 }
 
 export type Sandbox = ReturnType<typeof createSandbox>
-export type Tried = {
+export type TrialResult = {
   response: string
   tools_called: { name: string; arguments: Record<string, unknown>; result: unknown }[]
   cost_cents: 0
@@ -47,7 +47,7 @@ const MODE = 'fast'
  */
 export const createSandbox =
   ({ store, audit, agent, engines, tools, skills, guardrails, limiter }: Deps) =>
-  async (call: Call, input: SandboxInput): Promise<Tried> => {
+  async (call: Call, input: SandboxInput): Promise<TrialResult> => {
     const skill = await skills.trial(call, input)
     await limiter.admitMode(call.caller, MODE)
     await skills.claimTrial(call)
@@ -111,7 +111,7 @@ async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }
     { systemPrompt: system, sources: [], readJson: null },
     signal,
   )
-  return blocked ? standIn(blocked) : value
+  return blocked ? replacementText(blocked) : value
 }
 
 /** The agent's task: the prompt and the turns before it, as plain text. */
@@ -138,7 +138,7 @@ const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): 
   call,
   conversationId: null,
   maxIterations: ITERATIONS,
-  spent: { turns: [], uses: [], said: 0 },
+  spent: { turns: [], toolUses: [], textLength: 0 },
   afford: async ({ completionTokens }) => completionTokens,
   unpaid: () => new Error('nothing is paid for here'),
 })

@@ -43,12 +43,12 @@ export type Task = {
   json: boolean | AnswerSchema
   signal: AbortSignal
   /** The tools and their limits. Null makes the task one engine call. */
-  acting: Acting | null
+  acting: ToolAccess | null
   /** The client's own functions. A call of one ends the run, and the client executes it (docs/api.md 4). */
-  offered: Offered | null
+  offered: OfferedTools | null
 }
 
-export type Offered = {
+export type OfferedTools = {
   tools: readonly EngineTool[]
   choice: ToolChoice
   oneCallATurn: boolean
@@ -57,7 +57,7 @@ export type Offered = {
 }
 
 /** The tools of a task, with what limits and pays for them (docs/api.md 22.5). */
-export type Acting = {
+export type ToolAccess = {
   toolset: Toolset
   /** Maximum number of turns that may call tools. The turn after them must answer. */
   maxIterations: number
@@ -82,11 +82,11 @@ export type Acting = {
 /** Tokens and tool calls of the finished turns. Updated during the run, so that an early end can be charged. */
 export type Spent = {
   turns: CountedTurn[]
-  uses: ToolUse[]
+  toolUses: ToolUse[]
   /** When each use began, on the clock's monotonic scale, and how long it ran, in milliseconds. */
-  took?: Map<ToolUse, { from: number; ms: number }>
+  timings?: Map<ToolUse, { from: number; ms: number }>
   /** Length of the text of the finished turns. */
-  said: number
+  textLength: number
   /** Ids of files that tools made, and what those tools were charged by themselves. */
   made?: { artifacts: string[]; costCents: number }
 }

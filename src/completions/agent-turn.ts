@@ -16,7 +16,7 @@ import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, Pieces, storable } from '../kernel/text'
 import { createFenceFilter, createStopFilter, jsonAnswer } from './agent-filters'
-import type { AgentResult, CountedTurn, Emit, FinishedBecause, Offered, Task } from './agent-schema'
+import type { AgentResult, CountedTurn, Emit, FinishedBecause, OfferedTools, Task } from './agent-schema'
 
 const RANDOM_CHARS = 18
 
@@ -88,7 +88,7 @@ export const takeTurn = (
   question: string,
   request: RunRequest,
   emit: Emit | null,
-  offered: Offered | null,
+  offered: OfferedTools | null,
 ): Promise<Turn> =>
   emit
     ? streamed(deps, question, request, emit, offered)
@@ -134,7 +134,7 @@ async function streamed(
   question: string,
   request: RunRequest,
   emit: Emit,
-  offered: Offered | null,
+  offered: OfferedTools | null,
 ): Promise<Turn> {
   const startedAt = clock.monotonic()
   const pairs = createPairKeeper()
@@ -250,21 +250,21 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
  * True if the calls of a turn cannot be passed on: bad arguments, or no text and only tools that were not offered.
  * Arguments that the output limit cut are passed on, and `finish` reports the cut.
  */
-export function isBroken({ toolCalls, text, finish }: Turn, offered: Offered | null): boolean {
+export function isBroken({ toolCalls, text, finish }: Turn, offered: OfferedTools | null): boolean {
   const wanted = wantedBy(offered, toolCalls)
   if (finish !== 'length' && wanted.some((call) => !isJsonObject(call.arguments))) return true
   return toolCalls.length > 0 && !text && toolCalls.every(({ name }) => !isOffered(offered, name))
 }
 
 /** Throws 503 `engine_unavailable` for a broken turn, which is not charged. */
-export function assertPassable(turn: Turn, offered: Offered | null, mode: string): void {
+export function assertPassable(turn: Turn, offered: OfferedTools | null, mode: string): void {
   if (offered && isBroken(turn, offered)) throw engineUnavailable.with({ retryAfterS: RETRY_AFTER_S }, mode)
 }
 
 const RETRY_AFTER_S = 5
 
 /** Messages that describe to the engine which calls cannot be passed on, so that it makes them again. */
-export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null): Message[] => [
+export const correctionsOf = ({ text, toolCalls }: Turn, offered: OfferedTools | null): Message[] => [
   { role: 'assistant', content: text, toolCalls: [...toolCalls] },
   ...toolCalls.map(({ id, name, arguments: args }): Message => {
     const problem = !isOffered(offered, name)
@@ -277,11 +277,11 @@ export const correctionsOf = ({ text, toolCalls }: Turn, offered: Offered | null
 ]
 
 /** If the choice lists the allowed tools, the client's other tools are not known. */
-const isOffered = (offered: Offered | null, name: string): boolean =>
+const isOffered = (offered: OfferedTools | null, name: string): boolean =>
   offered?.only !== undefined || (offered?.tools.some((tool) => tool.name === name) ?? false)
 
 /** One sentence for each call of a tool that was not offered. */
-const unknownIn = ({ toolCalls }: Turn, offered: Offered | null): string[] =>
+const unknownIn = ({ toolCalls }: Turn, offered: OfferedTools | null): string[] =>
   toolCalls
     .filter(({ name }) => !isOffered(offered, name))
     .map(
@@ -332,7 +332,7 @@ function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
 const MAX_NAME_CHARS = 200
 
 /** True if the choice requires a call. */
-export const demands = (offered: Offered | null): boolean =>
+export const demands = (offered: OfferedTools | null): boolean =>
   offered !== null && offered.choice !== 'auto' && offered.choice !== 'none'
 
 export const NOT_CALLED =
@@ -342,10 +342,10 @@ export const NOT_CALLED =
  * Drops calls that `tool_choice` does not allow. Clients rely on it, and engines do not always obey (docs/api.md 4). A
  * required call that the engine does not make cannot be added here.
  */
-export const wantedBy = (offered: Offered | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
+export const wantedBy = (offered: OfferedTools | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
   calls.filter(({ name }, place) => mayCall(offered, name, place))
 
-function mayCall(offered: Offered | null, name: string, place: number): boolean {
+function mayCall(offered: OfferedTools | null, name: string, place: number): boolean {
   if (!offered || offered.choice === 'none' || (offered.oneCallATurn && place > 0)) return false
   const allowed = typeof offered.choice === 'string' ? offered.tools : [offered.choice]
   return allowed.some((tool) => tool.name === name)

@@ -23,7 +23,7 @@ import type {
 } from './schema'
 
 /** State besides the request that shapes an answer. Any change of it changes the cache key. */
-export type Around = {
+export type CacheContext = {
   soul: BrandSoul | null
   memories: readonly string[]
   active: Activation
@@ -43,7 +43,7 @@ export const cacheScopeOf = ({ caller }: Pick<Call, 'caller'>): string =>
  * Everything but the prompt that shapes an answer, each with its name in docs/api.md 22.1. JSON drops absent inputs,
  * which are undefined. Most requests have few of them, so the text to hash stays short.
  */
-const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, around: Around) => ({
+const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, around: CacheContext) => ({
   scope: cacheScopeOf({ caller }), // "per user; per key for org keys"
   bindings: (caller.type === 'key' && caller.bindings) || undefined, // "key bindings and their revision"
   policy: around.policy ?? undefined, // the guardrail policy in force, bound or by default, and its rules
@@ -82,7 +82,7 @@ const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length 
  * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream
  * and format are not included (docs/api.md 22.1).
  */
-export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionRequest, around: Around): string =>
+export const cacheKeyOf = (call: Pick<Call, 'caller'>, request: CompletionRequest, around: CacheContext): string =>
   sha256Hex(`${JSON.stringify(shapeOf(call, request, around))}\n${request.prompt}`)
 
 /** Common members of cached values: answers, and vectors of texts (docs/api.md 31). */
@@ -215,7 +215,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
     put(key: string, { ttlS, ...entry }: NewEntry): void {
       if (ttlS <= 0) return
       if (keep(key, entry, ttlS * 1000) && shared)
-        void askShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(entry)), ttlS * 1000])
+        void readShared(PUT, key, [seal(shared.masterKey, key, JSON.stringify(entry)), ttlS * 1000])
     },
 
     /** Fetches an entry of another node, so that `get` finds it. Null at once if there is nothing to wait for. */
@@ -260,7 +260,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
      * are encrypted and Redis cannot tell them apart.
      */
     purge(chosen: (entry: Entry) => boolean): number {
-      if (shared) void askShared(PURGE, '', [randomBase62(16)])
+      if (shared) void readShared(PURGE, '', [randomBase62(16)])
       const doomed = [...entries.entries()].filter(([, entry]) => chosen(entry))
       for (const [key] of doomed) entries.delete(key)
       return doomed.length
@@ -280,7 +280,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
   }
 
   async function fetchShared(key: string, { masterKey }: SharedAnswers): Promise<void> {
-    const found = (await askShared(FETCH, key, [])) as [sealed: string, leftMs: number] | null
+    const found = (await readShared(FETCH, key, [])) as [sealed: string, leftMs: number] | null
     try {
       if (found) keep(key, JSON.parse(open(masterKey, key, found[0])), found[1])
     } catch {
@@ -288,7 +288,7 @@ export function createAnswerCache({ clock, maxBytes = MAX_BYTES, shared = null }
     }
   }
 
-  async function askShared(script: string, key: string, values: (string | number)[]): Promise<unknown> {
+  async function readShared(script: string, key: string, values: (string | number)[]): Promise<unknown> {
     try {
       return await shared!.scripts.run(script, [PURGED, `svc:answer:${key}`], values, (answer) => answer)
     } catch {

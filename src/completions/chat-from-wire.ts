@@ -139,14 +139,14 @@ export function requestFromChat(
     },
     usesSoul: true,
     context: turns,
-    ...goesOnIn(input.messages),
+    ...conversationContinuedBy(input.messages),
     after: present(after),
     conversation: input.conversation_id == null ? 'none' : { attach: input.conversation_id },
     images,
-    cameFrom: originsOf(input.messages, last),
+    paths: originsOf(input.messages, last),
     temperature: input.temperature ?? undefined,
     ...parameters,
-    door: 'chat',
+    clientFormat: 'chat',
     ...(forClients ? { forClients } : {}),
     skills: input.skills ?? [],
     tools: [],
@@ -193,7 +193,7 @@ function resultsAsText(messages: readonly ChatMessage[], last: number): readonly
 }
 
 /** Tool results at the end continue an earlier run, even if their content is ignored because `tools` is missing. */
-function goesOnIn(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
+function conversationContinuedBy(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
   const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
   return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MAX_CALLS) } : {}
 }
@@ -203,20 +203,20 @@ const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
 const MAX_CALLS = 128
 
 /** Paths that errors and warnings name. Computed on first use. With several system messages, `persona` is the first. */
-function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['cameFrom']> {
+function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['paths']> {
   const path = (index: number) => `messages[${index}].content`
   return {
     prompt: path(last),
     get persona() {
       return path(messages.findIndex(isSystem))
     },
-    get said() {
+    get userTurns() {
       return messages.flatMap((message, index) =>
         index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
       )
     },
-    whole: 'messages',
-    unseen: (engineId) => `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`,
+    all: 'messages',
+    ignoredImages: (engineId) => `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`,
   }
 }
 

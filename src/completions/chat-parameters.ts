@@ -6,7 +6,7 @@ import { wordOf } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
 import { newAllowance, problemsOf, sizeIfWritten, validatorOf } from '../tools'
 import type { McpServer } from '../tools/schema'
-import type { Offered } from './agent-schema'
+import type { OfferedTools } from './agent-schema'
 import { type ChatMessage, type FunctionCall, type FunctionTool, type SentMessage, ToolChoice } from './chat-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
@@ -228,7 +228,7 @@ function choose(
   tools: EngineTool[],
   choice: Choice,
   isKnown: (name: string) => boolean,
-): Omit<Offered, 'oneCallATurn'> {
+): Omit<OfferedTools, 'oneCallATurn'> {
   // One vendor's word for "required".
   if (typeof choice === 'string') return { tools, choice: choice === 'any' ? 'required' : choice }
   const listed = 'function' in choice ? [choice.function.name] : choice.allowed_tools.tools.map(nameOf)

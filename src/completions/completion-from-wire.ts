@@ -25,7 +25,7 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
 })
 
 /** Translates a native order (docs/api.md 2.1). The account's settings fill in what the order leaves out. */
-export function requestFromOrder(
+export function requestFromInput(
   input: CompletionInput,
   settings: Settings,
   fresh: boolean,
@@ -137,7 +137,7 @@ const emptyPromptText = () =>
  * Checks what the schema of an order cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within 50
  * keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
-export function assertOrder(input: CompletionInput): void {
+export function assertInput(input: CompletionInput): void {
   if (isBlank(input.prompt)) throw emptyPromptText()
   if (input.metadata) assertMetadata(input.metadata)
   for (const [place, attachment] of (input.attachments ?? []).entries())

@@ -2,14 +2,14 @@ import type { BrandSoul } from '../accounts/keys/schema'
 import { CACHING, ENGINES, type EngineService, engineUnable, originOf, parametersIn } from '../engines'
 import { isBlank } from '../kernel/text'
 import { changesPicture } from '../media'
-import { type Choice, engineLeft, standIn, trialOf } from '../routing'
+import { type Choice, engineLeft, fallbackMode, trialOf } from '../routing'
 import { readBrowsing } from '../text'
 import type { Tools } from '../tools'
 import type { Toolset } from '../tools/schema'
 import { fitHistory, newestTurns } from './agent-loop'
 import { modeOfCall } from './agent-turn'
 import { assertUrl, showImages } from './images'
-import { researchOf } from './making'
+import { researchOf } from './media-modes'
 import {
   approvedIn,
   bringHosted,
@@ -20,7 +20,7 @@ import {
   withoutBlank,
   workOf,
 } from './rules'
-import { type House, IMAGE_ENGINE, type Run } from './run'
+import { IMAGE_ENGINE, type PipelineDeps, type Run } from './run'
 
 /** The share of the window that history may fill before older turns are summarized (docs/api.md 22.6). */
 const HISTORY_SHARE = 0.6
@@ -28,22 +28,22 @@ const HISTORY_SHARE = 0.6
 const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 
 /** Chooses mode, engine, system prompt and tools. Throws 400 if the prompt is too long or an attachment is no image. */
-export function decide(house: House, run: Run): void | Promise<void> {
+export function decide(deps: PipelineDeps, run: Run): void | Promise<void> {
   const { mode } = run.request
-  return mode === 'auto' ? decideFreely(house, run) : settleOn(house, run, { ...NAMED, mode: workOf(mode) }, [])
+  return mode === 'auto' ? decideFreely(deps, run) : settleOn(deps, run, { ...NAMED, mode: workOf(mode) }, [])
 }
 
 /** The choice for a mode that the caller named. */
 const NAMED = { source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null } as const
 
 /** Chooses the mode of a request in mode `auto`. */
-async function decideFreely(house: House, run: Run): Promise<void> {
-  const { classifier, engines, clock } = house
+async function decideFreely(deps: PipelineDeps, run: Run): Promise<void> {
+  const { classifier, engines, clock } = deps
   const { request, guidance } = run
   const startedAt = clock.monotonic()
   const ready =
     guidance &&
-    (await house.routing.ready(guidance, request.prompt, trialOf({ ...run.call, signal: run.deadline.signal })))
+    (await deps.routing.ready(guidance, request.prompt, trialOf({ ...run.call, signal: run.deadline.signal })))
   // The mode of the run that made these calls. Null when none of them is ours.
   const modes = ENGINES.map(({ mode }) => mode)
   const begun = request.answeredCalls?.map((id) => modeOfCall(id, modes)).find((mode) => mode !== null) ?? null
@@ -67,12 +67,12 @@ async function decideFreely(house: House, run: Run): Promise<void> {
           ...(ready ? { guidance: ready } : {}),
         })
   run.classifiedMs = clock.monotonic() - startedAt
-  await settleOn(house, run, withoutJob(run, chosen, engines), ready?.warnings ?? [])
+  await settleOn(deps, run, withoutJob(run, chosen, engines), ready?.warnings ?? [])
 }
 
-function settleOn(house: House, run: Run, choice: Choice, skipped: readonly string[]): void | Promise<void> {
+function settleOn(deps: PipelineDeps, run: Run, choice: Choice, skipped: readonly string[]): void | Promise<void> {
   const { request } = run
-  const { engines } = house
+  const { engines } = deps
   const work = choice.mode
   const isMedia = work === 'image' || work === 'video'
   const wanted = engineFor(run, work, choice.engine, engines)
@@ -95,18 +95,18 @@ function settleOn(house: House, run: Run, choice: Choice, skipped: readonly stri
   if (work === 'research') run.researchRun = researchOf(run)
   run.offered = request.functions
   const rest = () => {
-    if (request.hosted) bringHosted(run, request.hosted, house.tools)
-    return assemble(house, run, work)
+    if (request.hosted) bringHosted(run, request.hosted, deps.tools)
+    return assemble(deps, run, work)
   }
-  return request.servers ? bringServed(run, request.servers, house.tools).then(rest) : rest()
+  return request.servers ? bringServed(run, request.servers, deps.tools).then(rest) : rest()
 }
 
 /** Builds the engine's input: the prompt, images, and the newest turns that fit, with a summary of older ones. */
-function assemble(house: House, run: Run, work: string): void | Promise<void> {
+function assemble(deps: PipelineDeps, run: Run, work: string): void | Promise<void> {
   const { request } = run
-  const { engines } = house
+  const { engines } = deps
   const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(run.engineId))
-  assembleText(house, run, work, sees)
+  assembleText(deps, run, work, sees)
   const { active, served } = run
   const { images } = request
   run.warnings = [
@@ -116,16 +116,16 @@ function assemble(house: House, run: Run, work: string): void | Promise<void> {
     ...run.routingWarnings,
     ...((active.tools.length || request.hosted) && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
   ]
-  if (sees) return showImages(run, house.outbound)
+  if (sees) return showImages(run, deps.outbound)
   if (run.history.length) run.history = withoutBlank(run.history)
   if (!images.length) return
   // For an engine that takes no images. Their URLs are checked all the same. Throws 400 `url_blocked`.
-  for (const image of images) assertUrl(image, house.outbound)
+  for (const image of images) assertUrl(image, deps.outbound)
   // Without the images nothing remains of the question.
   if (isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
   run.warnings = [
     ...run.warnings,
-    request.cameFrom?.unseen(run.engineId) ??
+    request.paths?.ignoredImages(run.engineId) ??
       `"attachments" were ignored: mode "${work}" does not accept images. Use "vision".`,
   ]
 }
@@ -142,11 +142,11 @@ function withoutJob(run: Run, choice: Choice, engines: EngineService): Choice {
     request.json !== false
   const isMade = choice.mode === 'video' || (isText && choice.mode === 'image')
   if (!isMade || !(isText || request.sealed)) return choice
-  const mode = standIn({ answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)) })
+  const mode = fallbackMode({ answers: (mode) => engines.isConnected(engineFor(run, mode, null, engines)) })
   return { ...choice, mode, source: 'default', confidence: null, reasoning: isText ? NO_TEXT : NO_JOB, engine: null }
 }
 
-function assembleText({ engines, tools }: House, run: Run, work: string, sees: boolean): void {
+function assembleText({ engines, tools }: PipelineDeps, run: Run, work: string, sees: boolean): void {
   const { request, soul, memories, active } = run
   const voice = assembleSystem({ ...request.voice, mode: work, soul, memories, skills: active.prompt })
   run.toolset = mayOffer(run, engines) ? toolsFor(run, work, tools) : null
@@ -255,7 +255,7 @@ function toolsFor(run: Run, mode: string, tools: Tools): Toolset | null {
     system,
     stealth,
     bound: browserTools,
-    brought: served.tools,
+    fromServers: served.tools,
     without,
     approved,
     call,

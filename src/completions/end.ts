@@ -16,17 +16,22 @@ import { costOfTurns } from './open'
 import { contentOf } from './present'
 import { endOf } from './record'
 import { requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
-import type { House, Run } from './run'
+import type { PipelineDeps, Run } from './run'
 import type { ModelRef } from './schema'
 
 /**
  * Charges and stores a complete or interrupted answer. One transaction writes money, conversation, usage, audit and
  * event, and the answer is returned only after it (docs/design.md 1.4). `broken`: the error that ended the answer.
  */
-export async function finish(house: House, run: Run, result: AgentResult, broken?: unknown): Promise<StoredAnswer> {
-  const cost = run.hold ? Math.min(costOfTurns(house.prices, result.turns), run.hold.amount) : 0
-  const answer = toAnswer(run, result, house.engines.describe(result.engineId), house.clock.now())
-  const code = workOf(run.resolvedMode) === 'code' ? await receiveCode(house, run, answer.content, answer) : []
+export async function finish(
+  deps: PipelineDeps,
+  run: Run,
+  result: AgentResult,
+  broken?: unknown,
+): Promise<StoredAnswer> {
+  const cost = run.hold ? Math.min(costOfTurns(deps.prices, result.turns), run.hold.amount) : 0
+  const answer = toAnswer(run, result, deps.engines.describe(result.engineId), deps.clock.now())
+  const code = workOf(run.resolvedMode) === 'code' ? await receiveCode(deps, run, answer.content, answer) : []
   failpoint('engine_done_before_settle')
   // True if the run's stages or tools made a file.
   const hasFiles = code.length > 0 || run.pictures.length > 0 || !!run.spent.made?.artifacts.length
@@ -34,75 +39,75 @@ export async function finish(house: House, run: Run, result: AgentResult, broken
   const isAlone = !!(hasFiles || run.later || run.conversationId || (alongside && !isApart) || run.call.once)
   const effects = async (tx: Tx, costMicro: number) => {
     run.costMicro = costMicro
-    if (hasFiles) answer.artifacts = await artifactsOf(house, tx, run, code)
+    if (hasFiles) answer.artifacts = await artifactsOf(deps, tx, run, code)
     if (run.later) await run.later.begin(tx)
-    if (run.conversationId) await keepTurn(house, tx, run, answer, broken !== undefined)
+    if (run.conversationId) await keepTurn(deps, tx, run, answer, broken !== undefined)
     if (alongside) await alongside(tx, run, answer, broken)
     if (broken !== undefined) await run.call.once?.broke?.(tx, broken)
     else if (run.call.once) await keepReply(tx, run, answer)
   }
   const how = { result, answer, broken, cost, effects: isAlone || alongside ? effects : null }
   try {
-    await house.holds.end(endOf(house, run, how, isAlone))
+    await deps.holds.end(endOf(deps, run, how, isAlone))
   } catch (error) {
     // If the outcome is unknown, the files may be in use.
-    if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(house, run)
+    if (!(error instanceof AppError && error.code === 'storage_unavailable')) await discard(deps, run)
     throw error
   }
   failpoint('settle_commit_before_ack')
   run.ticket?.correct(result.promptTokens + result.completionTokens)
-  if (broken === undefined) remember(house, run, result, answer)
+  if (broken === undefined) remember(deps, run, result, answer)
   return answer
 }
 
-async function discard({ files }: House, { drafts }: Run): Promise<void> {
+async function discard({ files }: PipelineDeps, { drafts }: Run): Promise<void> {
   await Promise.all(drafts.map((draft) => files.discard(draft).catch(() => undefined)))
 }
 
 /** Ends a run without an answer: releases the hold and records the failure. */
-async function fail(house: House, run: Run, error: unknown): Promise<void> {
+async function fail(deps: PipelineDeps, run: Run, error: unknown): Promise<void> {
   run.ticket?.correct(0)
-  await discard(house, run)
-  await house.holds.fail(endOf(house, run, { broken: error }))
+  await discard(deps, run)
+  await deps.holds.fail(endOf(deps, run, { broken: error }))
 }
 
 /**
  * Ends a run that stopped early. Charges the text that the caller saw, or the finished turns when the caller left or
  * time ran out. Charges nothing without an answer or on failure (docs/api.md 2.4). Returns the error to throw.
  */
-export async function abandon(house: House, run: Run, error: unknown): Promise<unknown> {
+export async function abandon(deps: PipelineDeps, run: Run, error: unknown): Promise<unknown> {
   const why = explained(run, error)
   const shown = run.held ? run.held.shown() : run.said.text
   const hasWorked = run.spent.turns.length > 0 && run.deadline.signal.aborted
-  if (!(shown && !run.pictures.length) && !hasWorked) await fail(house, run, why)
+  if (!(shown && !run.pictures.length) && !hasWorked) await fail(deps, run, why)
   else
-    await finish(house, run, { ...partial(house, run, run.said.text), content: shown }, why).catch((error: unknown) => {
+    await finish(deps, run, { ...partial(deps, run, run.said.text), content: shown }, why).catch((error: unknown) => {
       // The caller does not want half an answer.
       if (error !== why) throw error
-      return fail(house, run, why)
+      return fail(deps, run, why)
     })
   return why
 }
 
 /** Stores a cached answer as a turn and records it, but does not charge it. */
-export async function replay(house: House, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
+export async function replay(deps: PipelineDeps, run: Run, cached: StoredAnswer): Promise<StoredAnswer> {
   const answer = cached.artifacts.length
-    ? { ...cached, artifacts: await linkedAnew(house, run, cached.artifacts) }
+    ? { ...cached, artifacts: await withFreshLinks(deps, run, cached.artifacts) }
     : cached
   run.engineId = answer.model.id
   run.model = answer.model
   run.routing = answer.routing
   const effects = async (tx: Tx) => {
-    if (run.conversationId) await keepTurn(house, tx, run, answer, false)
+    if (run.conversationId) await keepTurn(deps, tx, run, answer, false)
     if (run.call.once) await keepReply(tx, run, answer)
   }
-  await house.holds.end(endOf(house, run, { answer, effects: run.conversationId || run.call.once ? effects : null }))
+  await deps.holds.end(endOf(deps, run, { answer, effects: run.conversationId || run.call.once ? effects : null }))
   return answer
 }
 
 /** Stores the turn. Calls of the client's functions do not end a turn, which continues with their results. */
 async function keepTurn(
-  { conversations }: House,
+  { conversations }: PipelineDeps,
   tx: Tx,
   run: Run,
   answer: StoredAnswer,
@@ -113,7 +118,7 @@ async function keepTurn(
     run.conversationId = attached
     return
   }
-  if (typeof request.conversation === 'object' && request.conversation.kept) return
+  if (typeof request.conversation === 'object' && request.conversation.stored) return
   const turn = { prompt: request.prompt, answer: answer.content, ...aboutOf(run, answer, isInterrupted) }
   const owner = ownerOf(run.call.caller)
   if (attached) await conversations.append(tx, owner, attached, turn)
@@ -134,7 +139,7 @@ export const aboutOf = ({ request, costMicro }: Run, answer: StoredAnswer, isInt
 
 /** Caches an answer for identical requests (docs/api.md 22.1). */
 function remember(
-  house: House,
+  deps: PipelineDeps,
   { cacheKey, call, request, costMicro, later }: Run,
   result: AgentResult,
   answer: StoredAnswer,
@@ -145,9 +150,9 @@ function remember(
   const { finish, toolUses, warnings } = result
   if (finish !== 'stop' || warnings.length || toolUses.some(({ status }) => status !== 'success')) return
   // `auto` may choose another mode later, so its answers have their own time to live (docs/api.md 22.1).
-  const ttlS = house.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
+  const ttlS = deps.caching.ttlS(request.mode === 'auto' ? 'auto' : answer.resolvedMode)
   const [scope, owner, keyId] = [cacheScopeOf(call), ownerOf(call.caller), keyIdOf(call.caller)]
-  house.cache.put(cacheKey, { scope, owner, keyId, promptHash: sha256Hex(request.prompt), ttlS, answer, costMicro })
+  deps.cache.put(cacheKey, { scope, owner, keyId, promptHash: sha256Hex(request.prompt), ttlS, answer, costMicro })
 }
 
 /** With an Idempotency-Key the reply is stored in the transaction that charges the answer (docs/api.md 1.7). */
@@ -208,8 +213,8 @@ function refusalOf({ request }: Run, { content, finish }: AgentResult): string |
 }
 
 /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */
-export function partial({ engines }: House, { engineId, promptTokens, spent }: Run, text: string): AgentResult {
-  const half = text.slice(spent.said)
+export function partial({ engines }: PipelineDeps, { engineId, promptTokens, spent }: Run, text: string): AgentResult {
+  const half = text.slice(spent.textLength)
   const completionTokens = half ? engines.countTokens(half) : 0
   const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
   const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
@@ -225,7 +230,7 @@ export function partial({ engines }: House, { engineId, promptTokens, spent }: R
     fallbackUsed: false,
     ttftMs: null,
     turns,
-    toolUses: spent.uses,
+    toolUses: spent.toolUses,
     toolCalls: [],
     warnings: [],
   }
@@ -236,7 +241,7 @@ function explained(run: Run, error: unknown): unknown {
   if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.request.mode)
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
-  return isTooLong && run.request.cameFrom ? atField(error, run.request.cameFrom.whole) : error
+  return isTooLong && run.request.paths ? atField(error, run.request.paths.all) : error
 }
 
 type Maker = { model: ModelRef; createdAt: number }
@@ -256,7 +261,7 @@ const unless =
   }
 
 /** Stores the code files of an answer. Without room for them, the answer is given without links. */
-async function receiveCode({ files }: House, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
+async function receiveCode({ files }: PipelineDeps, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
   const all: StoredCode[] = []
   for (const file of codeFiles(text, maker)) {
     const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
@@ -267,7 +272,7 @@ async function receiveCode({ files }: House, run: Run, text: string, maker: Make
 }
 
 /** What the run made: pictures, code files, and the files of its tools, which are already stored. */
-async function artifactsOf({ files }: House, tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
+async function artifactsOf({ files }: PipelineDeps, tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
   const owner = ownerOf(run.call.caller)
   const { requestId } = run.call
   const all: (Artifact | null)[] = []
@@ -282,7 +287,7 @@ async function artifactsOf({ files }: House, tx: Tx, run: Run, code: readonly St
 }
 
 /** The same files with new links that work for an hour (docs/api.md 2.3). A deleted file has no link. */
-const linkedAnew = ({ files, store }: House, { call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> =>
+const withFreshLinks = ({ files, store }: PipelineDeps, { call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> =>
   Promise.all(
     artifacts.map(async (artifact) => {
       if (artifact.url === null || !ArtifactId.is(artifact.id)) return artifact

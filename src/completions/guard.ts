@@ -1,10 +1,10 @@
-import { type Blocked, type Guard, guardrailBlocked, type HoldBack, standIn } from '../guardrails'
+import { type Blocked, type Guard, guardrailBlocked, type HoldBack, replacementText } from '../guardrails'
 import { beginningOf } from '../kernel/text'
 import type { Findings } from '../research'
 import type { AgentResult, ToolUse } from './agent-schema'
 import { recordRefused } from './record'
 import { readJsonAnswer, wantsJson, workOf } from './rules'
-import type { CompletionRequest, House, Run } from './run'
+import type { CompletionRequest, PipelineDeps, Run } from './run'
 
 /** The hold-back of a streamed answer. Null when no rule needs one. */
 export const holdBackOf = (run: Run): HoldBack | null =>
@@ -12,7 +12,7 @@ export const holdBackOf = (run: Run): HoldBack | null =>
 
 const withheld = (run: Run, result: AgentResult, by: Blocked): AgentResult => ({
   ...unquoted(run, result, { isWithheld: true }),
-  content: standIn(by),
+  content: replacementText(by),
   finish: 'content-filter',
   toolCalls: [],
 })
@@ -100,7 +100,7 @@ const wordsOfVoice = ({ persona, style, componentLibrary }: Voice): string[] => 
  * redacting rules to the prompt, the turns sent with it, attachment URLs, persona, memories and tools, and stores the
  * result in the run. Throws 400 `guardrail_blocked`, after recording the refusal.
  */
-export async function guardInput(house: House, run: Run): Promise<void> {
+export async function guardInput(deps: PipelineDeps, run: Run): Promise<void> {
   const { guard, deadline, request } = run
   if (!guard) return
   await guardToolResults(run, guard)
@@ -110,22 +110,22 @@ export async function guardInput(house: House, run: Run): Promise<void> {
     one.type === 'image_url' && !one.url.startsWith('data:') ? one.url : '',
   )
   const passed = await guard.checkInput([request.prompt, ...userTexts, ...links], deadline.signal)
-  if (passed.blocked) throw await refusal(house, run, passed.blocked, placeOf(passed.place, userTexts.length, request))
+  if (passed.blocked) throw await refusal(deps, run, passed.blocked, placeOf(passed.place, userTexts.length, request))
   const [prompt, ...rest] = passed.value
   const context = run.request.context.map((turn) => (isUserTurn(turn) ? { ...turn, content: rest.shift()! } : turn))
   const images = request.images.filter((_, place) => rest[place] === links[place])
   const warnings = images.length < request.images.length ? [...request.warnings, UNLINKED] : request.warnings
   await guardHistory(run, guard)
   replaceInRequest(run, { prompt: prompt!, context, images, warnings })
-  await guardAccompanying(house, run, guard)
-  await guardToolDefinitions(house, run, guard)
+  await guardAccompanying(deps, run, guard)
+  await guardToolDefinitions(deps, run, guard)
 }
 
 /** Checks persona and style, the caller's assistant turns, and memories, because the engine reads them as well. */
-async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<void> {
+async function guardAccompanying(deps: PipelineDeps, run: Run, guard: Guard): Promise<void> {
   const { signal } = run.deadline
   const passed = await guard.checkInput(wordsOfVoice(run.request.voice), signal, 'accompanying')
-  if (passed.blocked) throw await refusal(house, run, passed.blocked, run.request.cameFrom?.persona ?? 'persona')
+  if (passed.blocked) throw await refusal(deps, run, passed.blocked, run.request.paths?.persona ?? 'persona')
   const { context, after, voice } = run.request
   const assistantTexts = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
   const left = await guard.redactEarlier([...assistantTexts, ...run.memories], signal, 'accompanying')
@@ -136,11 +136,11 @@ async function guardAccompanying(house: House, run: Run, guard: Guard): Promise<
 }
 
 /** Checks the caller's tools. Matches in descriptions are redacted. A match in a name or a value is rejected. */
-async function guardToolDefinitions(house: House, run: Run, guard: Guard): Promise<void> {
+async function guardToolDefinitions(deps: PipelineDeps, run: Run, guard: Guard): Promise<void> {
   if (!run.request.tools.length && !run.request.functions) return
   const words = wordsOfTools(run.request)
   const { value: left, blocked } = await guard.checkToolDefinitions(words, run.deadline.signal)
-  if (blocked) throw await refusal(house, run, blocked, 'tools')
+  if (blocked) throw await refusal(deps, run, blocked, 'tools')
   if (left.every((text, place) => text === words.prose[place])) return
   const leftOf = new Map(words.prose.map((text, place) => [text, left[place]!]))
   replaceInRequest(
@@ -175,21 +175,21 @@ async function guardToolResults(run: Run, guard: Guard): Promise<void> {
 }
 
 async function refusal(
-  house: House,
+  deps: PipelineDeps,
   run: Run,
   { guardrailId, detail, message }: Blocked,
   place: string,
 ): Promise<Error> {
-  await house.store.write((tx) => recordRefused(house, tx, run))
+  await deps.store.write((tx) => recordRefused(deps, tx, run))
   return guardrailBlocked(guardrailId, message, place, detail)
 }
 
 const UNLINKED = 'An attachment was ignored because a guardrail redacted part of its URL.'
 
 /** The field that the text at this place came from: the prompt, then the turns, then the attachments. */
-function placeOf(place: number, turns: number, { cameFrom, images }: Run['request']): string {
-  if (place === 0) return cameFrom?.prompt ?? 'prompt'
-  if (place <= turns) return cameFrom?.said[place - 1] ?? 'conversation'
+function placeOf(place: number, turns: number, { paths, images }: Run['request']): string {
+  if (place === 0) return paths?.prompt ?? 'prompt'
+  if (place <= turns) return paths?.userTurns[place - 1] ?? 'conversation'
   return images[place - turns - 1]?.path ?? 'attachments'
 }
 

@@ -2,7 +2,7 @@ import type { ImagePart, Message } from '../engines'
 import { imageSize, isWhole } from '../files'
 import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
 import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
-import { refusedAs } from '../kernel/pictures'
+import { describeRejectedImage } from '../kernel/pictures'
 import type { Image } from './agent-schema'
 import type { Part } from './chat-schema'
 import { withoutBlank } from './rules'
@@ -37,7 +37,7 @@ const MAX_PIXELS = 250_000_000
 function typeOfPicture(bytes: Buffer, path: string): string {
   const size = imageSize(bytes)
   const refused = (what: string) => invalidInput(path, `"${path}" ${what}.`)
-  if (!size) throw refused(refusedAs(bytes))
+  if (!size) throw refused(describeRejectedImage(bytes))
   const { format, width, height } = size
   if (width * height === 0)
     throw refused(`is a picture of ${width} × ${height} pixels, which is too small. Send a larger picture`)

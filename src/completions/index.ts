@@ -15,11 +15,12 @@ export {
   inputOf,
   samplingOf,
 } from './chat-parameters'
-export { assertOrder, requestFromOrder } from './completion-from-wire'
+export { assertInput as assertOrder, requestFromInput as requestFromOrder } from './completion-from-wire'
 export { cacheRulesOf } from './config'
 export { assembleSystem, type Voice } from './decide'
 export { aboutOf } from './end'
 export { assertAttachment, base64Of } from './images'
+export { type CompletionService, createCompletions } from './pipeline'
 export { chatMetadata, turnsOf, usageOf } from './present'
 export { createChat, wantsFresh } from './routes'
 export { ignoredWarning, nameIgnored } from './rules'
@@ -27,4 +28,3 @@ export { type CompletionRequest, DEFAULT_ITERATIONS, type Progress } from './run
 export { nativeFramer } from './stream'
 export { createReplay, createTestCases } from './test-cases'
 export { createVoice } from './voice'
-export { type CompletionService, createCompletions } from './way'

@@ -11,7 +11,7 @@ import { ConversationId } from '../skills/conversations/schema'
 import type { CountedTurn } from './agent-schema'
 import { cacheKeyOf } from './cache'
 import { isHandedOver, isStealth, overBounds, workOf } from './rules'
-import { type CompletionRequest, type House, type Run, UNDECIDED, type Write } from './run'
+import { type CompletionRequest, type PipelineDeps, type Run, UNDECIDED, type Write } from './run'
 import { CompletionId } from './schema'
 
 const NOTHING: readonly string[] = []
@@ -24,9 +24,14 @@ const STREAM_TIMEOUT_MS = 600_000
  * promise if some of that has to be read. Throws 400 for unknown modes and engines, 404 `not_found` for another owner's
  * conversation.
  */
-export function open(house: House, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
-  const { conversations, store, skills, routing, guardrails, memory, tools } = house
-  assertEngines(request, house.engines)
+export function openRun(
+  deps: PipelineDeps,
+  call: Call,
+  request: CompletionRequest,
+  write: Write | null,
+): Run | Promise<Run> {
+  const { conversations, store, skills, routing, guardrails, memory, tools } = deps
+  assertEngines(request, deps.engines)
   if (request.tools.length) tools.assertInline(request.tools)
   if (request.servers) {
     try {
@@ -43,7 +48,7 @@ export function open(house: House, call: Call, request: CompletionRequest, write
     typeof conversation === 'object' ? conversations.history(ownerOf(caller), conversation.attach) : null,
     // The caller states if the key has a brand soul, so calls without one need no query.
     request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
-      ? house.brandSoulOf(store.read, caller.keyId)
+      ? deps.brandSoulOf(store.read, caller.keyId)
       : null,
     recalls ? memory.recall(caller, prompt) : NOTHING,
     request.active ?? (request.sealed ? NO_SKILLS : skills.activeFor(call, { slugs: request.skills, prompt })),
@@ -51,13 +56,13 @@ export function open(house: House, call: Call, request: CompletionRequest, write
     guardrails.guardOf(caller),
   ]
   return isHere(found)
-    ? runOf(house, call, request, write, found)
-    : Promise.all(found).then((all) => runOf(house, call, request, write, all))
+    ? runOf(deps, call, request, write, found)
+    : Promise.all(found).then((all) => runOf(deps, call, request, write, all))
 }
 
 /** Data that is read for a run: conversation, brand soul, memories, skills, routing preferences, guardrails. */
 type Here = [
-  Awaited<ReturnType<House['conversations']['history']>> | null,
+  Awaited<ReturnType<PipelineDeps['conversations']['history']>> | null,
   Run['soul'],
   Run['memories'],
   Run['active'],
@@ -71,17 +76,17 @@ type Found = Perhaps<Here>
 
 const isHere = (found: Found): found is Here => !found.some((one) => one instanceof Promise)
 
-function runOf(house: House, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
+function runOf(deps: PipelineDeps, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
   const stealth = isStealth(request.mode)
   // The browser tools of the session that the request names, or of one that a permitted skill starts (docs/api.md
   // 16.4). Visitors who talk to the owner's AI cannot start one at the owner's cost.
   if (request.browserSession)
-    return house.browser
+    return deps.browser
       .toolsFor(call, request.browserSession, stealth)
-      .then((tools) => newRun(house, call, request, write, here, { tools, end: undefined }))
+      .then((tools) => newRun(deps, call, request, write, here, { tools, end: undefined }))
   return here[3].mayBrowse && !request.active
-    ? newRun(house, call, request, write, here, house.browser.toolsOfRun(call, stealth))
-    : newRun(house, call, request, write, here, NO_BROWSER)
+    ? newRun(deps, call, request, write, here, deps.browser.toolsOfRun(call, stealth))
+    : newRun(deps, call, request, write, here, NO_BROWSER)
 }
 
 type Browsing = { tools: Run['browserTools']; end: (() => void) | undefined }
@@ -89,16 +94,16 @@ type Browsing = { tools: Run['browserTools']; end: (() => void) | undefined }
 const NO_BROWSER: Browsing = { tools: [], end: undefined }
 
 function newRun(
-  house: House,
+  deps: PipelineDeps,
   call: Call,
   request: CompletionRequest,
   write: Write | null,
   [stored, soul, memories, active, guidance, guard]: Here,
   browsing: Browsing,
 ): Run {
-  const { clock, engines } = house
+  const { clock, engines } = deps
   const inContext = typeof request.conversation === 'object' && request.conversation.inContext
-  const isCacheable = house.caching.enabled && request.cache !== 'off' && !browsing.end && !request.servers
+  const isCacheable = deps.caching.enabled && request.cache !== 'off' && !browsing.end && !request.servers
   const [policy, rules] = [guard?.fingerprint ?? null, guidance?.fingerprint ?? null]
   const around = { soul, memories, active, engines: engines.fingerprint, policy, routing: rules }
   return {
@@ -108,7 +113,7 @@ function newRun(
     write,
     startedAt: clock.monotonic(),
     deadline: endingWith(
-      write ? startStreamDeadline(house, call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
+      write ? startStreamDeadline(deps, call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
       browsing.end,
     ),
     stage: null,
@@ -142,7 +147,7 @@ function newRun(
     pictureEngineId: '',
     hold: null,
     ticket: null,
-    spent: { turns: [], uses: [], said: 0 },
+    spent: { turns: [], toolUses: [], textLength: 0 },
     hasBegun: false,
     said: new Pieces(),
     held: null,
@@ -156,7 +161,7 @@ function newRun(
 }
 
 /** A stream also ends when the server stops or the caller's access ends. */
-function startStreamDeadline({ access, clock, stopping }: House, { caller, signal }: Call): Deadline {
+function startStreamDeadline({ access, clock, stopping }: PipelineDeps, { caller, signal }: Call): Deadline {
   const allowed = access.follow(caller)
   const deadline = startDeadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS)
   const end = () => {
@@ -192,7 +197,7 @@ function assertEngines({ engine, overrides }: CompletionRequest, engines: Engine
   if (engine !== null) assertEngine('stealth_model', engine)
 }
 
-type Wanted = { promptTokens: number; completionTokens: number }
+type TurnTokens = { promptTokens: number; completionTokens: number }
 
 /** Cost of turns in micro-cents, each at the price of the engine that answered. */
 export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
@@ -203,7 +208,7 @@ export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): numb
  * named, this comes before anything else (docs/api.md 1.5). For `auto`, it comes when the mode is decided or the cached
  * answer is found (docs/api.md 1.6). Throws 429.
  */
-export function countMode({ limiter }: House, run: Run): void | Promise<void> {
+export function countMode({ limiter }: PipelineDeps, run: Run): void | Promise<void> {
   if (run.isCounted || run.resolvedMode === 'auto') return
   run.isCounted = true
   return limiter.admitMode(run.call.caller, run.resolvedMode)
@@ -214,21 +219,21 @@ export function countMode({ limiter }: House, run: Run): void | Promise<void> {
  * stream, and while writes fail, waits until the hold is on disk. Otherwise the answer could be sent, or the engine
  * called, without a record. Throws 429, 503 `storage_unavailable`, 402.
  */
-export async function admit(house: House, run: Run): Promise<void> {
-  const { store, billing } = house
-  const counting = countMode(house, run)
+export async function admit(deps: PipelineDeps, run: Run): Promise<void> {
+  const { store, billing } = deps
+  const counting = countMode(deps, run)
   if (counting) await counting
-  const ticket = house.limiter.reserveTokens(run.call.caller, run.promptTokens, run.maxOutputTokens)
+  const ticket = deps.limiter.reserveTokens(run.call.caller, run.promptTokens, run.maxOutputTokens)
   run.ticket = ticket instanceof Promise ? await ticket : ticket
   try {
-    const amount = priceOf(house, run)
+    const amount = priceOf(deps, run)
     if (run.request.accepted) {
       run.hold = run.request.accepted.hold
       return
     }
     const surely = run.write !== null || store.failing()
     if (amount > 0) {
-      const placing = house.holds.place(run.call.caller, run.call.requestId, amount, surely)
+      const placing = deps.holds.place(run.call.caller, run.call.requestId, amount, surely)
       run.hold = placing instanceof Promise ? await placing : placing
     } else {
       await billing.assertFunds(store.read, run.call)
@@ -241,8 +246,8 @@ export async function admit(house: House, run: Run): Promise<void> {
 }
 
 /** The maximum price of the answer, in micro-cents. A job holds its own price. Throws 402 beyond the run's limit. */
-export function priceOf(house: House, run: Run): number {
-  const { engines, prices } = house
+export function priceOf(deps: PipelineDeps, run: Run): number {
+  const { engines, prices } = deps
   const work = workOf(run.resolvedMode)
   if (work === 'image')
     return within(
@@ -250,7 +255,7 @@ export function priceOf(house: House, run: Run): number {
       engines.drawsItself(run.pictureEngineId) ? 0 : prices.costOf(run.pictureEngineId, { images: 1 }),
     )
   if (work === 'video')
-    return isHandedOver(run) ? 0 : within(run.request, house.video.max({ seconds: run.request.videoSeconds }))
+    return isHandedOver(run) ? 0 : within(run.request, deps.video.max({ seconds: run.request.videoSeconds }))
   if (engines.isFree(run.engineId)) return 0
   if (run.request.bounds) {
     const left = run.request.bounds.costMicro - prices.costOf(run.engineId, { promptTokens: run.promptTokens })
@@ -261,7 +266,7 @@ export function priceOf(house: House, run: Run): number {
   const { engineId, promptTokens, maxOutputTokens: completionTokens, researchRun } = run
   const price = prices.costOf(engineId, { promptTokens, completionTokens })
   if (!researchRun) return price
-  return Math.max(price, prices.costOf(engineId, house.research.max(researchRun.depth, researchRun.maxSources)))
+  return Math.max(price, prices.costOf(engineId, deps.research.max(researchRun.depth, researchRun.maxSources)))
 }
 
 function within({ bounds }: Run['request'], price: number): number {
@@ -273,10 +278,10 @@ function within({ bounds }: Run['request'], price: number): number {
  * Output tokens that the credit covers in one more turn, at most the wanted number. The hold covers the first turn and
  * is extended to cover this one too. If that fails, returns what the rest of the hold covers.
  */
-export async function afford(house: House, run: Run, wanted: Wanted): Promise<number> {
+export async function reserveTurn(deps: PipelineDeps, run: Run, wanted: TurnTokens): Promise<number> {
   if (!run.hold) return wanted.completionTokens
   const { engineId } = run
-  const { prices } = house
+  const { prices } = deps
   const spent = costOfTurns(prices, run.spent.turns)
   const forPrompt = prices.costOf(engineId, { promptTokens: wanted.promptTokens })
   const max = (run.request.bounds?.costMicro ?? Infinity) - spent - forPrompt
@@ -284,11 +289,11 @@ export async function afford(house: House, run: Run, wanted: Wanted): Promise<nu
     ? tokensFor(prices, engineId, max, wanted.completionTokens)
     : wanted.completionTokens
   const lacking = spent + prices.costOf(engineId, { ...wanted, completionTokens: tokens }) - run.hold.amount
-  if (lacking <= 0 || (await grow(house, run, lacking))) return tokens
+  if (lacking <= 0 || (await grow(deps, run, lacking))) return tokens
   return tokensFor(prices, engineId, run.hold.amount - spent - forPrompt, tokens)
 }
 
-async function grow({ billing }: House, run: Run, more: number): Promise<boolean> {
+async function grow({ billing }: PipelineDeps, run: Run, more: number): Promise<boolean> {
   const hold = run.hold!
   try {
     run.hold = await billing.grow(hold, payerOf(run.call.caller).caps, more)

@@ -201,7 +201,7 @@ const MAX_TOOL_CHARS = 2_000
 
 /** A tool call as stored with the request: what the caller saw of it, with each text cut. */
 export function keptTool({ spent, startedAt }: Run, use: ToolUse): KeptTool {
-  const took = spent.took?.get(use)
+  const took = spent.timings?.get(use)
   return {
     ...{ name: use.name, status: use.status, description: use.description },
     at_ms: took ? Math.round(took.from - startedAt) : null,

@@ -14,12 +14,12 @@ import { iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
-import { keepBody } from '../usage'
+import { storeBody } from '../usage'
 import type { AgentResult } from './agent-schema'
 import type { StoredAnswer } from './cache'
 import { chatIdOf, keptTool, usageOf } from './present'
 import { firedIn, isStealth } from './rules'
-import type { House, Run } from './run'
+import type { PipelineDeps, Run } from './run'
 import type { ChatCompletionId, CompletionId } from './schema'
 
 const DAY_MS = 86_400_000
@@ -44,7 +44,7 @@ type Ended = {
 type HowEnded = Partial<Pick<Ended, 'result' | 'answer' | 'broken'>> & Partial<Pick<CallEnd, 'cost' | 'effects'>>
 
 /** The end of a run, with its record: a usage row that contains an audit event. Never has the prompt. */
-export function endOf(house: House, run: Run, how: HowEnded, isAlone = !!how.effects): CallEnd {
+export function endOf(deps: PipelineDeps, run: Run, how: HowEnded, isAlone = !!how.effects): CallEnd {
   const { result = null, answer = null, broken, cost = 0, effects = null } = how
   const { status, errorCode } = endingOf(broken)
   const guardrails = answer ? firedIn(run, answer) : (run.guard?.firings ?? [])
@@ -57,51 +57,51 @@ export function endOf(house: House, run: Run, how: HowEnded, isAlone = !!how.eff
     isAlone,
     describe(costMicro) {
       run.costMicro = costMicro
-      return { call: run.call, entry: eventOf(ended), usage: usageEntryOf(house, ended) }
+      return { call: run.call, entry: eventOf(ended), usage: usageEntryOf(deps, ended) }
     },
     tell(tx) {
       const metadata = isStealth(run.request.mode) ? null : run.request.metadata
       const hasListener =
         answer !== null &&
         errorCode === null &&
-        !house.events.isIgnored(tx, completionCreated, ownerOf(run.call.caller), { metadata })
-      return hasListener || guardrails.length || house.traceBodies ? tell(house, tx, ended, hasListener) : null
+        !deps.events.isIgnored(tx, completionCreated, ownerOf(run.call.caller), { metadata })
+      return hasListener || guardrails.length || deps.traceBodies ? tell(deps, tx, ended, hasListener) : null
     },
   }
 }
 
 /** Emits the rules that fired and the event of an answer, and stores the body. */
-async function tell(house: House, tx: Tx, ended: Ended, hasListener: boolean): Promise<void> {
+async function tell(deps: PipelineDeps, tx: Tx, ended: Ended, hasListener: boolean): Promise<void> {
   const { run, guardrails, answer } = ended
-  if (guardrails.length) await emitFirings(house.events, tx, run, guardrails)
-  if (house.traceBodies) await keep(house, tx, ended)
+  if (guardrails.length) await emitFirings(deps.events, tx, run, guardrails)
+  if (deps.traceBodies) await keep(deps, tx, ended)
   if (hasListener)
-    await house.events.emit(tx, completionCreated, ownerOf(run.call.caller), factsOf(run, answer!), run.call)
+    await deps.events.emit(tx, completionCreated, ownerOf(run.call.caller), factsOf(run, answer!), run.call)
 }
 
 /** Stores request and answer if the account wants that, except in stealth modes or if an input rule fired. */
-async function keep({ settings, clock }: House, tx: Tx, { run, result, answer }: Ended): Promise<void> {
+async function keep({ settings, clock }: PipelineDeps, tx: Tx, { run, result, answer }: Ended): Promise<void> {
   const { request, call } = run
   const { keep_bodies, keep_bodies_days: days } = await settings.read(tx, call.caller.userId)
   const isChanged = run.guard?.firings.some(({ phase }) => phase === 'input')
   if (!keep_bodies || !request.original || isStealth(request.mode) || isChanged) return
-  const uses = result?.toolUses ?? run.spent.uses
+  const uses = result?.toolUses ?? run.spent.toolUses
   const tools = uses.length ? JSON.stringify(uses.map((use) => keptTool(run, use))) : null
-  await keepBody(tx, {
+  await storeBody(tx, {
     ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(request.original) },
     ...{ response: answer?.content ?? null, tools, expires_at: clock.now() + days * DAY_MS },
   })
 }
 
 /** Records a request that the guardrail policy blocked. Nothing was run or billed. */
-export async function recordRefused(house: House, tx: Tx, run: Run): Promise<void> {
+export async function recordRefused(deps: PipelineDeps, tx: Tx, run: Run): Promise<void> {
   const guardrails = run.guard?.firings ?? []
   const refused = { run, result: null, answer: null, status: 400, errorCode: 'guardrail_blocked', guardrails }
-  await house.audit.recordCalls(tx, [{ call: run.call, entry: eventOf(refused) }])
-  await emitFirings(house.events, tx, run, guardrails)
+  await deps.audit.recordCalls(tx, [{ call: run.call, entry: eventOf(refused) }])
+  await emitFirings(deps.events, tx, run, guardrails)
 }
 
-function usageEntryOf({ clock }: House, { run, result, status, broken }: Ended): CallRecord['usage'] {
+function usageEntryOf({ clock }: PipelineDeps, { run, result, status, broken }: Ended): CallRecord['usage'] {
   const { call } = run
   return {
     requestId: call.requestId,
@@ -144,7 +144,7 @@ function eventOf({ run, result, answer, status, errorCode, guardrails }: Ended):
     entityId: shownId(run, answer),
     input: {
       api_key_id: keyIdOf(call.caller),
-      door: call.batch ? 'batch' : request.door,
+      door: call.batch ? 'batch' : request.clientFormat,
       end_user_sha256: request.endUser,
       endpoint,
       metadata: isQuiet ? null : request.metadata,

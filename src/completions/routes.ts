@@ -9,13 +9,13 @@ import type { Clock } from '../kernel/clock'
 import { checked, t } from '../kernel/schema'
 import { requestFromChat } from './chat-from-wire'
 import { HONOURED_MEMBERS } from './chat-parameters'
+import type { AnswerStream, CompletionService } from './pipeline'
 import { ignoredNamesIn, nameIgnored, ofOtherModes } from './rules'
 import type { CompletionRequest } from './run'
 import { ChatCompletion, ChatInput, Completion, CompletionInput } from './schema'
 import { chatFramer } from './stream'
 import { OPENING_MS } from './think'
 import { ActionInput, ActionResult, TokenInput, type Voice, VoiceToken } from './voice'
-import type { AnswerStream, CompletionService } from './way'
 
 type Deps = {
   completions: CompletionService

@@ -22,8 +22,8 @@ export const blankPrompt = defineError(
 )
 
 /** Clients recognize this error by the words "maximum context length". It names the member that is too long. */
-export const promptTooLong = (tokens: number, limit: number, { forClients, cameFrom }: Run['request']) => {
-  const param = cameFrom?.whole ?? 'prompt'
+export const promptTooLong = (tokens: number, limit: number, { forClients, paths }: Run['request']) => {
+  const param = paths?.all ?? 'prompt'
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
   if (forClients) return contextExceeded.with(extras, tokens, limit)
   const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
@@ -249,14 +249,14 @@ export function bringHosted(
 
 /** The tools of MCP servers that run here beside a client's functions. Null if there are none. */
 export function servedHere(run: Run, tools: Tools): Toolset | null {
-  const brought = run.served.tools.filter((tool) => runsHere(run, tool))
-  if (!brought.length) return null
+  const fromServers = run.served.tools.filter((tool) => runsHere(run, tool))
+  if (!fromServers.length) return null
   const { call, request } = run
   return tools.assemble({
     inline: [],
     skills: [],
     system: false,
-    brought,
+    fromServers,
     approved: approvedIn(request.metadata),
     call,
   })

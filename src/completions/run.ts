@@ -37,15 +37,15 @@ import type { Tool, Tools } from '../tools'
 import type { HostedTool, InlineTool, McpServer, Toolset } from '../tools/schema'
 import type { UsageLog } from '../usage'
 import type { Agent } from './agent-loop'
-import type { Image, Offered, Spent, Step, Task } from './agent-schema'
+import type { Image, OfferedTools, Spent, Step, Task } from './agent-schema'
 import type { AnswerCache, StoredAnswer } from './cache'
 import type { CacheRules } from './config'
 import type { Voice } from './decide'
+import type { Stage } from './pipeline'
 import type { Attachment, CompletionId, ModelRef, Routing } from './schema'
-import type { Stage } from './way'
 
 /** Dependencies of the stages of a run. Created once, at the start. */
-export type House = {
+export type PipelineDeps = {
   store: Store
   clock: Clock
   audit: AuditLog
@@ -87,15 +87,15 @@ export type House = {
 }
 
 /** Paths in the request body that errors and warnings name. */
-type Origins = {
+type RequestPaths = {
   prompt: string
   persona: string
   /** Paths of the user's turns in `context`, in order. */
-  said: readonly string[]
+  userTurns: readonly string[]
   /** Path of everything that the engine reads. */
-  whole: string
+  all: string
   /** A warning that the images were ignored. */
-  unseen(engineId: string): string
+  ignoredImages(engineId: string): string
 }
 
 /** An image of the request. `path` is the place of its data or URL in the body. */
@@ -125,14 +125,14 @@ export type CompletionRequest<Answer extends object = object> = {
   after: readonly Message[]
   /** Ids of the tool calls whose results are the last messages. Absent when the request asks something new. */
   answeredCalls?: readonly string[]
-  /** `inContext`: its turns are in `context`. `kept`: `alongside` stores the new ones. */
-  conversation: { attach: string; inContext?: boolean; kept?: boolean } | 'new' | 'none'
+  /** `inContext`: its turns are in `context`. `stored`: `alongside` stores the new ones. */
+  conversation: { attach: string; inContext?: boolean; stored?: boolean } | 'new' | 'none'
   /** Images of the turns in `context` and of the prompt, in order. */
   images: readonly SentImage[]
   /** Documents and recordings whose texts are in the messages, for an engine that takes the files themselves. */
   files?: readonly GivenFile[]
   /** Absent for a native order. */
-  cameFrom?: Origins
+  paths?: RequestPaths
   temperature: number | undefined
   /** Output token limit. If it is absent or above the engine's limit, the engine's limit applies. */
   maxOutputTokens?: number
@@ -142,7 +142,7 @@ export type CompletionRequest<Answer extends object = object> = {
   /** SHA-256 of the client's end user. */
   endUser?: string
   /** The wire format of the request. Absent for a native order. */
-  door?: 'chat' | 'responses' | 'messages'
+  clientFormat?: 'chat' | 'responses' | 'messages'
   skills: readonly string[]
   /** Tools defined in the request, which the server runs (docs/api.md 22.5). */
   tools: readonly InlineTool[]
@@ -289,7 +289,7 @@ export type Run = {
   /** Tools of the request's MCP servers, and warnings about them (docs/api.md 28.2). */
   served: { tools: readonly Tool[]; warnings: readonly string[]; unreachable: number }
   /** Calls that the client runs itself: its functions, and MCP tools without approval (docs/api.md 28.2). */
-  offered: Offered | null
+  offered: OfferedTools | null
   /** Null when the engine is offered no server-side tools. */
   toolset: Toolset | null
   promptTokens: number

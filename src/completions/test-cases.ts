@@ -1,4 +1,4 @@
-import { type Behalf, behalfOf } from '../accounts'
+import { type ActingIdentity, actingIdentityOf } from '../accounts'
 import { type PublicJobs, type PublicKind, pollUrlOf } from '../charging'
 import type { EngineService } from '../engines'
 import { GiveUp, type Running } from '../jobs'
@@ -13,11 +13,11 @@ import { compilePattern } from '../text'
 import type { UsageReading } from '../usage'
 import { requestFromChat } from './chat-from-wire'
 import { formOfSchema } from './chat-parameters'
+import type { CompletionService } from './pipeline'
 import { testCase } from './resource'
 import type { CompletionRequest } from './run'
 import { type ChatCompletion, ChatInput, type Completion, CompletionInput } from './schema'
 import type { Check, ReplayInput, TestCase, TestRun, TestRunAccepted, TestRunInput } from './test-cases-schema'
-import type { CompletionService } from './way'
 
 const [isChat, isCompletion] = [checker(ChatInput), checker(CompletionInput)]
 const MAX_BYTES = 256 * 1024
@@ -35,12 +35,12 @@ type Deps = {
   clock: Clock
   max: number
   /** The caller as whom stored work runs. Null when that caller has lost access. */
-  unattended(behalf: Behalf): Promise<TenantCaller | null>
+  unattended(behalf: ActingIdentity): Promise<TenantCaller | null>
 }
 
 export type TestCases = ReturnType<typeof createTestCases>
 
-type Ordered = Behalf & {
+type TestRunPayload = ActingIdentity & {
   cases: Pick<TestCase, 'id' | 'request' | 'checks'>[]
   models: string[]
   budget: number
@@ -71,7 +71,7 @@ export function createTestCases({
       return { name, tags, checks, request, bytes }
     },
   })
-  const kind: PublicKind<Ordered> = {
+  const kind: PublicKind<TestRunPayload> = {
     name: 'completions.tests',
     shown: 'tests',
     retry: { attempts: 2, delayMs: () => 2_000 },
@@ -90,8 +90,8 @@ export function createTestCases({
       ids ? await Promise.all(ids.map((id) => resource.get(call, id))) : await allOf(resource, call)
     ).filter(({ tags }) => tag === undefined || tags.includes(tag))
     if (!cases.length) throw notFound('test case')
-    const input: Ordered = {
-      ...behalfOf(call.caller),
+    const input: TestRunPayload = {
+      ...actingIdentityOf(call.caller),
       cases: cases.map(({ id, request, checks }) => ({ id, request, checks })),
       models: models.map((model) => engines.named(model) ?? model),
       budget: centsToMicro(bounds.most_cents),
@@ -105,7 +105,7 @@ export function createTestCases({
   }
 
   /** Each answer is billed as a completion, and stored, so that a retry repeats none. */
-  async function runAll(job: Running<Ordered>) {
+  async function runAll(job: Running<TestRunPayload>) {
     const { cases, models, budget, route } = job.payload
     const runs = ((await job.recall('runs')) ?? []) as TestRun[]
     const all = cases.flatMap((one) => models.map((model) => ({ one, model })))
@@ -127,7 +127,7 @@ export function createTestCases({
 
   async function answer(
     call: Call,
-    { id, request, checks }: Ordered['cases'][number],
+    { id, request, checks }: TestRunPayload['cases'][number],
     model: string,
   ): Promise<TestRun> {
     const about = { case_id: id, model, request_id: call.requestId }

@@ -1,14 +1,14 @@
 import { toolsUnpaid } from '../billing'
 import type { TokenLogprob } from '../engines'
 import type { HoldBack } from '../guardrails'
-import type { Acting, AgentResult, Step, Task } from './agent-schema'
+import type { ToolAccess, AgentResult, Step, Task } from './agent-schema'
 import { answerOnce } from './agent-turn'
 import { partial } from './end'
 import { holdBackOf } from './guard'
-import { draw, film, research } from './making'
-import { afford } from './open'
+import { answerWithPicture, answerWithVideo, answerWithResearch } from './media-modes'
+import { reserveTurn } from './open'
 import { isStealth, wantsJson, workOf } from './rules'
-import type { House, Run, Write } from './run'
+import type { PipelineDeps, Run, Write } from './run'
 
 /** How long a stream waits for the engine's first byte before it begins without it (docs/api.md 3). */
 export const OPENING_MS = 10_000
@@ -84,38 +84,38 @@ export async function showRest(run: Run, write: Write, result: AgentResult, guar
 }
 
 /** The engine's answer, or a made file or research. Throws what engines throw, and 402. */
-export function think(house: House, run: Run): Promise<AgentResult> {
+export function think(deps: PipelineDeps, run: Run): Promise<AgentResult> {
   const work = workOf(run.resolvedMode)
-  if (work === 'image') return draw(house, run).then((result) => showWhole(run, result))
-  if (work === 'video') return film(house, run).then((result) => showWhole(run, result))
+  if (work === 'image') return answerWithPicture(deps, run).then((result) => showWhole(run, result))
+  if (work === 'video') return answerWithVideo(deps, run).then((result) => showWhole(run, result))
   if (run.researchRun)
-    return research(house, run, run.researchRun).then((found) => (found ? showWhole(run, found) : ask(house, run)))
-  return ask(house, run)
+    return answerWithResearch(deps, run, run.researchRun).then((found) => (found ? showWhole(run, found) : ask(deps, run)))
+  return ask(deps, run)
 }
 
 /** Calls the engine, through the agent if there are tools. A stream shows the answer as it arrives. */
-function ask(house: House, run: Run): Promise<AgentResult> {
-  const task = taskOf(house, run)
-  if (run.write) return shown(house, run, task, run.write)
-  return task.acting ? house.agent.answer(task) : answerOnce(house, task, null)
+function ask(deps: PipelineDeps, run: Run): Promise<AgentResult> {
+  const task = taskOf(deps, run)
+  if (run.write) return shown(deps, run, task, run.write)
+  return task.acting ? deps.agent.answer(task) : answerOnce(deps, task, null)
 }
 
-async function shown(house: House, run: Run, task: Task, write: Write): Promise<AgentResult> {
+async function shown(deps: PipelineDeps, run: Run, task: Task, write: Write): Promise<AgentResult> {
   run.held = holdBackOf(run)
   // If the engine fails before its first byte, the response gets its own status (docs/api.md 3).
-  const cancel = house.clock.after(OPENING_MS, () => void begin(run, write))
+  const cancel = deps.clock.after(OPENING_MS, () => void begin(run, write))
   const emit = (step: Step) => show(run, write, step)
   try {
-    return await (task.acting ? house.agent.answer(task, emit) : answerOnce(house, task, emit))
+    return await (task.acting ? deps.agent.answer(task, emit) : answerOnce(deps, task, emit))
   } catch (error) {
-    if (error === BLOCKED) return partial(house, run, run.said.text)
+    if (error === BLOCKED) return partial(deps, run, run.said.text)
     throw error
   } finally {
     cancel()
   }
 }
 
-function taskOf(house: House, run: Run): Task {
+function taskOf(deps: PipelineDeps, run: Run): Task {
   const { request } = run
   const work = workOf(run.resolvedMode)
   return {
@@ -136,12 +136,12 @@ function taskOf(house: House, run: Run): Task {
     mode: work,
     json: request.json || wantsJson(work),
     signal: run.deadline.signal,
-    acting: run.toolset && actingOf(house, run, run.toolset),
+    acting: run.toolset && actingOf(deps, run, run.toolset),
     offered: run.offered,
   }
 }
 
-function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
+function actingOf(deps: PipelineDeps, run: Run, toolset: ToolAccess['toolset']): ToolAccess {
   const { call, request } = run
   const maxCalls = request.bounds?.toolCalls ?? request.maxToolCalls
   return {
@@ -153,7 +153,7 @@ function actingOf(house: House, run: Run, toolset: Acting['toolset']): Acting {
     ...(request.hosted?.first ? { first: request.hosted.first } : {}),
     conversationId: run.attached,
     guard: run.guard,
-    afford: (wanted) => afford(house, run, wanted),
+    afford: (wanted) => reserveTurn(deps, run, wanted),
     unpaid: () => toolsUnpaid(),
   }
 }

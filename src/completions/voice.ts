@@ -16,7 +16,7 @@ import type { ConversationService, SkillService } from '../skills'
 import type { Tools } from '../tools'
 import type { Toolset } from '../tools/schema'
 import type { Agent } from './agent-loop'
-import type { Acting } from './agent-schema'
+import type { ToolAccess } from './agent-schema'
 import type { voiceSettings } from './config'
 import { assembleSystem } from './decide'
 
@@ -186,7 +186,7 @@ export function createVoice(deps: Deps) {
     const session = session_token === undefined ? null : await tokens.read(session_token, ownerOf(call.caller))
     const toolset = await toolsetOf(call, session?.skills ?? [])
     if (!toolset.tools.has(tool)) throw notFound('tool')
-    const guard = (await guardrails.guardOf(call.caller)) as Acting['guard']
+    const guard = (await guardrails.guardOf(call.caller)) as ToolAccess['guard']
     const context = { call, toolset, guard, conversationId: session?.conversationId ?? null }
     return charging.run(call, {
       ...unpaid(VoiceSessionId.create()),

@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import type { Unattended } from '../accounts'
+import type { BackgroundCallers } from '../accounts'
 import type { PublicJobs, PublicKind } from '../charging'
 import { addUpload, countReader, type Draft, findUpload } from '../files'
 import { GiveUp, type Running } from '../jobs'
@@ -9,7 +9,7 @@ import { asOneWork } from '../kernel/caller'
 import { newRequestId } from '../kernel/ids'
 import { createSemaphore } from '../kernel/semaphore'
 import type { Reader, Tx } from '../kernel/store'
-import { BATCH_JOB, type BatchDeps, type BatchOrder, beginCancelling, behalfIn } from './batches'
+import { BATCH_JOB, type BatchDeps, type BatchOrder, beginCancelling, identityOfBatch } from './batches'
 import { lineRepository as lines, readLines, usedBy, writtenLines } from './batches-lines'
 import {
   type BatchEndpoint,
@@ -34,7 +34,7 @@ type Failure = { status: number; body: object; rest: boolean; again: boolean }
 
 type Deps = BatchDeps & {
   publicJobs: Pick<PublicJobs, 'define'>
-  unattended: Unattended
+  unattended: BackgroundCallers
   doors: LineDoors
   settings: { batchConcurrency: number }
 }
@@ -160,7 +160,7 @@ export function defineBatchJob(deps: Deps): void {
       if (!(await lines.end(tx, line, { ...row, ...usedBy(found) }))) throw lineIsTaken()
     }
     try {
-      const caller = await unattended(behalfIn(batch))
+      const caller = await unattended(identityOfBatch(batch))
       if (!caller) throw keyIsGone()
       const call: Call = {
         ...{ caller, requestId, route: `POST ${endpoint.slice('/v1'.length)}`, batch: true },

@@ -1,5 +1,5 @@
 import { and, count as countRows, eq, inArray, sql } from 'drizzle-orm'
-import { type Behalf, behalfOf } from '../accounts'
+import { type ActingIdentity, actingIdentityOf } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { Billing } from '../billing'
 import type { PublicJobs } from '../charging'
@@ -124,7 +124,7 @@ export async function createBatch(deps: BatchDeps, call: Call, input: BatchInput
 }
 
 function newBatch(call: Call, input: BatchInput, endpoint: BatchEndpoint, now: number) {
-  const { user_id, api_key_id, active_org_id } = behalfOf(call.caller)
+  const { user_id, api_key_id, active_org_id } = actingIdentityOf(call.caller)
   return {
     id: BatchId.create(),
     owner: ownerOf(call.caller),
@@ -211,7 +211,7 @@ export async function beginCancelling(tx: Tx, id: BatchId, now: number): Promise
 }
 
 /** The identity under which the lines of a batch run. */
-export const behalfIn = ({ user_id, api_key_id, active_org_id }: BatchRow): Behalf => ({
+export const identityOfBatch = ({ user_id, api_key_id, active_org_id }: BatchRow): ActingIdentity => ({
   user_id,
   api_key_id,
   active_org_id,

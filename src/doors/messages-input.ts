@@ -81,7 +81,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
     request: {
       ...request,
       isChat: false,
-      door: 'messages',
+      clientFormat: 'messages',
       ...(input.conversation_id == null ? { tooLong: 'refuse' as const } : {}),
       ...(hosted ? { hosted } : {}),
       maxOutputTokens: input.max_tokens,
@@ -90,7 +90,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
       ...endUserOf(typeof userId === 'string' ? userId : null),
       images: request.images.map((image) => ({ ...image, path: rename(image.path) })),
       ...(request.serversAt ? { serversAt: request.serversAt.map(rename), serverNames } : {}),
-      cameFrom: originsOf(request.cameFrom!, rename),
+      paths: originsOf(request.paths!, rename),
       warnings: [...request.warnings.map(rename), ...warnings],
     },
   }

@@ -79,9 +79,9 @@ export function readResponse(
   warnings.push(...ignoredWarning(ignored))
   // Changed in place without a copy, because the request belongs to this call only.
   request.isChat = false
-  request.door = 'responses'
+  request.clientFormat = 'responses'
   if (typeof request.conversation === 'object')
-    request.conversation = { ...request.conversation, inContext, kept: true }
+    request.conversation = { ...request.conversation, inContext, stored: true }
   if (hosted) request.hosted = hosted
   // A conversation of this server is summarised if it is too long, like everywhere.
   if (input.truncation === 'auto') request.tooLong = 'leave-out'
@@ -91,7 +91,7 @@ export function readResponse(
   request.reasoning = { ...request.reasoning, shows: Boolean(input.reasoning?.summary) }
   request.images = request.images.map((image) => ({ ...image, path: rename(image.path) }))
   if (request.serversAt) request.serversAt = request.serversAt.map(rename)
-  request.cameFrom = originsOf(request.cameFrom!, rename)
+  request.paths = originsOf(request.paths!, rename)
   request.warnings = [...request.warnings.map(rename), ...warnings]
   return { kinds, ignored, request }
 }
@@ -168,7 +168,7 @@ export function atOwnPaths<T>(rename: (text: string) => string, read: () => T): 
 }
 
 /** Paths that errors and warnings name, in the original body. */
-export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rename: (text: string) => string) {
+export function originsOf(from: NonNullable<CompletionRequest['paths']>, rename: (text: string) => string) {
   return {
     get prompt() {
       return rename(from.prompt)
@@ -176,12 +176,12 @@ export function originsOf(from: NonNullable<CompletionRequest['cameFrom']>, rena
     get persona() {
       return rename(from.persona)
     },
-    get said() {
-      return from.said.map(rename)
+    get userTurns() {
+      return from.userTurns.map(rename)
     },
-    get whole() {
-      return rename(from.whole)
+    get all() {
+      return rename(from.all)
     },
-    unseen: from.unseen,
+    ignoredImages: from.ignoredImages,
   }
 }

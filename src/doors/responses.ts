@@ -1,4 +1,4 @@
-import { behalfOf, type Unattended } from '../accounts'
+import { actingIdentityOf, type BackgroundCallers } from '../accounts'
 import type { Hold } from '../billing/schema'
 import type { PublicJobs, PublicKind } from '../charging'
 import type { Live } from '../cluster'
@@ -134,13 +134,13 @@ export async function countInput(deps: ResponseDeps, call: Call, input: Response
 export type BackgroundDeps = ResponseDeps & {
   publicJobs: Pick<PublicJobs, 'accept' | 'cancel'>
   jobs: Pick<Jobs, 'keepFor' | 'shown'>
-  live: Pick<Live, 'tell' | 'hear'>
+  live: Pick<Live, 'publish' | 'subscribe'>
   /** The caller as whom the stored work of a key or session runs. Null when that caller has lost access. */
-  unattended: Unattended
+  unattended: BackgroundCallers
 }
 
 /** The job's payload. The body of the request is stored with the job until the job ends. */
-type Due = ReturnType<typeof behalfOf> & {
+type Due = ReturnType<typeof actingIdentityOf> & {
   id: ResponseId
   owner: OwnerScope
   requestId: string
@@ -186,7 +186,7 @@ export async function beginResponse(
   const { caller, requestId, route } = call
   const body = open.output.queued()
   const streams = input.stream === true
-  const due: Due = { ...behalfOf(caller), id: body.id, owner: ownerOf(caller), requestId, route, streams }
+  const due: Due = { ...actingIdentityOf(caller), id: body.id, owner: ownerOf(caller), requestId, route, streams }
   return publicJobs.accept(call, KIND, {
     id: jobIdOf(body.id),
     input: due,
@@ -262,7 +262,7 @@ async function follow(
 function hear({ live, clock }: Pick<BackgroundDeps, 'live' | 'clock'>, id: ResponseId): Heard {
   const pieces: Piece[] = []
   let wake = () => {}
-  const stop = live.hear(TOPIC, id, (piece) => {
+  const stop = live.subscribe(TOPIC, id, (piece) => {
     if (piece) pieces.push(piece as Piece & typeof piece)
     wake()
   })
@@ -342,7 +342,7 @@ export function backgroundKind(deps: BackgroundDeps): PublicKind<Due> {
     let shownUpTo = 0
     const tell = (frames: string) => {
       const to = output.lastSequence() + 1
-      if (job.payload.streams && to > shownUpTo) live.tell(TOPIC, id, { from: shownUpTo, to, frames })
+      if (job.payload.streams && to > shownUpTo) live.publish(TOPIC, id, { from: shownUpTo, to, frames })
     }
     const request = {
       ...open.request,

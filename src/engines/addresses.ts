@@ -3,7 +3,7 @@ import { trustedFetch } from '../kernel/outbound'
 import type { Driver } from './engine'
 
 /** Finds the address of an upstream's API if the configured one is wrong. Null if none is found. */
-export type Fit = (signal: AbortSignal) => Promise<string | null>
+export type AddressCheck = (signal: AbortSignal) => Promise<string | null>
 
 /** How long not to search again after a search found nothing. */
 const AGAIN_MS = 600_000
@@ -19,7 +19,7 @@ type Deps = {
  * Looks for a working address of an upstream that lists no models at `base`: the address without a route at its end, or
  * with `/v1`. Requests only the list of models, which is free, and only from the same server. Never throws.
  */
-export function createFit(base: string, { at, headers, clock }: Deps): Fit {
+export function createAddressCheck(base: string, { at, headers, clock }: Deps): AddressCheck {
   let foundNone = Number.NEGATIVE_INFINITY
   return async (signal) => {
     if (clock.monotonic() - foundNone < AGAIN_MS) return null
@@ -73,4 +73,4 @@ export function candidatesOf(base: string): string[] {
 
 const trimmed = (path: string): string => path.replace(/(?<!\/)\/+$/, '')
 
-export const sayFit = (address: string): string => `its API is not at this address; use ${address}`
+export const addressAdvice = (address: string): string => `its API is not at this address; use ${address}`

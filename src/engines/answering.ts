@@ -30,7 +30,7 @@ import { type Abilities, ableTo, missingIn, needsOf, type Target, type Targets }
 /** A target to try, and the engine it answers for. `fallback`: this is not the requested engine. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
-export type Reached<T> = Candidate & { value: T; pass: Permit }
+export type TargetAnswer<T> = Candidate & { value: T; permit: Permit }
 
 /**
  * One upstream call, for operators. `ms` is the time to the first byte of a stream, or to the whole answer; 0 if no
@@ -153,19 +153,19 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
     /** Gets the whole answer at once. Throws 503 `engine_unavailable`, 400 if the engine refuses the request. */
     async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
-      const reached = await reach(inputFor(engineId, request, whole), deps)
-      reached.pass.succeeded()
+      const reached = await tryTargets(inputFor(engineId, request, whole), deps)
+      reached.permit.succeeded()
       return Object.assign(meterAnswer(reached.value, request), sourceOf(reached, engineId, options))
     },
 
     /** Streams the answer to `take` in parts. Throws what `answer` and `take` throw. */
     async run(engineId: string, request: RunRequest, take: TakePart, options: RunOptions = {}): Promise<Source> {
-      const reached = await reach(inputFor(engineId, request, begun), deps)
+      const reached = await tryTargets(inputFor(engineId, request, begun), deps)
       failpoint('engine_first_byte')
       // Closes a half-open breaker now, because this call is its only probe and a long stream would block all others.
-      reached.pass.heard()
+      reached.permit.responded()
       const source = sourceOf(reached, engineId, options)
-      const meter = createMeter(request, deps.clock, take, reached.pass.succeeded)
+      const meter = createMeter(request, deps.clock, take, reached.permit.succeeded)
       try {
         await reached.value(meter.take)
         if (!meter.isOver()) throw new EngineFailure('truncated', 'the stream ended before its finish')
@@ -175,7 +175,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
         else if (!meter.isOver()) throw brokenOff(error, reached, request)
       } finally {
         meter.stop()
-        reached.pass.abandoned()
+        reached.permit.abandoned()
       }
       return source
     },
@@ -193,8 +193,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
       const make = () => driver.image!({ ...request, model })
       return slots ? slots.hold(origin, signal, make) : make()
     }
-    const reached = await reach({ mode, signal, candidates, origin, countTokens, begin }, deps)
-    reached.pass.succeeded()
+    const reached = await tryTargets({ mode, signal, candidates, origin, countTokens, begin }, deps)
+    reached.permit.succeeded()
     return { ...reached.value, ...sourceOf(reached, engineId, {}) }
   }
 
@@ -226,7 +226,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   /** Reports a broken stream to the breaker, and turns the upstream's failure into an error for the tenant. */
   function brokenOff(
     error: unknown,
-    { target, engineId, pass: permit }: Reached<unknown>,
+    { target, engineId, permit }: TargetAnswer<unknown>,
     { mode, signal, origin }: RunRequest,
   ): unknown {
     if (!(error instanceof EngineFailure) || signal.aborted) return error
@@ -301,7 +301,7 @@ function begun(target: Target, request: Own) {
  * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when no target answered,
  * and the signal's reason when the caller left.
  */
-export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reached<T>> {
+export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<TargetAnswer<T>> {
   const { candidates, mode, origin, signal } = input
   const [owner, requestId] = [origin?.owner, origin?.requestId]
   let retries = 0
@@ -320,7 +320,7 @@ export async function reach<T>(input: Input<T>, { clock, log, observe, jitter }:
         observe(engineId, 'answered', { requestId, mode, target: target.id, ms: clock.monotonic() - from, error: null })
         if (target.fault.why !== null) target.fault.gone()
         if (target.presence.left !== null) target.presence.back()
-        return { engineId, target, fallback, pass: permit, value }
+        return { engineId, target, fallback, permit, value }
       } catch (error) {
         const ms = clock.monotonic() - from
         last = failureOf(error, permit, ms, signal)

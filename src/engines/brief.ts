@@ -16,7 +16,7 @@ type Brief = {
 }
 
 /** The engine for the server's own short questions: the first connected one of `auto` and `fast`, else null. */
-export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel' | 'isFree'>): string | null =>
+export const shortAnswerEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel' | 'isFree'>): string | null =>
   (hasModel() && ['auto', 'fast'].map((mode) => engineOfMode(mode)!.id).find((id) => !isFree(id))) || null
 
 /**
@@ -24,7 +24,7 @@ export const briefEngine = ({ hasModel, isFree }: Pick<EngineService, 'hasModel'
  * or took too long. The failure is logged, and the caller's request continues without the answer.
  * @throws the signal's reason when the caller has left
  */
-export async function askBriefly(
+export async function askShortQuestion(
   { engines, clock }: Deps,
   id: string,
   { withinMs, signal, ...request }: Brief,

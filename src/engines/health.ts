@@ -118,7 +118,7 @@ export type BreakerChange = { state: BreakerState; owner: string | null; why: st
 /** Permission for one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
 export type Permit = {
   /** Call at the first byte, which proves that the upstream works. The call continues. */
-  heard(): void
+  responded(): void
   succeeded(): void
   failed(): void
   /**
@@ -203,7 +203,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
       return first
     }
     return {
-      heard: () => void (trial && close()),
+      responded: () => void (trial && close()),
       succeeded: () => void (isFirst() && succeeded(owner, trial)),
       failed: () => void (isFirst() && failed(owner, trial)),
       abandoned() {

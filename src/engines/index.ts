@@ -2,7 +2,7 @@
 
 export type { Observe } from './answering'
 export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
-export { askBriefly, briefEngine } from './brief'
+export { askShortQuestion, shortAnswerEngine } from './brief'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
 export {
@@ -49,7 +49,7 @@ export {
   type ToolChoice,
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
-export { type OrderedVideo, VideoInDoubt } from './filming'
+export { type UpstreamVideo, VideoOutcomeUnknown } from './videos'
 export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
 export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
 export { CACHING, parametersIn } from './parameters'

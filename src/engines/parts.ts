@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
-import { createFit, type Fit } from './addresses'
+import { createAddressCheck, type AddressCheck } from './addresses'
 import type { UpstreamConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk-client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
@@ -29,14 +29,14 @@ export type Presence = {
   back(): void
 }
 
-/** State of one model at one upstream. `said` holds the abilities that the upstream last stated. */
-type ModelPart = { breaker: TargetBreaker; fault: Fault; said: Abilities }
+/** State of one model at one upstream. `stated` holds the abilities that the upstream last stated. */
+type ModelPart = { breaker: TargetBreaker; fault: Fault; stated: Abilities }
 
 /** State and driver of one upstream. */
 export type UpstreamPart = {
   driver: Driver
   /** Null for the built-in engine, which has no address. */
-  fit: Fit | null
+  fit: AddressCheck | null
   presence: Presence
   /** Slots for concurrent calls; null if there is no limit. */
   slots: ConcurrencySlots | null
@@ -55,7 +55,7 @@ const FRESH_MS = 30_000
  * state, and its running calls keep their slots.
  */
 export function createParts(deps: PartDeps) {
-  let known = new Map<string, { apiKey: string | null; asked: string; part: UpstreamPart }>()
+  let known = new Map<string, { apiKey: string | null; configKey: string; part: UpstreamPart }>()
   return {
     /** The parts of these upstreams. Throws ConfigError if a key file cannot be read. */
     of(upstreams: ReadonlyMap<string, UpstreamConfig>): ReadonlyMap<string, UpstreamPart> {
@@ -79,12 +79,12 @@ export function createParts(deps: PartDeps) {
               upstream.batchSize,
             ],
           ])
-          const isSame = before?.asked === question && before.apiKey === apiKey
+          const isSame = before?.configKey === question && before.apiKey === apiKey
           const stored = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)
           const fit = isSame ? before.part.fit : fitOf({ ...upstream, apiKey }, deps)
           return [
             name,
-            { apiKey, asked: question, part: { ...stored, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
+            { apiKey, configKey: question, part: { ...stored, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
           ] as const
         }),
       )
@@ -118,7 +118,7 @@ export function createPart(name: string, driver: Driver, deps: PartDeps): Omit<U
       const found = models.get(id) ?? {
         breaker: breakerOf(`${name}:${id}`, driver, deps),
         fault: faultOf(deps),
-        said: {},
+        stated: {},
       }
       models.set(id, found)
       return found
@@ -183,10 +183,10 @@ async function isThere(driver: Driver): Promise<boolean> {
   }
 }
 
-function fitOf(upstream: Keyed, { clock }: PartDeps): Fit {
+function fitOf(upstream: Keyed, { clock }: PartDeps): AddressCheck {
   const { kind, baseUrl, apiKey, headers } = upstream
   const base = baseUrl ?? VENDOR_URLS[kind as Vendor]
-  return createFit(base, {
+  return createAddressCheck(base, {
     at: (address) => createDriver({ ...upstream, baseUrl: address }, { clock }),
     headers: headersOf({ baseUrl: base, apiKey, headers: lowerCased(headers), clock }),
     clock,

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import { type Loop, startLoop } from '../kernel/loop'
-import { sayFit } from './addresses'
+import { addressAdvice } from './addresses'
 import { ENGINES, type Subsystem as OfModes } from './catalog'
 import { EngineFailure } from './engine'
 import type { Target, Targets } from './targets'
@@ -97,11 +97,11 @@ export function createProbes(
       const signal = AbortSignal.timeout(withinMs)
       const listed = await driver.probe(signal)
       const better = listed.length ? null : ((await fit?.(signal)) ?? null)
-      if (better !== null) throw new EngineFailure('config', sayFit(better))
+      if (better !== null) throw new EngineFailure('config', addressAdvice(better))
       presence.back()
       for (const target of own) {
         const stated = listed.find(({ id }) => id === target.model)
-        if (stated) target.notify(stated)
+        if (stated) target.updateAbilities(stated)
       }
       const unlisted = listed.length
         ? about.models.filter((model) => !listed.some(({ id }) => id === model || id.startsWith(`${model}:`)))

@@ -31,7 +31,7 @@ import {
   upstreamPrices,
 } from './config'
 import type { Driver } from './engine'
-import type { OrderedVideo } from './filming'
+import type { UpstreamVideo } from './videos'
 import { countFiles, countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
@@ -47,9 +47,9 @@ type Settings = EngineSettings & { prices: PriceTable }
 /** One version of all engine settings. Immutable. */
 export type EngineVersion = {
   revision: number
-  kept: StoredEngines
+  stored: StoredEngines
   config: EngineConfig
-  prices: { own: PriceTable; ofUpstreams: PriceTable }
+  prices: { configured: PriceTable; ofUpstreams: PriceTable }
 }
 
 export type EngineRegistry = ReturnType<typeof createEngineRegistry>
@@ -137,9 +137,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     vectorSpace: () => now().vectorSpace(),
     filmmaker: () => now().filming.filmmaker(),
     orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
-    lookAtVideo: (video: OrderedVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
+    lookAtVideo: (video: UpstreamVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
     videoContent: (...requests: Parameters<Filming['videoContent']>) => now().filming.videoContent(...requests),
-    dropVideo: (video: OrderedVideo) => now().filming.dropVideo(video),
+    dropVideo: (video: UpstreamVideo) => now().filming.dropVideo(video),
     videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
     /** Whether an upstream is connected for speech, transcription or vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
@@ -270,7 +270,7 @@ type Filming = Snapshot['filming']
 
 /** A registry whose settings never change. */
 function unchanging(settings: EngineSettings): Registry {
-  const only = versionOf({ ...settings, prices: {} }, { revision: 0, kept: NOTHING_STORED })
+  const only = versionOf({ ...settings, prices: {} }, { revision: 0, stored: NOTHING_STORED })
   return { version: () => only, newest: () => only, follow: (listener) => listener(only), fixVectors: async () => null }
 }
 
@@ -308,7 +308,7 @@ const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
  * @throws ConfigError when the settings contradict each other
  */
 export function createEngineRegistry({ store, settings, masterKey, log }: RegistryDeps) {
-  let newest = versionOf(settings, { revision: 0, kept: NOTHING_STORED })
+  let newest = versionOf(settings, { revision: 0, stored: NOTHING_STORED })
   const listeners: ((version: EngineVersion) => void)[] = []
 
   return {
@@ -326,11 +326,11 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
     /**
      * The version that these stored settings would give. Throws 400 `validation_error` if they contradict each other.
      */
-    with: (stored: StoredEngines): EngineVersion => checkedVersion({ revision: newest.revision, kept: stored }),
+    with: (stored: StoredEngines): EngineVersion => checkedVersion({ revision: newest.revision, stored }),
 
     /** Stores model and length of the vectors of `svc-1-embed`, unless they are stored already. */
     fixVectors: (vectors: VectorSpace): Promise<unknown> =>
-      change(async (_, { kept }) => ({ kept: { ...kept, vectors: kept.vectors ?? vectors }, answer: null })),
+      change(async (_, { stored }) => ({ kept: { ...stored, vectors: stored.vectors ?? vectors }, answer: null })),
 
     change,
   }
@@ -343,14 +343,14 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
     return store.write(async (tx) => {
       const claimed = await storedRepository.claim(tx, masterKey)
       const { kept: stored, answer } = await unit(tx, versionOf(settings, claimed))
-      const after = checkedVersion({ revision: claimed.revision, kept: stored })
+      const after = checkedVersion({ revision: claimed.revision, stored })
       await storedRepository.write(tx, masterKey, stored)
       tx.afterCommit(() => use(after))
       return answer
     })
   }
 
-  function checkedVersion(of: Pick<EngineVersion, 'revision' | 'kept'>): EngineVersion {
+  function checkedVersion(of: Pick<EngineVersion, 'revision' | 'stored'>): EngineVersion {
     try {
       return versionOf(settings, of)
     } catch (error) {
@@ -378,14 +378,14 @@ export function createEngineRegistry({ store, settings, masterKey, log }: Regist
 /** @throws ConfigError when the settings contradict each other */
 function versionOf(
   settings: Settings,
-  { revision, kept: stored }: Pick<EngineVersion, 'revision' | 'kept'>,
+  { revision, stored }: Pick<EngineVersion, 'revision' | 'stored'>,
 ): EngineVersion {
   const config = readEngineConfig(settings, stored)
   const changed = Object.entries(stored.prices).map(
     ([id, price]) => [id, { ...settings.prices[id], ...price }] as const,
   )
-  const own = { ...settings.prices, ...Object.fromEntries(changed) }
-  return { revision, kept: stored, config, prices: { own, ofUpstreams: upstreamPrices(config) } }
+  const configured = { ...settings.prices, ...Object.fromEntries(changed) }
+  return { revision, stored, config, prices: { configured, ofUpstreams: upstreamPrices(config) } }
 }
 
 /** Checks for changes of other nodes until stopped. */

@@ -1,12 +1,12 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Candidate, createAnswering, type Observe, type Origin, type Reached, reach } from './answering'
+import { type Candidate, createAnswering, type Observe, type Origin, type TargetAnswer, tryTargets } from './answering'
 import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES, type VectorSpace } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
 import { engineMissing } from './failures'
-import { createFilming } from './filming'
+import { createVideoCalls } from './videos'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import { createTargets, type Target, type Targets } from './targets'
@@ -63,7 +63,7 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     embedding && vectors && vectors.model !== embedding.model
       ? `its vectors were of "${vectors.model}" and are of "${embedding.model}": ${ACCEPT}`
       : null
-  const filming = createFilming({ targets, ...deps, hasBuiltin: config.builtin })
+  const filming = createVideoCalls({ targets, ...deps, hasBuiltin: config.builtin })
   const isMadeHere = ({ id, kind }: Entry): boolean =>
     kind === 'video'
       ? filming.filmmaker() === 'builtin'
@@ -159,8 +159,8 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
       return slots ? slots.hold(origin, signal, request) : request()
     }
     const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
-    const reached: Reached<T> = await reach(input, deps)
-    reached.pass.succeeded()
+    const reached: TargetAnswer<T> = await tryTargets(input, deps)
+    reached.permit.succeeded()
     return reached.value
   }
 }

@@ -19,13 +19,13 @@ export const storedRepository = {
   revision: async (db: Reader): Promise<number> => (await revisionRow(db, {}))[0]?.revision ?? 0,
 
   /** Throws if the value was encrypted with another master key. */
-  async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
+  async read(db: Reader, masterKey: Uint8Array): Promise<{ revision: number; stored: StoredEngines }> {
     const [row] = await wholeRow(db, {})
-    return { revision: row?.revision ?? 0, kept: row ? opened(masterKey, row.value) : NOTHING_STORED }
+    return { revision: row?.revision ?? 0, stored: row ? opened(masterKey, row.value) : NOTHING_STORED }
   },
 
   /** Takes the next revision, locks it until this transaction ends, and returns the settings stored before. */
-  async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; kept: StoredEngines }> {
+  async claim(tx: Tx, masterKey: Uint8Array): Promise<{ revision: number; stored: StoredEngines }> {
     const t = tx.of(engineSettingsRow)
     const value = seal(masterKey, CONTEXT, JSON.stringify(NOTHING_STORED))
     await tx.insert(t).values({ id: ID, revision: 0, value }).onConflictDoNothing()
@@ -34,7 +34,7 @@ export const storedRepository = {
       .set({ revision: sql`${t.revision} + 1` })
       .where(eq(t.id, ID))
       .returning()
-    return { revision: row!.revision, kept: opened(masterKey, row!.value) }
+    return { revision: row!.revision, stored: opened(masterKey, row!.value) }
   },
 
   async write(tx: Tx, masterKey: Uint8Array, stored: StoredEngines): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import { createSemaphore } from '../kernel/semaphore'
-import type { Fit } from './addresses'
+import type { AddressCheck } from './addresses'
 import { AUDIO_ENGINES, ENGINES, IMAGE_ENGINES } from './catalog'
 import type { EngineConfig, UpstreamConfig } from './config'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
@@ -43,7 +43,7 @@ export type Target = {
   /** Address of the upstream without user and password, for operators only. */
   address: string
   driver: Driver
-  fit: Fit | null
+  fit: AddressCheck | null
   breaker: TargetBreaker
   fault: Fault
   presence: Presence
@@ -55,7 +55,7 @@ export type Target = {
   /** Names of the parameters that it supports. */
   parameters: readonly Parameter[]
   /** Takes the abilities that the upstream states. The operator's settings override them. */
-  notify(stated: Abilities): void
+  updateAbilities(stated: Abilities): void
   /** Slots for concurrent calls at its upstream; null if there is no limit. */
   slots: ConcurrencySlots | null
   /** Whether it costs the operator nothing, so that the tenant is not charged. */
@@ -85,7 +85,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     if (known) return known
     const upstream = config.upstreams.get(name)!
     const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
-    const { breaker, fault, said: stated } = part.model(model)
+    const { breaker, fault, stated } = part.model(model)
     const given = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
     const url = URL.parse(given)
     const target: Target = {
@@ -113,7 +113,7 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
 }
 
 function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
-  const { breaker, fault, said: stated } = model('builtin')
+  const { breaker, fault, stated } = model('builtin')
   return {
     ...{ driver, fit: null, presence, breaker, fault },
     id: 'builtin:builtin',
@@ -134,7 +134,7 @@ function builtinTarget({ driver, presence, model }: Parts['builtin']): Target {
 function abilitiesOf(
   { vision, tools, json, files = false, audio = false }: Abilities,
   stated: Abilities,
-): Pick<Target, 'can' | 'notify'> {
+): Pick<Target, 'can' | 'updateAbilities'> {
   const can = {
     vision: vision ?? stated.vision,
     tools: tools ?? stated.tools,
@@ -143,7 +143,7 @@ function abilitiesOf(
   }
   return {
     can,
-    notify(found) {
+    updateAbilities(found) {
       can.vision = vision ?? found.vision
       can.tools = tools ?? found.tools
       can.json = json ?? found.json

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
-import { sayFit } from './addresses'
+import { addressAdvice } from './addresses'
 import { EngineFailure, type EngineRequest } from './engine'
 import { createCollector } from './meter'
 import type { Target } from './targets'
@@ -31,7 +31,7 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
   const [answer, streamed, third] = checks
   if (answer?.ok && streamed?.ok && third && !third.ok) third.detail += `; ${NO_JSON}`
   const better = checks.some(({ ok }) => ok) ? null : await target.fit?.(AbortSignal.timeout(FIT_TIMEOUT_MS))
-  return better ? checks.map((one) => ({ ...one, detail: `${one.detail}; ${sayFit(better)}` })) : checks
+  return better ? checks.map((one) => ({ ...one, detail: `${one.detail}; ${addressAdvice(better)}` })) : checks
 }
 
 const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with --json-output no'

@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { nameFilter, pagesBy, type Wanted } from '../kernel/keyset'
+import { nameFilter, pagesBy, type PageRequest } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'
@@ -61,7 +61,7 @@ const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((
   return found.groupBy(t.subscriber, t.pattern)
 })
 
-type Listed = Wanted & { type?: string | undefined; range: Range }
+type Listed = PageRequest & { type?: string | undefined; range: Range }
 
 /** Stored events. Each read takes the owner, or null for all owners. */
 export const eventRepository = {

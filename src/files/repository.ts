@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, like, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { contains, pagesBy, type Wanted } from '../kernel/keyset'
+import { contains, pagesBy, type PageRequest } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import type { Reader, Tx } from '../kernel/store'
@@ -9,7 +9,7 @@ import { type ArtifactRow, artifacts, fileContents, fileOwners, uploads } from '
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
-type Filters = Wanted & Partial<Range> & Pick<ArtifactQuery, 'kind' | 'mime' | 'q' | 'request_id' | 'job_id'>
+type Filters = PageRequest & Partial<Range> & Pick<ArtifactQuery, 'kind' | 'mime' | 'q' | 'request_id' | 'job_id'>
 type Bounds = { files: number; bytes: number }
 
 const newestFirst = pagesBy(artifacts, 'created_at')
@@ -42,7 +42,7 @@ export const fileRepository = {
     await tx.update(t).set(less).where(eq(t.owner, owner))
   },
 
-  async kept(db: Reader, owner: OwnerScope): Promise<Bounds> {
+  async totals(db: Reader, owner: OwnerScope): Promise<Bounds> {
     const t = db.of(fileOwners)
     const found = db.select({ files: t.files, bytes: t.bytes }).from(t).where(eq(t.owner, owner)).limit(1)
     return (await found)[0] ?? { files: 0, bytes: 0 }

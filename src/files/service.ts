@@ -6,7 +6,7 @@ import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { notFound } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { mapPage, pageFields } from '../kernel/page'
-import { redrawn } from '../kernel/pictures'
+import { reencodeImage } from '../kernel/pictures'
 import { readRange } from '../kernel/range'
 import { createSemaphore } from '../kernel/semaphore'
 import type { Reader, Store, Tx } from '../kernel/store'
@@ -123,7 +123,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
     if (!(await rows.grow(tx, owner, size, max)))
-      throw (await rows.kept(tx, owner)).files >= max.files ? tooManyFiles(max.files) : tooManyBytes(rules.ownerMb)
+      throw (await rows.totals(tx, owner)).files >= max.files ? tooManyFiles(max.files) : tooManyBytes(rules.ownerMb)
     const stored = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
     if (stored !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
     const now = about.createdAt ?? clock.now()
@@ -284,7 +284,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     return drawing.run(row.owner, async () => {
       const bytes = new Uint8Array(await new Response(await read(row)).arrayBuffer())
       for (const quality of [70, 30, 5]) {
-        const small = await redrawn(bytes, { as: () => 'webp', maxSide: THUMBNAIL_SIDE, quality })
+        const small = await reencodeImage(bytes, { as: () => 'webp', maxSide: THUMBNAIL_SIDE, quality })
         if (small === null || small.bytes.length <= THUMBNAIL_BYTES) return small?.bytes ?? null
       }
       return null

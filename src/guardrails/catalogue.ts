@@ -77,7 +77,7 @@ const topicRestriction = defineGuardrail({
  * touched more than once.
  */
 const isUnsure = ({ allowed, denied }: Record<'allowed' | 'denied', readonly Topic[]>, text: TopicWords): boolean =>
-  denied.some((topic) => topic.known.length === 0 || touches(topic, text)) ||
+  denied.some((topic) => topic.synonyms.length === 0 || touches(topic, text)) ||
   (allowed.length > 0 && allowed.every((topic) => hitsOf(topic, text) < 2))
 
 export const [, ...CATEGORIES] = LABELS.safety

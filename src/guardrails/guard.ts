@@ -4,7 +4,7 @@ import { type Blocked, markOf, type Outcome } from './inspection'
 import type { Inspection, RuleRunner } from './inspection-runner'
 import type { CompiledPolicy } from './policy'
 import type { Firing, GuardrailPolicyId } from './schema'
-import { newBudget } from './second-look'
+import { newBudget } from './second-opinion'
 import { createHoldAll, createHoldBack, createHoldIfJson, HELD, type HoldBack } from './streaming'
 
 /** An admitted value, perhaps with parts redacted, or the rule that blocked it. */

@@ -7,7 +7,7 @@ import { applyRules, cleanOutcome, failClosed, type Outcome, UNCHECKED } from '.
 import type { RulesAnswer, RulesInput, RulesOrder } from './inspection-rules.worker.ts'
 import { applyEveryRuleToValue, applyRulesToValue, type EveryRuleOutcome, type ValueOutcome } from './inspection-value'
 import type { RuleSet } from './policy'
-import { createSecondLook, type EngineOpinion, type Reviewable, type SecondLookBudget } from './second-look'
+import { createSecondOpinion, type EngineOpinion, type Reviewable, type SecondOpinionBudget } from './second-opinion'
 
 /** Maximum number of characters read on the event loop, about four milliseconds with all rules. */
 const MAX_ON_LOOP = 8_192
@@ -70,7 +70,7 @@ export type Inspection = {
   about: AboutText
   who: OwnerScope
   signal: AbortSignal
-  budget?: SecondLookBudget
+  budget?: SecondOpinionBudget
 }
 
 export type RuleRunner = ReturnType<typeof createRuleRunner>
@@ -80,7 +80,7 @@ export type RuleRunner = ReturnType<typeof createRuleRunner>
  * if rules are unsure. Fails closed (docs/api.md 12).
  */
 export function createRuleRunner(opinion: EngineOpinion | null = null) {
-  const review = createSecondLook(opinion)
+  const review = createSecondOpinion(opinion)
   const run = createLoopOrProcess()
   const clean = createLru<string, true>(MAX_CLEAN)
 

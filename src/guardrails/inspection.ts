@@ -22,7 +22,7 @@ type Doubt = { index: number; start: number; end: number }
 export type Blocked = { guardrailId: GuardrailId; detail: string; message: string | null }
 
 /** The text shown instead of a blocked answer: the policy author's message, or a neutral sentence. */
-export const standIn = ({ message }: Blocked): string => message ?? 'This answer was withheld by a guardrail.'
+export const replacementText = ({ message }: Blocked): string => message ?? 'This answer was withheld by a guardrail.'
 
 /** The finding of a rule that failed or timed out: it counts as having fired on the whole text. */
 export const UNCHECKED: Finding = { detail: 'could not be checked', matches: [] }

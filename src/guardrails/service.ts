@@ -23,7 +23,7 @@ import {
 } from './policy'
 import { guardrailPolicy } from './resource'
 import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId, Trial } from './schema'
-import type { EngineOpinion } from './second-look'
+import type { EngineOpinion } from './second-opinion'
 import type { PolicyRow } from './table'
 
 export type GuardrailService = ReturnType<typeof createGuardrails>

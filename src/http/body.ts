@@ -8,7 +8,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError, invalidInput } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import { NO_BODY } from '../kernel/schema'
-import { free, MAX_JSON_BYTES, paced, payloadTooLarge, type Taken, takeBody } from './intake'
+import { freeBuffer, MAX_JSON_BYTES, paced, payloadTooLarge, type ReceivedBody, receiveBody } from './intake'
 import type { RouteRule } from './route-rules'
 
 /** `filename` is the sender's name of the file, for display only. */
@@ -126,9 +126,9 @@ type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
  * `service_unavailable`, 504 `request_timeout`.
  */
 export function readJson(request: Request, { body, open, maxBytes, look }: Reading = JSON_RULE): unknown {
-  const taken = takeBody(request, { maxBytes, isPublic: open })
+  const taken = receiveBody(request, { maxBytes, isPublic: open })
   const read = body === 'ignored' ? () => NO_BODY : parse
-  const readNow = (now: Taken): unknown => {
+  const readNow = (now: ReceivedBody): unknown => {
     if (look || now.bytes.length > LARGE_BYTES) return readLater(now, read, look)
     try {
       return read(now.bytes)
@@ -139,21 +139,21 @@ export function readJson(request: Request, { body, open, maxBytes, look }: Readi
   return taken instanceof Promise ? taken.then(readNow) : readNow(taken)
 }
 
-async function readLater(taken: Taken, read: typeof parse, look?: Look): Promise<unknown> {
+async function readLater(taken: ReceivedBody, read: typeof parse, look?: Look): Promise<unknown> {
   try {
     const value = look ? await lookedAt(taken.bytes, read, look) : read(taken.bytes)
     // Gives waiting requests a turn (docs/promises.md I28).
     if (taken.bytes.length > LARGE_BYTES) await new Promise<void>((resolve) => setImmediate(resolve))
     return value
   } finally {
-    if (taken.bytes.length > LARGE_BYTES) free(taken.bytes)
+    if (taken.bytes.length > LARGE_BYTES) freeBuffer(taken.bytes)
     taken.release()
   }
 }
 
 /** Reads a body that is not JSON, or whose bytes are signed, as form fields or bytes. Throws like `readJson`. */
 export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
-  const { bytes, release } = await takeBody(request, { maxBytes, isPublic: open })
+  const { bytes, release } = await receiveBody(request, { maxBytes, isPublic: open })
   try {
     if (body === 'form') return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)))
     return bytes

@@ -3,7 +3,7 @@ import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import type { Exchange } from './context'
 import {
   answerBefore,
-  arrive,
+  startRequest,
   check,
   complete,
   countRefusal,
@@ -40,7 +40,7 @@ export function edge(deps: EdgeDeps) {
     .decorate('exchange', null as unknown as Exchange)
     .onRequest((context) => {
       const { request, set } = context
-      const exchange = arrive(deps, request, server)
+      const exchange = startRequest(deps, request, server)
       context.exchange = exchange
       if (exchange.rule.timeLimit) limited.set(request, exchange)
       setStateHeaders(deps, exchange, set.headers)
@@ -55,7 +55,7 @@ export function edge(deps: EdgeDeps) {
     })
     .onError({ as: 'global' }, (context) => {
       const { request, set, error, code } = context
-      const exchange = context.exchange ?? arrive(deps, request, server)
+      const exchange = context.exchange ?? startRequest(deps, request, server)
       const { status, body } = refuse(deps, exchange, request, set.headers, { code, error })
       set.status = status
       return body

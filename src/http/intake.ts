@@ -51,15 +51,15 @@ const tooSlow = defineError(
 type Options = { maxBytes: number; isPublic: boolean }
 
 /** A whole body, which counts against the budget until `release` is called. */
-export type Taken = { readonly bytes: Uint8Array; release(): void }
+export type ReceivedBody = { readonly bytes: Uint8Array; release(): void }
 
-const NOTHING: Taken = { bytes: new Uint8Array(), release: () => undefined }
+const NOTHING: ReceivedBody = { bytes: new Uint8Array(), release: () => undefined }
 
 /**
  * Reads a body within its limits of size and time and the budget. Returns a promise if the body has not arrived yet.
  * @throws AppError 413 `payload_too_large`, 503 `service_unavailable`, 504 `request_timeout`
  */
-export function takeBody(request: Request, { maxBytes, isPublic }: Options): Taken | Promise<Taken> {
+export function receiveBody(request: Request, { maxBytes, isPublic }: Options): ReceivedBody | Promise<ReceivedBody> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > maxBytes) throw payloadTooLarge(maxBytes)
   const claim = createClaim(isPublic)
@@ -84,7 +84,7 @@ export function takeBody(request: Request, { maxBytes, isPublic }: Options): Tak
 }
 
 /** Every call waits for its body, so this creates only one promise. */
-const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<Taken> =>
+const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<ReceivedBody> =>
   new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       cancel()
@@ -110,11 +110,11 @@ async function inPieces(request: Request, maxBytes: number, claim: Claim, declar
       if (!whole) chunks.push(piece)
       else {
         whole.set(piece, size - piece.length)
-        free(piece)
+        freeBuffer(piece)
       }
     }
   } catch (error) {
-    if (whole) free(whole)
+    if (whole) freeBuffer(whole)
     throw error
   }
   return whole ? whole.subarray(0, size) : Buffer.concat(chunks)
@@ -176,7 +176,7 @@ function noteGone(bytes: number): void {
  * Frees the memory of bytes that no one else views at once. The collector would come later than the next large body
  * (docs/promises.md I29).
  */
-export function free({ buffer, length }: Uint8Array): void {
+export function freeBuffer({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
 }
 

@@ -6,7 +6,7 @@ import { type BodyReader, ONCE } from './guard'
 import type { Route } from './route-rules'
 import {
   answerBefore,
-  arrive,
+  startRequest,
   check,
   complete,
   type EdgeDeps,
@@ -69,7 +69,7 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
   const handle = handler as (context: Context) => unknown
 
   function answer(request: Request, server: Server<unknown>): Response | Promise<Response> {
-    const exchange = arrive(deps, request, server, path, rule)
+    const exchange = startRequest(deps, request, server, path, rule)
     const context: Context = { request, exchange, set: { status: 200, headers: {} }, route: path, body: undefined }
     setStateHeaders(deps, exchange, context.set.headers)
     let working: Response | Promise<Response>

@@ -103,7 +103,7 @@ class Arrived implements Exchange {
   readonly startedAt: number
   readonly method: string
   readonly notes: Exchange['notes'] = {}
-  leave: (() => void) | null = null
+  endRequest: (() => void) | null = null
   readers: readonly string[] | null = null
   caller: TenantCaller | null = null
   streaming = false
@@ -144,7 +144,7 @@ class Arrived implements Exchange {
 }
 
 /** Starts a request. Pass `path` and `rule` of its route if they are known. */
-export function arrive(
+export function startRequest(
   deps: EdgeDeps,
   request: Request,
   server: Server<unknown> | null,

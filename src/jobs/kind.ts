@@ -100,13 +100,13 @@ export const recurring = (
 })
 
 /** Maximum rest of recurring work that knows when it is due, so that a forgotten `ensure` delays it by minutes only. */
-export const LONGEST_REST_MS = 300_000
+export const MAX_IDLE_MS = 300_000
 
 /** When recurring work runs again. Null for other work. */
 export async function nextOf(tx: Tx, { everyMs, dueAt }: JobKind, now: number): Promise<number | null> {
   if (everyMs === undefined) return null
   if (!dueAt) return now + everyMs
-  return Math.max(now + everyMs, Math.min((await dueAt(tx)) ?? Infinity, now + LONGEST_REST_MS))
+  return Math.max(now + everyMs, Math.min((await dueAt(tx)) ?? Infinity, now + MAX_IDLE_MS))
 }
 
 const RECURRING_LIMIT_MS = 600_000

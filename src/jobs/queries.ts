@@ -2,13 +2,13 @@ import { and, desc, eq, gte, inArray, isNotNull, isNull, ne, or, type SQL, sql }
 import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import { CANCELLED, type JobId, type JobState, type JobType } from './schema'
 import { type JobRow, jobs } from './table'
 
-export type ShownQuery = Wanted & {
+export type ShownQuery = PageRequest & {
   type?: JobType | undefined
   status?: JobState | undefined
   api_key_id?: string | undefined

@@ -3,7 +3,7 @@ import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError } from '../kernel/errors'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
-import { LONGEST_REST_MS, RECURRING, recurring } from './kind'
+import { MAX_IDLE_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
 import { type TakeoverRow, takeovers } from './table'
 
@@ -242,7 +242,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       }
       if (isHeld && !force) throw heldByAnother(title, row.holder_name ?? '')
       // The recurring check detects longer timeouts. Its job is a single row, for which all takers would wait.
-      if (silenceMs < LONGEST_REST_MS)
+      if (silenceMs < MAX_IDLE_MS)
         await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
       const held = { status: 'human' as const, holder_id: holder.id, holder_name: holder.name, since: now, until }
       return change(tx, row, { ...held, fence: row.fence + 1 }, isHeld ? 'stolen' : 'taken', call)

@@ -9,7 +9,7 @@ import type { JobsDeps } from './service'
 import { type JobRow, jobPauses, jobs } from './table'
 
 /** A query for which of these kinds have a queued job and are not paused, in one statement. */
-export const linesOf = (kinds: readonly string[]) =>
+export const queuesWithWork = (kinds: readonly string[]) =>
   query()((db) => {
     const t = db.of(jobs)
     const known = sql.join(
@@ -54,7 +54,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
   let isStopping = false
   let lookMs = LOOK_MS[store.dialect]
   let napMs = lookMs
-  let lines = { of: 0, find: linesOf([]) }
+  let lines = { of: 0, find: queuesWithWork([]) }
 
   return { start, runDue, wake, running: () => runs.countOf(), fail: runs.fail, drop: runs.drop }
 
@@ -114,7 +114,7 @@ export function createWorker(deps: JobsDeps, kinds: ReadonlyMap<string, JobKind>
   /** Claiming takes several queries per kind, so only kinds with a queued job are claimed. */
   async function kindsInLine(only?: string): Promise<JobKind[]> {
     if (isStopping) return []
-    if (lines.of !== kinds.size) lines = { of: kinds.size, find: linesOf([...kinds.keys()]) }
+    if (lines.of !== kinds.size) lines = { of: kinds.size, find: queuesWithWork([...kinds.keys()]) }
     const found = (await lines.find(store.read, {})).map(({ kind }) => kinds.get(kind)!)
     return found.filter((kind) => takes(kind.name) && (only === undefined || kind.name === only) && freeOf(kind) > 0)
   }

@@ -7,7 +7,7 @@ import type { Reader, Table } from './store'
 type Dated<Moment extends string> = SQLiteTable & Record<Moment | 'id', SQLiteColumn>
 
 /** The page a caller requests. `cursor` is where the previous page ended. */
-export type Wanted = { limit: number; cursor?: string | undefined }
+export type PageRequest = { limit: number; cursor?: string | undefined }
 
 /** The condition for a dotted name. A name that ends in `.*` is a family: `order.*` matches `order.line.added`. */
 export function nameFilter(column: SQLiteColumn, name: string | undefined): SQL | undefined {
@@ -23,7 +23,7 @@ type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
  * row higher than requested, so that `toPage` knows whether there is a next page. Throws 400 `validation_error` for a
  * malformed cursor.
  */
-export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: Wanted): Slice {
+export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: PageRequest): Slice {
   const mark = decodeCursor(cursor)
   // A row comparison lets the index seek to the cursor. AND and OR would make it scan all earlier pages.
   const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
@@ -40,7 +40,7 @@ export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: W
  */
 export const pagesBy =
   <T extends Dated<Moment>, Moment extends string>(listed: Table<T>, moment: Moment) =>
-  async (db: Reader, wanted: Wanted, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
+  async (db: Reader, wanted: PageRequest, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
     const table = db.of(listed)
     const { after, order, limit } = sliceBy(table[moment], table.id, wanted)
     const found = db
@@ -99,7 +99,7 @@ export const pagesOfLarge =
     moment: Moment,
     size: Size,
   ) =>
-  async (db: Reader, wanted: Wanted, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
+  async (db: Reader, wanted: PageRequest, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
     const table = db.of(listed)
     const { after, order, limit } = sliceBy(table[moment], table.id, wanted)
     const outlined = db
@@ -157,7 +157,7 @@ export const pagesAmong = <T extends Dated<Moment>, Moment extends string>(
   moment: Moment,
   pages = pagesBy(listed, moment),
 ) => {
-  return (db: Reader, wanted: Wanted, either: readonly SQL[], ...conditions: (SQL | undefined)[]) => {
+  return (db: Reader, wanted: PageRequest, either: readonly SQL[], ...conditions: (SQL | undefined)[]) => {
     if (either.length === 1) return pages(db, wanted, either[0], ...conditions)
     const table = db.of(listed)
     const { after, order, limit } = sliceBy(table[moment], table.id, wanted)

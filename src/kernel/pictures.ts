@@ -16,7 +16,7 @@ type Redrawn<F extends Format> = { format: F; width: number; height: number; byt
  * Redraws a picture upright and with nothing but its pixels, so a photograph loses its location data (docs/attacks.md
  * O17). Null if it is not a picture, or is too large.
  */
-export async function redrawn<F extends Format>(
+export async function reencodeImage<F extends Format>(
   bytes: Uint8Array,
   { as, maxSide = Number.POSITIVE_INFINITY, quality }: Input<F>,
 ): Promise<Redrawn<F> | null> {
@@ -47,7 +47,7 @@ const OTHERS: readonly (readonly [name: string, start: RegExp])[] = [
 ]
 
 /** The end of a sentence that says what the bytes of a rejected picture are. */
-export function refusedAs(bytes: Uint8Array): string {
+export function describeRejectedImage(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.subarray(0, 512)).toString('latin1')
   const name = OTHERS.find(([, begins]) => begins.test(start))?.[0]
   return name

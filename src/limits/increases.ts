@@ -6,7 +6,7 @@ import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import {
@@ -65,7 +65,7 @@ export const increaseRepository = {
     return (await tx.update(table).set(decision).where(open).returning())[0]
   },
 
-  list: (db: Reader, status: IncreaseStatus | undefined, wanted: Wanted): Promise<Page<IncreaseRow>> =>
+  list: (db: Reader, status: IncreaseStatus | undefined, wanted: PageRequest): Promise<Page<IncreaseRow>> =>
     newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),
 }
 

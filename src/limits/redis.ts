@@ -131,7 +131,7 @@ export type Scripts = {
 /** How long to wait before asking Redis again after a failure. */
 const RETRY_MS = 1_000
 /** When the data of Redis began, by its own clock, and how long ago that is. */
-type HeardRedis = { since: number; forMs: number }
+type RedisState = { since: number; forMs: number }
 const SINCE = 'svc:rate:since'
 /** Count of numbers that every script returns before its own answer. */
 const ABOUT = 2
@@ -155,7 +155,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     /** When this node learned that. Redis has lost everything that it answered before. */
     knownFrom: () => knownFrom,
     /** What to tell other nodes; null if this node does not reach Redis. */
-    heard: (): HeardRedis | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
+    heard: (): RedisState | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
     /** Takes what another node told. */
     learn,
     /** Whether its data is younger than a window, so that it may have lost calls that still count. */
@@ -169,7 +169,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     })
   }
 
-  function learn(heard: HeardRedis): void {
+  function learn(heard: RedisState): void {
     if (heard.since === since) return
     since = heard.since
     knownFrom = clock.monotonic()
@@ -195,10 +195,10 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
           !answer.every((each) => Number.isFinite(each) && each >= -1)
         )
           throw new Error('it does not run scripts as Redis does')
-        const [itsSince, forMs, ...said] = answer as [number, number, ...number[]]
+        const [itsSince, forMs, ...numbers] = answer as [number, number, ...number[]]
         // A late answer may be from before Redis lost its data.
         if (itsSince !== before || since === before) learn({ since: itsSince, forMs: Math.max(forMs, 0) })
-        return { since: itsSince, said }
+        return { since: itsSince, numbers }
       }),
     )
   }
@@ -226,12 +226,12 @@ export type Question = {
   /** Whether the asking node already knows what Redis does not know. */
   isSure: boolean
   /** Null if the node does not reach Redis. */
-  redis: HeardRedis | null
+  redis: RedisState | null
 }
 
 export type Answer = {
   /** The answer of Redis and when its data began. Null if this node does not reach Redis either. */
-  said: number[] | null
+  numbers: number[] | null
   since: number
   /** The node reaches Redis, but Redis may not know some calls, so all nodes must be asked first. */
   isOpen: boolean
@@ -239,13 +239,13 @@ export type Answer = {
   own: number[]
   apart: number[]
   /** Null if the node does not reach Redis. */
-  redis: HeardRedis | null
+  redis: RedisState | null
 }
 
 export type FromNode = Answer & { node: string }
 
 type Deps = {
-  live: Pick<Live, 'hear' | 'tellOthers'>
+  live: Pick<Live, 'subscribe' | 'publishToOthers'>
   clock: Clock
   node: string
   known(): ReadonlySet<string>
@@ -269,7 +269,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   /** Nodes that asked before this one knew of their lease, and until when they count. */
   const newcomers = new Map<string, number>()
 
-  live.hear(ASK, '*', (heard) => {
+  live.subscribe(ASK, '*', (heard) => {
     if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
     // Every client of the database may publish on its channel.
     const read = parsed(heard.text) as Question | null
@@ -279,7 +279,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     if (question && !known().has(String(heard.id))) newcomers.set(String(heard.id), clock.monotonic() + NEW_MS)
     if (question) void reply(String(heard.id), String(heard.ask), question)
   })
-  live.hear(ANSWER, node, (heard) => {
+  live.subscribe(ANSWER, node, (heard) => {
     const answered = heard && answerIn(heard.text)
     if (answered) waiting.get(String(heard.ask))?.({ ...answered, node: String(heard.node) })
   })
@@ -293,7 +293,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   }
 
   async function reply(to: string, ask: string, question: Question): Promise<void> {
-    live.tellOthers(ANSWER, to, { ask, node, text: JSON.stringify(await answer(question)) })
+    live.publishToOthers(ANSWER, to, { ask, node, text: JSON.stringify(await answer(question)) })
   }
 
   /** The answers of all other nodes, or of the node `by`. Stops waiting once one of them has asked Redis. */
@@ -301,7 +301,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     const others = by ? 1 : count()
     if (others < 1 || waiting.size >= MAX_WAITING) return []
     const id = String(++requested)
-    live.tellOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
+    live.publishToOthers(ASK, node, { ask: id, by, text: JSON.stringify(question) })
     if (!by && clock.monotonic() < waitAgainAt) return []
     const { promise, resolve } = Promise.withResolvers<void>()
     const answers = new Map<string, FromNode>()
@@ -311,7 +311,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
     })
     waiting.set(id, (from) => {
       answers.set(from.node, from)
-      if (answers.size >= others || from.said || from.isOpen) resolve()
+      if (answers.size >= others || from.numbers || from.isOpen) resolve()
     })
     await promise
     stop()
@@ -323,7 +323,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
 function answerIn(text: unknown): Answer | null {
   const read = parsed(text) as Answer | null
   const isOne =
-    isNumbers(read?.own) && isNumbers([read.since, ...read.apart]) && (read.said === null || isNumbers(read.said))
+    isNumbers(read?.own) && isNumbers([read.since, ...read.apart]) && (read.numbers === null || isNumbers(read.numbers))
   return isOne ? read : null
 }
 

@@ -1,6 +1,6 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
-import { type KeptCount, type KeptCounts, unwrittenOf } from './kept-counts'
+import { type NodeCount, type NodeCounts, maxUnwrittenOf } from './node-counts'
 import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
   createLocalStore,
@@ -25,19 +25,19 @@ const shareOf = (limit: number, count: number, rank: number): number =>
 /** What a node needs to count together with others. */
 export type Shared = {
   scripts: Scripts
-  live: Pick<Live, 'hear' | 'tellOthers'>
+  live: Pick<Live, 'subscribe' | 'publishToOthers'>
   /** Id of this process. */
   node: string
   /** Ids of the other serving nodes that this one knows of. */
   known(): ReadonlySet<string>
   /** What each node admitted, including dead nodes. */
-  counts: KeptCounts
+  counts: NodeCounts
 }
 
 type Deps = Shared & { clock: Clock; mine: LocalStore }
 
 /** Outcome of a question: the answer of Redis, to this node or through another; else what the other nodes admitted. */
-type Outcome = Pick<Answer, 'said' | 'since' | 'isOpen'> & { answers: readonly FromNode[] }
+type Outcome = Pick<Answer, 'numbers' | 'since' | 'isOpen'> & { answers: readonly FromNode[] }
 
 /** What other nodes admitted without Redis, and the answers of those that answered. */
 type Others = { apart: number; answers: readonly FromNode[] }
@@ -104,7 +104,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
       underWay.add(claim)
       const values = [limit - missing, weight, id, claim.since]
       const asking = ask({ script: 'take', subject, names, values, isSure }).finally(() => underWay.delete(claim))
-      const { said: numbers, since, isOpen, answers } = await asking
+      const { numbers, since, isOpen, answers } = await asking
       const taken = numbers?.[0]
       if (taken === FORGOT) {
         forgot += 1
@@ -195,10 +195,10 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     name: WindowName,
     limit: number,
     answers: readonly FromNode[],
-    kept: readonly KeptCount[],
+    kept: readonly NodeCount[],
   ): number {
     const others = answers.map((each) => ({ node: each.node, used: each.own[0]! }))
-    const silent = ofOthers(kept, answers).map((one) => ({ ...one, used: one.used + unwrittenOf(limit) }))
+    const silent = ofOthers(kept, answers).map((one) => ({ ...one, used: one.used + maxUnwrittenOf(limit) }))
     const me = { node, used: mine.view(subject, name).used }
     const count = peers.count()
     if (answers.length < count) {
@@ -217,7 +217,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 
   /** The written counts of nodes that did not answer. */
-  function ofOthers(kept: readonly KeptCount[], answers: readonly FromNode[]): KeptCount[] {
+  function ofOthers(kept: readonly NodeCount[], answers: readonly FromNode[]): NodeCount[] {
     return kept.filter((one) => one.node !== node && !answers.some((each) => each.node === one.node))
   }
 
@@ -247,7 +247,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 
   async function inRedis(script: 'take' | 'correct', subject: string, name: WindowName, values: (string | number)[]) {
-    return (await ask({ script, subject, names: [name], values, isSure: true })).said !== null
+    return (await ask({ script, subject, names: [name], values, isSure: true })).numbers !== null
   }
 
   function nextId(): string {
@@ -255,7 +255,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
   }
 
   async function read(subject: string, names: readonly WindowName[]): Promise<View[]> {
-    const { said: numbers } = await ask({ script: 'read', subject, names, values: [], isSure: true })
+    const { numbers } = await ask({ script: 'read', subject, names, values: [], isSure: true })
     if (numbers) elsewhere.hearAll(subject, names, numbers)
     return names.map((name) => elsewhere.view(subject, name))
   }
@@ -269,13 +269,13 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     if (helper) {
       const by = helper
       const [only] = await answersTo(forwarded, by)
-      if (only && (only.said || only.isOpen)) return { ...only, answers: [] }
+      if (only && (only.numbers || only.isOpen)) return { ...only, answers: [] }
       if (helper === by) helper = ''
     }
     const answers = await answersTo(forwarded)
-    const found = answers.find((each) => each.said) ?? answers.find((each) => each.isOpen)
+    const found = answers.find((each) => each.numbers) ?? answers.find((each) => each.isOpen)
     if (found) helper = found.node
-    return { said: found?.said ?? null, since: found?.since ?? 0, isOpen: found?.isOpen ?? false, answers }
+    return { numbers: found?.numbers ?? null, since: found?.since ?? 0, isOpen: found?.isOpen ?? false, answers }
   }
 
   async function answersTo(question: Question, by = ''): Promise<FromNode[]> {
@@ -292,7 +292,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const done = script && !isOpen ? await redis.ask(script, subject, names, values) : null
     if (isTake && !isOpen && !done) for (const name of names.slice(0, 1)) doubt(subject, name)
     return {
-      said: done?.said ?? null,
+      numbers: done?.numbers ?? null,
       since: done?.since ?? 0,
       isOpen,
       own: names.map((name) => mine.view(subject, name).used),
@@ -310,7 +310,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const gone = ofOthers(kept, answers)
     const share = Math.ceil(limit / (peers.count() + 1))
     const unknown = gone.reduce(
-      (sum, { apart, holds }) => sum + Math.max(apart + (isSure ? unwrittenOf(limit) : 0), holds ? share : 0),
+      (sum, { apart, holds }) => sum + Math.max(apart + (isSure ? maxUnwrittenOf(limit) : 0), holds ? share : 0),
       0,
     )
     const apart = answers.reduce((sum, each) => sum + each.apart[0]!, unknown)

@@ -1,10 +1,10 @@
-import { type ChargingService, type Made, promptIn, type Work } from '../charging'
+import { type ChargingService, type WorkResult, promptIn, type Work } from '../charging'
 import { type EngineService, type ImageQuality, imagePrompt, type MadeImage, type Origin, originOf } from '../engines'
 import { type Draft, imageSize } from '../files'
 import type { About, Artifact } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
-import { redrawn } from '../kernel/pictures'
+import { reencodeImage } from '../kernel/pictures'
 import { labelled } from './drawing-label'
 import { notAnImage } from './errors'
 import { missingIn } from './missing-letters'
@@ -64,7 +64,7 @@ type Deps = {
   pictures: Pictures
 }
 
-type Stored = Omit<Made, 'files'> & MadePictures & { files: readonly Picture[] }
+type Stored = Omit<WorkResult, 'files'> & MadePictures & { files: readonly Picture[] }
 type Outcome = { id: ImageId; made: Stored; artifacts: Artifact[]; costCents: number; at: number }
 
 export type ImageService = ReturnType<typeof createImages>
@@ -266,7 +266,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
 /** Converts a picture to the requested format. Throws 503 if it cannot be read. */
 async function written(image: MadeImage & { free: boolean }, format: PictureInput['format']): Promise<MadeImage> {
   if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
-  const drawn = await redrawn(image.bytes, { as: () => format })
+  const drawn = await reencodeImage(image.bytes, { as: () => format })
   if (!drawn) throw notAnImage()
   // Redrawing removes the metadata that says how the picture was made.
   return { bytes: image.free ? labelled[format](drawn.bytes, drawn) : drawn.bytes, mimeType: `image/${format}` }

@@ -63,7 +63,7 @@ export function createPlaces({ settings, configFile, setByEnvironment }: Deps) {
       ? { source: 'environment', words: variable }
       : { source: 'file', words: `${member} of ${configFile}` }
 
-  return ({ kept: stored }: Pick<EngineVersion, 'kept'>, name: string): Place[] => {
+  return ({ stored }: Pick<EngineVersion, 'stored'>, name: string): Place[] => {
     const short = Object.hasOwn(SHORT, name) ? SHORT[name as keyof typeof SHORT] : null
     return [
       ...(Object.hasOwn(stored.upstreams, name) ? [{ source: 'here', words: 'the database' } as const] : []),
@@ -99,7 +99,7 @@ export function withAdded(
   placesOf: Places,
   engine: NewEngine & { models: readonly string[] },
 ): StoredEngines {
-  const { kept: stored } = before
+  const { stored } = before
   assertNameFree(before, placesOf, engine.name)
   const { targets = [], only = false } = stored.models[EVERY_TEXT_ENGINE] ?? {}
   const own = engine.models.map((model) => `${engine.name}:${model}`)
@@ -132,19 +132,19 @@ export function changedUpstream(before: EngineVersion, placesOf: Places, name: s
 /** The stored engines with a changed upstream. Throws as {@link changedUpstream}. */
 export function withChanged(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch): StoredEngines {
   const { upstream } = changedUpstream(before, placesOf, name, patch)
-  return { ...before.kept, upstreams: { ...before.kept.upstreams, [name]: upstream } }
+  return { ...before.stored, upstreams: { ...before.stored.upstreams, [name]: upstream } }
 }
 
 /** Removes an upstream and its targets. The file's configuration of a copied one applies again. Throws 404, 409. */
 export function withRemoved(before: EngineVersion, placesOf: Places, name: string): StoredEngines {
   upstreamIn(before, placesOf, name, false)
-  const { [name]: _, ...upstreams } = before.kept.upstreams
+  const { [name]: _, ...upstreams } = before.stored.upstreams
   const isElsewhere = placesOf(before, name).length > 1
-  const left = Object.entries(before.kept.models).flatMap(([id, { targets, only }]) => {
+  const left = Object.entries(before.stored.models).flatMap(([id, { targets, only }]) => {
     const others = isElsewhere ? targets : targets.filter((target) => !target.startsWith(`${name}:`))
     return others.length ? [[id, { targets: others, only }] as const] : []
   })
-  return { ...before.kept, upstreams, models: Object.fromEntries(left) }
+  return { ...before.stored, upstreams, models: Object.fromEntries(left) }
 }
 
 /** Throws 409 when a change leaves engines without a target that had one before. */
@@ -157,7 +157,7 @@ export function assertStillAnswered(name: string, before: EngineVersion, after: 
 }
 
 /** Sets the targets of an engine, best first. Without targets, those of the file, the environment and `*` apply. */
-export function withMapping({ kept: stored }: EngineVersion, id: string, targets: readonly string[]): StoredEngines {
+export function withMapping({ stored }: EngineVersion, id: string, targets: readonly string[]): StoredEngines {
   const { [id]: _, ...others } = stored.models
   return { ...stored, models: targets.length ? { ...others, [id]: { targets: [...targets], only: true } } : others }
 }
@@ -169,8 +169,8 @@ type AcceptDeps = {
 
 /** Forgets the identity of the vectors of `svc-1-embed`. Its next answer sets it again (docs/api.md 31). */
 export const acceptVectors = ({ engineRegistry, record }: AcceptDeps, call: Call<OperatorCaller>) =>
-  engineRegistry.change(async (tx, { kept, config }) => {
-    const { vectors, ...rest } = kept
+  engineRegistry.change(async (tx, { stored, config }) => {
+    const { vectors, ...rest } = stored
     const was = { was_model: vectors?.model ?? null, was_length: vectors?.length ?? null }
     const model = config.targets.get('svc-1-embed')?.[0]?.model ?? null
     await record(tx, call, 'engine.vectors_accepted', { ...was, model })

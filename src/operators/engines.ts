@@ -64,7 +64,7 @@ type EnginePricesDeps = {
   ): ReturnType<AuditLog['record']>
 }
 
-const pricesOf = ({ prices }: EngineVersion): Prices => createPrices(prices.own, prices.ofUpstreams)
+const pricesOf = ({ prices }: EngineVersion): Prices => createPrices(prices.configured, prices.ofUpstreams)
 
 type Deps = {
   audit: AuditLog
@@ -228,31 +228,31 @@ export function createEngineVerbs(deps: Deps) {
   }
 
   async function listAliases(_call: Call<OperatorCaller>): Promise<EngineAlias[]> {
-    const { config, kept } = engineRegistry.newest()
+    const { config, stored } = engineRegistry.newest()
     return Object.entries(config.aliases).map(([name, { engine, listed = false }]) => ({
       name,
       engine,
       listed,
-      set_in: kept.aliases && Object.hasOwn(kept.aliases, name) ? DATABASE : 'modelAliases',
+      set_in: stored.aliases && Object.hasOwn(stored.aliases, name) ? DATABASE : 'modelAliases',
     }))
   }
 
   /** Defines another name for an engine. Throws 400 for an unknown engine, and for too many aliases. */
   function setAlias(call: Call<OperatorCaller>, { name, engine, listed = false }: NewEngineAlias) {
-    return engineRegistry.change(async (tx, { kept }) => {
+    return engineRegistry.change(async (tx, { stored }) => {
       await record(tx, call, 'engine.aliased', { name, engine })
-      const aliases = { ...kept.aliases, [name]: { engine, ...(listed ? { listed } : {}) } }
-      return { kept: { ...kept, aliases }, answer: { name, engine, listed, set_in: DATABASE } }
+      const aliases = { ...stored.aliases, [name]: { engine, ...(listed ? { listed } : {}) } }
+      return { kept: { ...stored, aliases }, answer: { name, engine, listed, set_in: DATABASE } }
     })
   }
 
   /** Removes an alias that was defined here. Throws 404. */
   function removeAlias(call: Call<OperatorCaller>, name: string): Promise<RemovedEngine> {
-    return engineRegistry.change(async (tx, { kept }) => {
-      const { [name]: found, ...aliases } = kept.aliases ?? {}
+    return engineRegistry.change(async (tx, { stored }) => {
+      const { [name]: found, ...aliases } = stored.aliases ?? {}
       if (!found) throw notFound('alias')
       await record(tx, call, 'engine.alias_removed', { name })
-      return { kept: { ...kept, aliases }, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
+      return { kept: { ...stored, aliases }, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
     })
   }
 
@@ -341,14 +341,14 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
   }
 
   function changes(before: EngineVersion, given: NewPrices['prices']) {
-    const known = idsOf(createPrices(before.prices.own, before.prices.ofUpstreams))
+    const known = idsOf(createPrices(before.prices.configured, before.prices.ofUpstreams))
     const unknown = Object.keys(given).find((id) => !known.includes(id))
     if (unknown !== undefined)
       throw invalidInput('prices', `There is no engine "${unknown}". Engines: ${known.join(', ')}.`)
-    const was = before.kept.prices
+    const was = before.stored.prices
     const merged = Object.entries(given).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
     const after = Object.entries({ ...was, ...Object.fromEntries(merged) }).filter(([, price]) => price)
-    const stored = { ...before.kept, prices: Object.fromEntries(after) as PriceTable }
+    const stored = { ...before.stored, prices: Object.fromEntries(after) as PriceTable }
     const rows = rowsOf(engineRegistry.with(stored), before).filter((row) => row.sample_cents !== row.before_cents)
     return { kept: stored, rows }
   }
@@ -380,7 +380,7 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
     })
   }
 
-  function setBy({ kept: stored, prices }: EngineVersion, id: string): EnginePrice['set_by'] {
+  function setBy({ stored, prices }: EngineVersion, id: string): EnginePrice['set_by'] {
     if (Object.hasOwn(stored.prices, id)) return 'here'
     if (Object.hasOwn(settings.prices, id)) return 'SVC_PRICES'
     return Object.hasOwn(prices.ofUpstreams, id) ? 'upstream' : 'built in'

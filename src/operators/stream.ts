@@ -86,7 +86,7 @@ export function createStream(deps: Deps) {
     // A failed access check does not end the stream, because without a database nothing can be read anyway.
     while (!over.aborted && (await deps.isStill(caller).catch(() => true))) {
       for (const name of names) {
-        const event = await next(caller, name, { notify: trackers.get(name)!, most: query.most })
+        const event = await next(caller, name, { notice: trackers.get(name)!, most: query.most })
         if (!event || over.aborted) continue
         writtenAt = clock.monotonic()
         await write(sseFrame({ event: event.type, data: event, id: event.seq }))
@@ -99,12 +99,12 @@ export function createStream(deps: Deps) {
     }
   }
 
-  type Heard = { notify: Notice; most: number | undefined }
+  type TopicState = { notice: Notice; most: number | undefined }
 
   async function next(
     caller: OperatorCaller,
     topic: TopicName,
-    { notify: notice, most: max }: Heard,
+    { notice, most: max }: TopicState,
   ): Promise<TopicEvent | null> {
     const at = iso(clock.now())
     try {

@@ -16,7 +16,7 @@ import type { SkillService } from '../skills'
 import { newestDeliveries } from '../webhooks'
 import { chatSums, openChats, wordsOfWidgets } from '../widgets'
 import type { Names } from './topics-names'
-import { seldom } from './topics-topic'
+import { cachedRead } from './topics-topic'
 
 type Deps = {
   store: Store
@@ -119,8 +119,8 @@ export function deliveriesTopic({ store, names }: Deps) {
 }
 
 export function takeoversTopic({ store, clock, names, writes }: Deps, call: By) {
-  const sums = seldom(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
-  const words = seldom(clock, 15_000, () => wordsOfWidgets(store.read))
+  const sums = cachedRead(clock, 15_000, () => chatSums(store.read, clock.now() - (clock.now() % DAY_MS)))
+  const words = cachedRead(clock, 15_000, () => wordsOfWidgets(store.read))
   return async () => {
     const [{ chats, with_ai }, today, asks] = await Promise.all([openChats(store.read), sums(), words()])
     const rows = chats.map(
@@ -186,7 +186,7 @@ const MB_STEP = 16
 const stepped = (mb: number | null): number | null => (mb === null ? null : Math.ceil(mb / MB_STEP) * MB_STEP)
 
 export function keysTopic({ clock, names, keys, limiter, increases }: Deps, call: By) {
-  const total = seldom(clock, 15_000, () => keys.count(call))
+  const total = cachedRead(clock, 15_000, () => keys.count(call))
   return async (max: number = MAX) => {
     const [found, request] = await Promise.all([
       keys.newest(call, max),

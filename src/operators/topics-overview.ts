@@ -12,7 +12,7 @@ import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
 import type { Status } from './status-schema'
 import type { Names } from './topics-names'
-import { seldom } from './topics-topic'
+import { cachedRead } from './topics-topic'
 
 type Probe = { status: string; latencyMs: number | null }
 type Deps = {
@@ -91,7 +91,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
 
   /** Reads a source at most once in this time. If a read fails, returns the last value and names it in `failing`. */
   function source<T>(name: string, everyMs: number, find: () => Promise<T>) {
-    const fresh = seldom(clock, everyMs, find)
+    const fresh = cachedRead(clock, everyMs, find)
     let last: { value: T } | null = null
     return async (failing: Set<string>): Promise<T> => {
       try {

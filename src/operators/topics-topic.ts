@@ -7,7 +7,7 @@ type Row = { id: string } & Record<string, unknown>
 export type ReadTopic = (max?: number) => Promise<TopicState>
 
 /** Reads at most once in this time, for any number of callers. Does not cache a failed read. */
-export function seldom<T>(clock: Clock, everyMs: number, read: () => Promise<T>): () => Promise<T> {
+export function cachedRead<T>(clock: Clock, everyMs: number, read: () => Promise<T>): () => Promise<T> {
   let stored: { at: number; value: Promise<T> } | null = null
   return () => {
     const now = clock.monotonic()

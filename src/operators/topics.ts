@@ -12,7 +12,7 @@ import {
 } from './topics-lists'
 import { createNames } from './topics-names'
 import { overviewTopic } from './topics-overview'
-import { type ReadTopic, seldom } from './topics-topic'
+import { type ReadTopic, cachedRead } from './topics-topic'
 
 export type TopicDeps = Omit<Parameters<typeof readersOf>[0], 'names'> & Parameters<typeof createNames>[0]
 
@@ -46,8 +46,8 @@ const readersOf = (
 
 /** One read of the displayed length and one of the maximum length serve all dashboards. */
 function shared(clock: TopicDeps['clock'], read: ReadTopic): ReadTopic {
-  const few = seldom(clock, SHARED_MS, () => read())
-  const many = seldom(clock, LONG_MS, () => read(LONGEST))
+  const few = cachedRead(clock, SHARED_MS, () => read())
+  const many = cachedRead(clock, LONG_MS, () => read(LONGEST))
   return async (max) => {
     if (max === undefined) return few()
     const { facts, rows } = await many()

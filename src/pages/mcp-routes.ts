@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { API, urlOf } from '../http/context'
 import type { Guard } from '../http/guard'
-import type { Ask } from './mcp-schema'
+import type { CallApi } from './mcp-schema'
 
 type Deps = {
   /** Handles one request of this app, as if it had arrived at the socket. */
@@ -37,7 +37,7 @@ export const mcpRoutes = ({ handle, version, sleep }: Deps, guard: Guard) =>
     { signedIn: true, timeLimit: 'own' },
   )
 
-function asker(caused: Request, handle: Deps['handle']): Ask {
+function asker(caused: Request, handle: Deps['handle']): CallApi {
   const { origin } = urlOf(caused)
   const states = PASSED_ON.flatMap((name) => {
     const value = caused.headers.get(name)

@@ -3,7 +3,7 @@
 export type ApiAnswer = { ok: boolean; status: number; body: any }
 
 /** Sends one API request with the credential of the MCP server's user. `path` begins after `/api/v1`. */
-export type Ask = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
+export type CallApi = (method: 'GET' | 'POST', path: string, body?: object) => Promise<ApiAnswer>
 
 /** Settings of `svc.config.json` for every completion (docs/api.md 23.3). */
 export type Project = {
@@ -16,7 +16,7 @@ export type Project = {
 }
 
 export type Backend = {
-  ask: Ask
+  ask: CallApi
   project: Project
   /** Pause between two checks of a job. */
   sleep(ms: number): Promise<void>

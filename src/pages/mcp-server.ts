@@ -6,7 +6,7 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Backend } from './mcp-schema'
-import { RESOURCES, Refused, TOOLS } from './mcp-tools'
+import { RESOURCES, ToolInputError, TOOLS } from './mcp-tools'
 
 /**
  * The MCP server of docs/api.md 23.3. Every result is one text block. Failures are texts too, so that the agent reads
@@ -29,7 +29,7 @@ export function createMcpServer(backend: Backend, version: string): Server {
     try {
       return { content: [{ type: 'text', text: await tool.run(input, backend) }] }
     } catch (error) {
-      if (error instanceof Refused) return failed(error.message)
+      if (error instanceof ToolInputError) return failed(error.message)
       return failed('The call failed. Try again.')
     }
   })

@@ -7,12 +7,12 @@ type Tool = {
   name: string
   description: string
   inputSchema: { type: 'object'; properties: Record<string, Member>; required?: string[] }
-  /** The text of the result. Throws {@link Refused} for an error of the API. */
+  /** The text of the result. Throws {@link ToolInputError} for an error of the API. */
   run(input: Input, backend: Backend): Promise<string>
 }
 
 /** An error answer of the API in place of a result. */
-export class Refused extends Error {
+export class ToolInputError extends Error {
   override name = 'Refused'
 }
 
@@ -80,7 +80,7 @@ export const TOOLS: readonly Tool[] = [
         const job = taken(await ask('GET', `/jobs/${encodeURIComponent(job_id)}`))
         if (job.status === 'completed') return typeof job.result === 'string' ? job.result : readable(job.result)
         if (job.status === 'failed' || job.status === 'cancelled') {
-          throw new Refused(`The research ${job.status}: ${job.error?.message ?? job.error ?? 'for an unknown reason'}`)
+          throw new ToolInputError(`The research ${job.status}: ${job.error?.message ?? job.error ?? 'for an unknown reason'}`)
         }
       }
       return `The research is not done after two minutes. It continues as job ${job_id}.`
@@ -155,11 +155,11 @@ export const RESOURCES = [
 
 const readable = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
-/** The body of a success. Otherwise throws {@link Refused} with the API's own message. */
+/** The body of a success. Otherwise throws {@link ToolInputError} with the API's own message. */
 function taken({ ok, status, body }: ApiAnswer) {
   if (ok) return body
   const { message, code } = body?.error ?? {}
-  throw new Refused(message ? `${message} (${code})` : `The server answered with status ${status}.`)
+  throw new ToolInputError(message ? `${message} (${code})` : `The server answered with status ${status}.`)
 }
 
 const given = (members: Input): Input =>

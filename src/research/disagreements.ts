@@ -1,6 +1,6 @@
 import { contentWords } from '../text'
 import { differenceOf } from './difference'
-import { overlap } from './likeness'
+import { overlap } from './similarity'
 import type { Note } from './notes'
 
 /** Two notes of different sources that cannot both be correct, and the difference. */

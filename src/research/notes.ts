@@ -1,11 +1,11 @@
 import { commandChance, contentWords, scanForInjection } from '../text'
 import { differenceOf } from './difference'
 import { figuresIn } from './figures'
-import { copiesAmong, overlap } from './likeness'
+import { indexesOfCopies, overlap } from './similarity'
 import { MAX_CHARS, type Passage, passagesOf } from './passages'
 
 /** A source to take notes from. Sources are ordered, best first. */
-export type Given = { title: string; text: string }
+export type SourceText = { title: string; text: string }
 
 /** A quotable sentence. Offsets are UTF-16 units of the text of its source. */
 export type Note = Passage & {
@@ -24,7 +24,7 @@ export type Reading = {
   commanding: { source: number; about: string }[]
 }
 
-type Input = { question: string; sources: readonly Given[]; maxNotes: number; maxOfSource: number }
+type Input = { question: string; sources: readonly SourceText[]; maxNotes: number; maxOfSource: number }
 
 /** A line that occurs on this many pages is boilerplate. */
 const OF_SITE = 3
@@ -36,7 +36,7 @@ const ENOUGH_MATCH = 0.18
 
 /** Reads sources for a question. Returns notes, best first, without duplicates, boilerplate or commands. */
 export function readSources({ question, sources, maxNotes, maxOfSource }: Input): Reading {
-  const copyOf = copiesAmong(sources.map(({ text }) => text))
+  const copyOf = indexesOfCopies(sources.map(({ text }) => text))
   const commanding: Reading['commanding'] = []
   const passages = sources.map(({ text }, source) => {
     const stretches = commandsIn(text.slice(0, MAX_CHARS))
@@ -134,7 +134,7 @@ type Ranked = Omit<Note, 'alike'> & { words: ReadonlySet<string> }
 /** A simplified BM25: rare words of the question count most, and longer sentences less. */
 function rank(
   question: string,
-  sources: readonly Given[],
+  sources: readonly SourceText[],
   passages: readonly Passage[][],
   maxOfSource: number,
 ): Ranked[] {

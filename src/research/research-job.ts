@@ -1,4 +1,4 @@
-import type { behalfOf } from '../accounts'
+import type { actingIdentityOf } from '../accounts'
 import type { Consumption, Prices } from '../billing'
 import type { ChargingService, JobResult, PublicKind } from '../charging'
 import type { Files } from '../files'
@@ -13,7 +13,7 @@ import type { Depth, ResearchId } from './schema'
 import { EFFORT } from './write-report'
 
 /** The stored input of a job. */
-export type StoredInput = ReturnType<typeof behalfOf> & {
+export type StoredInput = ReturnType<typeof actingIdentityOf> & {
   id: ResearchId
   prompt: string
   depth: Depth
@@ -33,7 +33,7 @@ type Deps = {
   /** Tokens that count towards a caller's rate until the job counts its own. */
   reservations: { end(id: ResearchId): void }
   /** The caller on whose behalf stored work runs. Null when the caller has lost access. */
-  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+  callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
 }
 
 const MINUTE_MS = 60_000

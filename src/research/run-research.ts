@@ -14,7 +14,7 @@ import type { Web } from './web/service'
 import type { Dropped } from './write-engine'
 import { type createWriteReport, EFFORT, type Turn } from './write-report'
 
-export type Question = {
+export type ResearchQuestion = {
   prompt: string
   depth: Depth
   maxSources: number
@@ -71,7 +71,7 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
   const collectSources = createCollectSources({ web, own, copiesOf })
   return runResearch
 
-  async function runResearch(question: Question): Promise<Findings> {
+  async function runResearch(question: ResearchQuestion): Promise<Findings> {
     const { maxSources: max, notify, call, signal, memory, guard, guardOutput } = question
     const turns: Turn[] = []
     notify(1, 'planning')
@@ -142,7 +142,7 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
   async function noted(
     { question, aspects }: Plan,
     sources: readonly Source[],
-    { depth, call, signal }: Question,
+    { depth, call, signal }: ResearchQuestion,
   ): Promise<Reading> {
     const { notes: maxNotes, ofSource: maxOfSource } = EFFORT[depth]
     const given = sources.map(({ title, text }) => ({ title, text }))

@@ -1,4 +1,4 @@
-import { behalfOf } from '../accounts'
+import { actingIdentityOf } from '../accounts'
 import type { Billing, Prices } from '../billing'
 import { type ChargingService, type Later, type PublicJobs, pollUrlOf, promptIn } from '../charging'
 import { type EngineService, originOf } from '../engines'
@@ -17,7 +17,7 @@ import type { Reading } from './notes'
 import type { Copies, CopiesInput, ReadingOrder } from './notes.worker.ts'
 import { createOwnTexts, type KnowledgeOf } from './own-texts'
 import { maxOf, researchKind, usedBy } from './research-job'
-import { createRunResearch, type Findings, type Question } from './run-research'
+import { createRunResearch, type Findings, type ResearchQuestion } from './run-research'
 import {
   DEFAULT_SOURCES,
   type Depth,
@@ -69,7 +69,7 @@ type Deps = {
 export type Request = { prompt: string; depth: Depth; maxSources: number }
 /** What was read, by name. */
 export type Stored = Map<string, object>
-type Around = { memory: Stored; signal: AbortSignal; guard: Question['guard'] }
+type Around = { memory: Stored; signal: AbortSignal; guard: ResearchQuestion['guard'] }
 
 /** The findings and their cost. */
 type Charged = { found: Findings; costCents: number }
@@ -107,7 +107,7 @@ export function createResearch(deps: Deps) {
     const ticket = wanted.free ? null : await charging.reserveTokens(call, wanted)
     if (ticket) reservations.keep(id, ticket)
     const accepted = publicJobs.accept(call, kind, {
-      input: { ...behalfOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },
+      input: { ...actingIdentityOf(caller), id, prompt: admitted.texts.prompt!, depth, maxSources, requestId, route },
       hold: admitted.hold,
       answer: (jobId) => ({
         id,
@@ -157,7 +157,7 @@ export function createResearch(deps: Deps) {
     const wanted = wantedFor(id, request)
     const { accepted } = await charging.resume(call, wanted)
     return publicJobs.later(call, kind, {
-      input: { ...behalfOf(call.caller), id, prompt, depth, maxSources, requestId: call.requestId, route: call.route },
+      input: { ...actingIdentityOf(call.caller), id, prompt, depth, maxSources, requestId: call.requestId, route: call.route },
       hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.max),
       effects: async (tx, jobId) => {
         for (const [name, value] of memory) await deps.jobs.keepFor(tx, jobId, name, value)

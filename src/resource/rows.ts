@@ -2,7 +2,7 @@ import { and, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
-import { pagesAmong, pagesBy, pagesOfLarge, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, pagesOfLarge, type PageRequest } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Table, type Tx } from '../kernel/store'
 
@@ -32,7 +32,7 @@ export type Moment = 'created_at' | 'updated_at'
 export type Params = { by: Moment; size?: string; maxRows?: number }
 
 export type OwnedScope = 'personal' | 'team'
-export type Listed = Wanted & { scope?: OwnedScope | undefined }
+export type Listed = PageRequest & { scope?: OwnedScope | undefined }
 
 /** Whether a row belongs to a person or a team. */
 export const scopeOf = ({ org_id }: Pick<OwnedRow, 'org_id'>): OwnedScope => (org_id ? 'team' : 'personal')

@@ -15,7 +15,7 @@ import {
   rule,
   type Stage,
   type StageResult,
-  standIn,
+  fallbackMode,
 } from './stages'
 
 /** Modes that a text alone can request. `vision` needs an image (docs/api.md 22.2). The model file uses this order. */
@@ -51,11 +51,11 @@ type ModeModel = Model & { calibration?: Calibration }
 export const loadModel = (): ModeModel => ({ ...readModel(MODEL_FILE, SHAPE), calibration })
 
 /** The logarithm of the odds of a probability. A probability of one is slightly reduced. */
-export const oddsOf = (chance: number): number => Math.log(chance / Math.max(1e-9, 1 - chance))
+export const logOddsOf = (chance: number): number => Math.log(chance / Math.max(1e-9, 1 - chance))
 
 /** The calibrated probability. Without a calibration it is unchanged. */
 export const confidenceOf = (chance: number, line = { slope: 1, offset: 0 }): number =>
-  1 / (1 + Math.exp(-(line.slope * oddsOf(chance) + line.offset)))
+  1 / (1 + Math.exp(-(line.slope * logOddsOf(chance) + line.offset)))
 
 export type Classifier = ReturnType<typeof createClassifier>
 
@@ -72,7 +72,7 @@ type ResultOf = (stage: Stage) => StageResult | null
 const GUESSES: ReadonlySet<Choice['source']> = new Set(['local', 'classifier'])
 
 const fallback = (reasoning: string, request: ModeRequest): Choice => ({
-  mode: standIn(request),
+  mode: fallbackMode(request),
   source: 'default',
   confidence: null,
   reasoning,

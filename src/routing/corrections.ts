@@ -4,7 +4,7 @@ import { storeAnswer } from '../idempotency'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { invalidInput, notFound } from '../kernel/errors'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { accountOf, type OwnerFilter, type ResourceDeps } from '../resource'
@@ -111,7 +111,7 @@ function presentCorrection(row: CorrectionRow): Correction {
 }
 
 const newestFirst = pagesBy(routingCorrections, 'created_at')
-type Listed = Wanted & { mode?: string | undefined; since?: number }
+type Listed = PageRequest & { mode?: string | undefined; since?: number }
 
 /** Rows of corrections. A list contains those of one owner only. */
 export const correctionRepository = {

@@ -185,7 +185,7 @@ export type EffectiveRouting = ReturnType<typeof createEffective>
 type Deps = { store: Store; clock: Clock; bindings: Pick<KeyBindings, 'of'> }
 
 /** The members of a caller that routing needs. */
-export type Asker =
+export type RoutingCaller =
   | Pick<KeyCaller, 'type' | 'keyId' | 'orgId' | 'userId'>
   | (Pick<SessionCaller, 'type' | 'userId'> & { orgId: OrgId | null })
 
@@ -213,7 +213,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
 
   return {
     /** Synchronous when cached. */
-    of(caller: Asker): Effective | Promise<Effective> {
+    of(caller: RoutingCaller): Effective | Promise<Effective> {
       const found = caller.type === 'key' ? keys.get(caller.keyId, readKeyHead) : NO_KEY
       return found instanceof Promise ? found.then((head) => underHead(head!, caller)) : underHead(found, caller)
     },
@@ -235,7 +235,7 @@ export function createEffective({ store, clock, bindings }: Deps) {
     patternChecks: createPatternChecks({ clock }),
   }
 
-  function underHead(head: KeyHead, caller: Asker): Effective | Promise<Effective> {
+  function underHead(head: KeyHead, caller: RoutingCaller): Effective | Promise<Effective> {
     const own =
       head.hasOwn && caller.type === 'key'
         ? sourceBy(ofKeys, caller.keyId, async () => {

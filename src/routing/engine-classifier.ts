@@ -1,5 +1,5 @@
 import type { Billing } from '../billing'
-import { askBriefly, briefEngine, type EngineService, type Message, type Origin } from '../engines'
+import { askShortQuestion, shortAnswerEngine, type EngineService, type Message, type Origin } from '../engines'
 import { type GuardrailService, guardrailBlocked } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -145,14 +145,14 @@ export function createUnbilledAdmission({ store, limiter, billing, guardrails, e
 /** Stage 4: asks an engine about prompts that the local model is unsure of (docs/api.md 22.2). */
 export function createEngineClassifier({ engines, clock }: { engines: EngineService; clock: Clock }): EngineClassifier {
   return {
-    available: () => briefEngine(engines) !== null,
+    available: () => shortAnswerEngine(engines) !== null,
 
     async opinion(prompt, examples, signal, origin) {
-      const id = briefEngine(engines)
+      const id = shortAnswerEngine(engines)
       if (!id) return null
       const messages = instructionsFor(prompt, examples)
       const limits = { maxOutputTokens: MAX_TOKENS, withinMs: TIMEOUT_MS }
-      const text = await askBriefly({ engines, clock }, id, { messages, ...limits, signal, origin })
+      const text = await askShortQuestion({ engines, clock }, id, { messages, ...limits, signal, origin })
       return text === null ? null : readOpinion(text)
     },
   }

@@ -11,7 +11,7 @@ import type { PatternCheck } from '../text'
 import type { createExplain } from './classifier'
 import { correctionRepository } from './corrections'
 import {
-  type Asker,
+  type RoutingCaller,
   combine,
   type Effective,
   type EffectiveRouting,
@@ -29,7 +29,7 @@ export const engineLeft = (engine: string, mode: string): string =>
   `The routing rule names the engine "${engine}", which is not connected on this server; the engine of mode "${mode}" is used instead.`
 
 /** The caller whose routing and guardrails the preview uses. */
-type Subject = Asker & { guardrailPolicyId?: string | null }
+type Subject = RoutingCaller & { guardrailPolicyId?: string | null }
 
 type Deps = {
   resources: ResourceDeps
@@ -180,7 +180,7 @@ export function createRoutingPreview({
 
   async function guidanceOf(
     call: Call<Caller>,
-    as: Asker | null,
+    as: RoutingCaller | null,
     { routing_preference_id: id, rules }: Pick<PreviewInput, 'routing_preference_id' | 'rules'>,
   ): Promise<Effective> {
     const row = id ? await modules.preferences.find(store.read, call.caller, id) : null

@@ -319,7 +319,7 @@ export const heuristic: Stage = {
 const STAND_INS = ['fast', 'think', 'code', 'research', 'domain_analysis'] as const
 
 /** The mode when no stage is sure: `fast`, or the next of these modes if `fast` has no engine. */
-export const standIn = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
+export const fallbackMode = ({ answers }: Pick<ModeRequest, 'answers'>): string =>
   (answers && STAND_INS.find((mode) => answers(mode))) ?? STAND_INS[0]
 
 /** The first clear signal of a prompt. Deterministic, for unambiguous words (docs/api.md 22.2, stage 2). */

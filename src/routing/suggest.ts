@@ -1,4 +1,4 @@
-import { askBriefly, briefEngine, type EngineService, type Message } from '../engines'
+import { askShortQuestion, shortAnswerEngine, type EngineService, type Message } from '../engines'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, invalidInput } from '../kernel/errors'
@@ -39,12 +39,12 @@ async function propose(
   admit: AdmitPrompts,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const id = briefEngine(deps.engines)
+  const id = shortAnswerEngine(deps.engines)
   if (!id) return null
   const shown = prompts.slice(0, MAX_PROMPTS).map((prompt) => prompt.slice(0, MAX_PROMPT_CHARS))
   const messages = messagesFor(await admit(shown, messagesFor))
   const limits = { maxOutputTokens: MAX_TOKENS, withinMs: TIMEOUT_MS }
-  const text = await askBriefly(deps, id, { messages, ...limits, signal })
+  const text = await askShortQuestion(deps, id, { messages, ...limits, signal })
   return text === null ? null : patternIn(text)
 }
 

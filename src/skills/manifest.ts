@@ -166,7 +166,7 @@ export const withDefaults = (manifest: WrittenManifest): SkillManifest => ({
 })
 
 /** The part of a manifest that this server stores, and the paths of the dropped members, such as `tools[0].command`. */
-type Stored = { kept: Record<string, unknown>; dropped: string[] }
+type PrunedManifest = { members: Record<string, unknown>; dropped: string[] }
 
 /** Accepted aliases of members (docs/api.md 8.1). */
 const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPreference' }
@@ -176,7 +176,7 @@ const ALIASES: Readonly<Record<string, string>> = { enginePreference: 'modelPref
  * neither stored nor shown. Null in an optional member counts as absent. Knowledge paths lose a leading `./`. Checks no
  * values.
  */
-export function storedMembers(written: Readonly<Record<string, unknown>>): Stored {
+export function pruneManifest(written: Readonly<Record<string, unknown>>): PrunedManifest {
   const named = new Map(Object.entries(written))
   for (const [alias, name] of Object.entries(ALIASES)) {
     if (!named.has(alias) || named.has(name)) continue
@@ -187,7 +187,7 @@ export function storedMembers(written: Readonly<Record<string, unknown>>): Store
   const dropped: string[] = []
   const stored = pruned(Manifest as unknown as Shape, Object.fromEntries(named), '', dropped) as Record<string, unknown>
   // Sorted, because Postgres stores the members of a tool in its own order.
-  return { kept: withPlainPaths(stored), dropped: dropped.sort() }
+  return { members: withPlainPaths(stored), dropped: dropped.sort() }
 }
 
 /** A tool without members that the schema of tools does not name, such as `command` and `env`. */

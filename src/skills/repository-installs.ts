@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import { pagesBy, sliceBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, sliceBy, type PageRequest } from '../kernel/keyset'
 import { type Page, toPage } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { InstallationId, SkillId } from './schema'
@@ -36,7 +36,7 @@ export const installRepository = {
   all: (db: Reader, owner: OwnerScope, limit: number): Promise<InstalledSkill[]> => installedOf(db, { owner, limit }),
 
   /** A page of an owner's installations, newest first. */
-  async list(db: Reader, owner: OwnerScope, wanted: Wanted): Promise<Page<InstalledSkill>> {
+  async list(db: Reader, owner: OwnerScope, wanted: PageRequest): Promise<Page<InstalledSkill>> {
     const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
     const { after, order, limit } = sliceBy(installation.installed_at, installation.id, wanted)
     const found = await db
@@ -140,7 +140,7 @@ export const installRepository = {
       .where(eq(table.id, id))
   },
 
-  ratings: (db: Reader, skillId: SkillId, wanted: Wanted): Promise<Page<SkillReviewRow>> =>
+  ratings: (db: Reader, skillId: SkillId, wanted: PageRequest): Promise<Page<SkillReviewRow>> =>
     newestRatings(db, wanted, eq(db.of(skillReviews).skill_id, skillId)),
 }
 

@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'
@@ -158,7 +158,7 @@ export const submissionRepository = {
     return rows
   },
 
-  list(db: Reader, filter: SubmissionFilter, wanted: Wanted): Promise<Page<SubmissionRow>> {
+  list(db: Reader, filter: SubmissionFilter, wanted: PageRequest): Promise<Page<SubmissionRow>> {
     const table = db.of(skillSubmissions)
     return newestFirst(
       db,
@@ -274,7 +274,7 @@ export const skillRepository = {
   },
 
   /** For operators: all skills, newest first, filtered by status, category and owner. */
-  async all(db: Reader, query: SkillNarrowing & Wanted): Promise<Page<SkillRow>> {
+  async all(db: Reader, query: SkillNarrowing & PageRequest): Promise<Page<SkillRow>> {
     const { status, category, owner, limit, cursor } = query
     const table = db.of(skills)
     const before = decodeCursor(cursor)

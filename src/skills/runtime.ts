@@ -2,7 +2,7 @@ import MiniSearch from 'minisearch'
 import { findEngine } from '../engines'
 import { randomHex, sha256Hex } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
-import { fence, inert } from '../kernel/fence'
+import { fence, neutralize } from '../kernel/fence'
 import { contentWords } from '../text'
 import type { Tool, Tools } from '../tools'
 import type { SkillManifest } from './manifest'
@@ -167,7 +167,7 @@ export function loadVersion(
     mayBrowse: manifest.permissions.includes('external:http'),
     fingerprint: sha256Hex(written),
     chars: written.length,
-    prompt: `[skill ${mark} ${slug}]\n${inert(manifest.systemPromptExtension)}\n[end of skill ${mark}]`,
+    prompt: `[skill ${mark} ${slug}]\n${neutralize(manifest.systemPromptExtension)}\n[end of skill ${mark}]`,
     tools: allowedTools(manifest).flatMap((tool) => readTool(() => toolsOf(id, [tool]))),
     keywords: trigger.type === 'keyword' ? readKeywords(trigger.config?.keywords ?? []) : null,
     waits: trigger.type === 'event' || trigger.type === 'schedule',
@@ -201,7 +201,7 @@ export function settingsOf({ config, intensity }: InstallationRow): string {
   )
   return [
     intensity < 1 ? `Use it with an intensity of ${Math.round(intensity * 100)} %.` : '',
-    settings.length ? `Its settings: ${inert(JSON.stringify(Object.fromEntries(settings))).slice(0, 2_000)}` : '',
+    settings.length ? `Its settings: ${neutralize(JSON.stringify(Object.fromEntries(settings))).slice(0, 2_000)}` : '',
   ]
     .filter(Boolean)
     .join(' ')

@@ -25,13 +25,13 @@ export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(
 const SHORTEST_BEGINNING = 3
 
 /** Whether the last word of a query is also searched as a prefix, because the user may still be typing it. */
-export const mayGoOn = (word: string): boolean => !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
+export const isPrefixSearched = (word: string): boolean => !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
 
 /** The skill number in a cursor mark. Returns 0 for cursors of other lists, which gives an empty page. */
 const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
 
 /** A page of a store search. All words must occur. `before` is the end of the previous page. */
-type Wanted = {
+type SearchPage = {
   words: readonly string[]
   category: SkillCategory | undefined
   sort: SkillSort
@@ -113,7 +113,7 @@ export async function searchSkills(
     words ? occurring(table, words) : undefined,
     after(table, rank, before),
   )
-  const parts = reach(table, among).map((part) => and(part, narrowed))
+  const parts = visibleTo(table, among).map((part) => and(part, narrowed))
   const firstOf = (part: SQL | undefined) => {
     const seqs = db.select({ seq: table.seq }).from(table).where(part)
     return seqs.orderBy(...order).limit(limit)
@@ -124,7 +124,7 @@ export async function searchSkills(
 }
 
 /** Alternative conditions, one of which must hold; each is looked up in an index separately. */
-function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
+function visibleTo(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
   if ('listed' in among) return [eq(table.listed, true)]
   if ('owner' in among) return [eq(table.owner, among.owner)]
   return inParts(among.orgIds).map((some) =>
@@ -136,7 +136,7 @@ function reach(table: typeof skills.sqlite, among: Among): (SQL | undefined)[] {
 function occurring(table: typeof skills.sqlite, words: readonly string[]): SQL {
   const padded = sql`' ' || ${table.search_text} || ' '`
   const patterns = words.map(
-    (word, index) => `% ${word}${index === words.length - 1 && mayGoOn(words[index]!) ? '' : ' '}%`,
+    (word, index) => `% ${word}${index === words.length - 1 && isPrefixSearched(words[index]!) ? '' : ' '}%`,
   )
   return and(...patterns.map((pattern) => sql`${padded} like ${pattern}`))!
 }
@@ -160,8 +160,8 @@ export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
  * has three plans. Each runs only when the earlier ones did not fill the page: scan the start of the sorted list,
  * collect and sort the hits if there are few, scan the rest of the sorted list.
  */
-function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Wanted): Promise<ListedRow[]> {
-  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && mayGoOn(word) ? ':*' : ''}`)
+function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: SearchPage): Promise<ListedRow[]> {
+  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && isPrefixSearched(word) ? ':*' : ''}`)
   const mark = before ? { at: before.at, seq: seqOf(before) } : { at: 0, seq: 0 }
   const page = pages[sort][before ? 'later' : 'first'][category ? 'one' : 'all']
   return page(db, { terms: terms.join(' & '), category: category ?? '', ...mark, limit })
@@ -209,7 +209,7 @@ function numbers({ place, order: input, rest, hit, limit }: Branches): SQL {
  * Numbers (`seq`) of the store's skills that contain all words. Index rowids encode order, rank and skill number, so
  * rows come out sorted and reading stops at the end of the page.
  */
-async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
+async function hitsOnSqlite(db: Reader, wanted: SearchPage): Promise<number[]> {
   const { words, category, sort, before, limit } = wanted
   const query = [
     ...(category ? [`"\u{e000}${category}"`] : []),
@@ -231,7 +231,7 @@ async function hitsOnSqlite(db: Reader, wanted: Wanted): Promise<number[]> {
 
 /** Expands a prefix to the words that start with it, so that FTS5 merges their sorted lists and stops early. */
 async function begun(db: Reader, word: string): Promise<string> {
-  if (!mayGoOn(word)) return `"${word}"`
+  if (!isPrefixSearched(word)) return `"${word}"`
   if (INDEXED.includes([...word].length)) return `"${word}"*`
   const found = await db
     .select({ word: sql<string>`word` })

@@ -101,12 +101,12 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** The topic by each of its other names. */
-const ALSO: Readonly<Record<string, string>> = Object.fromEntries(
+const TOPIC_BY_ALIAS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(OTHER_NAMES).flatMap(([topic, names]) => names.split(' ').map((name) => [name, topic])),
 )
 
 /** A topic to search for: the words of its name, and common words for it. */
-export type Topic = { own: readonly Stem[]; known: readonly Stem[] }
+export type Topic = { fromName: readonly Stem[]; synonyms: readonly Stem[] }
 /** How one word is found: anywhere in the text, as a whole word or its plural, or as a word prefix. */
 type Stem = { anywhere: string } | { words: readonly Hashed[] } | { beginning: Hashed }
 
@@ -131,9 +131,11 @@ export function compileTopic(name: string): Topic | null {
   const words = reading(name).text.match(WORD) ?? []
   if (!words.length) return null
   const meant = words.filter((word) => !GENERAL.has(word))
-  const own = (meant.length ? meant : words).map(stemOf).map(lookedFor)
-  const names = new Set(meant.flatMap((word) => [word, ALSO[word] ?? word]).filter((one) => Object.hasOwn(TOPICS, one)))
-  return { own, known: [...names].flatMap((one) => TOPICS[one]!.split(' ').map(lookedFor)) }
+  const fromName = (meant.length ? meant : words).map(stemOf).map(lookedFor)
+  const names = new Set(
+    meant.flatMap((word) => [word, TOPIC_BY_ALIAS[word] ?? word]).filter((one) => Object.hasOwn(TOPICS, one)),
+  )
+  return { fromName, synonyms: [...names].flatMap((one) => TOPICS[one]!.split(' ').map(lookedFor)) }
 }
 
 /** The words of a text, for topic checks. Valid until the next text is read. */
@@ -146,19 +148,19 @@ export const topicWordsOf = remember((source: string): TopicWords => {
 const stemOf = (word: string): string => (word.length > 4 ? word.replace(/(?:ies|es|s|y|e)$/, '') : word)
 
 /** Whether a text is about a topic: it contains the full name, two known words, or one in a short text. */
-export function isAbout({ own, known }: Topic, text: TopicWords): boolean {
-  if (own.every((stem) => hasStem(stem, text))) return true
-  const hits = known.filter((stem) => hasStem(stem, text)).length
+export function isAbout({ fromName, synonyms }: Topic, text: TopicWords): boolean {
+  if (fromName.every((stem) => hasStem(stem, text))) return true
+  const hits = synonyms.filter((stem) => hasStem(stem, text)).length
   return hits >= 2 || (hits === 1 && text.words.size <= SHORT)
 }
 
 /** Whether a text has any word of a topic. */
-export const touches = ({ own, known }: Topic, text: TopicWords): boolean =>
-  [...own, ...known].some((stem) => hasStem(stem, text))
+export const touches = ({ fromName, synonyms }: Topic, text: TopicWords): boolean =>
+  [...fromName, ...synonyms].some((stem) => hasStem(stem, text))
 
 /** The number of a topic's words in a text. */
-export const hitsOf = ({ own, known }: Topic, text: TopicWords): number =>
-  [...own, ...known].filter((stem) => hasStem(stem, text)).length
+export const hitsOf = ({ fromName, synonyms }: Topic, text: TopicWords): number =>
+  [...fromName, ...synonyms].filter((stem) => hasStem(stem, text)).length
 
 /** Words of four letters and more are found by prefix, shorter ones only exactly. */
 function lookedFor(stem: string): Stem {

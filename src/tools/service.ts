@@ -70,7 +70,7 @@ type Deps = Parameters<typeof createRun>[0] & {
   enabled: readonly string[]
 }
 
-export type Wanted = {
+export type ToolSelection = {
   inline: readonly InlineTool[]
   /** Tools of the active skills, already converted by `ofSkill`. */
   skills: readonly Tool[]
@@ -81,7 +81,7 @@ export type Wanted = {
   /** Tools of the browser session of the run. Without them no browser tool is offered. */
   bound?: readonly Tool[]
   /** Tools of the MCP servers of the request. */
-  brought?: readonly Tool[]
+  fromServers?: readonly Tool[]
   /** Names of system tools that the run does not need. */
   without?: readonly string[]
   /** `metadata.approved_tools`. */
@@ -146,11 +146,11 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       system: withSystem,
       stealth,
       bound = [],
-      brought = [],
+      fromServers = [],
       without = [],
       approved,
       call,
-    }: Wanted): Toolset {
+    }: ToolSelection): Toolset {
       const offered = offeredTo(call)
       const isWanted = ({ name, keeps, unavailable }: Tool) =>
         !unavailable?.() && !(stealth && keeps) && !without.includes(name)
@@ -158,7 +158,7 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
       const allowed = offered(bound).filter((tool) => isWanted(tool) && on().some(({ name }) => name === tool.name))
       return toToolset(
         mergeTools({
-          inline: [...brought, ...readInline(endpoints, inline)],
+          inline: [...fromServers, ...readInline(endpoints, inline)],
           skills: offered(skills),
           system: [...ours, ...allowed],
         }),

@@ -11,7 +11,7 @@ const MAX_CHARS = 1024 * 1024
 const EVERY_MS = 600_000
 
 /** Stores the request and response of a call, in the transaction that records the call. */
-export async function keepBody(tx: Tx, row: BodyRow): Promise<void> {
+export async function storeBody(tx: Tx, row: BodyRow): Promise<void> {
   if (row.request.length + (row.response?.length ?? 0) > MAX_CHARS) return
   await tx.insert(tx.of(requestBodies)).values(row).onConflictDoNothing()
 }
@@ -47,7 +47,7 @@ function keptOf(db: Reader, owner: OwnerScope, ids: readonly string[], now: numb
 }
 
 /** Deletes all stored bodies of an owner. */
-export async function forgetBodies(tx: Tx, owner: OwnerScope): Promise<void> {
+export async function deleteBodies(tx: Tx, owner: OwnerScope): Promise<void> {
   await tx.delete(tx.of(requestBodies)).where(eq(tx.of(requestBodies).owner, owner))
 }
 

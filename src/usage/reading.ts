@@ -11,7 +11,7 @@ import { DAY_MS, grainsOf } from './buckets'
 import { type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
-import { countRequests, findRequest, type HeldUnder, listRequests } from './requests'
+import { countRequests, findRequest, type ReadHeldAmount, listRequests } from './requests'
 import type {
   RequestFilters,
   RequestQuery,
@@ -69,7 +69,7 @@ type Deps = {
   expiringOf(reader: Reader, owner: OwnerScope): Promise<{ remaining: number; expiresAt: number }[]>
   /** The caps of an owner in micro-cents. Null means no cap. */
   capsOf(reader: Reader, owner: OwnerScope): Promise<{ daily: number | null; monthly: number | null }>
-  heldUnder: HeldUnder
+  heldUnder: ReadHeldAmount
 } & Pick<SeriesDeps, 'costOf' | 'namesOf'>
 
 export type UsageReading = ReturnType<typeof createUsageReading>

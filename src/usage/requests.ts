@@ -20,11 +20,11 @@ import {
 import { SLICE, type Span } from './spans'
 import { callFields, speedFields, usageRecords, usageSkills } from './table'
 
-type Seen = { owner: OwnerScope; span: Span }
+type VisibleSpan = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
 type Names = { namesOf(reader: Reader, group: 'key', ids: readonly string[]): Promise<Map<string, string>> }
 /** The amount held under a ledger reference, in micro-cents. Undefined if unknown. */
-export type HeldUnder = (reader: Reader, reference: string) => Promise<number | undefined>
+export type ReadHeldAmount = (reader: Reader, reference: string) => Promise<number | undefined>
 
 /** Time limit for the search of one request, because a filter with few matches reads many calls. */
 const LIST_MS = 150
@@ -47,7 +47,7 @@ const stillSearching = defineError(
 export async function listRequests(
   deps: Deps & Names,
   call: Call<Caller>,
-  { owner, span }: Seen,
+  { owner, span }: VisibleSpan,
   query: RequestQuery,
 ): Promise<Page<RequestRow>> {
   const t = deps.reader.of(usageRecords)
@@ -73,7 +73,7 @@ export async function listRequests(
 }
 
 /** The number of calls that pass the filters: at most 10,000, and at most those found in a fraction of a second. */
-export async function countRequests(deps: Deps, call: Call, { owner, span }: Seen, query: RequestFilters) {
+export async function countRequests(deps: Deps, call: Call, { owner, span }: VisibleSpan, query: RequestFilters) {
   const filters = chosen(deps.reader, seenAs(call, query))
   const t = deps.reader.of(usageRecords)
   let count = 0
@@ -95,9 +95,9 @@ export async function countRequests(deps: Deps, call: Call, { owner, span }: See
  * too many calls would have to be searched.
  */
 export async function findRequest(
-  { heldUnder, ...deps }: Deps & Names & { heldUnder: HeldUnder },
+  { heldUnder, ...deps }: Deps & Names & { heldUnder: ReadHeldAmount },
   call: Call,
-  { owner, span }: Seen,
+  { owner, span }: VisibleSpan,
   id: string,
 ) {
   // Postgres rejects text with NUL, even in a search.

@@ -19,11 +19,11 @@ import {
   webhookRepository as rows,
 } from './repository'
 import type { Secrets } from './rules'
-import { type Answer, type Failure, hasFailedTooLong, judge, laneFor, streakAfter, type Verdict } from './rules'
+import { type Answer, type Failure, hasFailedTooLong, outcomeOf, laneFor, streakAfter, type Verdict } from './rules'
 import { DeliveryId, type WebhookId } from './schema'
 import type { DeliveryRow, Lane, OutboxRow, WebhookRow } from './table'
 
-export type Ended = {
+export type EndedDelivery = {
   row: OutboxRow
   httpStatus: number | null
   verdict: Verdict
@@ -36,7 +36,7 @@ export type Ended = {
 
 type Deps = { audit: Pick<AuditLog, 'recordUnattended'>; events: Pick<EventBus, 'emit'> }
 
-const logRowOf = (hook: WebhookRow, { row, httpStatus, verdict, at, durationMs, sent }: Ended) => ({
+const logRowOf = (hook: WebhookRow, { row, httpStatus, verdict, at, durationMs, sent }: EndedDelivery) => ({
   ...(sent ?? { bytes: null, signature: null, secret_version: null }),
   id: DeliveryId.create(),
   webhook_id: hook.id,
@@ -156,7 +156,7 @@ export function createDeliveries(deps: DeliverDeps) {
     const until = clock.monotonic() + TURN_MS
     const atOnce = found.ordered || found.lane === 'slow' ? 1 : AT_ONCE
     const open = new Map<number, Promise<void>>()
-    let ended: Ended[] = []
+    let ended: EndedDelivery[] = []
     let writing: Promise<void> | null = null
     /** Deliveries that were started but not yet written, so the store still lists them as due. */
     const held = new Set<number>()
@@ -191,7 +191,7 @@ export function createDeliveries(deps: DeliverDeps) {
         sending.then(() => void open.delete(row.seq)),
       )
     }
-    const write = async (some: readonly Ended[]) => {
+    const write = async (some: readonly EndedDelivery[]) => {
       try {
         hook = await job.write((tx) => settle(tx, found.id, some))
       } catch (error) {
@@ -230,7 +230,7 @@ export function createDeliveries(deps: DeliverDeps) {
     return first && first.due_at <= clock.now() ? [first] : []
   }
 
-  async function attempt(hook: WebhookRow, row: OutboxRow, body: string | undefined): Promise<Ended> {
+  async function attempt(hook: WebhookRow, row: OutboxRow, body: string | undefined): Promise<EndedDelivery> {
     const [startedAt, began] = [clock.now(), clock.monotonic()]
     // The event is older than the retention period, so its text is gone.
     if (body === undefined) {
@@ -249,7 +249,7 @@ export function createDeliveries(deps: DeliverDeps) {
  * the webhook. Returns the webhook as it is now, null if it was deleted meanwhile.
  */
 export function createSettle({ audit, events }: Deps) {
-  return async function settle(tx: Tx, id: WebhookId, ended: readonly Ended[]): Promise<WebhookRow | null> {
+  return async function settle(tx: Tx, id: WebhookId, ended: readonly EndedDelivery[]): Promise<WebhookRow | null> {
     const hook = await rows.lock(tx, id)
     if (!hook) return null
     await log.insert(
@@ -292,7 +292,7 @@ export function createSettle({ audit, events }: Deps) {
   }
 }
 
-function countsAfter(hook: WebhookRow, ended: readonly Ended[]): Counts {
+function countsAfter(hook: WebhookRow, ended: readonly EndedDelivery[]): Counts {
   const results = ended.map(({ verdict, at }) => ({ ok: verdict.ok, at }))
   const delivered = results.filter(({ ok }) => ok)
   return {
@@ -303,7 +303,7 @@ function countsAfter(hook: WebhookRow, ended: readonly Ended[]): Counts {
   }
 }
 
-function reasonToEnd(hook: WebhookRow, ended: readonly Ended[]): 'gone' | 'auto' | null {
+function reasonToEnd(hook: WebhookRow, ended: readonly EndedDelivery[]): 'gone' | 'auto' | null {
   if (ended.some(({ verdict }) => verdict.gone)) return 'gone'
   return hasFailedTooLong(hook, ended.at(-1)!.at) ? 'auto' : null
 }
@@ -332,7 +332,7 @@ export function createSend({ outbound, clock, schedule, random }: SendDeps) {
   return async ({ url, message, attempt }: Input): Promise<Sent> => {
     const signed = signatureHeaders({ ...message, timestampS: Math.floor(clock.now() / 1_000) })
     const answer = await post(outbound, url, { body: message.body, signed })
-    const verdict = judge(answer, { attempt, schedule, now: clock.now(), random: random() })
+    const verdict = outcomeOf(answer, { attempt, schedule, now: clock.now(), random: random() })
     const signature = signed['svc-webhook-signature'] ?? ''
     return { httpStatus: answer.status, verdict, signature: `${signature.slice(0, 7)}…${signature.slice(-4)}` }
   }

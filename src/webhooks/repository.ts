@@ -17,7 +17,7 @@ import {
 import type { EventId } from '../events/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { isoOrNull } from '../kernel/clock'
-import { pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesBy, type PageRequest } from '../kernel/keyset'
 import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
@@ -260,7 +260,7 @@ export const deliveryRepository = {
   list(
     db: Reader,
     webhookId: WebhookId,
-    { status, event_type, event_id, from, to, ...wanted }: Wanted & DeliveryFilters,
+    { status, event_type, event_id, from, to, ...wanted }: PageRequest & DeliveryFilters,
   ): Promise<Page<DeliveryRow>> {
     const t = db.of(webhookDeliveries)
     const filters = [

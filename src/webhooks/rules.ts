@@ -43,7 +43,7 @@ export const readSchedule = (text: string): number[] => text.split(',').map((sec
  * Judges one attempt (docs/api.md 14.3). Any 2xx is success. No answer, 3xx, 408, 425, 429 and 5xx are retried on
  * schedule, and `Retry-After` counts up to 12 hours. 410 disables the webhook. Other 4xx are final. `random` is 0 to 1.
  */
-export function judge(
+export function outcomeOf(
   { status, retryAfter, failure }: Answer,
   { attempt, schedule, now, random }: { attempt: number; schedule: readonly number[]; now: number; random: number },
 ): Verdict {

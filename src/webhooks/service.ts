@@ -12,7 +12,7 @@ import type { Store, Tx } from '../kernel/store'
 import { newWebhookSecret, signatureHeaders } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
-import type { createSettle, Ended } from './deliver'
+import type { createSettle, EndedDelivery } from './deliver'
 import { createDeliveries, createSend, type DeliverDeps, type SendDeps } from './deliver'
 import { addressOfOwn, hasSucceeded, isDisabled, isGone, notListening, tooManyActive, tooManyTests } from './errors'
 import { presentDelivery, presentRead, presentStats } from './present'
@@ -313,7 +313,7 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
   }
 
   /** Ignores deliveries that no longer wait, because their result was reported before. */
-  async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<Ended[]> {
+  async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<EndedDelivery[]> {
     const reported = new Map(done.map((one) => [one.event_id as EventId, one]))
     const now = clock.now()
     return (await outbox.some(tx, id, [...reported.keys()])).map((row) => {

@@ -23,7 +23,7 @@ import type { WidgetRow } from './table'
 import type { Recent } from './transcript'
 
 /** Dependencies from other modules. */
-export type Given = {
+export type OtherModules = {
   resources: ResourceDeps
   clock: Clock
   audit: AuditLog
@@ -55,7 +55,7 @@ export type Given = {
 }
 
 /** First parameter of this module's functions. */
-export type Deps = Given & {
+export type Deps = OtherModules & {
   store: Store
   /** Tracks who answers in each chat. */
   chats: ReturnType<Takeovers['of']>

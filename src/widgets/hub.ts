@@ -61,7 +61,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     let last = sentUpTo
     let isBehind = false
     const watcher: Watcher = { seen: session.changed_at, look }
-    const unhear = live.hear(CHAT, session.id, heard)
+    const unhear = live.subscribe(CHAT, session.id, heard)
     leaving.delete(session.id)
     const ofChat = watched.get(session.id) ?? new Set()
     watched.set(session.id, ofChat.add(watcher))
@@ -84,7 +84,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     function comeBack(): void {
       const write = store.write(async (tx) => {
         await rows.change(tx, session.id, { left_at: null, changed_at: clock.now() })
-        tx.afterCommit(() => live.tell(CHAT, session.id, { what: 'back', widget: session.config_id }))
+        tx.afterCommit(() => live.publish(CHAT, session.id, { what: 'back', widget: session.config_id }))
       })
       write.catch((error: unknown) => onError('widget.presence', error))
     }
@@ -190,7 +190,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
     await store.write(async (tx) => {
       const found = await rows.left(tx, gone.slice(0, MAX_LEAVING), now)
       tx.afterCommit(() => {
-        for (const { id, config_id: widget } of found) live.tell(CHAT, id, { what: 'left', widget })
+        for (const { id, config_id: widget } of found) live.publish(CHAT, id, { what: 'left', widget })
       })
     })
   }

@@ -6,7 +6,7 @@ import { badIdentity, isClosed, isOthers } from './errors'
 import { sessionRepository as rows } from './repository'
 import type { Identified, IdentityInput, VisitContext, VisitorIdentity } from './schema-sessions'
 import type { WidgetRow } from './table'
-import { markChat, tellChat } from './transcript'
+import { markChat, publishChat } from './transcript'
 import { enterChat, type VisitorRequest } from './visitor-auth'
 
 type Message = Pick<NonNullable<IdentityInput>, 'name' | 'email' | 'external_id' | 'hash'>
@@ -73,7 +73,7 @@ export async function identifyVisitor(
     const now = names ? identity : row.identity
     const visit = context === undefined ? {} : { context: storableValues(context) }
     await markChat(deps, tx, row.id, { identity: now, ...visit })
-    tellChat(deps, tx, row, { what: 'visitor' })
+    publishChat(deps, tx, row, { what: 'visitor' })
     return { session_id: row.id, verified: now?.verified ?? false }
   })
 }

@@ -40,7 +40,7 @@ import {
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow } from './table'
-import { CHAT, draftAnswer, markChat, subjectOf, tellChat, together, writeMessage, writeReply } from './transcript'
+import { CHAT, draftAnswer, markChat, subjectOf, publishChat, together, writeMessage, writeReply } from './transcript'
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 
@@ -191,7 +191,7 @@ async function addNote(
   await notes.insert(tx, row)
   const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
   await audit.record(tx, call, { action: 'widget.note_added', ...about })
-  tellChat(deps, tx, session, { what: 'note' })
+  publishChat(deps, tx, session, { what: 'note' })
   return presentNote(row)
 }
 
@@ -204,7 +204,7 @@ export async function draftReply(deps: Deps, call: Call<Caller>, which: Which): 
 }
 
 /** Sends a message to the visitor. Throws 409 unless this person has the chat. */
-export async function sayToVisitor(
+export async function sendToVisitor(
   deps: Deps,
   call: Call<Caller>,
   which: Which,
@@ -221,7 +221,7 @@ export async function showTyping(deps: Deps, call: Call<Caller>, which: Which): 
   const { store, chats, live } = deps
   const session = await find(deps, store.read, call.caller, which)
   await store.write((tx) => chats.touch(tx, subjectOf(session), holderIdOf(call.caller)))
-  live.tell(CHAT, session.id, { what: 'typing', role: 'operator' })
+  live.publish(CHAT, session.id, { what: 'typing', role: 'operator' })
   return { typing: true }
 }
 
@@ -240,7 +240,7 @@ export function closeChat(deps: Deps, call: Call<Caller>, which: Which): Promise
     await chats.release(tx, subjectOf(session), { call })
     if (session.status === 'closed') return presentSession((await rows.lock(tx, session.id))!)
     const closed = await markChat(deps, tx, session.id, { status: 'closed' })
-    tellChat(deps, tx, session, { what: 'closed' })
+    publishChat(deps, tx, session, { what: 'closed' })
     const about = { entityType: 'widget_session' as const, entityId: session.id, scope: session.owner }
     await audit.record(tx, call, { action: 'widget.closed', ...about })
     return presentSession(closed)

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne
 import type { Caller } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
-import { pagesAmong, pagesBy, type Wanted } from '../kernel/keyset'
+import { pagesAmong, pagesBy, type PageRequest } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { clean, storable } from '../kernel/text'
@@ -136,7 +136,7 @@ const countReply = command<{ id: WidgetSessionId; now: number }>()((tx, p) => {
     .returning()
 })
 
-type Listing = Wanted & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
+type Listing = PageRequest & { status?: SessionRow['status'] | undefined; takeover_status?: string | undefined }
 
 /** Rows of visitors' chats. Each query names a widget whose owner or origin was checked, or one of its chats. */
 export const sessionRepository = {
@@ -263,7 +263,7 @@ export const sessionRepository = {
   ofWidgets(
     db: Reader,
     configs: readonly WidgetId[],
-    { state, holder, ...wanted }: Wanted & { state: TakeoverQuery['state']; holder: string },
+    { state, holder, ...wanted }: PageRequest & { state: TakeoverQuery['state']; holder: string },
   ): Promise<Page<SessionRow>> {
     const t = db.of(widgetSessions)
     const ofWidgets = configs.map((id) => eq(t.config_id, id))

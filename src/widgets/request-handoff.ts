@@ -11,12 +11,12 @@ import type { Intents, WidgetId } from './schema'
 import type { WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 import { humanRequested, subjectOf, writeMessage } from './transcript'
-import { assertMaySay } from './visitor-auth'
+import { assertMaySend } from './visitor-auth'
 
-export type Saying = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Stored[] }
+export type IncomingMessage = { widget: WidgetRow; session: SessionRow; content: string; drafts: readonly Stored[] }
 
 /** A stored message, and the notice for the visitor that replaces an answer. */
-type Heard = { message: MessageRow; session: SessionRow; fence: number; notify: MessageRow | null }
+type ReceivedMessage = { message: MessageRow; session: SessionRow; fence: number; notice: MessageRow | null }
 
 type Request = { widget: WidgetRow; session: SessionRow; reason: string | null; message: MessageRow | null }
 type Call = {
@@ -115,8 +115,8 @@ async function bodyOf(
 export async function receiveMessage(
   deps: Deps,
   tx: Tx,
-  { widget, session: known, content, drafts }: Saying,
-): Promise<Heard> {
+  { widget, session: known, content, drafts }: IncomingMessage,
+): Promise<ReceivedMessage> {
   const { clock, chats } = deps
   const { id, ip_hash } = known
   const takeover = await chats.lock(tx, subjectOf(known))
@@ -126,15 +126,15 @@ export async function receiveMessage(
   const [last] = await rows.last(tx, id, 1)
   if (last?.failed && last.content === content && takeover.status !== 'human') {
     await rows.changeMessage(tx, last.id, { failed: false })
-    return { message: last, session, fence: fencingToken, notify: null }
+    return { message: last, session, fence: fencingToken, notice: null }
   }
-  await assertMaySay(deps, tx, widget, session, ip_hash, content)
+  await assertMaySend(deps, tx, widget, session, ip_hash, content)
   const artifacts = await keepPictures(deps, tx, widget, drafts)
   const first = session.first_asked_at === null ? { first_asked_at: clock.now() } : {}
   const message = { role: 'user' as const, content, artifacts, ip_hash }
   const written = await writeMessage(deps, tx, session, message, { asked: session.asked + 1, ...first })
   const isRequestHandoff = takeover.status === 'ai' && asksForPerson(content, widget.intents)
-  if (!isRequestHandoff) return { ...written, fence: fencingToken, notify: null }
+  if (!isRequestHandoff) return { ...written, fence: fencingToken, notice: null }
   return { ...(await fetchPerson(deps, tx, widget, written)), message: written.message, fence: fencingToken }
 }
 
@@ -151,12 +151,12 @@ async function fetchPerson(
     await requestPerson(deps, tx, { widget, session, reason: 'The visitor asked for a person.', message: reply })
   const words = message || (isForPeople ? 'You asked for a person. Someone will be with you soon.' : '')
   const now = (await rows.lock(tx, session.id))!
-  if (!words && action !== 'redirect') return { session: now, notify: null }
+  if (!words && action !== 'redirect') return { session: now, notice: null }
   const { message: notice, session: after } = await writeMessage(deps, tx, now, {
     role: 'system',
     content: words || 'Please continue here.',
   })
-  return { session: after, notify: notice }
+  return { session: after, notice }
 }
 
 /** Phrases that ask for a person, besides the owner's own keywords. */

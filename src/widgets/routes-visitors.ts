@@ -12,7 +12,7 @@ import { PublicWidget } from './schema'
 import * as words from './schema-sessions'
 import type { WidgetService } from './service'
 import { bearerOf, enterChat, type VisitorRequest } from './visitor-auth'
-import type { Shown } from './visitors'
+import type { StreamedReply } from './visitors'
 import * as visitors from './visitors'
 
 type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }
@@ -79,10 +79,10 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       async ({ exchange, request, route, params, body }) => {
         const visitorRequest = visitorRequestOf({ exchange, request, route, params })
         exchange.keepOpen()
-        const answering = await visitors.sayToWidget(deps, visitorRequest, params.sessionId, body)
+        const answering = await visitors.sendToWidget(deps, visitorRequest, params.sessionId, body)
         if ('now' in answering) return answering.now
         const { frame, heartbeat } = nativeFramer()
-        return streams.open<Shown>({
+        return streams.open<StreamedReply>({
           exchange,
           request,
           route,

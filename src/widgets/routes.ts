@@ -131,7 +131,7 @@ const chatVerbs = ({ deps }: WidgetService) =>
         errors: [404, 409],
         summary: 'Write to the visitor in a conversation that you have taken over',
       },
-      (call, request) => operators.sayToVisitor(deps, call, which(request), request.body.content),
+      (call, request) => operators.sendToVisitor(deps, call, which(request), request.body.content),
     ),
     verb(
       {

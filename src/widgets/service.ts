@@ -13,7 +13,7 @@ import type { Tx } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
 import { type Change, createResource } from '../resource'
 import { sessionsSince } from './analytics'
-import type { Deps, Given } from './deps'
+import type { Deps, OtherModules } from './deps'
 import { noSuchSkill } from './errors'
 import { readGroups } from './groups'
 import { createHub } from './hub'
@@ -34,7 +34,7 @@ import {
   type WidgetQuery,
 } from './schema'
 import type { WidgetRow } from './table'
-import { CHAT, CHATS, createRecent, markChat, subjectOf, takeoverChanged, tellChat } from './transcript'
+import { CHAT, CHATS, createRecent, markChat, subjectOf, takeoverChanged, publishChat } from './transcript'
 import { makePreview } from './visitor-auth'
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -61,7 +61,7 @@ const MAX_TYPING = 2_000
 const TIDY = { everyMs: 60_000, batch: 500 }
 
 /** Chat widgets: owners configure them, visitors use them, and people take chats over (docs/api.md 15). */
-export function createWidgets(given: Given) {
+export function createWidgets(given: OtherModules) {
   const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = given
   const { store } = resources
   const chats = takeovers.of({ ...CHATS, changed: (tx, change) => takeoverChanged(deps, tx, change) })
@@ -166,7 +166,7 @@ export function createWidgets(given: Given) {
     if (verb !== 'deleted') return
     const gone = await rows.removeOf(tx, row.id)
     await chats.forget(tx, gone)
-    for (const id of gone) tellChat(deps, tx, { id, config_id: row.id }, { what: 'closed' })
+    for (const id of gone) publishChat(deps, tx, { id, config_id: row.id }, { what: 'closed' })
   }
 
   /** Copies a widget for the same owner and paying key. Throws 403, 409 when the owner has the maximum number. */
@@ -216,7 +216,7 @@ export function createWidgets(given: Given) {
         const subject = subjectOf({ id, owner })
         await chats.release(tx, subject, { call: null })
         await markChat(deps, tx, id, { status: 'closed' })
-        tellChat(deps, tx, { id, config_id }, { what: 'closed' })
+        publishChat(deps, tx, { id, config_id }, { what: 'closed' })
       })
     }
     return due.length
@@ -227,7 +227,7 @@ export function createWidgets(given: Given) {
 export function createWatch({ live, clock }: { live: Live; clock: Clock }) {
   const watchers = new Map<string, Set<Changed>>()
   const writing = new LRUCache<string, number>({ max: MAX_WRITING })
-  live.hear(CHAT, '*', (heard) => {
+  live.subscribe(CHAT, '*', (heard) => {
     if (heard === null) {
       for (const ofWidget of watchers.values()) for (const changed of ofWidget) changed(null)
       return
@@ -269,7 +269,7 @@ export function createDomains({
   masterKey,
   outbound,
   txtOf = resolveTxt,
-}: Pick<Given, 'clock' | 'masterKey' | 'outbound' | 'txtOf'>) {
+}: Pick<OtherModules, 'clock' | 'masterKey' | 'outbound' | 'txtOf'>) {
   return async function verify(id: string, { domain: sent, method = 'dns' }: DomainCheck): Promise<DomainChecked> {
     const domain = readDomain(sent)
     const value = `svc-verify=${hmacHex(masterKey, `widget-domain ${id} ${domain}`).slice(0, 40)}`

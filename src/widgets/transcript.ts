@@ -50,16 +50,16 @@ class Superseded extends Error {
 }
 
 /** Data of three events (docs/api.md 14.2). */
-type SessionState = {
+type SessionEventData = {
   config_id: string
   session_id: string
   takeover_status: string
   operator_id: string | null
 }
 
-export const humanRequested = defineEvent<SessionState>('widget.human_requested')
-const takeoverStarted = defineEvent<SessionState>('widget.takeover_started')
-const takeoverReleased = defineEvent<SessionState>('widget.takeover_released')
+export const humanRequested = defineEvent<SessionEventData>('widget.human_requested')
+const takeoverStarted = defineEvent<SessionEventData>('widget.takeover_started')
+const takeoverReleased = defineEvent<SessionEventData>('widget.takeover_released')
 
 const MAX = 500
 
@@ -107,7 +107,7 @@ export async function writeMessage(
   const response = isFirst ? { first_response_ms: Math.max(0, now - requested) } : {}
   const changes = { message_count: seq, last_message_at: now, changed_at: now, ...response, ...more }
   const changed = await rows.change(tx, session.id, changes)
-  tellChat(deps, tx, session, { what: 'message', seq }, message)
+  publishChat(deps, tx, session, { what: 'message', seq }, message)
   return { message, session: changed }
 }
 
@@ -123,7 +123,7 @@ export async function writeReply(deps: Deps, tx: Tx, { id }: SessionRow, content
   if (!session) throw (await rows.byIds(tx, [id])).length ? isClosed() : sessionNotFound()
   const response = { role: 'operator' as const, content, artifacts: [], ip_hash: null, failed: false }
   const message = messageOf(session, response, session.message_count, now)
-  tellChat(deps, tx, session, { what: 'message', seq: message.seq }, message)
+  publishChat(deps, tx, session, { what: 'message', seq: message.seq }, message)
   await rows.insertMessage(tx, message)
   return message
 }
@@ -138,7 +138,7 @@ export async function markChat(
   return rows.change(tx, id, { ...columns, changed_at: clock.now() })
 }
 
-export function tellChat(
+export function publishChat(
   { recent, live }: Deps,
   tx: Tx,
   { id, config_id: widget }: Place,
@@ -147,7 +147,7 @@ export function tellChat(
 ): void {
   tx.afterCommit(() => {
     if (message) recent.keep(message)
-    live.tell(CHAT, id, { ...heard, widget })
+    live.publish(CHAT, id, { ...heard, widget })
   })
 }
 
@@ -166,7 +166,7 @@ export async function takeoverChanged(
     reason: now.reason,
     ...(isPickedUp ? { waited_ms: Math.max(0, now.since! - before.since!) } : {}),
   })
-  tellChat(deps, tx, session, { what: 'takeover', status: now.status })
+  publishChat(deps, tx, session, { what: 'takeover', status: now.status })
   if (cause === 'taken' || cause === 'stolen' || cause === 'handed')
     await rows.change(tx, session.id, { takeovers: session.takeovers + 1 })
   const { kind, action } = NAMES[cause]
@@ -223,7 +223,7 @@ const NAMES = {
 export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Promise<MessageRow | null> {
   const { live, limiter, stopping, completions, store } = deps
   const stop = new AbortController()
-  const unhear = live.hear(CHAT, turn.session.id, (heard) => {
+  const unhear = live.subscribe(CHAT, turn.session.id, (heard) => {
     if (heard?.what === 'closed' || heard?.status === 'human') stop.abort(new Superseded())
   })
   let reply: MessageRow | null = null

@@ -197,7 +197,7 @@ export async function frameOf(
   return { widget, ancestors: frameAncestors(allowed, preview !== undefined) }
 }
 
-export async function assertMayBegin(
+export async function assertMayStart(
   { clock, settings }: Deps,
   reader: Reader,
   { id }: WidgetRow,
@@ -216,7 +216,7 @@ export function assertFits({ behavior }: WidgetRow, content: string): void {
 }
 
 /** Throws 429. This transaction has locked the chat. */
-export async function assertMaySay(
+export async function assertMaySend(
   { settings, clock }: Deps,
   tx: Tx,
   widget: WidgetRow,

@@ -22,12 +22,12 @@ import {
   type WidgetSessionMade,
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import { answerTurn, CHAT, markChat, subjectOf, tellChat } from './transcript'
+import { answerTurn, CHAT, markChat, subjectOf, publishChat } from './transcript'
 import {
   addressHash,
   assertFits,
   assertHuman,
-  assertMayBegin,
+  assertMayStart,
   enterChat,
   enterWidget,
   newSessionToken,
@@ -39,8 +39,8 @@ import {
 const EVERY_MS = 2_000
 
 /** The items of a streamed answer: the parts of the completion, and the stored reply before its end. */
-export type Shown = Progress | { type: 'reply'; replied: Replied }
-type Show = (shown: Shown) => void | Promise<void>
+export type StreamedReply = Progress | { type: 'reply'; replied: Replied }
+type Show = (shown: StreamedReply) => void | Promise<void>
 export type Answering = { now: Replied } | { stream(show: Show): Promise<void> }
 
 const PAGE_CHARS = 2_048
@@ -81,7 +81,7 @@ export async function beginChat(
   const { visitor_id, page_url, turnstile_token, preview_token } = input
   const { widget, isOwn } = await enterWidget(deps, visitorRequest, preview_token)
   const ip = addressHash(masterKey, widget.id, visitorRequest.ip)
-  if (preview_token === undefined) await assertMayBegin(deps, store.read, widget, ip)
+  if (preview_token === undefined) await assertMayStart(deps, store.read, widget, ip)
   if (widget.security.requireTurnstile && preview_token === undefined)
     await assertHuman(deps, turnstile_token, visitorRequest.ip)
   const { token, hash } = newSessionToken()
@@ -123,7 +123,7 @@ export async function beginChat(
   }
   await store.write(async (tx) => {
     await rows.insert(tx, row)
-    tellChat(deps, tx, row, { what: 'begun' })
+    publishChat(deps, tx, row, { what: 'begun' })
   })
   return {
     session_id: row.id,
@@ -159,7 +159,7 @@ export async function readOwnChat(
  * Stores a visitor's message and lets the AI answer, unless a person has the chat. Throws 400, 409 when closed, 429.
  * Errors of the completion come after the message was stored.
  */
-export async function sayToWidget(
+export async function sendToWidget(
   deps: Deps,
   visitorRequest: VisitorRequest,
   sessionId: string,
@@ -180,10 +180,10 @@ export async function sayToWidget(
     takeover_status: status,
   })
   const { takeover_status: current } = heard.session
-  if (heard.notify)
+  if (heard.notice)
     return {
       now: {
-        ...replied(heard.notify, current),
+        ...replied(heard.notice, current),
         ...(widget.intents.action === 'redirect' && widget.intents.url ? { redirect_url: widget.intents.url } : {}),
       },
     }
@@ -259,7 +259,7 @@ export async function typeInChat(deps: Deps, visitorRequest: VisitorRequest, ses
   const isNews = last === undefined || now - last >= EVERY_MS
   if (takeover_status !== 'ai' && isNews) {
     typingShownAt.set(id, now)
-    live.tell(CHAT, id, { what: 'typing', role: 'user', widget })
+    live.publish(CHAT, id, { what: 'typing', role: 'user', widget })
   }
   return { typing: true }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundled, shelfOf } from '../../src/app/bundle'
+import { bundled, bundleCacheOf } from '../../src/app/bundle'
 import { makeBundle } from '../../src/app/make-bundle'
 
 const folders: string[] = []
@@ -85,7 +85,7 @@ test('only the newest few are kept, and nothing half-made', async () => {
     await Promise.all([makeBundle(root), makeBundle(root)])
     expect((await load()).word).toBe(`round ${round}`)
   }
-  const stored = readdirSync(shelfOf(root))
+  const stored = readdirSync(bundleCacheOf(root))
   expect(stored.length).toBeLessThanOrEqual(3)
-  for (const name of stored) expect(readdirSync(join(shelfOf(root), name))).toContain('serve.js')
+  for (const name of stored) expect(readdirSync(join(bundleCacheOf(root), name))).toContain('serve.js')
 })

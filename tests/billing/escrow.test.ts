@@ -282,11 +282,11 @@ if (!postgresUrl)
 test.skipIf(!postgresUrl)('one process gives back what it has on hold for no call where another needs it', async () => {
   const ears = new Set<(heard: { id: string }) => void>()
   const live = {
-    tellOthers: (_topic: string, id: string) =>
+    publishToOthers: (_topic: string, id: string) =>
       setImmediate(() => {
         for (const hear of ears) hear({ id })
       }),
-    hear: (_topic: string, _id: string, hear: (heard: never) => void) => {
+    subscribe: (_topic: string, _id: string, hear: (heard: never) => void) => {
       ears.add(hear as never)
       return () => ears.delete(hear as never)
     },

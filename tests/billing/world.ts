@@ -63,7 +63,7 @@ export function createWorld(store: Store) {
   const looks: number[] = []
   const ensure = async (_: unknown, __: unknown, { runAt }: { runAt?: number }) => void looks.push(runAt!)
   /** A process: what it remembers ends with it. */
-  const start = (node: string, initialCredit = 0, live?: Pick<Live, 'tellOthers' | 'hear'>) => {
+  const start = (node: string, initialCredit = 0, live?: Pick<Live, 'publishToOthers' | 'subscribe'>) => {
     // Room for many would be made anew with every process of a simulation, and cost more than all it does.
     const limits = createAccountLimits({ ...store, max: 1_000 })
     const watch = createBalanceWatch({ limits, events })

@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const saved = () => world.app.container.engineRegistry.newest().kept
+const saved = () => world.app.container.engineRegistry.newest().stored
 const ADD = ['engines', 'add', 'main', '--base-url', upstream.url, '--models', 'scripted', '--no-key']
 
 describe('engines', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Settings } from '../../src/accounts'
-import { type Around, cacheKeyOf } from '../../src/completions/cache'
-import { requestFromOrder } from '../../src/completions/completion-from-wire'
+import { type CacheContext, cacheKeyOf } from '../../src/completions/cache'
+import { requestFromInput } from '../../src/completions/completion-from-wire'
 import type { CompletionRequest } from '../../src/completions/run'
 import { CompletionInput } from '../../src/completions/schema'
 import { NO_SKILLS } from '../../src/skills'
@@ -19,12 +19,12 @@ const SETTINGS: Settings = {
   keep_bodies_days: 7,
   shortcuts: true,
 }
-const AROUND: Around = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
+const AROUND: CacheContext = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
 const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }
 
-const keyOf = (input: Input, around: Partial<Around> = {}, call = CALL, settings = SETTINGS): string => {
-  const request = requestFromOrder(
+const keyOf = (input: Input, around: Partial<CacheContext> = {}, call = CALL, settings = SETTINGS): string => {
+  const request = requestFromInput(
     { prompt: 'hello', ...input } as CompletionInput,
     settings,
     false,
@@ -103,7 +103,7 @@ describe('the key of an answer (docs/api.md 22.1)', () => {
     expect(keyOf({ metadata: { approved_tools: ['a'] } })).not.toBe(keyOf({ metadata: {} }))
   })
 
-  test.each<[string, Partial<Around>]>([
+  test.each<[string, Partial<CacheContext>]>([
     ['brand soul', { soul: { enabled: true, persona: 'x', tone: null, knowledge: [], constraints: [] } as never }],
     ['memory', { memories: ['likes tea'] }],
     ['skill', { active: { ...NO_SKILLS, fingerprint: 'a' } }],

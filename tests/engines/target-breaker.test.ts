@@ -119,7 +119,7 @@ describe('half open', () => {
   test('a first byte closes it, though the answer goes on', async () => {
     const { breaker } = await halfOpen()
     const trial = breaker.enter('eve')!
-    trial.heard()
+    trial.responded()
     expect(breaker.enter('bob')).not.toBeNull()
     trial.failed()
     expect(breaker.state()).toBe('closed')

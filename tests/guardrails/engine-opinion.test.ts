@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { EngineService, RunRequest } from '../../src/engines'
-import { createEngineOpinion, messagesFor, readOpinion } from '../../src/guardrails/second-look'
+import { createEngineOpinion, messagesFor, readOpinion } from '../../src/guardrails/second-opinion'
 import { fakeClock } from '../support/clock'
 
 type Answer = (request: RunRequest, id: string) => Promise<{ text: string }>

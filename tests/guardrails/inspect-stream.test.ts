@@ -4,7 +4,7 @@ import type { Inspect } from '../../src/guardrails/guardrail'
 import { createRuleRunner } from '../../src/guardrails/inspection-runner'
 import type { CompiledPolicy, CompiledRule, RuleSet } from '../../src/guardrails/policy'
 import { GuardrailPolicyId } from '../../src/guardrails/schema'
-import type { EngineOpinion, Question } from '../../src/guardrails/second-look'
+import type { EngineOpinion, Question } from '../../src/guardrails/second-opinion'
 
 const signal = new AbortController().signal
 // Patient: on a thread, where a busy machine sends it, the rule below would be the real one.

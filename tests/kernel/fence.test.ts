@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { fence, unfenced } from '../../src/kernel/fence'
+import { fence, withoutFence } from '../../src/kernel/fence'
 
 describe('a fence', () => {
   test('names the source of its text and says that it is not an instruction', () => {
@@ -19,7 +19,7 @@ describe('a fence', () => {
     const mark = /^\[data (\w+)/.exec(fenced)![1]!
     expect(fenced.split(mark)).toHaveLength(3)
     expect(fenced.endsWith(`\n[end of data ${mark}]`)).toBe(true)
-    expect(unfenced(fenced)).toBe(text)
+    expect(withoutFence(fenced)).toBe(text)
   })
 
   test('has a different number each time', () => {
@@ -40,6 +40,6 @@ describe('a fence', () => {
   })
 
   test('unfencing leaves a text without a fence as it is', () => {
-    expect(unfenced('plain')).toBe('plain')
+    expect(withoutFence('plain')).toBe('plain')
   })
 })

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { systemClock } from '../../src/kernel/clock'
 import type { Tx } from '../../src/kernel/store'
-import { createCommitter, createKeeping, type Unit } from '../../src/kernel/store/sqlite'
+import { createCommitter, createStorageHealth, type Unit } from '../../src/kernel/store/sqlite'
 import { insert, openScratchFile } from './scratch'
 
 type Faults = Partial<Record<string, (Error | null)[]>>
@@ -25,7 +25,7 @@ function scripted(faults: Faults = {}, busyPatienceMs = 60) {
     'inTransaction',
     { get: () => state.inTransaction },
   )
-  const keeping = createKeeping()
+  const keeping = createStorageHealth()
   const batches: number[] = []
   const diskFailures: unknown[] = []
   const onBatch = (units: number) => void batches.push(units)

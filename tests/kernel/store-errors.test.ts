@@ -9,7 +9,7 @@ import {
   isUniqueViolation,
   toAppError,
 } from '../../src/kernel/store/errors'
-import { createKeeping } from '../../src/kernel/store/sqlite'
+import { createStorageHealth } from '../../src/kernel/store/sqlite'
 import { isSafeVersion } from '../../src/kernel/store/sqlite-file'
 
 const KINDS = { isUniqueViolation, isBusy, isSerializationFailure, isDiskFailure, isAway, isDiskFull }
@@ -112,7 +112,7 @@ describe('trouble of the storage', () => {
   })
 
   test('is remembered until something is kept again', () => {
-    const keeping = createKeeping()
+    const keeping = createStorageHealth()
     expect(keeping.failing()).toBe(false)
     keeping.lost(failed({ code: 'SQLITE_CONSTRAINT_CHECK' }))
     expect(keeping.failing()).toBe(false)

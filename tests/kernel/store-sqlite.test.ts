@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { migrate, openSqlite, type Tx } from '../../src/kernel/store'
-import { createCommitter, createKeeping } from '../../src/kernel/store/sqlite'
+import { createCommitter, createStorageHealth } from '../../src/kernel/store/sqlite'
 import { ownTime } from '../support/effort'
 import { byId, idsIn, insert, openScratchFile } from './scratch'
 
@@ -205,7 +205,7 @@ test('a transaction that cannot begin for another reason is refused at once, not
   }
   const counting = { prepare, inTransaction: false } as unknown as Database
   const nobody = () => undefined
-  const keeping = createKeeping()
+  const keeping = createStorageHealth()
   const unused = { base: {} as Tx, strict: true, keeping, busyPatienceMs: 60, onDiskFailure: nobody, onBatch: nobody }
   const { enqueue } = createCommitter({ writer: counting, ...unused })
   const queuedAt = performance.now()

@@ -1,6 +1,6 @@
 // Postgres alone: what nodes let in, for those that come after them.
 import { expect, test } from 'bun:test'
-import { createKeptCounts } from '../../src/limits'
+import { createNodeCounts } from '../../src/limits'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { openTestStore, postgresUrl } from '../support/store'
@@ -16,7 +16,7 @@ function startNode(node: string) {
     return database.isAway ? Promise.reject(new Error('away')) : store.writeOne(unit)
   }
   const clock = fakeClock()
-  const counts = createKeptCounts({ store: { ...store, writeOne }, clock, node })
+  const counts = createNodeCounts({ store: { ...store, writeOne }, clock, node })
   /** Lets it try once more. */
   const retry = async () => {
     const before = database.tries
@@ -72,7 +72,7 @@ test.skipIf(!postgresUrl)('a write that takes long keeps back no later one', asy
     return store.writeOne(unit)
   }
   const clock = fakeClock()
-  const counts = createKeptCounts({ store: { ...store, writeOne }, clock, node: 'slow' })
+  const counts = createNodeCounts({ store: { ...store, writeOne }, clock, node: 'slow' })
   counts.add('key:slow', 'requests', 1, 0)
   await eventually(() => tries === 1)
   counts.add('key:slow', 'requests', 4, 0)
@@ -97,7 +97,7 @@ test.skipIf(!postgresUrl)(
     let tries = 0
     const writeOne: typeof store.writeOne = (unit) => (++tries === 2 ? late.promise : store.writeOne(unit)) as never
     const clock = fakeClock()
-    const slow = createKeptCounts({ store: { ...store, writeOne }, clock, node: 'late' })
+    const slow = createNodeCounts({ store: { ...store, writeOne }, clock, node: 'late' })
     await slow.letIn('key:late', 'requests', 1, 0, 60)
     expect(slow.letIn('key:late', 'requests', 1, 0, 60)).toBeUndefined()
     clock.advance(20)
@@ -113,7 +113,7 @@ test.skipIf(!postgresUrl)('a twentieth of a limit is let in before it is written
   const { clock, database } = startNode('brisk')
   database.isAway = false
   const { promise, resolve } = Promise.withResolvers<void>()
-  const held = createKeptCounts({
+  const held = createNodeCounts({
     store: {
       ...store,
       writeOne: (unit) => (database.isAway ? promise : Promise.resolve()).then(() => store.writeOne(unit)),

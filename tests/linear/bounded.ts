@@ -30,7 +30,7 @@ export const BOUNDED: readonly Bounded[] = [
   { file: 'src/media/code.ts', begins: '^(?:#{1,6}\\s*)?', chars: 300, why: 'MAX_LINE characters of a line' },
   { file: 'src/engines/failures.ts', begins: '^[^.:]{0,60}\\bmodel', chars: 300, why: 'MAX_OPERATORS_CHARS' },
   { file: 'src/browser/extract.ts', begins: '(?<!\\s)\\s+(?:on', chars: 1_000, why: 'MAX_ASKED characters' },
-  { file: 'src/browser/reach.ts', begins: '^(.+?) (?:for', chars: 1_000, why: 'MAX_PHRASE characters' },
+  { file: 'src/browser/find-element.ts', begins: '^(.+?) (?:for', chars: 1_000, why: 'MAX_PHRASE characters' },
   { file: 'src/browser/in-page.ts', begins: '^([\\p{L}]', chars: 300, why: 'words of one element, cut to 300' },
   { file: 'src/research/web/pages.ts', begins: '<meta', chars: 1_024, why: 'the first 1,024 bytes of a page' },
   { file: 'src/text/secrets-find.ts', begins: '^(?:pass', chars: 256, why: 'a password that USERINFO captured' },

@@ -80,7 +80,7 @@ describe('engines on the operator API', async () => {
 describe('an upstream that is set while the server runs', async () => {
   const world = await createWorld()
   const send = operatorSender(world)
-  const stored = () => world.app.container.engineRegistry.newest().kept
+  const stored = () => world.app.container.engineRegistry.newest().stored
 
   test('is added with its settings, ahead of what answered before', async () => {
     const settings = { contextWindow: 8192, concurrency: 4, vision: true, headers: { 'x-team': 'blue' } }

@@ -78,7 +78,7 @@ inChromium('people who answer together', () => {
     // Where the page is closed, the colleague reads so.
     const { clock } = world
     await store.write((tx) => sessionRepository.change(tx, chat.sessionId as WidgetSessionId, { left_at: clock.now() }))
-    world.app.container.live.tell(CHAT, chat.sessionId, { what: 'left', widget: id })
+    world.app.container.live.publish(CHAT, chat.sessionId, { what: 'left', widget: id })
     await shows(second, '.desk .banner', 'The visitor left at')
 
     /** The inbox of somebody who has signed in, with the one chat open. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { plainAddress, rankCandidates } from '../../src/research/collect-sources'
 import { differenceOf } from '../../src/research/difference'
 import { figuresIn, isNegated } from '../../src/research/figures'
-import { copiesAmong } from '../../src/research/likeness'
+import { indexesOfCopies } from '../../src/research/similarity'
 import { type Note, readSources } from '../../src/research/notes'
 import { passagesOf } from '../../src/research/passages'
 import { planFor } from '../../src/research/plan'
@@ -127,7 +127,7 @@ describe('what is read', () => {
 
   test('of copies counts once, the first', () => {
     const text = Array.from({ length: 30 }, (_, at) => `word${at} and word${at + 1}`).join(' ')
-    expect(copiesAmong([text, `${text} and a little more`, 'something else that is short'])).toEqual([null, 0, null])
+    expect(indexesOfCopies([text, `${text} and a little more`, 'something else that is short'])).toEqual([null, 0, null])
   })
 
   test.each([2, 3, 7, 20])('of %i sites with one text is what it says, once', (count) => {
@@ -167,7 +167,7 @@ describe('what is read', () => {
   })
 
   test('of short texts is a copy only where every word is the same', () => {
-    expect(copiesAmong(['The sea is calm.', 'the sea is calm', 'The sea is rough.'])).toEqual([null, 0, null])
+    expect(indexesOfCopies(['The sea is calm.', 'the sea is calm', 'The sea is rough.'])).toEqual([null, 0, null])
   })
 
   test('is cited together where two sources say the same, and apart where they do not', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { markOf, mayGoOn, searchSkills, wordsOf } from '../../src/skills/search'
+import { markOf, isPrefixSearched, searchSkills, wordsOf } from '../../src/skills/search'
 import { type SkillRow, skills } from '../../src/skills/table'
 import { openTestStore } from '../support/store'
 import { skillRow } from './rows'
@@ -50,7 +50,7 @@ function expected(all: readonly SkillRow[], { words: requests, category, sort }:
   const rank = markOf(sort)
   const hit = (row: SkillRow) => {
     const own = row.search_text.split(' ')
-    const isLast = (at: number) => at === requests.length - 1 && mayGoOn(requests[at]!)
+    const isLast = (at: number) => at === requests.length - 1 && isPrefixSearched(requests[at]!)
     return requests.every((word, at) => own.some((one) => (isLast(at) ? one.startsWith(word) : one === word)))
   }
   return all

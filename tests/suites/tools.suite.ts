@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/completions'
-import type { Acting, AgentResult, Task } from '../../src/completions/agent-schema'
+import type { ToolAccess, AgentResult, Task } from '../../src/completions/agent-schema'
 import { countTokens, type EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { type Tool, type ToolContext, ToolFailure } from '../../src/tools'
@@ -61,7 +61,7 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
   const tools = openTools({ system: toolsOf(run) })
   const agent = createAgent({ engines, tools, clock })
 
-  const taskFor = (prompt: string, more: Partial<Acting> = {}, signal = new AbortController().signal): Task =>
+  const taskFor = (prompt: string, more: Partial<ToolAccess> = {}, signal = new AbortController().signal): Task =>
     taskOf({ prompt, signal, acting: actingOf(tools.assemble(wanted()), more) })
 
   const shown = async (task: Task): Promise<AgentResult> => {
@@ -83,7 +83,7 @@ export function toolsSuite(name: string, { engines, lines, upstream }: Cast): vo
     })
 
     /** The run, and that nothing it sent is something a real server refuses. */
-    const think = async (prompt: string, more: Partial<Acting> = {}) => {
+    const think = async (prompt: string, more: Partial<ToolAccess> = {}) => {
       const thought = await take(taskFor(prompt, more))
       expect(upstream?.faults ?? []).toEqual([])
       return thought

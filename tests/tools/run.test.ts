@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { unfenced } from '../../src/kernel/fence'
+import { withoutFence } from '../../src/kernel/fence'
 import { OrgId } from '../../src/kernel/ids'
 import { ToolFailure } from '../../src/tools'
 import { MAX_AT_ONCE, MAX_CALLS, MAX_RESULT_CHARS, MAX_TEXT_CHARS } from '../../src/tools/run'
@@ -50,7 +50,7 @@ describe('a call', () => {
   test('that succeeds shows the caller its result and the engine a fenced text', async () => {
     const outcome = await withTool({})({ city: 'Rome' })
     expect(outcome).toMatchObject({ status: 'success', arguments: { city: 'Rome' }, result: { city: 'Rome' } })
-    expect(unfenced(outcome.text)).toBe('{"city":"Rome"}')
+    expect(withoutFence(outcome.text)).toBe('{"city":"Rome"}')
   })
 
   test.each([

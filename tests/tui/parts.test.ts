@@ -3,7 +3,7 @@ import { queryOf } from '../../tui/data/connection'
 import { listBody } from '../../tui/draw/list'
 import { LISTS } from '../../tui/screens'
 import { overview } from '../../tui/screens/overview'
-import { wantedOf } from '../../tui/state/model'
+import { topicRequestOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
@@ -70,10 +70,10 @@ test('a long list is asked for whole while a filter looks through it, and as it 
   const stored = press(long, '/', ...typed('status:failed'), 'enter')
   const again = { type: 'reconnect' } as const
   expect(stored.effects).toContainEqual(again)
-  expect(queryOf(wantedOf(stored.model))).toBe('topics=overview,jobs&most=2000')
+  expect(queryOf(topicRequestOf(stored.model))).toBe('topics=overview,jobs&most=2000')
   const cleared = press(stored.model, 'esc')
   expect(cleared.effects).toContainEqual(again)
-  expect(queryOf(wantedOf(cleared.model))).toBe('topics=overview,jobs')
+  expect(queryOf(topicRequestOf(cleared.model))).toBe('topics=overview,jobs')
   expect(press(short, '/', ...typed('status:failed'), 'enter').effects).not.toContainEqual(again)
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { jobRepository as jobs } from '../../src/jobs/repository'
-import { linesOf } from '../../src/jobs/worker'
+import { queuesWithWork } from '../../src/jobs/worker'
 import type { Reader } from '../../src/kernel/store'
 import { deliveryRepository as log, outboxRepository as outbox } from '../../src/webhooks/repository'
 import type { WebhookId } from '../../src/webhooks/schema'
@@ -17,7 +17,7 @@ const REQUESTS: Request[] = [
   ['when its next one is due', /\bwebhook_outbox_due\b/, (db) => outbox.soonest(db, id)],
   ['its newest attempts', /\bwebhook_deliveries_of\b/, (db) => log.list(db, id, { limit: 50 })],
   ['when the next job is due', /\bjobs_waiting\b/, (db) => jobs.soonest(db)],
-  ['which kinds have a job in line', /\bjobs_(line|turns)\b/, (db) => linesOf(['a', 'b'])(db, {})],
+  ['which kinds have a job in line', /\bjobs_(line|turns)\b/, (db) => queuesWithWork(['a', 'b'])(db, {})],
 ]
 
 test.each(REQUESTS)('%s is found by an index however many there are: no scan, no sort', async (_, index, ask) => {

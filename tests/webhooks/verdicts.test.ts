@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { hasFailedTooLong, judge, laneFor, readSchedule, streakAfter } from '../../src/webhooks/rules'
+import { hasFailedTooLong, outcomeOf, laneFor, readSchedule, streakAfter } from '../../src/webhooks/rules'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const [SECOND, HOUR] = [1_000, 3_600_000]
 const schedule = readSchedule('0,5,300')
 const at = { attempt: 1, schedule, now: NOW, random: 0.5 }
-const answered = (status: number, retryAfter: string | null = null) => judge({ status, retryAfter, failure: null }, at)
+const answered = (status: number, retryAfter: string | null = null) => outcomeOf({ status, retryAfter, failure: null }, at)
 
 describe('an attempt (J26)', () => {
   test.each([200, 201, 204, 226, 299])('%i is success', (status) => {
@@ -45,21 +45,21 @@ describe('an attempt (J26)', () => {
   })
 
   test.each(['dns', 'connect', 'tls', 'timeout', 'reset', 'not_allowed'] as const)('%s is tried again', (failure) => {
-    const verdict = judge({ status: null, retryAfter: null, failure }, at)
+    const verdict = outcomeOf({ status: null, retryAfter: null, failure }, at)
     expect(verdict).toMatchObject({ ok: false, next: NOW + 5 * SECOND })
     expect(verdict.message).toBe(failure === 'not_allowed' ? 'destination not allowed' : failure)
   })
 
   test('a refused address that is a number is final', () => {
-    const verdict = judge({ status: null, retryAfter: null, failure: 'never_allowed' }, at)
+    const verdict = outcomeOf({ status: null, retryAfter: null, failure: 'never_allowed' }, at)
     expect(verdict).toEqual({ ok: false, message: 'destination not allowed', next: null, gone: false })
   })
 
   test('the last of the schedule is the last, and each wait is moved by a tenth at most', () => {
     const failed = { status: 500, retryAfter: null, failure: null }
-    expect(judge(failed, { ...at, attempt: 3 }).next).toBeNull()
-    expect(judge(failed, { ...at, attempt: 2, random: 0 }).next).toBe(NOW + 270 * SECOND)
-    expect(judge(failed, { ...at, attempt: 2, random: 1 }).next).toBe(NOW + 330 * SECOND)
+    expect(outcomeOf(failed, { ...at, attempt: 3 }).next).toBeNull()
+    expect(outcomeOf(failed, { ...at, attempt: 2, random: 0 }).next).toBe(NOW + 270 * SECOND)
+    expect(outcomeOf(failed, { ...at, attempt: 2, random: 1 }).next).toBe(NOW + 330 * SECOND)
   })
 })
 

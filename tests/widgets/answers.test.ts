@@ -74,7 +74,7 @@ test('who follows a chat and does not read is told of one typing, and nothing pi
     return new Promise<never>(() => {})
   }
   const following = widgets.hub.follow(session!, 0, write, leaving.signal)
-  for (let n = 0; n < 100; n++) live.tell(CHAT, chat.sessionId, { what: 'typing', role: 'operator' })
+  for (let n = 0; n < 100; n++) live.publish(CHAT, chat.sessionId, { what: 'typing', role: 'operator' })
   await eventually(() => written.includes('takeover'))
   leaving.abort()
   await following

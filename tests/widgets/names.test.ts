@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { publicName } from '../../src/widgets'
-import { sayToVisitor, takeChat } from '../../src/widgets/operators'
+import { sendToVisitor, takeChat } from '../../src/widgets/operators'
 import { operatorCall } from '../support/world'
 import { createWidgetWorld } from './world'
 
@@ -20,7 +20,7 @@ test('of an operator of the server, visitors and owners read neither machine nor
   expect((await takeChat(deps, machine(), chat, { message: 'Good morning.' })).operator.name).toBe('Support')
   const { data } = await notice.until(({ data }) => data.takeover_status === 'human')
   expect(data.operator).toEqual({ name: 'Support' })
-  expect((await sayToVisitor(deps, machine(), chat, 'Still here.')).message.role).toBe('operator')
+  expect((await sendToVisitor(deps, machine(), chat, 'Still here.')).message.role).toBe('operator')
   const refused = await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
   expect(refused).toMatchObject({
     status: 409,

@@ -4,16 +4,16 @@ import type { StreamEvent, TopicName } from '../../src/operators/schema'
 import type { Event } from '../state/model'
 
 /** Requested topics, and the rows per topic if more than the server's default. */
-type Wanted = { topics: readonly TopicName[]; most: number | null }
+type TopicRequest = { topics: readonly TopicName[]; max: number | null }
 
 /** The request query for these topics. */
-export const queryOf = ({ topics, most: max }: Wanted): string =>
+export const queryOf = ({ topics, max }: TopicRequest): string =>
   `topics=${topics.join(',')}${max === null ? '' : `&most=${max}`}`
 
 /** What the dashboard needs from its host: access to the server, and the commands of `svc-admin`. */
 export type Host = {
   /** Server-sent events of these topics. Rejects when no answer comes. */
-  stream(wanted: Wanted, ended: AbortSignal): Promise<Response>
+  stream(wanted: TopicRequest, ended: AbortSignal): Promise<Response>
   /** Returns the answer of `GET /ops/v1/PATH`. `ended` aborts the request. Throws an error with a readable message. */
   read(path: string, ended?: AbortSignal): Promise<unknown>
   /** Runs one command line against the same server. `yes` answers its confirmation. */
@@ -28,8 +28,8 @@ const MAX_CHARS = 20_000
 
 type Deps = {
   host: Host
-  wanted(): Wanted
-  heard(event: Event): void
+  wanted(): TopicRequest
+  onEvent(event: Event): void
   now(): number
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
@@ -44,7 +44,7 @@ const [POLL_MS, LONGEST_POLL_MS] = [2_000, 10_000]
 class Silent extends Error {}
 
 /** Keeps the model up to date: by the stream, or by polling if a proxy blocks the stream. Reconnects after a break. */
-export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
+export function createConnection({ host, wanted, onEvent, now, sleep }: Deps) {
   let current = new AbortController()
   const stopping = new AbortController()
   let isBlocked = false
@@ -72,7 +72,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
         if (signal.aborted) continue
         if (error instanceof Silent && !isBlocked) {
           isBlocked = true
-          heard({
+          onEvent({
             type: 'said',
             text: 'the live stream is blocked; reading every 2s instead (see help remote)',
           })
@@ -82,7 +82,7 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
         const seconds = PAUSES_S[Math.min(tries, PAUSES_S.length) - 1]!
         const jitter = tries > 4 ? Number(Bun.hash(String(now())) % 2_000n) : 0
         const pause = seconds * 1_000 + jitter
-        heard({ type: 'lost', problem: wordsOf(error), tries, nextTryAt: now() + pause })
+        onEvent({ type: 'lost', problem: wordsOf(error), tries, nextTryAt: now() + pause })
         await sleep(pause, signal)
       }
     }
@@ -103,9 +103,9 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
         parser.feed(decoder.decode(bytes, { stream: true }))
         if (isFirst && events.length) {
           isFirst = false
-          heard({ type: 'linked', state: 'live' })
+          onEvent({ type: 'linked', state: 'live' })
         }
-        heard({ type: 'streamed', events: events.splice(0) })
+        onEvent({ type: 'streamed', events: events.splice(0) })
       }
     } catch (error) {
       if (silence.signal.aborted && !signal.aborted)
@@ -141,8 +141,8 @@ export function createConnection({ host, wanted, heard, now, sleep }: Deps) {
       const state = JSON.stringify(found.topics.map(({ facts, rows }) => [facts, rows]))
       pause = state === last ? Math.min(LONGEST_POLL_MS, pause * 1.5) : POLL_MS
       last = state
-      if (isFirst) heard({ type: 'linked', state: 'polling' })
-      heard({ type: 'polled', topics: cleaned(found.topics) as [] })
+      if (isFirst) onEvent({ type: 'linked', state: 'polling' })
+      onEvent({ type: 'polled', topics: cleaned(found.topics) as [] })
       await sleep(pause, signal)
     }
   }

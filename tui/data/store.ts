@@ -1,6 +1,6 @@
 import { boxed, dialogBox, emptyBody, helpLines, messageLines, paletteBox, pickBox, secretBox } from '../draw/boxes'
 import { headRow, hintRow, messageRow, tabsRow } from '../draw/frame'
-import { fitLine, type Line, line, say, type Tone } from '../draw/line'
+import { fitLine, type Line, line, textSpan, type Tone } from '../draw/line'
 import { listBody } from '../draw/list'
 import { clockOf, spellAge } from '../draw/spell'
 import { LISTS } from '../screens'
@@ -102,7 +102,7 @@ export function createStore({ start, perform, after, crashed }: Deps) {
     } catch (error) {
       const place = crashed(error)
       const rows = [
-        line(say(` The screen ${now.screen} cannot be drawn.`, 'bad')),
+        line(textSpan(` The screen ${now.screen} cannot be drawn.`, 'bad')),
         line(` Details: ${place}`),
         line(' The other screens work: press 1 to 9, or q to quit.'),
       ]
@@ -127,7 +127,7 @@ export function picture(model: Model): Picture {
   const { columns: width, rows } = model
   if (width < MIN.columns || rows < MIN.rows) return tooSmall(width, rows)
   const height = rows - FRAME_ROWS
-  const rule = line(say('─'.repeat(width), 'dim'))
+  const rule = line(textSpan('─'.repeat(width), 'dim'))
   const body = bodyOf(model, width, height)
   const whole = [
     headRow(model, width),
@@ -155,7 +155,7 @@ function bodyOf(model: Model, width: number, height: number): Line[] {
       return messageLines(model, height)
     case 'output':
       return [
-        line(say(` ${mode.title}`, 'strong')),
+        line(textSpan(` ${mode.title}`, 'strong')),
         [],
         ...mode.lines.slice(mode.top, mode.top + height - 2).map((text) => line(` ${text}`)),
       ]

@@ -2,7 +2,7 @@ import { TITLES } from '../screens'
 import type { Dialog, Model } from '../state/model'
 import { found } from '../state/palette'
 import { VIEWER } from '../state/step'
-import { chosen, fit, fitLine, type Line, line, say, wrapped } from './line'
+import { chosen, fit, fitLine, type Line, line, textSpan, wrapped } from './line'
 import { clockOf } from './spell'
 
 const READ_ONLY = 'read-only: keys that change anything are disabled'
@@ -52,7 +52,7 @@ export function paletteBox(model: Model, body: readonly Line[], width: number): 
     [
       line(`: ${draft}▌`),
       [],
-      ...(rows.length ? rows : [line(say('no command has this name', 'dim'))]),
+      ...(rows.length ? rows : [line(textSpan('no command has this name', 'dim'))]),
       [],
       line(`same as:  svc-admin ${same}`),
     ],
@@ -76,7 +76,7 @@ export function pickBox(model: Model, body: readonly Line[], width: number): Lin
 export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Line[], width: number): Line[] {
   const { title, about, verb, field, focus } = dialog
   const button = (name: string, isFocused: boolean) =>
-    isFocused ? { text: ` ▸ ${name} `, inverse: true } : say(`   ${name} `)
+    isFocused ? { text: ` ▸ ${name} `, inverse: true } : textSpan(`   ${name} `)
   return boxed(
     body,
     title,
@@ -88,18 +88,18 @@ export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Li
         ? [
             line(
               `${field.label}: `,
-              say(`${field.text}${focus === 'field' ? '▌' : ''}`, 'strong'),
-              field.required && !field.text ? say('  (needed)', 'dim') : '',
+              textSpan(`${field.text}${focus === 'field' ? '▌' : ''}`, 'strong'),
+              field.required && !field.text ? textSpan('  (needed)', 'dim') : '',
             ),
             [],
           ]
         : []),
-      ...(canWrite ? [] : [line(say('read-only: type :write to allow changes', 'warn')), []]),
+      ...(canWrite ? [] : [line(textSpan('read-only: type :write to allow changes', 'warn')), []]),
       line(button('Cancel', focus === 'cancel'), '    ', button(verb, focus === 'go')),
       [],
       ...commandLines(dialog)
         .slice(0, 2)
-        .map((text) => line(say(`same as:  ${text}`, 'dim'))),
+        .map((text) => line(textSpan(`same as:  ${text}`, 'dim'))),
     ],
     width,
     2,
@@ -124,7 +124,7 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
     title,
     [
       [],
-      ...wrapped(secret, BOX - 6, 3).map((row) => line(' ', say(row, 'strong'))),
+      ...wrapped(secret, BOX - 6, 3).map((row) => line(' ', textSpan(row, 'strong'))),
       [],
       line(' This is the only time the full key is shown.'),
       line(' The server stores only its hash and cannot show it again.'),
@@ -134,7 +134,7 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
       line(' y  copy to clipboard (asks the terminal, OSC 52)'),
       line(' w  write to a file, mode 0600'),
       line(' ⏎  I have saved it'),
-      ...(request ? [[], line(say(' You have not saved it. Press Esc again to close anyway.', 'warn'))] : [[]]),
+      ...(request ? [[], line(textSpan(' You have not saved it. Press Esc again to close anyway.', 'warn'))] : [[]]),
     ],
     width,
     2,
@@ -152,11 +152,11 @@ export function helpLines(model: Model): Line[] {
     row ? `${fit(row[0], 13)} ${fit(row[1], column - 14)}` : ''
   return [
     line(
-      say(` ${TITLES[model.screen][0]}`, 'strong'),
-      model.canWrite ? '' : say(`   ${model.role === 'viewer' ? VIEWER : READ_ONLY}`, 'warn'),
+      textSpan(` ${TITLES[model.screen][0]}`, 'strong'),
+      model.canWrite ? '' : textSpan(`   ${model.role === 'viewer' ? VIEWER : READ_ONLY}`, 'warn'),
     ),
     ...Array.from({ length: half }, (_, at) => line(` ${cell(rows[at])} ${cell(rows[at + half])}`)),
-    line(say(' filter: word  field:value  a,b  >=400  *glob*  !not  age:>5m  "two words"', 'dim')),
+    line(textSpan(' filter: word  field:value  a,b  >=400  *glob*  !not  age:>5m  "two words"', 'dim')),
   ]
 }
 

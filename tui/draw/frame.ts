@@ -3,18 +3,18 @@ import { LISTS, TITLES } from '../screens'
 import { needsOf } from '../screens/needs'
 import { isLocked, submissionPath } from '../screens/submissions'
 import { type Model, SCREENS } from '../state/model'
-import { between, fit, type Line, line, type Span, say, widthOf } from './line'
+import { between, fit, type Line, line, type Span, textSpan, widthOf } from './line'
 import { clockOf, spellAge } from './spell'
 
 const QUIET_MS = 15_000
 
 /** The state of the connection, in words and a symbol. */
 function linkSpan({ link, now, paused, rate }: Model): Span {
-  if (link.state === 'offline') return say(`○ offline ${spellAge(now - link.since)}`, 'bad')
-  if (paused) return say('– paused', 'warn')
-  if (link.state === 'connecting') return say('… connects', 'dim')
-  if (link.state === 'polling') return say('● polling 2s', 'warn')
-  return now - link.heardAt > QUIET_MS ? say('● silent', 'warn') : say(rate > 1 ? `● live ${rate}s` : '● live', 'good')
+  if (link.state === 'offline') return textSpan(`○ offline ${spellAge(now - link.since)}`, 'bad')
+  if (paused) return textSpan('– paused', 'warn')
+  if (link.state === 'connecting') return textSpan('… connects', 'dim')
+  if (link.state === 'polling') return textSpan('● polling 2s', 'warn')
+  return now - link.heardAt > QUIET_MS ? textSpan('● silent', 'warn') : textSpan(rate > 1 ? `● live ${rate}s` : '● live', 'good')
 }
 
 /** The first row: screen, server and connection state. */
@@ -25,13 +25,13 @@ export function headRow(model: Model, width: number): Line {
   const state = fit(link.text, Math.max(11, Bun.stringWidth(link.text) + 2))
   const right = line(' ', { ...link, text: state }, clockOf(now))
   const writes = canWrite ? `read-write as op ${where.operator.split(' ')[0]}` : 'read-only'
-  const name = where.production ? say(where.name, 'bad') : say(where.name)
+  const name = where.production ? textSpan(where.name, 'bad') : textSpan(where.name)
   const left = line(
-    say(' svc-admin', 'strong'),
+    textSpan(' svc-admin', 'strong'),
     `  ${fit(TITLES[screen][0], isWide ? 18 : 16)}`,
     name,
     `  ${where.address}`,
-    ...(isWide ? [`     ${writes}`] : canWrite ? [] : [say('  read-only', 'warn')]),
+    ...(isWide ? [`     ${writes}`] : canWrite ? [] : [textSpan('  read-only', 'warn')]),
   )
   return between(left, right, width)
 }

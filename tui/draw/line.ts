@@ -4,7 +4,7 @@ export type Span = { text: string; tone?: Tone | undefined; inverse?: boolean | 
 /** One row of the screen. */
 export type Line = readonly Span[]
 
-export const say = (text: string, tone?: Tone): Span => ({ text, tone })
+export const textSpan = (text: string, tone?: Tone): Span => ({ text, tone })
 export const line = (...parts: (string | Span)[]): Line =>
   parts.map((part) => (typeof part === 'string' ? { text: part } : part))
 

@@ -2,7 +2,7 @@ import { readFilter } from '../filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
 import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'
-import { between, chosen, fit, fitLine, type Line, line, type Span, say } from './line'
+import { between, chosen, fit, fitLine, type Line, line, type Span, textSpan } from './line'
 import { clockOf, spellCount } from './spell'
 
 /** Rows of the body outside the list: the line above it and the headers. */
@@ -47,7 +47,7 @@ function beside(view: ListView, model: Model, { row, list, pane, width, height }
     : []
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(list[at] ?? [], pane),
-    say(' │', 'dim'),
+    textSpan(' │', 'dim'),
     ...fitLine(details[at] ?? [], own),
   ])
 }
@@ -60,7 +60,7 @@ function scrolled(details: readonly Line[], model: Model, room: number): Line[] 
 
 const titleRule = (title: string, width: number, model: Model): Line =>
   line(
-    say(
+    textSpan(
       fit(
         `${paneOf(model) === 'details' ? '▸' : '─'} ${fit(title, Math.min(Bun.stringWidth(title), width - 6))} ${'─'.repeat(width)}`,
         width,
@@ -97,8 +97,8 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
       : `${spellCount(rows.length)} of ${spellCount(all - hidden)}${hidden ? `, ${hidden} ${view.hidden!.word} hidden` : ''}`
   return between(
     owner !== undefined
-      ? line(' keys of ', say(`${owner} ▾`, owner === 'everyone' ? undefined : 'strong'))
-      : line(' filter  ', isTyped ? say(`${text}▌`, 'strong') : text || say('off', 'dim'), say(problem, 'warn')),
+      ? line(' keys of ', textSpan(`${owner} ▾`, owner === 'everyone' ? undefined : 'strong'))
+      : line(' filter  ', isTyped ? textSpan(`${text}▌`, 'strong') : text || textSpan('off', 'dim'), textSpan(problem, 'warn')),
     problem ? [] : line(counts, isOff ? ' ' : `       ${order} `),
     width,
   )
@@ -118,7 +118,7 @@ function columnsIn(view: ListView, width: number): { shown: readonly Column<Row>
 function header(view: ListView, width: number): Line {
   const { shown, own } = columnsIn(view, width)
   const cells = shown.map(({ header, right }, at) => placedCell(header, own[at]!, right, at === own.length - 1))
-  return line(say(' '.repeat(view.margin) + cells.join(''), 'dim'))
+  return line(textSpan(' '.repeat(view.margin) + cells.join(''), 'dim'))
 }
 
 /** The last column needs no gap after it. */
@@ -146,15 +146,15 @@ function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room
     const isChosen = top + place === at
     const mark = marked.includes(row.id) ? '*' : ' '
     const margin = `${isChosen ? '▸' : mark}${isChosen ? mark : ''}`.padEnd(view.margin).slice(0, view.margin)
-    const whole = fitLine([say(margin), ...cellsOf(shown, row, model, own)], width)
+    const whole = fitLine([textSpan(margin), ...cellsOf(shown, row, model, own)], width)
     return isChosen ? chosen(whole) : whole
   })
 }
 
 function emptyLines(view: ListView, model: Model, width: number): Line[] {
   const data = model.topics[model.screen]
-  if (data?.trouble) return [line(say(` ! ${data.trouble}`, 'warn'))]
-  if (!data) return [1, 2, 3].map(() => line(say('    · · ·', 'dim')))
+  if (data?.trouble) return [line(textSpan(` ! ${data.trouble}`, 'warn'))]
+  if (!data) return [1, 2, 3].map(() => line(textSpan('    · · ·', 'dim')))
   const { filter } = listOf(model)
   const all = allRows(model).length
   if (all && (filter || model.mode.type === 'filter')) {

@@ -1,5 +1,5 @@
 import type { TopicFacts } from '../../src/operators/topics-schema'
-import { line, type Span, say } from '../draw/line'
+import { line, type Span, textSpan } from '../draw/line'
 import { momentOf, spellCount } from '../draw/spell'
 import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
@@ -24,10 +24,10 @@ const shortHash = (hash: string): string => `${hash.slice(0, 4)}…${hash.slice(
 /** Checks that the previous event in the chain, if loaded, has the hash that this event names. */
 function linkOf({ scope, seq, prevHash }: Event, model: Model): Span {
   const before = rowsOf(model, 'audit').find((one) => one.scope === scope && one.seq === seq - 1)
-  if (!before) return say('')
+  if (!before) return textSpan('')
   const fits = before.hash === prevHash
   const name = `#${spellCount(seq - 1)}`
-  return fits ? say(`   ✓ links to ${name}`, 'good') : say(`   ✗ does not link to ${name}: press V`, 'bad')
+  return fits ? textSpan(`   ✓ links to ${name}`, 'good') : textSpan(`   ✗ does not link to ${name}: press V`, 'bad')
 }
 
 function signedOf({ scope, seq }: Event, { topics, now }: Model): string {
@@ -56,13 +56,13 @@ export const audit = listView<Event>({
         ' chains  ',
         newest ? `${chains.length}, ${spellCount(total)} events` : 'none yet',
         newest ? `   head ${shortHash(newest.hash)} at #${spellCount(newest.seq)}` : '',
-        newest?.signed_at ? say(`   ✓ signed ${momentOf(newest.signed_at, now)}`, 'good') : '',
+        newest?.signed_at ? textSpan(`   ✓ signed ${momentOf(newest.signed_at, now)}`, 'good') : '',
       ),
     ]
   },
   columns: [
-    column('SEQ', 10, ({ seq }) => seq, { spare: true, cell: ({ seq }) => say(spellCount(seq)) }),
-    column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => say(momentOf(timestamp, now)) }),
+    column('SEQ', 10, ({ seq }) => seq, { spare: true, cell: ({ seq }) => textSpan(spellCount(seq)) }),
+    column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => textSpan(momentOf(timestamp, now)) }),
     column('WHO', 13, whoOf),
     column('ACTION', 25, ({ action }) => action),
     column('ON', 18, aboutOf, { grows: true }),
@@ -77,22 +77,22 @@ export const audit = listView<Event>({
   drawerRows: 7,
   drawer: (event, model) => [
     line(
-      say(' request  ', 'dim'),
+      textSpan(' request  ', 'dim'),
       event.requestId.padEnd(34),
       operatorOf(event)?.reason ? `reason "${operatorOf(event)!.reason}"` : '',
     ),
-    line(say(' input    ', 'dim'), summaryOf(event.inputSummary)),
-    line(say(' output   ', 'dim'), summaryOf(event.outputSummary)),
+    line(textSpan(' input    ', 'dim'), summaryOf(event.inputSummary)),
+    line(textSpan(' output   ', 'dim'), summaryOf(event.outputSummary)),
     line(
-      say(' hash     ', 'dim'),
+      textSpan(' hash     ', 'dim'),
       `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`,
       linkOf(event, model),
     ),
-    line(say(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
+    line(textSpan(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
     ...(operatorOf(event)
       ? [
           line(
-            say(' from     ', 'dim'),
+            textSpan(' from     ', 'dim'),
             `${operatorOf(event)!.transport ?? 'socket'}, stated as ${operatorOf(event)!.name ?? 'unknown'}`,
           ),
         ]

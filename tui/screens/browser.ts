@@ -1,4 +1,4 @@
-import { fit, type Line, line, say } from '../draw/line'
+import { fit, type Line, line, textSpan } from '../draw/line'
 import { clockOf, spellAge, spellDollars } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
@@ -12,9 +12,9 @@ const NONE = 'No browser session is open.'
 function lastLine({ steps, last_active_at }: Session, now: number, width: number): Line {
   const last = steps.at(-1)
   const age = `${spellAge(now - Date.parse(last_active_at))} ago`
-  if (!last) return line(say(' last    ', 'dim'), `opened ${age}`)
+  if (!last) return line(textSpan(' last    ', 'dim'), `opened ${age}`)
   const what = `${last.tool} "${last.input.replaceAll(/\s+/g, ' ')}"`
-  return line(say(` ${last.actor.padEnd(7)} `, 'dim'), fit(what, Math.max(10, width - 30)), ` ${age}`)
+  return line(textSpan(` ${last.actor.padEnd(7)} `, 'dim'), fit(what, Math.max(10, width - 30)), ` ${age}`)
 }
 
 const pageOf = ({ url, title }: Session): string => {
@@ -46,18 +46,18 @@ export const browser = listView<Session>({
   columns: [
     column('STATE', 9, ({ last_active_at }) => last_active_at, {
       cell: (one, { now }) => {
-        if (one.waits) return say('! wait', 'warn')
-        if (now - Date.parse(one.last_active_at) > IDLE_MS) return say('◐ idle', 'dim')
-        return one.steps.at(-1)?.actor === 'person' ? say('● person', 'warn') : say('● agent', 'good')
+        if (one.waits) return textSpan('! wait', 'warn')
+        if (now - Date.parse(one.last_active_at) > IDLE_MS) return textSpan('◐ idle', 'dim')
+        return one.steps.at(-1)?.actor === 'person' ? textSpan('● person', 'warn') : textSpan('● agent', 'good')
       },
     }),
-    column('ID', 17, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 15)) }),
+    column('ID', 17, ({ id }) => id, { cell: ({ id }) => textSpan(id.slice(0, 15)) }),
     column('PAGE', 26, pageOf, { grows: true }),
     column('LEFT', 8, ({ expires_at }) => expires_at, {
-      cell: ({ expires_at }, { now }) => say(spellAge(Date.parse(expires_at) - now)),
+      cell: ({ expires_at }, { now }) => textSpan(spellAge(Date.parse(expires_at) - now)),
     }),
-    column('VIEW', 6, ({ view_version }) => view_version, { cell: ({ view_version }) => say(`v${view_version}`) }),
-    column('KEY', 10, ({ key }) => key ?? '', { cell: ({ key, owner }) => say(key ?? owner ?? '–') }),
+    column('VIEW', 6, ({ view_version }) => view_version, { cell: ({ view_version }) => textSpan(`v${view_version}`) }),
+    column('KEY', 10, ({ key }) => key ?? '', { cell: ({ key, owner }) => textSpan(key ?? owner ?? '–') }),
   ],
   fields: {
     ...its<Session>('id', 'url', 'title', 'key', 'owner', 'region'),
@@ -66,37 +66,37 @@ export const browser = listView<Session>({
   drawerRows: 10,
   drawer: (one, { now, topics }, width) => [
     line(
-      say(' url     ', 'dim'),
+      textSpan(' url     ', 'dim'),
       `${one.url ?? 'blank'}`.slice(0, width - 32).padEnd(width - 32),
       ` region ${one.region}`,
     ),
     line(
-      say(' open    ', 'dim'),
+      textSpan(' open    ', 'dim'),
       `since ${clockOf(Date.parse(one.started_at))}, ${spellAge(now - Date.parse(one.started_at))}`.padEnd(36),
       `${one.view_version} view versions   viewers ${one.viewers}`,
     ),
     lastLine(one, now, width),
     line(
-      say(' keep    ', 'dim'),
+      textSpan(' keep    ', 'dim'),
       `${one.keep_alive ? 'keeps alive' : 'no keep-alive'}     proxy ${one.proxies ? 'on' : 'off'}     owner ${one.owner ?? '–'}`,
       memoryOf(topics),
     ),
     ...(one.steps.length
       ? one.steps.map(({ at, tool, input, actor, ok }, place) =>
           line(
-            say(place ? '         ' : ' steps   ', 'dim'),
+            textSpan(place ? '         ' : ' steps   ', 'dim'),
             `${clockOf(Date.parse(at))} ${tool.replace('browser_', '').padEnd(10)} ${actor.padEnd(7)}`,
             input
               .replaceAll(/\s+/g, ' ')
               .slice(0, Math.max(0, width - 47))
               .padEnd(Math.max(0, width - 47)),
-            ok ? say(' ✓', 'good') : say(' ✗ failed', 'bad'),
+            ok ? textSpan(' ✓', 'good') : textSpan(' ✗ failed', 'bad'),
           ),
         )
-      : [line(say(' steps   ', 'dim'), 'nothing has been done yet')]),
+      : [line(textSpan(' steps   ', 'dim'), 'nothing has been done yet')]),
     ...(one.waits
       ? [
-          line(say(` A person is needed: ${one.wanted ?? 'the agent cannot continue'}.`, 'warn')),
+          line(textSpan(` A person is needed: ${one.wanted ?? 'the agent cannot continue'}.`, 'warn')),
           line(' Press v to open the live view and take control.'),
         ]
       : []),

@@ -1,4 +1,4 @@
-import { line, type Span, say } from '../draw/line'
+import { line, type Span, textSpan } from '../draw/line'
 import { clockOf, momentOf, spellMs } from '../draw/spell'
 import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
@@ -6,8 +6,8 @@ import { column, dialog, its, listView } from './list-view'
 type Delivery = RowOf<'deliveries'>
 
 function resultOf({ status, next_retry_at }: Delivery): Span {
-  if (status === 'success') return say('✓ ok', 'good')
-  return next_retry_at ? say('↻ retry', 'retry') : say('✗ failed', 'bad')
+  if (status === 'success') return textSpan('✓ ok', 'good')
+  return next_retry_at ? textSpan('↻ retry', 'retry') : textSpan('✗ failed', 'bad')
 }
 
 function sentOf({ bytes, signature, secret_version, webhook }: Delivery): string {
@@ -56,16 +56,16 @@ export const deliveries = listView<Delivery>({
     column('ENDPOINT', 21, placeOf, { grows: true }),
     column('HTTP', 6, ({ http_status }) => http_status ?? 0, {
       right: true,
-      cell: ({ http_status }) => say(http_status === null ? 'none' : String(http_status)),
+      cell: ({ http_status }) => textSpan(http_status === null ? 'none' : String(http_status)),
     }),
     column('TRY', 5, ({ attempt }) => attempt, { right: true, spare: true }),
     column('TIME', 7, ({ duration_ms }) => duration_ms, {
       right: true,
-      cell: ({ duration_ms }) => say(spellMs(duration_ms)),
+      cell: ({ duration_ms }) => textSpan(spellMs(duration_ms)),
     }),
     column('AT', 7, ({ created_at }) => created_at, {
       right: true,
-      cell: ({ created_at }, { now }) => say(momentOf(created_at, now).slice(0, 5)),
+      cell: ({ created_at }, { now }) => textSpan(momentOf(created_at, now).slice(0, 5)),
     }),
   ],
   fields: {
@@ -83,18 +83,18 @@ export const deliveries = listView<Delivery>({
   drawerRows: 8,
   drawer: (one, model, width) => [
     line(
-      say(' REQUEST  ', 'strong'),
+      textSpan(' REQUEST  ', 'strong'),
       `POST ${one.webhook.url}`.slice(0, width - 34).padEnd(width - 34),
       ` webhook ${one.webhook.description ? `"${one.webhook.description}"` : one.webhook_id.slice(0, 8)}`,
     ),
-    line(say('   signature ', 'dim'), sentOf(one), say('hidden: press b', 'dim')),
+    line(textSpan('   signature ', 'dim'), sentOf(one), textSpan('hidden: press b', 'dim')),
     line(
-      say(' RESPONSE ', 'strong'),
+      textSpan(' RESPONSE ', 'strong'),
       `${one.http_status ?? 'none'} after ${spellMs(one.duration_ms)}`,
       one.error_message ? `   ${one.error_message}` : '',
     ),
-    line(say(' HISTORY  ', 'strong'), triesOf(one, model)),
-    ...why(one).map((text, at) => line(say(at ? '          ' : ' WHY      ', 'strong'), text)),
+    line(textSpan(' HISTORY  ', 'strong'), triesOf(one, model)),
+    ...why(one).map((text, at) => line(textSpan(at ? '          ' : ' WHY      ', 'strong'), text)),
   ],
   empty: ['No deliveries yet.', 'Add a webhook: press n, or svc-admin webhooks create --url …'],
   hints: '⏎ open  R replay  A replay all shown  b body  e webhook on  f follow  ?',

@@ -1,4 +1,4 @@
-import { bar, fit, type Line, line, type Span, say } from '../draw/line'
+import { bar, fit, type Line, line, type Span, textSpan } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView, namesOf } from './list-view'
@@ -6,14 +6,14 @@ import { column, dialog, its, listView, namesOf } from './list-view'
 type Job = RowOf<'jobs'>
 
 const STATES: Readonly<Record<Job['status'], Span>> = {
-  queued: say('… queued', 'dim'),
-  active: say('◐ active', 'strong'),
-  completed: say('✓ done', 'good'),
-  failed: say('✗ failed', 'bad'),
+  queued: textSpan('… queued', 'dim'),
+  active: textSpan('◐ active', 'strong'),
+  completed: textSpan('✓ done', 'good'),
+  failed: textSpan('✗ failed', 'bad'),
 }
 /** In the API a cancelled job counts as failed. This screen shows it separately, and not as a problem. */
 const isCancelled = ({ error }: Job): boolean => error === 'cancelled'
-const CANCELLED = say('cancelled', 'dim')
+const CANCELLED = textSpan('cancelled', 'dim')
 
 const BAR = 14
 
@@ -41,13 +41,13 @@ export const jobs = listView<Job>({
   order: 'sort created ▼',
   columns: [
     column('STATUS', 10, (job) => job.status, { cell: (job) => (isCancelled(job) ? CANCELLED : STATES[job.status]) }),
-    column('ID', 13, ({ id }) => id, { cell: ({ id }) => say(id.slice(0, 12)) }),
+    column('ID', 13, ({ id }) => id, { cell: ({ id }) => textSpan(id.slice(0, 12)) }),
     column('TYPE', 10, ({ type }) => type),
     column('PROGRESS', 25, ({ progress }) => progress, {
       grows: true,
-      cell: (job) => say(progressOf(job), job.status === 'failed' && !isCancelled(job) ? 'bad' : undefined),
+      cell: (job) => textSpan(progressOf(job), job.status === 'failed' && !isCancelled(job) ? 'bad' : undefined),
     }),
-    column('AGE', 8, ({ created_at }) => created_at, { cell: (job, { now }) => say(spellAge(ageOf(job, now))) }),
+    column('AGE', 8, ({ created_at }) => created_at, { cell: (job, { now }) => textSpan(spellAge(ageOf(job, now))) }),
     column('KEY', 10, owner),
   ],
   fields: {
@@ -68,18 +68,18 @@ export const jobs = listView<Job>({
       job.request_id?.slice(0, 14) ?? '',
     ),
     line(
-      say(' prompt   ', 'dim'),
+      textSpan(' prompt   ', 'dim'),
       `"${job.text.replaceAll(/\s+/g, ' ').slice(0, width - 30)}" ${spellCount(job.chars)} chars`,
     ),
-    line(say(' step     ', 'dim'), ...stepsOf(job, model, width)),
-    line(say(' cost     ', 'dim'), costOf(job, model).padEnd(34), `attempt ${Math.max(1, job.attempts)}`),
+    line(textSpan(' step     ', 'dim'), ...stepsOf(job, model, width)),
+    line(textSpan(' cost     ', 'dim'), costOf(job, model).padEnd(34), `attempt ${Math.max(1, job.attempts)}`),
     line(
-      say(' times    ', 'dim'),
+      textSpan(' times    ', 'dim'),
       `created ${timeOf(job.created_at)}   begun ${timeOf(job.started_at)}   ended ${timeOf(job.completed_at)}`,
     ),
     ...notifiedLine(job, model),
-    ...(job.error ? [line(say(' error    ', 'dim'), say(job.error, 'bad'))] : []),
-    ...(model.canWrite ? [] : [line(say(' read-only: c and R are disabled (type :write)', 'dim'))]),
+    ...(job.error ? [line(textSpan(' error    ', 'dim'), textSpan(job.error, 'bad'))] : []),
+    ...(model.canWrite ? [] : [line(textSpan(' read-only: c and R are disabled (type :write)', 'dim'))]),
   ],
   empty: ['No jobs yet. Research and video requests appear here.', 'Try: svc-admin try --mode research "…"'],
   hints: '⏎ detail  c cancel  R retry  t trace  y copy id  s sort  space mark  ? help',
@@ -127,17 +127,17 @@ const logOf = (job: Job, { details }: Model): Log | null => (details[logPath(job
 function stepsOf(job: Job, model: Model, width: number): Span[] {
   const steps = logOf(job, model)?.steps ?? []
   const stages = steps.filter(({ what, attempt }) => what === 'stage' && attempt === job.attempts)
-  if (!stages.length) return [say(job.stage ?? (job.status === 'queued' ? 'not begun' : '–'))]
+  if (!stages.length) return [textSpan(job.stage ?? (job.status === 'queued' ? 'not begun' : '–'))]
   const isActive = job.status === 'active'
   const end = job.completed_at === null ? model.now : Date.parse(job.completed_at)
   const shown = stages.map(({ at, detail }, place) => {
     const next = stages[place + 1]
     const took = spellAge((next ? Date.parse(next.at) : end) - Date.parse(at))
-    if (next || job.status === 'completed') return say(`✓ ${detail} ${took}  `)
-    return isActive ? say(`◐ ${detail} ${took}`, 'strong') : say(`✗ ${detail} ${took}`, 'bad')
+    if (next || job.status === 'completed') return textSpan(`✓ ${detail} ${took}  `)
+    return isActive ? textSpan(`◐ ${detail} ${took}`, 'strong') : textSpan(`✗ ${detail} ${took}`, 'bad')
   })
   const max = Math.max(1, Math.floor((width - 12) / 18))
-  return shown.length > max ? [say(`${shown.length} steps … `, 'dim'), ...shown.slice(1 - max)] : shown
+  return shown.length > max ? [textSpan(`${shown.length} steps … `, 'dim'), ...shown.slice(1 - max)] : shown
 }
 
 function costOf(job: Job, model: Model): string {
@@ -149,7 +149,7 @@ function costOf(job: Job, model: Model): string {
 function notifiedLine(job: Job, model: Model): Line[] {
   const count = logOf(job, model)?.webhooks ?? 0
   if (job.completed_at !== null || !count) return []
-  return [line(say(' on done  ', 'dim'), `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
+  return [line(textSpan(' on done  ', 'dim'), `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
 }
 
 const timeOf = (iso: string | null): string => (iso ? clockOf(Date.parse(iso)) : '–')

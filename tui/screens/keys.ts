@@ -1,4 +1,4 @@
-import { bar, line, type Span, say } from '../draw/line'
+import { bar, line, type Span, textSpan } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
 import type { RowOf } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
@@ -19,7 +19,7 @@ type Use = Key['rpm']
 function spendOf(key: Key): Span {
   const cap = key.daily_cap_cents === null ? '–' : `$${Math.round(key.daily_cap_cents / 100)}`
   const near = isNearCap(key)
-  return say(`${spellDollars(key.spent_today_cents)} of ${cap}${near ? ' !' : ''}`, near ? 'warn' : undefined)
+  return textSpan(`${spellDollars(key.spent_today_cents)} of ${cap}${near ? ' !' : ''}`, near ? 'warn' : undefined)
 }
 
 const share = ({ used, limit }: Use): number => (limit ? used / limit : 0)
@@ -34,24 +34,24 @@ export const keys = listView<Key>({
   columns: [
     column('NAME', 13, ({ name }) => name, {
       grows: true,
-      cell: ({ name, status }) => say(name, status === 'revoked' ? 'dim' : undefined),
+      cell: ({ name, status }) => textSpan(name, status === 'revoked' ? 'dim' : undefined),
     }),
-    column('PREFIX', 19, ({ prefix }) => prefix, { spare: true, cell: ({ prefix }) => say(`${prefix}…`) }),
+    column('PREFIX', 19, ({ prefix }) => prefix, { spare: true, cell: ({ prefix }) => textSpan(`${prefix}…`) }),
     column('TIER', 10, ({ tier }) => tier, {
-      cell: ({ tier, status }) => (status === 'active' ? say(tier) : say(status, 'dim')),
+      cell: ({ tier, status }) => (status === 'active' ? textSpan(tier) : textSpan(status, 'dim')),
     }),
     column('RPM NOW', 11, ({ rpm }) => rpm.used, {
-      cell: ({ rpm }) => say(`${String(rpm.used).padStart(3)}/${rpm.limit}`),
+      cell: ({ rpm }) => textSpan(`${String(rpm.used).padStart(3)}/${rpm.limit}`),
     }),
     column('SPEND TODAY', 15, ({ spent_today_cents }) => spent_today_cents, { cell: spendOf }),
     column('LAST USE', 8, ({ last_used_at }) => last_used_at ?? '', {
       cell: (key, { now }) =>
         key.last_used_at
-          ? say(
+          ? textSpan(
               `${spellAge(now - Date.parse(key.last_used_at))}${unusedFor(key, now) ? ' !' : ''}`,
               unusedFor(key, now) ? 'warn' : undefined,
             )
-          : say('never', 'dim'),
+          : textSpan('never', 'dim'),
     }),
   ],
   fields: {
@@ -64,9 +64,9 @@ export const keys = listView<Key>({
   title: ({ name }) => name,
   drawerRows: 9,
   drawer: (key, { now }, width) => [
-    line(say(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
+    line(textSpan(' scopes    ', 'dim'), key.scopes.join(' ').padEnd(Math.max(20, width - 30)), `owner ${key.owner}`),
     line(
-      say(' limits    ', 'dim'),
+      textSpan(' limits    ', 'dim'),
       `${key.tier}: ${spellCount(key.rpm.limit)} rpm, ${spellCount(key.tpm.limit)} tpm  ${(
         ['image', 'research', 'video'] as const
       )
@@ -75,25 +75,25 @@ export const keys = listView<Key>({
       key.expires_at ? `     ends ${key.expires_at.slice(0, 10)}` : '',
     ),
     line(
-      say(' now       ', 'dim'),
+      textSpan(' now       ', 'dim'),
       `rpm ${bar(share(key.rpm), 20)} ${spellShare(share(key.rpm))}     tpm ${bar(share(key.tpm), 20)} ${spellShare(share(key.tpm))}`,
     ),
-    line(say(' bound     ', 'dim'), `guardrails ${named(key.policy)}      routing ${named(key.preference)}`),
-    line(say(' origins   ', 'dim'), (key.allowed_origins.join(' ') || 'any').padEnd(22), `prefix ${key.prefix}…`),
+    line(textSpan(' bound     ', 'dim'), `guardrails ${named(key.policy)}      routing ${named(key.preference)}`),
+    line(textSpan(' origins   ', 'dim'), (key.allowed_origins.join(' ') || 'any').padEnd(22), `prefix ${key.prefix}…`),
     key.asked
       ? line(
-          say(' asked     ', 'dim'),
+          textSpan(' asked     ', 'dim'),
           `${key.tier} → ${key.asked.tier}, ${spellAge(now - Date.parse(key.asked.at))} ago: "${key.asked.why.replaceAll(/\s+/g, ' ')}"`.slice(
             0,
             width - 33,
           ),
-          say('  press i to decide', 'warn'),
+          textSpan('  press i to decide', 'warn'),
         )
-      : line(say(' status    ', 'dim'), key.status, isNearCap(key) ? say('   near its daily cap', 'warn') : ''),
+      : line(textSpan(' status    ', 'dim'), key.status, isNearCap(key) ? textSpan('   near its daily cap', 'warn') : ''),
     ...(unusedFor(key, now) && key.status === 'active'
       ? [
           line(
-            say(
+            textSpan(
               ` ! ${key.name} has not been used for ${spellAge(unusedFor(key, now)!)}. Press x to revoke it.`,
               'warn',
             ),

@@ -1,4 +1,4 @@
-import { type Line, type Span, say } from '../draw/line'
+import { type Line, type Span, textSpan } from '../draw/line'
 import type { Fields } from '../filter'
 import type { Dialog, Facts, Model, Row } from '../state/model'
 
@@ -61,7 +61,7 @@ export const column = <R>(
 ): Column<R> => ({
   header,
   width,
-  cell: (row) => say(String(value(row) ?? '–')),
+  cell: (row) => textSpan(String(value(row) ?? '–')),
   ...more,
   value: (row) => value(row) ?? '',
 })

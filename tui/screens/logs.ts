@@ -1,4 +1,4 @@
-import { fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
+import { fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
 import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, its, listView } from './list-view'
@@ -6,8 +6,8 @@ import { column, its, listView } from './list-view'
 type Entry = RowOf<'logs'>
 
 function statusOf({ status }: Entry): Span {
-  if (status >= 500) return say(`${status} ✗`, 'bad')
-  return status >= 400 ? say(`${status} !`, 'warn') : say(String(status), 'good')
+  if (status >= 500) return textSpan(`${status} ✗`, 'bad')
+  return status >= 400 ? textSpan(`${status} !`, 'warn') : textSpan(String(status), 'good')
 }
 
 /** Advice per error code, if one sentence is enough. */
@@ -35,25 +35,25 @@ function pipeline(entry: Entry, { details }: Model, width: number): Line[] {
     .filter(({ kind }) => kind !== 'settled')
     .map(({ name, ms, facts }) => {
       const isBad = Boolean(facts.failed || facts.error)
-      return say(`${name} ${isBad ? '✗' : spellMs(ms)}  `, isBad ? 'bad' : undefined)
+      return textSpan(`${name} ${isBad ? '✗' : spellMs(ms)}  `, isBad ? 'bad' : undefined)
     })
-  return stages.length ? [fitLine([say(' pipeline ', 'dim'), ...stages], width)] : []
+  return stages.length ? [fitLine([textSpan(' pipeline ', 'dim'), ...stages], width)] : []
 }
 
 export const logs = listView<Entry>({
   margin: 1,
   order: 'following',
   columns: [
-    column('TIME', 10, ({ at }) => at, { cell: ({ at }) => say(clockOf(Date.parse(at))) }),
+    column('TIME', 10, ({ at }) => at, { cell: ({ at }) => textSpan(clockOf(Date.parse(at))) }),
     column('ST', 6, ({ status }) => status, { cell: statusOf }),
     column('METHOD', 7, ({ method }) => method),
-    column('PATH', 15, ({ path }) => path, { grows: true, cell: ({ path }) => say(path.replace('/api/v1', '')) }),
-    column('MS', 7, ({ ms }) => ms, { cell: ({ ms }) => say(spellMs(ms).padStart(6)) }),
+    column('PATH', 15, ({ path }) => path, { grows: true, cell: ({ path }) => textSpan(path.replace('/api/v1', '')) }),
+    column('MS', 7, ({ ms }) => ms, { cell: ({ ms }) => textSpan(spellMs(ms).padStart(6)) }),
     column('COST', 8, ({ cost_cents }) => cost_cents ?? 0, {
-      cell: ({ cost_cents }) => say(cost_cents === null ? '–' : spellMoney(cost_cents)),
+      cell: ({ cost_cents }) => textSpan(cost_cents === null ? '–' : spellMoney(cost_cents)),
     }),
     column('KEY', 12, ({ key }) => key),
-    column('REQUEST', 15, ({ id }) => id, { spare: true, cell: ({ id }) => say(id.slice(0, 14)) }),
+    column('REQUEST', 15, ({ id }) => id, { spare: true, cell: ({ id }) => textSpan(id.slice(0, 14)) }),
   ],
   fields: {
     ...its<Entry>('status', 'method', 'path', 'ms', 'key', 'code'),
@@ -69,19 +69,19 @@ export const logs = listView<Entry>({
       `   key ${entry.key ?? '–'}`,
     ),
     line(
-      say(' took     ', 'dim'),
+      textSpan(' took     ', 'dim'),
       `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'not charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
     ),
-    line(say(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'not signed in'),
+    line(textSpan(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'not signed in'),
     ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
       ? (model.wrap
           ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3)
           : [`svc-admin ${FIXES[entry.code]}`]
-        ).map((text, at) => line(say(at ? '          ' : ' fix      ', 'dim'), text))
+        ).map((text, at) => line(textSpan(at ? '          ' : ' fix      ', 'dim'), text))
       : []),
-    ...(entry.status >= 400 ? [line(say(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
-    line(say(' contents of requests and answers are not stored', 'dim')),
+    ...(entry.status >= 400 ? [line(textSpan(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
+    line(textSpan(' contents of requests and answers are not stored', 'dim')),
   ],
   empty: ['No requests since the server started.', `Each process keeps its newest ${spellCount(2_000)} in memory.`],
   hints: 'space pause  / filter  ⏎ trace  y copy request id  F5 clear  w wrap  ? help',

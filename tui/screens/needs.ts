@@ -1,5 +1,5 @@
 import type { TopicFacts } from '../../src/operators/topics-schema'
-import { chosen, type Line, line, placed, say } from '../draw/line'
+import { chosen, type Line, line, placed, textSpan } from '../draw/line'
 import { spellAge } from '../draw/spell'
 import type { Model, Row, Screen } from '../state/model'
 
@@ -32,7 +32,7 @@ export const screenOfNeed = (kind: string): Screen => NEEDS[kind]?.screen ?? 'ov
 /** Items that wait for a person, as rows of the overview. */
 export function needRows(model: Model, width: number): Line[] {
   const needs = needsOf(model)
-  if (!needs.length) return [line(say('   ✓ nothing needs attention', 'good'))]
+  if (!needs.length) return [line(textSpan('   ✓ nothing needs attention', 'good'))]
   const picked = model.lists.overview.chosen
   const at = Math.max(
     0,
@@ -46,9 +46,9 @@ export function needRows(model: Model, width: number): Line[] {
       width,
       [
         0,
-        line(mark, say('! ', 'warn'), NEEDS[kind]?.says(count, width > 60 ? need : { ...need, failures: 0 }) ?? kind),
+        line(mark, textSpan('! ', 'warn'), NEEDS[kind]?.says(count, width > 60 ? need : { ...need, failures: 0 }) ?? kind),
       ],
-      ...(width > 60 ? [[42, say(about)] as const] : []),
+      ...(width > 60 ? [[42, textSpan(about)] as const] : []),
       [width > 60 ? width - 16 : width - 12, age],
       [width - 5, String(SCREEN_NUMBERS[screenOfNeed(kind)])],
     )

@@ -9,7 +9,7 @@ import {
   line,
   placed,
   type Span,
-  say,
+  textSpan,
   spark,
   widthOf,
 } from '../draw/line'
@@ -31,25 +31,25 @@ const factsOf = ({ topics }: Model): Facts | null => {
 
 /** Names sources that do not answer. Their last known values stay on the screen. */
 const failingLine = ({ failing = [] }: Facts): Line =>
-  failing.length ? line(say(` ! ${failing.join(', ')}: no answer; last known values`, 'warn')) : []
+  failing.length ? line(textSpan(` ! ${failing.join(', ')}: no answer; last known values`, 'warn')) : []
 
 function probeSpan(name: string, { status, latencyMs }: Probe): Span {
   const took = latencyMs === null ? '' : ` ${spellMs(latencyMs)}`
-  if (status === 'healthy') return say(`  ✓ ${name}${took}`, 'good')
-  if (status === 'degraded') return say(`  ! ${name}${took} degraded`, 'warn')
-  if (status === 'down') return say(`  ✗ ${name} down`, 'bad')
-  return say(`  – ${name} not set`, 'dim')
+  if (status === 'healthy') return textSpan(`  ✓ ${name}${took}`, 'good')
+  if (status === 'degraded') return textSpan(`  ! ${name}${took} degraded`, 'warn')
+  if (status === 'down') return textSpan(`  ✗ ${name} down`, 'bad')
+  return textSpan(`  – ${name} not set`, 'dim')
 }
 
 const healthSpan = (health: string): Span =>
   health === 'healthy'
-    ? say('✓ healthy', 'good')
-    : say(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
+    ? textSpan('✓ healthy', 'good')
+    : textSpan(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
 
 /** Empty for a single node. */
 const nodesSpans = ({ count, unserved }: Facts['status']['nodes'], gap: string): (Span | string)[] =>
   unserved.length
-    ? [gap, say(`! no node runs ${unserved.join(', ')}`, 'bad')]
+    ? [gap, textSpan(`! no node runs ${unserved.join(', ')}`, 'bad')]
     : count > 1
       ? [`${gap}${count} nodes`]
       : []
@@ -62,7 +62,7 @@ function health({ status, infrastructure, browser, queue }: Facts, now: number, 
       healthSpan(status.health),
       `${gap} db ${spellMs(database?.latencyMs)}${gap}`,
       redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}${gap}` : '',
-      queue.failed ? say(`jobs ! ${queue.failed} failed`, 'warn') : 'jobs ✓',
+      queue.failed ? textSpan(`jobs ! ${queue.failed} failed`, 'warn') : 'jobs ✓',
       `${gap}browser ${browser.slots ? '✓' : '–'}`,
       ...nodesSpans(status.nodes, gap),
     )
@@ -122,7 +122,7 @@ function sums({ queue, delivery, spend, browser }: Facts, now: number): Line[] {
 export function overview(model: Model, width: number, height: number): Line[] {
   const facts = factsOf(model)
   const trouble = model.topics.overview?.trouble
-  if (!facts) return [line(trouble ? say(` ! ${trouble}`, 'warn') : ' · · ·')]
+  if (!facts) return [line(trouble ? textSpan(` ! ${trouble}`, 'warn') : ' · · ·')]
   if (width >= 120) return wide(model, facts, width, height)
   return [
     health(facts, model.now, width),
@@ -145,7 +145,7 @@ function wide(model: Model, facts: Facts, width: number, height: number): Line[]
   const right = sidePane(model, facts, side)
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(left[at] ?? [], main),
-    say(' │', 'dim'),
+    textSpan(' │', 'dim'),
     ...fitLine(right[at] ?? [], side),
   ])
 }
@@ -197,7 +197,7 @@ function besideYesterday({ now, day_ago: then }: Facts['spend']['slot']): Line[]
 }
 
 function modeRows(modes: Facts['spend']['modes'], width: number): Line[] {
-  if (!modes.length) return [line(say(' no call in the last hour', 'dim'))]
+  if (!modes.length) return [line(textSpan(' no call in the last hour', 'dim'))]
   const max = Math.max(...modes.map(({ per_minute }) => per_minute))
   const share = Math.min(20, width - 55)
   return modes.map(({ mode, per_minute, p50, p95, error_rate, cost_cents }) =>
@@ -211,10 +211,10 @@ function modeRows(modes: Facts['spend']['modes'], width: number): Line[] {
 function failingLines(model: Model, arrived: number): Line[] {
   const failed = rowsOf(model, 'deliveries').filter(({ status }) => status === 'failed')
   const newest = [...Map.groupBy(failed, ({ webhook }) => webhook.url).values()].map(([first]) => first!).slice(0, 3)
-  if (!newest.length) return [line(say(` ✓ none, ${spellCount(arrived)} arrived in 1h`, 'good'))]
+  if (!newest.length) return [line(textSpan(` ✓ none, ${spellCount(arrived)} arrived in 1h`, 'good'))]
   return newest.map(({ webhook, http_status, attempt, next_retry_at }) =>
     line(
-      next_retry_at ? say(' ↻ ', 'retry') : say(' ✗ ', 'bad'),
+      next_retry_at ? textSpan(' ↻ ', 'retry') : textSpan(' ✗ ', 'bad'),
       fit(webhook.url.replace(/^https?:\/\//, ''), 22),
       ` ${String(http_status ?? 'none').padEnd(5)}`,
       next_retry_at ? `try ${attempt + 1} to come` : `x${webhook.failure_count} in a row`,
@@ -227,7 +227,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     .filter(({ status }) => status === 'active')
     .slice(0, 4)
   const title = (pane: Screen, text: string) =>
-    line(screenOfPane(model) === pane ? say(`▸${text}`, 'strong') : ` ${text}`)
+    line(screenOfPane(model) === pane ? textSpan(`▸${text}`, 'strong') : ` ${text}`)
   // Share of the UTC day that has passed. The forecast extrapolates from it, after the first hour of the day.
   const gone = (model.now % DAY_MS) / DAY_MS
   return [
@@ -241,7 +241,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
     line(
       queue.oldest
         ? ` … ${queue.queued} queued, oldest ${spellAge(model.now - Date.parse(queue.oldest))}`
-        : say(' … 0 queued', 'dim'),
+        : textSpan(' … 0 queued', 'dim'),
     ),
     [],
     title('deliveries', 'DELIVERIES FAILING'),
@@ -253,7 +253,7 @@ function sidePane(model: Model, { queue, spend, browser, delivery }: Facts, widt
       .map(({ id, title, url, expires_at, waits }) => {
         const left = spellAge(Date.parse(expires_at) - model.now)
         const page = waits ? 'needs a person' : (title ?? url ?? '').slice(0, 24)
-        const what = line(waits ? say(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
+        const what = line(waits ? textSpan(' ! ', 'warn') : ' ● ', `${id.slice(-6)} ${page}`)
         return between(what, line(`${left} `), Math.max(widthOf(what), width - 2))
       }),
     [],

@@ -1,6 +1,6 @@
 import type { Static } from '../../src/kernel/schema'
 import type { OperatorDiff, OperatorSubmission } from '../../src/skills/schema'
-import { between, fit, fitLine, type Line, line, placed, type Span, say, wrapped } from '../draw/line'
+import { between, fit, fitLine, type Line, line, placed, type Span, textSpan, wrapped } from '../draw/line'
 import { spellAge, spellShare } from '../draw/spell'
 import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
@@ -29,9 +29,9 @@ type DiffLine = Diff['parts'][number]['lines'][number]
 type Submission = RowOf<'submissions'>
 
 function stateOf({ status }: Submission): Span {
-  if (status === 'pending_review') return say('! pending', 'warn')
-  if (status === 'approved') return say('✓ approved', 'good')
-  return status === 'rejected' ? say('✗ rejected', 'bad') : say(`– ${status}`, 'dim')
+  if (status === 'pending_review') return textSpan('! pending', 'warn')
+  if (status === 'approved') return textSpan('✓ approved', 'good')
+  return status === 'rejected' ? textSpan('✗ rejected', 'bad') : textSpan(`– ${status}`, 'dim')
 }
 
 const found = ({ review }: Submission): string => {
@@ -54,10 +54,10 @@ export const submissions = listView<Submission>({
     column('SKILL', 18, ({ slug }) => slug),
     column('VERSION', 9, ({ manifestVersion }) => manifestVersion),
     column('TIER', 10, ({ reviewTier }) => reviewTier, {
-      cell: ({ reviewTier }) => say(reviewTier, reviewTier === 'security' ? 'warn' : undefined),
+      cell: ({ reviewTier }) => textSpan(reviewTier, reviewTier === 'security' ? 'warn' : undefined),
     }),
     column('AGE', 8, ({ createdAt }) => createdAt, {
-      cell: ({ createdAt }, { now }) => say(spellAge(now - Date.parse(createdAt))),
+      cell: ({ createdAt }, { now }) => textSpan(spellAge(now - Date.parse(createdAt))),
     }),
     column('AUTHOR', 10, ({ author }) => author),
     column('CLAIMED', 8, ({ claimedBy }) => claimedBy, { grows: true }),
@@ -71,11 +71,11 @@ export const submissions = listView<Submission>({
   title: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
   drawerRows: 6,
   drawer: (one) => [
-    line(say(' id       ', 'dim'), one.id),
-    line(say(' checks   ', 'dim'), found(one)),
-    line(say(' shown to ', 'dim'), one.visibility),
-    line(say(' reason   ', 'dim'), one.reason ?? '–'),
-    line(say(' ⏎ opens the review with checks, diff and tools', 'dim')),
+    line(textSpan(' id       ', 'dim'), one.id),
+    line(textSpan(' checks   ', 'dim'), found(one)),
+    line(textSpan(' shown to ', 'dim'), one.visibility),
+    line(textSpan(' reason   ', 'dim'), one.reason ?? '–'),
+    line(textSpan(' ⏎ opens the review with checks, diff and tools', 'dim')),
   ],
   empty: ['Nothing to review.'],
   hints: '⏎ review  A approve  X reject  y copy id  s sort  / filter  ? help',
@@ -111,7 +111,7 @@ export function reviewBody(model: Model, width: number, height: number): Line[] 
   const { id, part, top } = model.review!
   const found = detailOf<ReviewSubmission>(model, submissionPath(id))
   const problem = model.details[submissionPath(id)]?.problem
-  if (!found) return [line(problem ? say(` ! ${problem}`, 'warn') : ' · · ·')]
+  if (!found) return [line(problem ? textSpan(` ! ${problem}`, 'warn') : ' · · ·')]
   const body = bodyOf(model, found, part as Part, width)
   const room = height - 3
   const from = Math.min(top, Math.max(0, body.length - room))
@@ -119,12 +119,12 @@ export function reviewBody(model: Model, width: number, height: number): Line[] 
   // Like a pager, shows how much of the text lies above the end of the window.
   const isLong = body.length > room
   if (isLong) shown[room - 1] = between(shown[room - 1]!, line(` ${spellShare((from + room) / body.length)} `), width)
-  return [head(model, found, width), tabs(model, found, part, width), line(say('─'.repeat(width), 'dim')), ...shown]
+  return [head(model, found, width), tabs(model, found, part, width), line(textSpan('─'.repeat(width), 'dim')), ...shown]
 }
 
 function head(model: Model, found: ReviewSubmission, width: number): Line {
   const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
-  const needsPerson = found.reviewTier === 'auto' ? say(found.reviewTier) : say(`! ${found.reviewTier}`, 'warn')
+  const needsPerson = found.reviewTier === 'auto' ? textSpan(found.reviewTier) : textSpan(`! ${found.reviewTier}`, 'warn')
   const author = rowsOf(model, 'submissions').find(({ id }) => id === found.id)?.author ?? ''
   return placed(
     width,
@@ -165,7 +165,7 @@ function bodyOf(model: Model, found: ReviewSubmission, part: Part, width: number
     case 'tools':
       return (found.manifest.tools ?? []).length
         ? found.manifest.tools!.flatMap((tool) => [
-            line(say(` ${tool.name}`, 'strong')),
+            line(textSpan(` ${tool.name}`, 'strong')),
             ...JSON.stringify(tool, null, 2)
               .split('\n')
               .flatMap((text) => wrapped(text, width - 4, 20).map((row) => line(`   ${row}`))),
@@ -175,7 +175,7 @@ function bodyOf(model: Model, found: ReviewSubmission, part: Part, width: number
     case 'permissions':
       return (found.manifest.permissions ?? []).length
         ? found.manifest.permissions!.map((name) =>
-            line(name.startsWith('external') || name.startsWith('write') ? say(` ! ${name}`, 'warn') : `   ${name}`),
+            line(name.startsWith('external') || name.startsWith('write') ? textSpan(` ! ${name}`, 'warn') : `   ${name}`),
           )
         : [line(' It needs no permissions.')]
   }
@@ -186,8 +186,8 @@ function checksOf(model: Model, found: ReviewSubmission, width: number): Line[] 
   const rows = Object.entries(found.review.checks).flatMap(([name, result]) => {
     const sign =
       result === 'pass'
-        ? say(' ✓ ', 'good')
-        : say(result.startsWith('fail') ? ' ✗ ' : ' ! ', result.startsWith('fail') ? 'bad' : 'warn')
+        ? textSpan(' ✓ ', 'good')
+        : textSpan(result.startsWith('fail') ? ' ✗ ' : ' ! ', result.startsWith('fail') ? 'bad' : 'warn')
     const own = found.findings.filter(({ check }) => check === name)
     const says = result === 'pass' ? 'passed' : result.replace(/^(warn|fail): /, '')
     return [
@@ -195,14 +195,14 @@ function checksOf(model: Model, found: ReviewSubmission, width: number): Line[] 
       ...own
         .slice(0, 3)
         .map(({ message, line: at, path }) =>
-          line(say(`      ${path}${at === null ? '' : ` line ${at}`}: ${message}`, 'dim')),
+          line(textSpan(`      ${path}${at === null ? '' : ` line ${at}`}: ${message}`, 'dim')),
         ),
     ]
   })
   const why = found.tier_reasons.length
     ? [
         [],
-        line(say(' WHY A PERSON MUST REVIEW IT', 'strong')),
+        line(textSpan(' WHY A PERSON MUST REVIEW IT', 'strong')),
         ...found.tier_reasons.flatMap((text) => wrapped(text, width - 2, 3).map((row) => line(` ${row}`))),
       ]
     : []
@@ -210,13 +210,13 @@ function checksOf(model: Model, found: ReviewSubmission, width: number): Line[] 
     found.reviewTier === 'security'
       ? [
           [],
-          line(say(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
+          line(textSpan(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
         ]
       : []
   const installed = found.installed_by
     ? [
         line(
-          say(' INSTALLED BY', 'strong'),
+          textSpan(' INSTALLED BY', 'strong'),
           `              ${found.installed_by} owners  → they get ${found.manifestVersion} on approval`,
         ),
       ]
@@ -230,16 +230,16 @@ function diffLines(model: Model, id: string, width: number): Line[] {
   if (!diff.parts.length) return [line(' Nothing changed.')]
   if (model.review!.split) return splitLines(diff, width)
   return diff.parts.flatMap(({ path, lines }, at) => [
-    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    placed(width, [0, textSpan(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
     ...lines.flatMap(({ sign, number, text, suspicious }) =>
       (model.wrap ? wrapped(text, width - 10, 20) : [fit(text, width - 10)]).map((row, place) =>
         line(
           place ? '      ' : String(number).padStart(5).padEnd(6),
-          say(
+          textSpan(
             place ? '   ' : `${sign}${suspicious ? '!' : ' '} `,
             sign === '+' ? 'good' : sign === '-' ? 'bad' : undefined,
           ),
-          say(row, suspicious ? 'warn' : sign === ' ' ? 'dim' : undefined),
+          textSpan(row, suspicious ? 'warn' : sign === ' ' ? 'dim' : undefined),
         ),
       ),
     ),
@@ -253,11 +253,11 @@ function splitLines(diff: Diff, width: number): Line[] {
   const side = (one: DiffLine | undefined): Line => {
     if (!one) return []
     const tone = one.suspicious ? 'warn' : one.sign === '+' ? 'good' : one.sign === '-' ? 'bad' : 'dim'
-    return line(`${String(one.number).padStart(4)} `, say(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone))
+    return line(`${String(one.number).padStart(4)} `, textSpan(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone))
   }
   return diff.parts.flatMap(({ path, lines }, at) => [
-    placed(width, [0, say(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
-    ...paired(lines).map(([left, right]) => [...fitLine(side(left), half), say('│', 'dim'), ...side(right)]),
+    placed(width, [0, textSpan(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),
+    ...paired(lines).map(([left, right]) => [...fitLine(side(left), half), textSpan('│', 'dim'), ...side(right)]),
     [],
   ])
 }

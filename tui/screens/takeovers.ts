@@ -1,4 +1,4 @@
-import { chosen, fit, fitLine, type Line, line, type Span, say, wrapped } from '../draw/line'
+import { chosen, fit, fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
 import { clockOf, spellAge, spellCountdown, spellMoney } from '../draw/spell'
 import type { Model } from '../state/model'
 import { paneOf } from '../state/rows'
@@ -24,7 +24,7 @@ const shortcuts = ({ replies }: Model): Line[] =>
   replies.size
     ? [
         [],
-        line(say(' SHORTCUTS', 'strong')),
+        line(textSpan(' SHORTCUTS', 'strong')),
         ...wrapped([...replies.keys()].map((name) => `/${name}`).join('  '), 30, 3).map((text) => line(` ${text}`)),
       ]
     : []
@@ -54,9 +54,9 @@ export function takeovers(model: Model, width: number, height: number): Line[] {
   if (queue.lines.length - top <= room || room < height) left.splice(room, below.length, ...below)
   return Array.from({ length: height }, (_, at) => [
     ...fitLine(left[at] ?? [], queueWidth - 1),
-    say(isRule(talk[at]) ? ' ├' : ' │', 'dim'),
+    textSpan(isRule(talk[at]) ? ' ├' : ' │', 'dim'),
     ...fitLine(talk[at] ?? [], middle),
-    ...(sideWidth ? [say(isRule(talk[at]) ? '┤' : '│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
+    ...(sideWidth ? [textSpan(isRule(talk[at]) ? '┤' : '│', 'dim'), ...fitLine(side[at] ?? [], sideWidth)] : []),
   ])
 }
 
@@ -69,25 +69,25 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
   const withAi = Number(model.topics.takeovers?.facts.with_ai ?? 0)
   const of = (wanted: (chat: Chat) => boolean) => chats.filter(wanted)
   const groups: Group[] = [
-    { title: 'WAITING', chats: of(({ takeover_status }) => takeover_status === 'requested'), sign: say('!', 'warn') },
+    { title: 'WAITING', chats: of(({ takeover_status }) => takeover_status === 'requested'), sign: textSpan('!', 'warn') },
     {
       title: 'MINE',
       chats: of((chat) => chat.takeover_status === 'human' && isMine(model, chat)),
-      sign: say('●', 'good'),
+      sign: textSpan('●', 'good'),
     },
     {
       title: 'OTHERS',
       chats: of((chat) => chat.takeover_status === 'human' && !isMine(model, chat)),
-      sign: say('◐'),
+      sign: textSpan('◐'),
     },
-    { title: 'WITH AI', chats: of(({ takeover_status }) => takeover_status === 'ai'), sign: say('○', 'dim') },
+    { title: 'WITH AI', chats: of(({ takeover_status }) => takeover_status === 'ai'), sign: textSpan('○', 'dim') },
   ]
   const lines: Line[] = []
   let at = 0
   for (const { title, chats: own, sign } of groups) {
     const total = title === 'WITH AI' ? withAi : own.length
     if (!total && title !== 'WAITING') continue
-    lines.push(line(say(` ${title} ${total}`, title === 'WAITING' && total ? 'warn' : 'strong')))
+    lines.push(line(textSpan(` ${title} ${total}`, title === 'WAITING' && total ? 'warn' : 'strong')))
     for (const chat of own) {
       const isPicked = chat.id === picked
       if (isPicked) at = lines.length
@@ -97,8 +97,8 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
     }
   }
   const more = withAi - groups.at(-1)!.chats.length
-  if (more > 0 && groups.at(-1)!.chats.length) lines.push(line(say(`   … ${more} more`, 'dim')))
-  if (!chats.length) lines.push(line(say(' Nobody is waiting.', 'dim')))
+  if (more > 0 && groups.at(-1)!.chats.length) lines.push(line(textSpan(`   … ${more} more`, 'dim')))
+  if (!chats.length) lines.push(line(textSpan(' Nobody is waiting.', 'dim')))
   return { lines, at }
 }
 
@@ -119,13 +119,13 @@ function chatPane(model: Model, chat: Chat | null, width: number, height: number
     const asks = (model.topics.takeovers?.facts.asks ?? []) as { widget: string; words: string[] }[]
     return [
       line(` Nobody is waiting. ${withAi} visitors are with the AI.`),
-      ...(asks.length ? [[], line(say(' Words that ask for a person:', 'dim'))] : []),
+      ...(asks.length ? [[], line(textSpan(' Words that ask for a person:', 'dim'))] : []),
       ...asks.map(({ widget, words }) =>
         line(` ${fit(flat(widget), 14)} ${flat(words.join(', ') || 'the default ones')}`),
       ),
     ]
   }
-  const rule = line(say('─'.repeat(width), 'dim'))
+  const rule = line(textSpan('─'.repeat(width), 'dim'))
   const draft = model.drafts[chat.id] ?? ''
   const isWriting = model.mode.type === 'write'
   const input = isWriting || draft ? inputPane(model, draft, width) : []
@@ -148,11 +148,11 @@ function current(model: Model, chat: Chat, width: number): Line {
   const state =
     chat.takeover_status === 'human'
       ? isMine(model, chat)
-        ? say(`● you have it  ${since}`, 'good')
-        : say(`◐ ${chat.operator_name ?? 'somebody'} has it  ${since}`)
+        ? textSpan(`● you have it  ${since}`, 'good')
+        : textSpan(`◐ ${chat.operator_name ?? 'somebody'} has it  ${since}`)
       : chat.takeover_status === 'requested'
-        ? say(`! waits for a person  ${since}`, 'warn')
-        : say('○ with the AI', 'dim')
+        ? textSpan(`! waits for a person  ${since}`, 'warn')
+        : textSpan('○ with the AI', 'dim')
   const left = ` ${chat.widget}  ${pathOf(chat.page_url)}`
   const room = width - Bun.stringWidth(state.text) - 1
   return line(fit(left, room - 1), ' ', state)
@@ -173,22 +173,22 @@ function hintOf(model: Model, chat: Chat): string {
 function transcript(model: Model, chat: Chat, width: number): Line[] {
   const detail = model.details[chatPath(chat)]
   if (!detail) return [line(' · · ·')]
-  if (detail.problem) return wrapped(`! ${detail.problem}`, width - 2, 4).map((text) => line(say(` ${text}`, 'warn')))
+  if (detail.problem) return wrapped(`! ${detail.problem}`, width - 2, 4).map((text) => line(textSpan(` ${text}`, 'warn')))
   const { messages = [] } = readOf(model, chat) ?? {}
   const left = chat.left_at && chat.takeover_status !== 'ai' ? Date.parse(chat.left_at) : null
   const last = (at: number, words: string, tone?: 'warn' | 'dim') => [
-    line(say(` ${clockOf(at).slice(0, 5)} ─ ${words} ─`, tone)),
+    line(textSpan(` ${clockOf(at).slice(0, 5)} ─ ${words} ─`, tone)),
   ]
   const gone = left === null ? [] : last(left, 'the visitor left', 'warn')
   const writes = chat.typing ? last(model.now, 'visitor is typing', 'dim') : []
   const texts = withState(model, chat, messages).flatMap(({ role, content, created_at }) => {
     const time = clockOf(Date.parse(created_at)).slice(0, 5)
     if (role === 'system')
-      return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(say(` ${text}`, 'dim')))
+      return wrapped(`${time} ─ ${flat(content)} ─`, width - 2, 3).map((text) => line(textSpan(` ${text}`, 'dim')))
     const name = role === 'operator' && isMine(model, chat) ? 'you' : NAMES[role]
     const rows = content.split('\n').flatMap((part) => wrapped(part, width - 17, 40))
     return rows.map((text, at) =>
-      line(at ? ' '.repeat(16) : say(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
+      line(at ? ' '.repeat(16) : textSpan(` ${time} ${name.padEnd(9)}`, role === 'user' ? 'strong' : 'dim'), text),
     )
   })
   return [...texts, ...gone, ...writes]
@@ -224,7 +224,7 @@ function inputPane({ mode }: Model, draft: string, width: number): Line[] {
   return rows.map((text, at) => {
     const left = line(at ? '   ' : ' > ', text)
     if (at < INPUT_ROWS - 1) return left
-    const right = line(say(state, 'bad'), ` ${count} `)
+    const right = line(textSpan(state, 'bad'), ` ${count} `)
     const room = width - Bun.stringWidth(`${state} ${count} `)
     return [...fitLine(left, room), ...right]
   })
@@ -254,10 +254,10 @@ function aboutPane(model: Model, chat: Chat): Line[] {
     line(` cost ${spellMoney(chat.cost_cents)}  key ${chat.key ?? '–'}`),
     ...(chat.reason ? wrapped(`asked: ${flat(chat.reason)}`, 30, 4).map((text) => line(` ${text}`)) : []),
     [],
-    line(say(' AI SUGGESTS', 'strong'), say('  (^D asks it)', 'dim')),
+    line(textSpan(' AI SUGGESTS', 'strong'), textSpan('  (^D asks it)', 'dim')),
     ...(typeof suggestion === 'string'
       ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
-      : [line(say(' nothing yet; costs one call', 'dim'))]),
+      : [line(textSpan(' nothing yet; costs one call', 'dim'))]),
     ...noteLines(model, chat, 32),
     ...shortcuts(model),
   ]
@@ -277,7 +277,7 @@ function belowQueue({ topics, ...model }: Model, chat: Chat | null, width: numbe
   if (!chats) return []
   return [
     [],
-    line(say(' TODAY', 'strong')),
+    line(textSpan(' TODAY', 'strong')),
     line(` asked ${picked_up + waiting}  picked up ${picked_up}`),
     line(` median wait ${wait_ms === null ? '–' : spellAge(wait_ms)}`),
     line(` left before pickup ${left}`),
@@ -288,5 +288,5 @@ function noteLines(model: Model, chat: Chat, width: number): Line[] {
   const { notes = [] } = readOf(model, chat) ?? {}
   if (!notes.length) return []
   const rows = notes.slice(-2).flatMap(({ content }) => wrapped(flat(content), width - 2, 3))
-  return [[], line(say(' NOTE (not for visitors)', 'strong')), ...rows.map((text) => line(` ${text}`))]
+  return [[], line(textSpan(' NOTE (not for visitors)', 'strong')), ...rows.map((text) => line(` ${text}`))]
 }

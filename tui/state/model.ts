@@ -215,10 +215,10 @@ export const startModel = (start: Start): Model => ({
 const [FEW, MANY] = [200, 2_000]
 
 /** While a filter searches a truncated list, requests its full length (docs/operating.md 3.4). */
-export function wantedOf(model: Model) {
+export function topicRequestOf(model: Model) {
   const { filter } = model.lists[model.screen]
   const isLong = (model.topics[model.screen]?.rows.length ?? 0) >= FEW
-  return { topics: topicsOf(model), most: filter && isLong ? MANY : null }
+  return { topics: topicsOf(model), max: filter && isLong ? MANY : null }
 }
 
 /** The topics to request: those of the tab counts, and of the open screen. */

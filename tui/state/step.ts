@@ -1,5 +1,5 @@
 import type { Effect } from './model'
-import { type ListState, type Model, wantedOf } from './model'
+import { type ListState, type Model, topicRequestOf } from './model'
 
 export type Step = { model: Model; effects: readonly Effect[] }
 
@@ -8,7 +8,7 @@ export const VIEWER = 'Your operator role viewer can read but not change anythin
 /** For every role but `support` and `admin`. The server leaves these members empty for them. */
 export const NOT_SHOWN = 'Links and what people wrote are hidden. An operator with the role support can see them.'
 
-export const stay = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
+export const unchanged = (model: Model, ...effects: Effect[]): Step => ({ model, effects })
 
 export const notify = (model: Model, text: string): Model => ({
   ...model,
@@ -22,7 +22,7 @@ export const withList = (model: Model, change: Partial<ListState>, screen = mode
 
 /** After a filter change: reconnects the stream if the number of requested rows changes. */
 export const refiltered = (before: Model, after: Model): Step =>
-  wantedOf(before).most === wantedOf(after).most ? stay(after) : stay(after, { type: 'reconnect' })
+  topicRequestOf(before).max === topicRequestOf(after).max ? unchanged(after) : unchanged(after, { type: 'reconnect' })
 
 /** The role that may change a kind besides admin, by the first word of the command (docs/operating.md 2.2). */
 const ROLES: Readonly<Record<string, string>> = {
@@ -44,8 +44,8 @@ export function refusal({ role }: Model, [noun = '', verb = '']: readonly string
 /** Runs a changing command, unless the role forbids it, the dashboard is read-only or the server is unreachable. */
 export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
   const refused = refusal(model, effect.argv)
-  if (refused) return stay(notify(model, refused))
-  if (!model.canWrite) return stay(notify(model, 'The dashboard is read-only. Type :write to allow changes.'))
-  if (model.link.state === 'offline') return stay(notify(model, 'Actions are disabled until the server answers again.'))
-  return stay(model, effect)
+  if (refused) return unchanged(notify(model, refused))
+  if (!model.canWrite) return unchanged(notify(model, 'The dashboard is read-only. Type :write to allow changes.'))
+  if (model.link.state === 'offline') return unchanged(notify(model, 'Actions are disabled until the server answers again.'))
+  return unchanged(model, effect)
 }

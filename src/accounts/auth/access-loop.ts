@@ -24,7 +24,7 @@ type Access = { readonly signal: AbortSignal; end(): void }
 type Followed = { readonly caller: TenantCaller; readonly ending: AbortController }
 
 /** State of all followed callers in the store. */
-type Found = { secrets: Set<string>; sessions: Set<SessionId>; standing: Map<UserId, Set<OrgId>> }
+type AccessState = { secrets: Set<string>; sessions: Set<SessionId>; openOrgs: Map<UserId, Set<OrgId>> }
 
 export type AccessWatch = ReturnType<typeof createAccessWatch>
 
@@ -89,7 +89,7 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
       const all = [...running]
       if (!all.length) return
       await written
-      const found = await look(all.map(({ caller }) => caller))
+      const found = await readAccess(all.map(({ caller }) => caller))
       for (const one of all) {
         const refusal = refusalOf(one.caller, found)
         if (refusal && running.delete(one)) one.ending.abort(refusal)
@@ -97,20 +97,20 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
     },
   }
 
-  async function look(callers: readonly TenantCaller[]): Promise<Found> {
+  async function readAccess(callers: readonly TenantCaller[]): Promise<AccessState> {
     const secrets = callers.flatMap((caller) => secretOf(caller) ?? [])
     const ids = callers.flatMap((caller) => sessionOf(caller) ?? [])
-    const places = callers.flatMap((caller) => orgOf(caller) ?? [])
+    const orgIds = callers.flatMap((caller) => orgOf(caller) ?? [])
     const [working, open, state] = await Promise.all([
       secrets.length ? keys.working(unique(secrets)) : new Set<string>(),
       ids.length ? sessions.openAmong(unique(ids)) : new Set<SessionId>(),
-      orgs.standingOf(store.read, unique(callers.map(({ userId }) => userId)), unique(places)),
+      orgs.standingOf(store.read, unique(callers.map(({ userId }) => userId)), unique(orgIds)),
     ])
-    return { secrets: working, sessions: open, standing: state }
+    return { secrets: working, sessions: open, openOrgs: state }
   }
 }
 
-function refusalOf(caller: TenantCaller, { secrets, sessions, standing: state }: Found): AppError | null {
+function refusalOf(caller: TenantCaller, { secrets, sessions, openOrgs: state }: AccessState): AppError | null {
   const stopped = caller.type === 'key' ? keyStopped : sessionStopped
   const secret = secretOf(caller)
   const session = sessionOf(caller)

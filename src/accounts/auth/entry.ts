@@ -12,7 +12,7 @@ import type { Session, User } from './schema'
 import type { OpenedSession, Sessions } from './sessions'
 
 /** A call of someone who is not authenticated yet. */
-export type Visit = Omit<Call, 'caller'> & { readonly ip: string; readonly userAgent?: string | null }
+export type VisitorCall = Omit<Call, 'caller'> & { readonly ip: string; readonly userAgent?: string | null }
 
 type Deps = {
   audit: Pick<AuditLog, 'record'>
@@ -21,14 +21,14 @@ type Deps = {
   attempts: Pick<Attempts, 'welcome'>
 }
 
-export type Entry = ReturnType<typeof createEntry>
+export type SignInSteps = ReturnType<typeof createSignInSteps>
 
 /** Steps that all ways to sign in share. They run in the caller's transaction. */
-export function createEntry({ audit, orgs, sessions, attempts }: Deps) {
+export function createSignInSteps({ audit, orgs, sessions, attempts }: Deps) {
   return { openSession, setPassword }
 
   /** Opens a session. Returns it with a call that has the signed-in user as its caller. */
-  async function openSession(tx: Tx, visit: Visit, user: UserRow, action: string, byLink = false) {
+  async function openSession(tx: Tx, visit: VisitorCall, user: UserRow, action: string, byLink = false) {
     const opened = await sessions.open(tx, user.id, { byLink, ip: visit.ip, userAgent: visit.userAgent })
     await attempts.welcome(tx, user.email, visit.ip)
     const call = { ...visit, caller: callerOf(user, opened) }

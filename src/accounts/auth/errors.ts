@@ -110,7 +110,7 @@ export const currentNeeded = (): AppError =>
   )
 
 /** One answer for every link that does not work, so that it does not reveal the cause. */
-export const linkOver = defineError(
+export const linkHasEnded = defineError(
   'unauthenticated',
   'invalid_token',
   () => 'This link does not work. It was already used, has expired or is incomplete. Ask for a new one.',

@@ -9,8 +9,8 @@ import { normalizeEmail } from '../orgs/rules'
 import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempts } from './attempts'
-import type { Entry, Visit } from './entry'
-import { linkOver, passwordNeeded } from './errors'
+import type { SignInSteps, VisitorCall } from './entry'
+import { linkHasEnded, passwordNeeded } from './errors'
 import type { Passwords } from './passwords'
 import { signInLinkRepository as rows } from './repository'
 import { assertNewPassword } from './rules'
@@ -22,7 +22,7 @@ type Deps = {
   orgs: Pick<OrgService, 'user' | 'userByEmail'>
   passwords: Pick<Passwords, 'hash'>
   attempts: Pick<Attempts, 'count' | 'right'>
-  entry: Entry
+  entry: SignInSteps
   jobs: Pick<Jobs, 'register' | 'enqueue'>
   mail: Mail
   clock: Clock
@@ -33,8 +33,8 @@ type Deps = {
 }
 
 /** Options of a link: its lifetime, and the path of the page it opens. */
-type Making = { ttlMs?: number; leadsTo?: string }
-export type MadeLink = { url: string; expiresAt: number }
+type LinkOptions = { ttlMs?: number; leadsTo?: string }
+export type NewSignInLink = { url: string; expiresAt: number }
 export type SignInLinks = ReturnType<typeof createSignInLinks>
 
 const LINK_MINUTES = 15
@@ -70,7 +70,7 @@ export function createSignInLinks({
   return { make, ask, look, redeem, canMail: mail.isConfigured, tidy }
 
   /** Creates a link in the caller's transaction. The caller records who created it. */
-  async function make(tx: Tx, user: UserRow, making: Making = {}): Promise<MadeLink> {
+  async function make(tx: Tx, user: UserRow, making: LinkOptions = {}): Promise<NewSignInLink> {
     const { ttlMs = LINK_MINUTES * 60_000, leadsTo = '/console' } = making
     const { token, hash } = mintSecret(LABEL)
     const row = { token_hash: hash, user_id: user.id, leads_to: leadsTo }
@@ -81,7 +81,7 @@ export function createSignInLinks({
    * Mails a link to the account of an address, if this server sends mail. A job looks the account up, so this answers
    * equally, and equally fast, for an unknown address. Throws 429.
    */
-  async function ask(visit: Visit, { email }: LinkAsk): Promise<void> {
+  async function ask(visit: VisitorCall, { email }: LinkAsk): Promise<void> {
     const account = normalizeEmail(email)
     await attempts.count('link-mail', visit.ip, account)
     if (!mail.isConfigured()) return
@@ -113,12 +113,12 @@ export function createSignInLinks({
    * the link then keeps working.
    */
   async function redeem(
-    visit: Visit,
+    visit: VisitorCall,
     { token, new_password }: LinkUse,
   ): Promise<{ session: Session; leadsTo: string }> {
     const attempt = await attempts.count('link', visit.ip)
     const found = await find(store.read, token)
-    if (!found) throw linkOver()
+    if (!found) throw linkHasEnded()
     if (new_password !== undefined) assertNewPassword(new_password, found.user.email, 'new_password')
     else if (mustChoose(found.user)) throw passwordNeeded()
     const hash = new_password === undefined ? null : await passwords.hash(new_password)
@@ -126,7 +126,7 @@ export function createSignInLinks({
       // Of several concurrent uses, only one takes the row.
       const taken = await rows.take(tx, found.hash, clock.now())
       const user = taken && (await orgs.user(tx, taken.user_id))
-      if (!user || user.disabled_at !== null) throw linkOver()
+      if (!user || user.disabled_at !== null) throw linkHasEnded()
       await attempts.right(tx, attempt)
       const { call, id, session } = await entry.openSession(tx, visit, user, 'auth.login', true)
       if (hash !== null) await entry.setPassword(tx, call, user, hash, id)

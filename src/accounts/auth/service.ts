@@ -9,7 +9,7 @@ import { PERMISSIONS } from '../orgs/schema'
 import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempt, Attempts } from './attempts'
-import { type Entry, present, type Visit } from './entry'
+import { type SignInSteps, present, type VisitorCall } from './entry'
 import {
   currentNeeded,
   invalidCredentials,
@@ -42,7 +42,7 @@ type Deps = {
   production: boolean
   passwords: Passwords
   attempts: Attempts
-  entry: Entry
+  entry: SignInSteps
   clock: Clock
   signup: 'open' | 'closed'
   /** Credits the initial balance of a new account; provided by a later module. */
@@ -65,7 +65,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
    * Creates an account. Throws 403 `forbidden` while sign-up is closed (unless `invited`), 409 `conflict` for a known
    * address, 400 for a password like the address, 429.
    */
-  async function signUp(visit: Visit, { email, password, name }: SignUp, invited = false): Promise<Session> {
+  async function signUp(visit: VisitorCall, { email, password, name }: SignUp, invited = false): Promise<Session> {
     if (signup !== 'open' && !invited) throw signUpClosed()
     assertNewPassword(password, email, 'password')
     await attempts.count('sign-up', visit.ip)
@@ -78,7 +78,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
   }
 
   /** Throws 401 `invalid_credentials`, with equal text and timing for a wrong password and an unknown address; 429. */
-  async function signIn(visit: Visit, { email, password }: SignIn): Promise<Session> {
+  async function signIn(visit: VisitorCall, { email, password }: SignIn): Promise<Session> {
     const account = normalizeEmail(email)
     await attempts.assertOpen(account, visit.ip)
     const user = await orgs.userByEmail(store.read, account)

@@ -15,7 +15,7 @@ import type { SignInLinks } from './links'
 import { sessionRepository as rows } from './repository'
 import { SESSION_LABEL } from './rules'
 
-type SessionLoopDeps = { store: Store; sightings: LastSeenBuffer<SessionId> }
+type SessionLoopDeps = { store: Store; lastSeenBuffer: LastSeenBuffer<SessionId> }
 
 type LoopDeps = SessionLoopDeps & { clock: Clock; onError(name: string, error: unknown): void }
 
@@ -60,16 +60,16 @@ export const removeExpiredSessions = ({ store, clock }: Expiring, limit: number)
 type UnattendedDeps = { store: Store; keys: Pick<KeyLookup, 'unattended'>; orgs: Pick<OrgService, 'standingOf'> }
 
 /** Columns of stored work that name whom the work runs for. */
-export type Behalf = { user_id: UserId; api_key_id: KeyId | null; active_org_id: OrgId | null }
+export type ActingIdentity = { user_id: UserId; api_key_id: KeyId | null; active_org_id: OrgId | null }
 
 /** Returns whom this caller's stored work runs for, when it runs later without a request. */
-export const behalfOf = (caller: TenantCaller): Behalf => ({
+export const actingIdentityOf = (caller: TenantCaller): ActingIdentity => ({
   user_id: caller.userId,
   api_key_id: caller.type === 'key' ? caller.keyId : null,
   active_org_id: caller.activeOrgId,
 })
 
-export type Unattended = ReturnType<typeof createUnattended>
+export type BackgroundCallers = ReturnType<typeof createBackgroundCallers>
 
 /** How long a proof of identity is valid. */
 export const FRESH_MS = 15 * 60_000
@@ -191,8 +191,8 @@ export function createSessions({ store, orgs, events, clock, lastSeen }: Deps) {
  * Finds the caller that stored work (schedules, hooks, workflow steps) runs as. The caller has its creator's current
  * rights. Null when the key is revoked or expired, the account disabled, the org closed or left (docs/api.md 1.2).
  */
-export function createUnattended({ store, keys, orgs }: UnattendedDeps) {
-  return async function callerOf({ user_id, api_key_id, active_org_id }: Behalf): Promise<TenantCaller | null> {
+export function createBackgroundCallers({ store, keys, orgs }: UnattendedDeps) {
+  return async function callerOf({ user_id, api_key_id, active_org_id }: ActingIdentity): Promise<TenantCaller | null> {
     if (api_key_id !== null) return keys.unattended(api_key_id)
     const state = (await orgs.standingOf(store.read, [user_id], active_org_id ? [active_org_id] : [])).get(user_id)
     if (!state || (active_org_id !== null && !state.has(active_org_id))) return null
@@ -207,7 +207,7 @@ export function createUnattended({ store, keys, orgs }: UnattendedDeps) {
 }
 
 /** Extends the sessions that were used since the last call. */
-export async function writeSessionUses({ store, sightings: lastSeenBuffer }: SessionLoopDeps): Promise<void> {
+export async function writeSessionUses({ store, lastSeenBuffer }: SessionLoopDeps): Promise<void> {
   const uses = lastSeenBuffer.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)

@@ -17,7 +17,7 @@ type BoundColumn = 'routing_preference_id' | 'guardrail_policy_id'
 export type BindableKey = { id: KeyId; userId: UserId; orgId: OrgId | null }
 
 /** The only way for other modules to set, read and clear what is attached to keys. */
-export const keyBindings = { set, reach, of, counts, clear }
+export const keyBindings = { set, reach: findOwnKey, of, counts, clear }
 export type KeyBindings = Bound<typeof keyBindings>
 
 /**
@@ -32,7 +32,7 @@ async function set(
   id: string,
   read: (key: BindableKey) => Partial<KeyBound> | Promise<Partial<KeyBound>>,
 ): Promise<ApiKey> {
-  const key = await reach(deps, tx, call, id)
+  const key = await findOwnKey(deps, tx, call, id)
   // Locks the key after the attached row. A deletion also locks that row first, and then the keys that hold it.
   const change = await read(key)
   const before = await rows.lock(tx, key.id)
@@ -44,7 +44,7 @@ async function set(
 }
 
 /** A key the caller owns or manages. Throws like `set`. Call it before validating a body. */
-async function reach(deps: KeyDeps, reader: Reader, { caller }: Call, id: string): Promise<BindableKey> {
+async function findOwnKey(deps: KeyDeps, reader: Reader, { caller }: Call, id: string): Promise<BindableKey> {
   const row = await findKey(deps, reader, caller, id)
   return { id: row.id, userId: row.user_id, orgId: row.org_id }
 }

@@ -37,7 +37,7 @@ export const limitAboveTier = defineError(
     `"${field}" is ${value}; tier ${tier} allows ${max} a minute, and a key's own limit can only lower that.`,
 )
 
-export const widensItself = defineError(
+export const cannotWidenOwnKey = defineError(
   'forbidden',
   'forbidden',
   (field: string) =>
@@ -59,7 +59,7 @@ export const ambiguousKey = defineError(
   (ref: string, ids: string[]) => `${ids.length} keys match "${ref}": ${ids.join(', ')}. Name one by its id.`,
 )
 
-export const keyOver = defineError('conflict', 'conflict', (how: 'was revoked' | 'expired', at: string) =>
+export const keyHasEnded = defineError('conflict', 'conflict', (how: 'was revoked' | 'expired', at: string) =>
   how === 'expired'
     ? `This key expired on ${at}, and a new secret would not work either. Send a later "expires_at" with PUT /keys/{id} first.`
     : `This key was revoked on ${at}, which cannot be undone. Create another with POST /keys.`,

@@ -125,7 +125,7 @@ function bindingsOf({ routing_preference_id, routing_rules, routing_floors, guar
   return bound.some((one) => one !== null) ? sha256Hex(JSON.stringify(bound)) : ''
 }
 
-type UsesDeps = { store: Store; sightings: LastSeenBuffer<KeyId> }
+type UsesDeps = { store: Store; lastSeenBuffer: LastSeenBuffer<KeyId> }
 
 const IDLE_MS = 15_000
 const BATCH = 500
@@ -139,7 +139,7 @@ export const startLastUsedLoop = ({
   startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
 
 /** Writes all noted uses in short transactions. Also runs once when the server stops. */
-export async function flushLastUsed({ store, sightings: lastSeenBuffer }: UsesDeps): Promise<number> {
+export async function flushLastUsed({ store, lastSeenBuffer }: UsesDeps): Promise<number> {
   const uses = lastSeenBuffer.take()
   for (let from = 0; from < uses.length; from += BATCH) {
     const batch = uses.slice(from, from + BATCH)

@@ -1,6 +1,6 @@
 import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
-import { pagesAmong, pagesBy, type Wanted } from '../../kernel/keyset'
+import { pagesAmong, pagesBy, type PageRequest } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { BrandSoul } from './schema'
@@ -103,7 +103,7 @@ export const keyRepository = {
   },
 
   /** Newest first. The filter applies only to the scope `everyone`. */
-  async list(db: Reader, scope: KeyScope, wanted: Wanted, filter: KeyFilter = {}): Promise<Page<KeyRow>> {
+  async list(db: Reader, scope: KeyScope, wanted: PageRequest, filter: KeyFilter = {}): Promise<Page<KeyRow>> {
     if (scope === 'everyone') return keyRepository.search(db, filter, wanted)
     const table = db.of(apiKeys)
     const personal = scope.userId ? [and(eq(table.user_id, scope.userId), isNull(table.org_id))!] : []
@@ -157,7 +157,7 @@ export const keyRepository = {
   },
 
   /** Keys of any owner, newest first. */
-  search: (db: Reader, filter: KeyFilter, wanted: Wanted): Promise<Page<KeyRow>> =>
+  search: (db: Reader, filter: KeyFilter, wanted: PageRequest): Promise<Page<KeyRow>> =>
     newestFirst(db, wanted, ...conditionsOf(db, filter)),
 
   async count(db: Reader, filter: KeyFilter): Promise<number> {

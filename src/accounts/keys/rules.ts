@@ -2,7 +2,7 @@ import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../../ker
 import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import { charactersIn } from '../../kernel/text'
-import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, widensItself } from './errors'
+import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, cannotWidenOwnKey } from './errors'
 import { isLive } from './repository'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
@@ -88,13 +88,13 @@ export function assertNotWidened(
     const [now, wanted] = [before[field], change[field]]
     return now !== null && wanted !== undefined && (wanted === null || wanted > now)
   })
-  if (raised) throw widensItself(raised)
+  if (raised) throw cannotWidenOwnKey(raised)
   const { allowed_origins: origins, guardrail_policy_id: policy } = change
   const held = before.guardrail_policy_id
-  if (policy !== undefined && held !== null && policy !== held) throw widensItself('guardrail_policy_id')
+  if (policy !== undefined && held !== null && policy !== held) throw cannotWidenOwnKey('guardrail_policy_id')
   if (!origins || !before.allowed_origins.length) return
   const isWider = !origins.length || origins.some((origin) => !before.allowed_origins.includes(origin))
-  if (isWider) throw widensItself('allowed_origins')
+  if (isWider) throw cannotWidenOwnKey('allowed_origins')
 }
 
 /** Parses `expires_at` to epoch ms. Throws 400 `validation_error` for a time that is not in the future. */

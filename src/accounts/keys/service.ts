@@ -33,7 +33,7 @@ import {
   scopeOf,
 } from './access'
 import { keyBindings } from './bindings'
-import { keyNotFound, keyOver, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
+import { keyNotFound, keyHasEnded, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { NOTHING_SPENT, present } from './present'
 import { isLive, type KeyFilter, keyRepository as rows } from './repository'
@@ -322,8 +322,8 @@ const rotateKey = (
     const now = deps.clock.now()
     if (!isLive(before, now))
       throw before.revoked_at === null
-        ? keyOver('expired', iso(before.expires_at!))
-        : keyOver('was revoked', iso(before.revoked_at))
+        ? keyHasEnded('expired', iso(before.expires_at!))
+        : keyHasEnded('was revoked', iso(before.revoked_at))
     const secret = mintSecret(before.prefix.startsWith(KEY_LABELS.test) ? KEY_LABELS.test : KEY_LABELS.live)
     const until = Math.min(now + grace_period_seconds * 1000, before.expires_at ?? Infinity)
     await rows.replaceSecret(tx, before.id, secret.hash, { now, until })

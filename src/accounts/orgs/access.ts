@@ -33,7 +33,7 @@ export type OrgDeps = {
 type Note = { action: `org.${string}`; fields?: string[]; metadata?: Record<string, unknown> }
 
 /** Records a change of an org in the org's own audit chain, also for changes by operators (docs/api.md 19). */
-export async function recordOn(
+export async function recordOrgChange(
   { audit }: Pick<OrgDeps, 'audit'>,
   tx: Tx,
   call: Call<Caller>,
@@ -56,7 +56,7 @@ export type OrgAndRole = { org: OrgRow; role: Role }
  * org. A foreign, an unknown and a malformed id give the same 404 (docs/promises.md I22). Operators reach every org by
  * any reference that `findOrg` accepts, with an owner's rights.
  */
-export async function reach(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
+export async function orgForCaller(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type === 'operator') return { org: await findOrg(reader, id), role: 'owner' }
   if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
   const [found] = await rows.orgsOf(reader, caller.userId, id)
@@ -65,12 +65,12 @@ export async function reach(reader: Reader, caller: Caller, id: string): Promise
 }
 
 /** Like `reach`, with the org locked, for transactions that change the org or its members. A deleted org is a 404. */
-export async function reachLocked(tx: Tx, caller: Caller, id: string): Promise<OrgAndRole> {
+export async function lockOrgForCaller(tx: Tx, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type !== 'operator') {
     if (OrgId.is(id)) await rows.lock(tx, id)
-    return reach(tx, caller, id)
+    return orgForCaller(tx, caller, id)
   }
-  const found = await reach(tx, caller, id)
+  const found = await orgForCaller(tx, caller, id)
   if (found.org.deleted_at !== null) throw notFound('organization')
   await rows.lock(tx, found.org.id)
   return found

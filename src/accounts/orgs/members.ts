@@ -5,7 +5,7 @@ import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import { type OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
-import { assertMayOwn, assertPerson, findUser, type OrgDeps, reach, reachLocked, recordOn } from './access'
+import { assertMayOwn, assertPerson, findUser, type OrgDeps, orgForCaller, lockOrgForCaller, recordOrgChange } from './access'
 import { alreadyMember, invitationNotFound, lastOwner, memberNotFound } from './errors'
 import { accessChanged, memberJoined, memberLeft } from './events'
 import { presentMember, view } from './present'
@@ -37,7 +37,7 @@ export const memberVerbs = { list: listMembers, all, add: addMember, setRole, re
 /** `GET /orgs/{id}/members`, for all members; oldest membership first. */
 async function listMembers(deps: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Member[]> {
   const { read } = deps.store
-  return all(deps, read, (await reach(read, caller, id)).org.id)
+  return all(deps, read, (await orgForCaller(read, caller, id)).org.id)
 }
 
 /** Like `listMembers`, without a permission check. */
@@ -48,7 +48,7 @@ async function all(_deps: OrgDeps, reader: Reader, orgId: OrgId): Promise<Member
 /** For operators: adds an account as a member. An existing member gets the role. Throws 409 for the last owner. */
 function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user, role }: NewMember): Promise<Member> {
   return deps.store.write(async (tx) => {
-    const { org } = await reachLocked(tx, call.caller, id)
+    const { org } = await lockOrgForCaller(tx, call.caller, id)
     const { id: userId } = await findUser(tx, user)
     const isNew = await join(deps, tx, call, { orgId: org.id, userId, role, invitedBy: null })
     const member = await findMember(tx, call.caller, org.id, userId)
@@ -62,7 +62,7 @@ function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user
  */
 function setRole(deps: OrgDeps, call: Call<Caller>, id: string, user: string, role: Role): Promise<Member> {
   return deps.store.write(async (tx) => {
-    const { org, role: callerRole } = await reachLocked(tx, call.caller, id)
+    const { org, role: callerRole } = await lockOrgForCaller(tx, call.caller, id)
     const member = await findMember(tx, call.caller, org.id, user)
     assertMayAssign(callerRole, member.role, role)
     return changeRole(deps, tx, call, member, role)
@@ -76,7 +76,7 @@ function setRole(deps: OrgDeps, call: Call<Caller>, id: string, user: string, ro
 function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: string): Promise<{ deleted: true }> {
   return deps.store.write(async (tx) => {
     const { caller } = call
-    const { org, role: callerRole } = await reachLocked(tx, caller, id)
+    const { org, role: callerRole } = await lockOrgForCaller(tx, caller, id)
     const isSelf = caller.type !== 'operator' && caller.orgId === null && user === caller.userId
     const member = await findMember(tx, caller, org.id, user)
     if (!isSelf) assertMayAssign(callerRole, member.role)
@@ -84,7 +84,7 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
     const { org_id: orgId, user_id: userId } = member
     await deps.events.emit(tx, memberLeft, `org:${orgId}`, { orgId, userId, call })
     await rows.remove(tx, member)
-    await recordOn(deps, tx, call, orgId, { action: 'org.member_removed', metadata: { user_id: userId } })
+    await recordOrgChange(deps, tx, call, orgId, { action: 'org.member_removed', metadata: { user_id: userId } })
     await deps.events.emit(tx, accessChanged, `user:${userId}`, { userId })
     return { deleted: true }
   })
@@ -110,7 +110,7 @@ async function join(
   if (role === 'owner') await assertMayOwn(deps, tx, call, userId)
   const isNew = await rows.insert(tx, { org_id: orgId, user_id: userId, role, joined_at: deps.clock.now() })
   if (!isNew) return false
-  await recordOn(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
+  await recordOrgChange(deps, tx, call, orgId, { action: 'org.member_joined', metadata: { user_id: userId, role } })
   const facts = { org_id: orgId, user_id: userId, role, invited_by: invitedBy }
   await deps.events.emit(tx, memberJoined, `org:${orgId}`, facts)
   return true
@@ -129,7 +129,7 @@ async function changeRole(
   if (role === 'owner') await assertMayOwn(deps, tx, call, member.user_id)
   await rows.setRole(tx, member, role)
   const metadata = { user_id: member.user_id, from: member.role, to: role }
-  await recordOn(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })
+  await recordOrgChange(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })
   return presentMember({ ...member, role })
 }
 
@@ -157,7 +157,7 @@ function invite(
 ): Promise<Issued | IssuedInvitation> {
   return deps.store.write(async (tx) => {
     const { caller } = call
-    const { org, role } = await reachLocked(tx, caller, id)
+    const { org, role } = await lockOrgForCaller(tx, caller, id)
     assertMayAssign(role, input.role)
     const invitedBy = caller.type === 'operator' ? null : caller.userId
     const { invitation, token } = await issue(deps, tx, call, { orgId: org.id, invitedBy, ...input })
@@ -191,7 +191,7 @@ async function issue(
   }
   await invitationRows.replace(tx, row)
   const metadata = { invitation_id: row.id, role }
-  await recordOn(deps, tx, call, orgId, { action: 'org.member_invited', metadata })
+  await recordOrgChange(deps, tx, call, orgId, { action: 'org.member_invited', metadata })
   return { invitation: presentInvitation(row, now), token }
 }
 
@@ -205,7 +205,7 @@ const presentInvitation = (row: InvitationRow, now: number): Invitation => ({
 
 /** `GET /orgs/{id}/invitations`: pending and expired ones, newest first. Throws 403 without `manageMembers`. */
 async function listInvitations({ store, clock }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Invitation[]> {
-  const { org, role } = await reach(store.read, caller, id)
+  const { org, role } = await orgForCaller(store.read, caller, id)
   assertMayAssign(role)
   return (await invitationRows.open(store.read, org.id)).map((row) => presentInvitation(row, clock.now()))
 }
@@ -215,7 +215,7 @@ function withdraw(deps: OrgDeps, call: Call<Caller>, id: string, invitation: str
   return deps.store.write(async (tx) => {
     const { id: invitation_id, org_id } = await changeInvitation(tx, call, id, invitation, null)
     const metadata = { invitation_id }
-    await recordOn(deps, tx, call, org_id, { action: 'org.invitation_withdrawn', metadata })
+    await recordOrgChange(deps, tx, call, org_id, { action: 'org.invitation_withdrawn', metadata })
     return { deleted: true }
   })
 }
@@ -231,7 +231,7 @@ function resend(deps: InvitationDeps, call: Call<Caller>, id: string, invitation
     const set = { token_hash: hash, expires_at: now + INVITATION_MS }
     const row = await changeInvitation(tx, call, id, invitation, set)
     const metadata = { invitation_id: row.id, role: row.role }
-    await recordOn(deps, tx, call, row.org_id, { action: 'org.member_invited', metadata })
+    await recordOrgChange(deps, tx, call, row.org_id, { action: 'org.member_invited', metadata })
     const shown = presentInvitation(row, now)
     if (deps.canMail()) await deps.mailInvitation(tx, row.id)
     const resent = deps.canMail() ? { invitation: shown } : { invitation: shown, url: urlOf(deps, token) }
@@ -275,7 +275,7 @@ async function changeInvitation(
   invitation: string,
   set: Parameters<typeof invitationRows.change>[3],
 ): Promise<InvitationRow> {
-  const { org, role } = await reachLocked(tx, caller, id)
+  const { org, role } = await lockOrgForCaller(tx, caller, id)
   assertMayAssign(role)
   const row = InvitationId.is(invitation) ? await invitationRows.change(tx, org.id, invitation, set) : undefined
   if (!row) throw invitationNotFound()

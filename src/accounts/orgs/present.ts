@@ -1,7 +1,7 @@
 import type { Caller, TenantCaller } from '../../kernel/caller'
 import { iso, isoOrNull } from '../../kernel/clock'
 import type { Reader } from '../../kernel/store'
-import { type OrgAndRole, reach } from './access'
+import { type OrgAndRole, orgForCaller } from './access'
 import { type MemberWithAccount, orgRepository as rows } from './repository'
 import type { Member, OperatorOrg, Org } from './schema'
 
@@ -36,7 +36,7 @@ export async function presentAll(
 
 /** The org as one of its members sees it. Throws 404. */
 export async function view(reader: Reader, caller: TenantCaller, id: string): Promise<Org> {
-  const [org] = await presentAll(reader, caller.type, [await reach(reader, caller, id)])
+  const [org] = await presentAll(reader, caller.type, [await orgForCaller(reader, caller, id)])
   return org as Org
 }
 

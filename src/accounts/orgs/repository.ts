@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { hasIdPrefix } from '../../kernel/id-prefix'
 import type { OrgId, UserId } from '../../kernel/ids'
-import { pagesBy, sliceBy, type Wanted } from '../../kernel/keyset'
+import { pagesBy, sliceBy, type PageRequest } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
 import { command, counted, query, type Reader, type Tx } from '../../kernel/store'
 import type { InvitationId, Role } from './schema'
@@ -225,7 +225,7 @@ export const orgRepository = {
   orgsOf: async (db: Reader, userId: UserId, only: OrgId | null = null): Promise<Membership[]> =>
     membershipsOf(db, userId, only),
 
-  async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: Wanted): Promise<Page<Membership>> {
+  async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: PageRequest): Promise<Page<Membership>> {
     const { org_created_at, org_id } = db.of(members)
     const { after, limit } = sliceBy(org_created_at, org_id, wanted)
     const found = await membershipsOf(db, userId, only, after).limit(limit)
@@ -233,10 +233,10 @@ export const orgRepository = {
   },
 
   /** For operators: every org that was not deleted, newest first. */
-  all: (db: Reader, wanted: Wanted): Promise<Page<OrgRow>> => newestOrgs(db, wanted, isNull(db.of(orgs).deleted_at)),
+  all: (db: Reader, wanted: PageRequest): Promise<Page<OrgRow>> => newestOrgs(db, wanted, isNull(db.of(orgs).deleted_at)),
 
   /** For operators: every account, newest first. */
-  allUsers: (db: Reader, wanted: Wanted): Promise<Page<UserRow>> => newestUsers(db, wanted),
+  allUsers: (db: Reader, wanted: PageRequest): Promise<Page<UserRow>> => newestUsers(db, wanted),
 
   /** For operators: orgs whose id starts with `word`, including deleted ones. */
   async orgsByIdPrefix(db: Reader, word: string): Promise<OrgRow[]> {

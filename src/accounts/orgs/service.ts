@@ -20,9 +20,9 @@ import {
   type OrgAndRole,
   type OrgDeps,
   orgIdsWith,
-  reach,
-  reachLocked,
-  recordOn,
+  orgForCaller,
+  lockOrgForCaller,
+  recordOrgChange,
   userByEmail,
 } from './access'
 import { emailTaken, ownerOnly, permissionMissing, slugTaken } from './errors'
@@ -123,7 +123,7 @@ const listFor = async (reader: Reader, userId: UserId): Promise<Org[]> =>
 
 /** `GET /orgs/{id}`. */
 const get = async ({ store }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<OrgView> =>
-  presentOne(store.read, caller, await reach(store.read, caller, id))
+  presentOne(store.read, caller, await orgForCaller(store.read, caller, id))
 
 /**
  * `POST /orgs`: the caller becomes its owner. Throws 403 for an org's key, 409 `conflict` for a taken slug or one org
@@ -170,7 +170,7 @@ async function createOrg(deps: OrgDeps, tx: Tx, call: Call<Caller>, ownerId: Use
     if (!(await rows.insertOrg(tx, row))) throw slugTaken(row.slug)
   }
   await memberRows.insert(tx, { org_id: row.id, user_id: ownerId, role: 'owner', joined_at: now })
-  await recordOn(deps, tx, call, row.id, { action: 'org.created' })
+  await recordOrgChange(deps, tx, call, row.id, { action: 'org.created' })
   return row
 }
 
@@ -185,7 +185,7 @@ async function update(
   const wanted = caller.type === 'operator' ? { name, slug, type, plan_note } : { name, slug }
   try {
     return await deps.store.write(async (tx) => {
-      const { org, role } = await reachLocked(tx, caller, id)
+      const { org, role } = await lockOrgForCaller(tx, caller, id)
       if (!mayDo(role, 'manageMembers')) throw permissionMissing(role, 'manageMembers')
       return presentOne(tx, caller, { org: await change(deps, tx, call, org, wanted), role })
     })
@@ -204,7 +204,7 @@ async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wa
   if (!changes.length) return org
   if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
   const after = await rows.update(tx, org.id, { ...Object.fromEntries(changes), updated_at: deps.clock.now() })
-  await recordOn(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
+  await recordOrgChange(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
   return after
 }
 
@@ -215,7 +215,7 @@ async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wa
 function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView> {
   const { store, events, clock } = deps
   return store.write(async (tx) => {
-    const { org, role } = await reachLocked(tx, call.caller, id)
+    const { org, role } = await lockOrgForCaller(tx, call.caller, id)
     if (role !== 'owner') throw ownerOnly('delete the organization', role)
     const now = clock.now()
     const members = (await rows.memberCounts(tx, [org.id])).get(org.id) ?? 0
@@ -223,7 +223,7 @@ function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView>
     await invitationRows.removeAll(tx, org.id)
     await memberRows.removeAll(tx, org.id)
     const deleted = await rows.update(tx, org.id, { deleted_at: now, updated_at: now, slug: org.id })
-    await recordOn(deps, tx, call, org.id, { action: 'org.deleted', metadata: { members } })
+    await recordOrgChange(deps, tx, call, org.id, { action: 'org.deleted', metadata: { members } })
     await events.emit(tx, accessChanged, `org:${org.id}`, { orgId: org.id })
     return presentOne(tx, call.caller, { org: deleted, role })
   })
@@ -232,7 +232,7 @@ function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView>
 /** `POST /orgs/{id}/activate`: makes it the active org of the user's sessions and personal keys. */
 function activate({ store, audit, events }: OrgDeps, call: Call, id: string): Promise<ActiveOrg> {
   return store.write(async (tx) => {
-    const { org } = await reach(tx, call.caller, id)
+    const { org } = await orgForCaller(tx, call.caller, id)
     assertPerson(call.caller, 'choose where you work')
     const { userId } = call.caller
     await rows.activate(tx, userId, org.id)
@@ -245,7 +245,7 @@ function activate({ store, audit, events }: OrgDeps, call: Call, id: string): Pr
 /** `DELETE /orgs/{id}/activate`: unsets the active org if it is this one. */
 function deactivate({ store, audit, events }: OrgDeps, call: Call, id: string): Promise<ActiveOrg> {
   return store.write(async (tx) => {
-    const { org } = await reach(tx, call.caller, id)
+    const { org } = await orgForCaller(tx, call.caller, id)
     assertPerson(call.caller, 'choose where you work')
     const { userId } = call.caller
     const active = (await rows.accessOf(tx, userId))?.active_org_id ?? null
@@ -267,7 +267,7 @@ async function setOrgSuspended(
   const now = deps.clock.now()
   await deps.store.write(async (tx) => {
     if (!(await rows.setOrgSuspended(tx, orgId, suspended ? now : null, now))) throw notFound('organization')
-    await recordOn(deps, tx, call, orgId, { action: suspended ? 'org.suspended' : 'org.resumed' })
+    await recordOrgChange(deps, tx, call, orgId, { action: suspended ? 'org.suspended' : 'org.resumed' })
     await deps.events.emit(tx, accessChanged, `org:${orgId}`, { orgId })
   })
 }

@@ -18,7 +18,7 @@ const PER_VERB = 5
 const EXACT = 4
 
 /** `use get_weather for …`; a name that is a plain word needs `use`, `call` or `tool` beside it. */
-const mentions = (name: string, { asked: question }: Clause): boolean =>
+const mentions = (name: string, { instruction: question }: Clause): boolean =>
   new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(question) &&
   (/[_\dA-Z-]/.test(name) ||
     new RegExp(
@@ -31,7 +31,7 @@ const BACK =
   /\b(?:it|them|that|this|these|those|(?:the|this|that|these|those)\s+(?:results?|answers?|pages?|text|findings?|output|content|values?|document|article))\b/i
 
 /** One step of a request; `back` is the index of the step whose result it uses, or null. */
-type RequestStep = { asked: string; back: number | null }
+type RequestStep = { instruction: string; back: number | null }
 
 type Candidate = { tool: EngineTool; filled: Filled; clear: number }
 
@@ -91,7 +91,7 @@ export function nextStep(question: Question): ToolCall[] {
 function callsOfStep({ tools, findings, now }: Question, step: RequestStep | undefined): ToolCall[] {
   if (!step) return []
   const found = step.back === null ? undefined : findings[step.back]
-  return clearest(tools, readClause(step.asked, step.asked, now), found && readable(found.text)).slice(0, 1)
+  return clearest(tools, readClause(step.instruction, step.instruction, now), found && readable(found.text)).slice(0, 1)
 }
 
 /** The calls of the tool that a clause asks for most clearly; none when two tools are equally clear. */
@@ -147,9 +147,9 @@ function stepsOf(prompt: string): RequestStep[] | null {
   const steps = splitRequested(prompt).map((text, at): RequestStep => {
     const question = text.replace(/(?<![.!?\s])[.!?\s]+$/, '')
     if (at > 0 && BACK.test(question))
-      return { asked: question.replace(BACK, ' ').replace(/\s+/g, ' ').trim(), back: last }
+      return { instruction: question.replace(BACK, ' ').replace(/\s+/g, ' ').trim(), back: last }
     last = at
-    return { asked: question, back: null }
+    return { instruction: question, back: null }
   })
   return steps.some(({ back }) => back !== null) ? steps : null
 }

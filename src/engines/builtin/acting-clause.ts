@@ -6,7 +6,7 @@ import { labelledFacts } from './labels'
 /** One thing that a request asks for, parsed once. */
 export type Clause = {
   /** The instruction, without the text it may be about. */
-  asked: string
+  instruction: string
   /** The text in which argument values are looked for. */
   text: string
   words: ReadonlySet<string>
@@ -31,7 +31,7 @@ export function readClause(question: string, text: string, now: number): Clause 
   const plain = joined(question.trim().replace(POLITE, ''))
   const known = new Map<EntityKind, readonly string[]>()
   return {
-    asked: plain,
+    instruction: plain,
     text: text === question ? plain : text,
     words: new Set([...contentWords(plain), ...(plain.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]),
     first: /^[\p{L}\p{N}]+/u.exec(plain.toLowerCase())?.[0] ?? '',

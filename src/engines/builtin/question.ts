@@ -1,4 +1,4 @@
-import { unfenced } from '../../kernel/fence'
+import { withoutFence } from '../../kernel/fence'
 import { between } from '../../text'
 import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../engine'
 
@@ -84,7 +84,7 @@ function findingsIn(messages: readonly Message[]): Finding[] {
     .slice(last + 1)
     .flatMap((message) =>
       message.role === 'tool'
-        ? [{ name: message.toolName, text: unfenced(message.content).slice(0, MAX_READ_CHARS) }]
+        ? [{ name: message.toolName, text: withoutFence(message.content).slice(0, MAX_READ_CHARS) }]
         : [],
     )
 }

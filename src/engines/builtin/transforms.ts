@@ -3,7 +3,7 @@ import type { Skill } from './question'
 import { plural } from './words'
 
 /** `asked`: patterns of the instruction, in this order on one line. */
-type Transform = { asked: RegExp | readonly RegExp[]; apply(text: string): string | null }
+type Transform = { instruction: RegExp | readonly RegExp[]; apply(text: string): string | null }
 const parts = (text: string): string[] =>
   text
     .normalize('NFKD')
@@ -24,49 +24,58 @@ const COUNT = /\b(?:count|how many|number of)\b/
 
 /** Transformations of a supplied text; the first whose pattern matches is applied. */
 const TRANSFORMS: Transform[] = [
-  { asked: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
-  { asked: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
-  { asked: /\btitle[- ]?case\b|\bcapitali[sz]e\b/, apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, upperFirst) },
-  { asked: /\bsnake[_ -]?case\b/, apply: (text) => parts(text).join('_') },
-  { asked: /\bkebab[- ]?case\b|\bslug\b|\bslugify\b/, apply: (text) => parts(text).join('-') },
-  { asked: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(upperFirst).join('') },
+  { instruction: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
+  { instruction: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
   {
-    asked: /\bcamel[- ]?case\b/,
+    instruction: /\btitle[- ]?case\b|\bcapitali[sz]e\b/,
+    apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, upperFirst),
+  },
+  { instruction: /\bsnake[_ -]?case\b/, apply: (text) => parts(text).join('_') },
+  { instruction: /\bkebab[- ]?case\b|\bslug\b|\bslugify\b/, apply: (text) => parts(text).join('-') },
+  { instruction: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(upperFirst).join('') },
+  {
+    instruction: /\bcamel[- ]?case\b/,
     apply: (text) =>
       parts(text)
         .map((part, at) => (at ? upperFirst(part) : part))
         .join(''),
   },
   {
-    asked: [/\breverse\b/, /\bwords\b/],
+    instruction: [/\breverse\b/, /\bwords\b/],
     apply: reverseWords,
   },
-  { asked: [/\bwords\b/, /\breversed? order\b/], apply: reverseWords },
-  { asked: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
-  { asked: [/\bsort\b/, /\b(?:descending|reverse)\b/], apply: overItems((items) => items.sort(inOrder).reverse()) },
-  { asked: /\bsort\b|\balphabeti/, apply: overItems((items) => items.sort(inOrder)) },
-  { asked: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/, apply: overItems((items) => [...new Set(items)]) },
+  { instruction: [/\bwords\b/, /\breversed? order\b/], apply: reverseWords },
+  { instruction: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
   {
-    asked: [COUNT, /\bwords?\b/],
+    instruction: [/\bsort\b/, /\b(?:descending|reverse)\b/],
+    apply: overItems((items) => items.sort(inOrder).reverse()),
+  },
+  { instruction: /\bsort\b|\balphabeti/, apply: overItems((items) => items.sort(inOrder)) },
+  {
+    instruction: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/,
+    apply: overItems((items) => [...new Set(items)]),
+  },
+  {
+    instruction: [COUNT, /\bwords?\b/],
     apply: (text) => `${plural((text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).length, 'word')}.`,
   },
   {
-    asked: [COUNT, /\b(?:characters?|letters?)\b/],
+    instruction: [COUNT, /\b(?:characters?|letters?)\b/],
     apply: (text) =>
       `${plural([...text].length, 'character')}, ${plural([...text].filter((char) => /\p{L}/u.test(char)).length, 'letter')}.`,
   },
   {
-    asked: [COUNT, /\blines?\b/],
+    instruction: [COUNT, /\blines?\b/],
     apply: (text) => `${plural(text.split('\n').length, 'line')}.`,
   },
-  { asked: [/\bbase64\b/, /\bdecode\b/], apply: decodeBase64 },
-  { asked: [/\bdecode\b/, /\bbase64\b/], apply: decodeBase64 },
-  { asked: /\bbase64\b/, apply: (text) => Buffer.from(text).toString('base64') },
-  { asked: /\burl[- ]?encode\b|\bpercent[- ]?encode\b/, apply: (text) => encodeURIComponent(text) },
-  { asked: /\bsha-?256\b/, apply: (text) => sha256Hex(text) },
-  { asked: /\brot-?13\b/, apply: (text) => text.replace(/[a-z]/gi, rot13) },
-  { asked: [/\b(?:pretty[- ]?print|format|indent)\b/, /\bjson\b/], apply: (text) => reformat(text, 2) },
-  { asked: [/\bmini(?:fy|mi[sz]e)\b/, /\bjson\b/], apply: (text) => reformat(text, 0) },
+  { instruction: [/\bbase64\b/, /\bdecode\b/], apply: decodeBase64 },
+  { instruction: [/\bdecode\b/, /\bbase64\b/], apply: decodeBase64 },
+  { instruction: /\bbase64\b/, apply: (text) => Buffer.from(text).toString('base64') },
+  { instruction: /\burl[- ]?encode\b|\bpercent[- ]?encode\b/, apply: (text) => encodeURIComponent(text) },
+  { instruction: /\bsha-?256\b/, apply: (text) => sha256Hex(text) },
+  { instruction: /\brot-?13\b/, apply: (text) => text.replace(/[a-z]/gi, rot13) },
+  { instruction: [/\b(?:pretty[- ]?print|format|indent)\b/, /\bjson\b/], apply: (text) => reformat(text, 2) },
+  { instruction: [/\bmini(?:fy|mi[sz]e)\b/, /\bjson\b/], apply: (text) => reformat(text, 0) },
 ]
 
 /** `Reverse "abc"`, `Uppercase: hello`, `Sort these lines: …`, `How many words are in "…"?` */
@@ -76,7 +85,7 @@ export const transforms: Skill = ({ task, material }) => {
   const text = material || bare
   if (!text) return null
   const lines = (bare ? instruction.slice(0, -bare.length) : instruction).split(LINE_END)
-  const found = TRANSFORMS.find(({ asked: request }) => lines.some((line) => holds(line, [request].flat())))
+  const found = TRANSFORMS.find(({ instruction: request }) => lines.some((line) => holds(line, [request].flat())))
   return found ? found.apply(text) : null
 }
 

@@ -25,7 +25,7 @@ export type Line = {
   /** Functions that end its pending waits. */
   waits: Set<(error: Error) => void>
   /** Start of the wait for the next answer. Null while no answer is pending. */
-  askedAt: number | null
+  requestedAt: number | null
   /** Time of the last answer. Null before the first one. */
   answeredAt: number | null
   lookedAt: number
@@ -49,7 +49,7 @@ export const openLine = (url: string, name: string): Line => ({
   isShared: false,
   limitMs: 0,
   waits: new Set(),
-  askedAt: null,
+  requestedAt: null,
   answeredAt: null,
   lookedAt: 0,
   isDoubted: false,
@@ -116,7 +116,7 @@ async function transact<T>(line: Line, unit: (client: Client) => Promise<T>, req
 /** Waits for an answer on a line, until the line is dropped. */
 async function track<T>(line: Line, work: () => PromiseLike<T>, request: () => void): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  line.askedAt ??= systemClock.monotonic()
+  line.requestedAt ??= systemClock.monotonic()
   line.waits.add(reject)
   request()
   work().then(resolve, reject)
@@ -126,7 +126,7 @@ async function track<T>(line: Line, work: () => PromiseLike<T>, request: () => v
     return answer
   } finally {
     line.waits.delete(reject)
-    line.askedAt = line.waits.size ? systemClock.monotonic() : null
+    line.requestedAt = line.waits.size ? systemClock.monotonic() : null
     line.isDoubted = false
   }
 }

@@ -4,9 +4,9 @@ import { randomBase62 } from '../crypto'
 import { beginOn, type Client, clientOn, connect, type Line, openLine } from './postgres-line'
 
 /** The server's view of a connection that waits for it. */
-type SessionState = 'working' | 'waiting for a lock' | 'idle'
+type ConnectionState = 'working' | 'waiting for a lock' | 'idle'
 
-type Standings = { of(name: string): SessionState | null }
+type ConnectionStates = { of(name: string): ConnectionState | null }
 
 /**
  * Maximum wait for any answer of the server, counted in turns. A process that was suspended has not yet read an answer
@@ -27,9 +27,9 @@ const silence = (): Error =>
 /** Interval for checking waits, while there are any. */
 const SWEEP_MS = 100
 /** A wait longer than this is investigated, and again after each such time. */
-const LOOK_MS = 500
+const INVESTIGATE_AFTER_MS = 500
 /** Delay before a second check, because an answer may be in transit while the server reports the connection as idle. */
-const AGAIN_MS = 100
+const RECHECK_MS = 100
 /** The server may not know a new connection for this long. */
 const OPENING_MS = 1_200
 /** Maximum wait for the lock of another session. */
@@ -112,24 +112,26 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 
   function sweep(): void {
     isSweeping = false
-    const waiting = [...lines].filter(({ askedAt: requestedAt }) => requestedAt !== null)
+    const waiting = [...lines].filter(({ requestedAt }) => requestedAt !== null)
     if (!waiting.length) return
     sweepSoon()
     const now = systemClock.monotonic()
     const due = waiting.filter(
-      ({ askedAt: requestedAt, lookedAt, isDoubted }) =>
-        now - Math.max(requestedAt!, lookedAt) >= (isDoubted ? AGAIN_MS : LOOK_MS),
+      ({ requestedAt, lookedAt, isDoubted }) =>
+        now - Math.max(requestedAt!, lookedAt) >= (isDoubted ? RECHECK_MS : INVESTIGATE_AFTER_MS),
     )
-    if (due.length) void lookInto(due, now)
+    if (due.length) void investigate(due, now)
   }
 
-  async function lookInto(due: readonly Line[], now: number): Promise<void> {
-    const requests = due.map(({ askedAt: requestedAt }) => requestedAt)
+  async function investigate(due: readonly Line[], now: number): Promise<void> {
+    const requestTimes = due.map(({ requestedAt }) => requestedAt)
     for (const line of due) line.lookedAt = now
-    const found = await watch.standings()
-    const same = due.filter((line, at) => lines.has(line) && line.askedAt !== null && line.askedAt === requests[at])
-    if (!found) {
-      if (same.length) {
+    const states = await watch.standings()
+    const stillWaiting = due.filter(
+      (line, at) => lines.has(line) && line.requestedAt !== null && line.requestedAt === requestTimes[at],
+    )
+    if (!states) {
+      if (stillWaiting.length) {
         silentSince = systemClock.monotonic()
         for (const line of [...lines]) drop(line)
         for (const { reject } of queue.splice(0)) reject(silence())
@@ -137,30 +139,30 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
       }
       return
     }
-    const lost = same.filter((line) => isLost(line, found))
+    const lost = stillWaiting.filter((line) => isLost(line, states))
     const broken = lost.filter(({ isDoubted }) => isDoubted)
     for (const line of lost) line.isDoubted = true
-    if (broken.length) dropAll(broken, found)
-    for (const line of same) if (isTooLong(line, found)) drop(line)
+    if (broken.length) dropAll(broken, states)
+    for (const line of stillWaiting) if (isTooLong(line, states)) drop(line)
     await endOrphans()
   }
 
   /** True if the server does not know the statement that the line waits for. */
-  function isLost({ name, askedAt: requestedAt, answeredAt }: Line, found: Standings): boolean {
+  function isLost({ name, requestedAt, answeredAt }: Line, states: ConnectionStates): boolean {
     const isNew = answeredAt === null && systemClock.monotonic() - requestedAt! < OPENING_MS
-    return (found.of(name) ?? (isNew ? 'working' : 'idle')) === 'idle'
+    return (states.of(name) ?? (isNew ? 'working' : 'idle')) === 'idle'
   }
 
-  function isTooLong({ name, askedAt: requestedAt, limitMs }: Line, found: Standings): boolean {
+  function isTooLong({ name, requestedAt, limitMs }: Line, states: ConnectionStates): boolean {
     const waited = systemClock.monotonic() - requestedAt!
-    return waited > limitMs || (waited > LOCK_MS && found.of(name) === 'waiting for a lock')
+    return waited > limitMs || (waited > LOCK_MS && states.of(name) === 'waiting for a lock')
   }
 
   /** Whatever broke some connections probably broke others too. So this drops all suspects at once. */
-  function dropAll(broken: readonly Line[], found: Standings): void {
-    const since = Math.min(...broken.map(({ askedAt: requestedAt }) => requestedAt!))
+  function dropAll(broken: readonly Line[], states: ConnectionStates): void {
+    const since = Math.min(...broken.map(({ requestedAt }) => requestedAt!))
     const isSuspect = ({ name, answeredAt }: Line) =>
-      answeredAt !== null && answeredAt < since && found.of(name) !== 'working'
+      answeredAt !== null && answeredAt < since && states.of(name) !== 'working'
     for (const line of [...broken, ...[...lines].filter(isSuspect)]) drop(line)
     serve()
   }
@@ -212,10 +214,10 @@ export function createPool(url: string, { max, onSilent }: { max: number; onSile
 function createWatch(url: string, prefix: string) {
   const opened = () => connect(url, { name: `${prefix} watch`, connectS: CONNECT_S })
   let client = opened()
-  let looking: Promise<Standings | null> | null = null
+  let reading: Promise<ConnectionStates | null> | null = null
   let isClosed = false
 
-  return { ping, standings, end, close }
+  return { ping, standings: connectionStates, end, close }
 
   function close(): Promise<void> {
     isClosed = true
@@ -258,20 +260,20 @@ function createWatch(url: string, prefix: string) {
   }
 
   /** State of this process's connections, by name. Null when the server does not answer. */
-  function standings(): Promise<Standings | null> {
-    looking ??= found().finally(() => {
-      looking = null
+  function connectionStates(): Promise<ConnectionStates | null> {
+    reading ??= readConnectionStates().finally(() => {
+      reading = null
     })
-    return looking
+    return reading
   }
 
-  async function found(): Promise<Standings | null> {
+  async function readConnectionStates(): Promise<ConnectionStates | null> {
     try {
       const rows: [string, string | null, string | null][] = await request((each) =>
         each`SELECT application_name, state, wait_event_type FROM pg_stat_activity
           WHERE starts_with(application_name, ${prefix})`.values(),
       )
-      const byName = new Map<string, SessionState>(
+      const byName = new Map<string, ConnectionState>(
         rows.map(([name, state, wait]) => [
           name,
           state?.startsWith('idle') ? 'idle' : wait === 'Lock' ? 'waiting for a lock' : 'working',

@@ -5,7 +5,7 @@ import { isDiskFull, isSerializationFailure, toAppError } from './errors'
 import type { Client } from './postgres-line'
 import { createPool } from './postgres-pool'
 import { ofConnection, onReadFailure, type Prepared } from './prepared'
-import { createKeeping } from './sqlite'
+import { createStorageHealth } from './sqlite'
 import type { Reader, Store, Tx, WriteAll } from './store'
 import { createPostgresWire } from './wire'
 
@@ -28,7 +28,7 @@ export function openPostgres({ url, maxConnections = 8 }: Options): Store {
   const client = connections.client({ isShared: true, limitMs: STATEMENT_MS })
   const [db, longDb] = [over(client), over(connections.client({ isShared: false, limitMs: LONG_STATEMENT_MS }))]
   const { wire, changes, drop } = createPostgresWire(url, client)
-  const keeping = createKeeping()
+  const keeping = createStorageHealth()
   const built = new Map<object, Prepared>()
 
   const attempt = async <T>(unit: (tx: Tx) => Promise<T>): Promise<T> => {

@@ -7,7 +7,7 @@ import { runOffThread } from './off-thread'
 import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx, WriteAll } from './store'
 
-type Keeping = ReturnType<typeof createKeeping>
+type Keeping = ReturnType<typeof createStorageHealth>
 
 export type Unit = {
   /** Returns a list of results, one for each item, if it is run for several units together. */
@@ -96,7 +96,7 @@ export function openSqlite(options: Options): Store {
 
   const read = facade(reader)
   const base = facade(writer)
-  const keeping = createKeeping()
+  const keeping = createStorageHealth()
   const committer = { writer, base, onDiskFailure, strict, busyPatienceMs, keeping, onBatch }
   const { enqueue, finish, touch } = createCommitter(committer)
   let closed = false
@@ -373,7 +373,7 @@ async function onlyStore<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Tracks whether the storage persists writes, by the result of the last commit. */
-export function createKeeping() {
+export function createStorageHealth() {
   let failing = false
   return {
     failing: (): boolean => failing,

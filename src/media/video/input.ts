@@ -1,8 +1,8 @@
-import type { behalfOf } from '../../accounts'
+import type { actingIdentityOf } from '../../accounts'
 import type { AspectRatio, VideoId } from './schema'
 
 /** A requested video. */
-export type Wish = {
+export type VideoOptions = {
   id: VideoId
   /** Files of a stealth video do not store the prompt (docs/api.md 2.1). */
   mode: 'video' | 'stealth_video'
@@ -13,8 +13,8 @@ export type Wish = {
 }
 
 /** The payload of a video job. */
-export type StoredVideo = ReturnType<typeof behalfOf> &
-  Wish & {
+export type StoredVideo = ReturnType<typeof actingIdentityOf> &
+  VideoOptions & {
     mode: 'video'
     requestId: string
     route: string
@@ -30,5 +30,5 @@ export const ENGINE = 'svc-1-motion'
 export const KEY_IS_GONE = 'The key or session that requested this video is no longer valid.'
 
 /** The charge of a video. */
-export const wantedOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>
+export const videoOptionsOf = ({ id, mode, prompt, seconds }: StoredVideo, free: boolean) =>
   ({ kind: 'video', id, mode, engineId: ENGINE, free, texts: { prompt }, max: { seconds } }) as const

@@ -1,4 +1,4 @@
-import { behalfOf } from '../../accounts'
+import { actingIdentityOf } from '../../accounts'
 import type { Prices } from '../../billing'
 import {
   type ChargingService,
@@ -20,11 +20,11 @@ import { AppError } from '../../kernel/errors'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { videoNotMade } from '../errors'
 import type { Video } from './drawn.worker.ts'
-import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type Wish, wantedOf } from './input'
+import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type VideoOptions, videoOptionsOf } from './input'
 import { createMarker } from './marker'
 import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from './schema'
 import type { ClipInput } from './storyboard'
-import { createUpstream, type Known, type Upstream } from './upstream'
+import { createUpstream, type UpstreamProgress, type Upstream } from './upstream'
 
 type Watch = {
   signal: AbortSignal
@@ -44,7 +44,7 @@ type DrawnAround = Parameters<Filmmaker>[1] & { receive(bytes: Source, mimeType:
 /** The engine name that is also used for pictures drawn here. */
 const LOCAL = 'svc-local-vector'
 
-type InlineDeps = { film: Filmmaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
+type InlineDeps = { video: Filmmaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
 
 type Around = Pick<Work, 'keep' | 'signal'> & { free: boolean }
 
@@ -74,7 +74,7 @@ type UpstreamJobDeps = {
   files: Pick<Files, 'receive' | 'add'>
   charging: Pick<ChargingService, 'resume'>
   /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
-  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+  callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
 }
 
 const KNOWN = 'upstream'
@@ -84,7 +84,7 @@ type VideoJobDeps = {
   files: Pick<Files, 'receive' | 'add'>
   charging: Pick<ChargingService, 'resume'>
   /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
-  callerOf(behalf: ReturnType<typeof behalfOf>): Promise<TenantCaller | null>
+  callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
 }
 
 type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'charging'> & {
@@ -100,7 +100,7 @@ type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'charging'> & {
 
 const SECONDS = 5
 
-type Request = { prompt: string; seconds?: number | undefined; mode: Wish['mode'] }
+type Request = { prompt: string; seconds?: number | undefined; mode: VideoOptions['mode'] }
 
 export type VideoService = ReturnType<typeof createVideo>
 
@@ -112,7 +112,7 @@ export function createVideo(deps: Deps) {
   const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder, clock }) })
   const drawn = videoKind({ ...deps, film: video })
   const bought = upstreamVideoKind({ ...deps, upstream })
-  const inline = createInlineVideo({ engines, film: video, upstream })
+  const inline = createInlineVideo({ engines, video, upstream })
   publicJobs.define(drawn)
   publicJobs.define(bought)
 
@@ -143,8 +143,8 @@ export function createVideo(deps: Deps) {
         seconds,
         aspectRatio: '16:9',
       } as const
-      const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
-      const wanted = wantedOf(input, free)
+      const input: StoredVideo = { ...actingIdentityOf(caller), ...picture, requestId, route }
+      const wanted = videoOptionsOf(input, free)
       const { accepted } = await charging.resume(call, wanted)
       const hold = free ? 0 : prices.costOf(wanted.engineId, wanted.max)
       return publicJobs.later<StoredVideo>(call, kind, { input, hold, effects: accepted })
@@ -162,9 +162,9 @@ export function createVideo(deps: Deps) {
       const { requestId, route, caller } = call
       const seconds = Number.parseInt(duration, 10)
       const picture = { id, mode: 'video', prompt: question, style: style || null, seconds, aspectRatio } as const
-      const input: StoredVideo = { ...behalfOf(caller), ...picture, requestId, route }
+      const input: StoredVideo = { ...actingIdentityOf(caller), ...picture, requestId, route }
       const texts: Record<string, string> = { prompt: question, ...(style ? { style } : {}) }
-      const admitted = await charging.admit(call, { ...wantedOf(input, free), texts })
+      const admitted = await charging.admit(call, { ...videoOptionsOf(input, free), texts })
       const { prompt = '', style: left = null } = admitted.texts
       return publicJobs.accept<StoredVideo, VideoAccepted>(call, kind, {
         input: { ...input, prompt, style: left },
@@ -207,7 +207,7 @@ function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): Pu
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await charging.resume(call, wantedOf(job.payload, true))
+    const { delivered } = await charging.resume(call, videoOptionsOf(job.payload, true))
     const { clip, still } = await drawnBy(video, job.payload, {
       signal: job.signal,
       owner: job.owner!,
@@ -247,13 +247,13 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await charging.resume(call, wantedOf(job.payload, false))
+    const { delivered } = await charging.resume(call, videoOptionsOf(job.payload, false))
     const { clip, still, seconds, cost, warnings } = await upstream(job.payload, {
       key: job.id,
       owner: job.owner!,
       origin: originOf(call),
       signal: job.signal,
-      known: (await job.recall(KNOWN)) as Known | null,
+      known: (await job.recall(KNOWN)) as UpstreamProgress | null,
       keep: (known) => job.keep(KNOWN, known),
       // The job loses what it remembers when it ends.
       isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
@@ -278,8 +278,8 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
  * Makes a video within a request, which charges for it (docs/api.md 2.4). An abort of `signal` ends it and cancels the
  * order at the upstream. Throws 503 `engine_unavailable`, 400 if the engine rejects the prompt.
  */
-function createInlineVideo({ film: video, upstream, engines }: InlineDeps) {
-  return async function make(call: Call, wish: Wish, { free, keep, signal }: Around): Promise<InlineVideo> {
+function createInlineVideo({ video, upstream, engines }: InlineDeps) {
+  return async function make(call: Call, wish: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
     try {
       const { seconds, warnings, ...made } = free ? await drawn() : await bought()
       const files = [made.clip, ...(made.still ? [made.still] : [])]
@@ -323,7 +323,7 @@ function explained(error: unknown): unknown {
 }
 
 /** Draws a video in a process and stores its clip and poster. */
-async function drawnBy(video: Filmmaker, wish: Wish, { receive, ...watch }: DrawnAround) {
+async function drawnBy(video: Filmmaker, wish: VideoOptions, { receive, ...watch }: DrawnAround) {
   const { id, mode, prompt, style, seconds, aspectRatio } = wish
   const [width, height] = FRAMES[aspectRatio]
   const { mp4, poster } = await video({ prompt, style, width, height, seconds }, watch)

@@ -3,9 +3,9 @@ import {
   EngineFailure,
   type EngineService,
   imagePrompt,
-  type OrderedVideo,
+  type UpstreamVideo,
   type Origin,
-  VideoInDoubt,
+  VideoOutcomeUnknown,
 } from '../../engines'
 import { type Draft, imageSize, type Source } from '../../files'
 import type { About } from '../../files/schema'
@@ -13,7 +13,7 @@ import { GiveUp } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { videoRefused } from '../errors'
-import { ENGINE, VIDEO_LIMIT_MS, type Wish } from './input'
+import { ENGINE, VIDEO_LIMIT_MS, type VideoOptions } from './input'
 import type { Marker } from './marker'
 import { FRAMES } from './schema'
 
@@ -25,25 +25,25 @@ type Deps = {
 }
 
 /** The known state of an order at the upstream. */
-export type Known = {
+export type UpstreamProgress = {
   /** When it was first ordered, in epoch milliseconds, and how often it was rejected since. */
   since: number
   refusals: number
   /** An order request was sent and its response has not arrived. */
   asking: boolean
-  video: OrderedVideo | null
+  video: UpstreamVideo | null
 }
 
 /** Context of a video: its owner, and callbacks for its state. */
-export type Around = {
+export type VideoContext = {
   /** Idempotency key of the order, so that the upstream does not accept the same order twice. */
   key: string
   owner: string
   origin: Origin
   signal: AbortSignal
   /** What an earlier attempt stored. */
-  known: Known | null
-  keep(known: Known): Promise<void>
+  known: UpstreamProgress | null
+  keep(known: UpstreamProgress): Promise<void>
   /** After a failure, whether no later attempt will follow. */
   isOver(): Promise<boolean>
   /** Reports the percentage done. */
@@ -51,14 +51,14 @@ export type Around = {
   receive(bytes: Source, mimeType: string): Promise<Draft>
 }
 
-export type Filmed = {
+export type StoredProgress = {
   clip: { draft: Draft; about: About }
   still: { draft: Draft; about: About } | null
   seconds: number
   /** In micro-cents. */
   cost: number
   warnings: string[]
-  ordered: OrderedVideo
+  ordered: UpstreamVideo
 }
 
 type Clip = { seconds: number | null; width: number | null; height: number | null }
@@ -88,7 +88,7 @@ export type Upstream = ReturnType<typeof createUpstream>
  * may have received is never sent again. Throws {@link GiveUp} if there will be no video.
  */
 export function createUpstream({ clock, engines, prices, mark }: Deps) {
-  return async function film(wish: Wish, around: Around): Promise<Filmed> {
+  return async function film(wish: VideoOptions, around: VideoContext): Promise<StoredProgress> {
     if (around.known?.asking) throw new GiveUp(IN_DOUBT)
     const { prompt, style } = wish
     const described = { prompt, changes: [], style, aspectRatio: null, quality: 'standard', variant: 0 } as const
@@ -106,12 +106,12 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** Sends the order once. Stores its state before. The request completes even if this attempt is aborted. */
-  async function order({ seconds, aspectRatio }: Wish, { known, key, origin, keep }: Around, prompt: string) {
+  async function order({ seconds, aspectRatio }: VideoOptions, { known, key, origin, keep }: VideoContext, prompt: string) {
     const [width, height] = FRAMES[aspectRatio]
-    const request: Known = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
+    const request: UpstreamProgress = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
     await keep(request)
     const signal = new AbortController().signal
-    let video: OrderedVideo | null = null
+    let video: UpstreamVideo | null = null
     try {
       video = await engines.orderVideo({ prompt, seconds, width, height, key, signal, origin })
       await keep({ ...request, asking: false, video })
@@ -119,7 +119,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
     } catch (error) {
       if (video) await engines.dropVideo(video)
       if (video) throw error
-      if (error instanceof VideoInDoubt) throw new GiveUp(IN_DOUBT)
+      if (error instanceof VideoOutcomeUnknown) throw new GiveUp(IN_DOUBT)
       const refusals = request.refusals + 1
       const isLast = refusals >= MAX_REFUSALS || (error instanceof AppError && error.kind === 'invalid')
       if (isLast) throw new GiveUp(error instanceof AppError ? error.message : NOT_MADE, { cause: error })
@@ -129,7 +129,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** Polls until the video is made. Throws {@link GiveUp} if it will not be made. */
-  async function followed(video: OrderedVideo, since: number, { signal, origin, notify }: Around): Promise<Clip> {
+  async function followed(video: UpstreamVideo, since: number, { signal, origin, notify }: VideoContext): Promise<Clip> {
     let [silent, unknown] = [0, 0]
     for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
       const state = await engines.lookAtVideo(video, signal).catch((error: unknown) => {
@@ -154,10 +154,10 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   async function received(
-    { id, mode, seconds: wanted, aspectRatio }: Wish,
-    { owner, signal, receive }: Around,
-    { video, clip, whole }: { video: OrderedVideo; clip: Clip; whole: string },
-  ): Promise<Filmed> {
+    { id, mode, seconds: wanted, aspectRatio }: VideoOptions,
+    { owner, signal, receive }: VideoContext,
+    { video, clip, whole }: { video: UpstreamVideo; clip: Clip; whole: string },
+  ): Promise<StoredProgress> {
     const [wide, tall] = FRAMES[aspectRatio]
     const size = { width: clip.width ?? wide, height: clip.height ?? tall }
     const content = engines.videoContent(video, 'video', signal)
@@ -178,7 +178,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** The still that the upstream offers, or null. */
-  async function stillOf(id: string, video: OrderedVideo, { signal, receive }: Pick<Around, 'signal' | 'receive'>) {
+  async function stillOf(id: string, video: UpstreamVideo, { signal, receive }: Pick<VideoContext, 'signal' | 'receive'>) {
     try {
       const bytes = Buffer.concat(await Array.fromAsync(engines.videoContent(video, 'thumbnail', signal)))
       const size = imageSize(bytes)

@@ -5,7 +5,7 @@ import { checker } from '../../kernel/schema'
 import { beginningOf, charactersIn } from '../../kernel/text'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
-import { MANIFEST_LIMITS, Manifest, type SkillManifest, storedMembers, withDefaults } from '../manifest'
+import { MANIFEST_LIMITS, Manifest, pruneManifest, type SkillManifest, withDefaults } from '../manifest'
 import { type Finding, fail, warn } from './check'
 
 const shape = checker(Manifest)
@@ -19,7 +19,7 @@ type Read = {
 
 /** Parses a manifest: the manifest with defaults, or null and findings, one sentence per member (docs/api.md 8.1). */
 export function readManifest(written: Readonly<Record<string, unknown>>): Read {
-  const { kept: known, dropped } = storedMembers(written)
+  const { members: known, dropped } = pruneManifest(written)
   if (!shape.is(known)) return { manifest: null, findings: problemsOfShape(known), dropped }
   const manifest = withDefaults(known)
   const findings = [

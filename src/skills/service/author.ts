@@ -21,7 +21,7 @@ import { checkToolNames, type Examined, isReserved, readManifest } from '../revi
 import { isOwn, listColumnsOf, type Viewer } from '../rules'
 import type { NewSkill, SkillPatch, SkillReply } from '../schema'
 import type { SkillRow } from '../table'
-import { assertMayManage, recordSkill, type SkillDeps, seen } from './deps'
+import { assertMayManage, recordSkill, type SkillDeps, findVisible } from './deps'
 import { examineAll, submitInUnit } from './submit'
 import { newSkill, newVersion } from './versions'
 
@@ -151,7 +151,7 @@ export function removeSkill(deps: SkillDeps, call: Call, ref: string): Promise<{
 }
 
 async function ownIn(deps: SkillDeps, tx: Tx, call: Call, ref: string, what: string): Promise<SkillRow> {
-  const { row, viewer } = await seen(deps, tx, call.caller, ref)
+  const { row, viewer } = await findVisible(deps, tx, call.caller, ref)
   if (!isOwn(row, viewer)) throw notTheAuthor(what)
   await assertMayManage(deps, tx, call.caller)
   await rows.lock(tx, row.id)

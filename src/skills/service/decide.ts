@@ -19,7 +19,7 @@ import { SubmissionId } from '../schema'
 import type { Decision, DecisionInput, SubmissionQuery, SubmissionRecord } from '../schema-review'
 import type { SkillRow, SubmissionRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
-import { aboutOf, putInForce, tellSubmission } from './versions'
+import { aboutOf, activateVersion, recordSubmissionChange } from './versions'
 
 const NEWS = { approve: skillApproved, reject: skillRejected, suspend: skillSuspended, reinstate: skillApproved }
 const DONE: Record<Decision, string> = {
@@ -106,7 +106,7 @@ export function settle(
     const reason_code = decision === 'reject' ? (code ?? null) : row.reason_code
     const settled = await moved(deps, tx, row, from, { status: to, reason: newReason, reason_code }, DONE[decision])
     await effect(deps, tx, decision, settled, skill)
-    await tellSubmission(deps, tx, call, settled, NEWS[decision])
+    await recordSubmissionChange(deps, tx, call, settled, NEWS[decision])
     tx.afterCommit(() => deps.changed(null))
     return storeAnswer(tx, call, presentRecord(settled))
   })
@@ -135,7 +135,7 @@ async function moved(
 async function effect(deps: SkillDeps, tx: Tx, decision: Decision, row: SubmissionRow, skill: SkillRow): Promise<void> {
   const { clock } = deps
   const updated_at = clock.now()
-  if (decision === 'approve') return putInForce(deps, tx, row, (await rows.version(tx, row.version_id))!.manifest)
+  if (decision === 'approve') return activateVersion(deps, tx, row, (await rows.version(tx, row.version_id))!.manifest)
   if (decision === 'reject') return endVersion(deps, tx, row, 'rejected')
   const suspended = decision === 'suspend'
   const listed = !suspended && skill.visibility === 'public'

@@ -53,15 +53,15 @@ export async function assertMayManage(
   if (caller.orgId) await orgs.assertPermission(db, caller, 'manageSkills', caller.orgId)
 }
 
-export type Seen = { row: SkillRow; viewer: Viewer }
+export type VisibleSkill = { row: SkillRow; viewer: Viewer }
 
 /** A skill the caller may see, by id or slug. Hidden, unknown and malformed references all give the same 404. */
-export async function seen(
+export async function findVisible(
   deps: Pick<SkillDeps, 'orgs'>,
   db: Reader,
   caller: TenantCaller,
   ref: string,
-): Promise<Seen> {
+): Promise<VisibleSkill> {
   const row = SkillId.is(ref) ? await rows.find(db, ref) : ref.length <= 64 ? await rows.bySlug(db, ref) : undefined
   if (!row) throw skillNotFound()
   const viewer = await viewerOf(deps, db, caller)

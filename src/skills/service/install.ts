@@ -11,7 +11,7 @@ import { installRepository as installs } from '../repository-installs'
 import { isDelisted, isOwn, runnableVersion, type Viewer } from '../rules'
 import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
-import { assertMayManage, recordSkill, type SkillDeps, seen, viewerOf } from './deps'
+import { assertMayManage, recordSkill, type SkillDeps, findVisible, viewerOf } from './deps'
 
 /** Maximum size of an installation's settings, because every run sends them to the engine. */
 const MAX_CONFIG_BYTES = 16 * 1024
@@ -32,7 +32,7 @@ export function installSkill(
   const owner = ownerOf(call.caller)
   return store.write(async (tx) => {
     await assertMayManage(deps, tx, call.caller)
-    const { row, viewer } = await seen(deps, tx, call.caller, named(ref))
+    const { row, viewer } = await findVisible(deps, tx, call.caller, named(ref))
     if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
     const { userId: user_id } = call.caller
     const id = InstallationId.create()

@@ -14,7 +14,7 @@ import { REVIEW_OF_STARTERS, STARTERS } from '../starters'
 import type { SkillRow } from '../table'
 import { settle } from './decide'
 import { recordSkill, type SkillDeps } from './deps'
-import { newSkill, newSubmission, newVersion, putInForce } from './versions'
+import { newSkill, newSubmission, newVersion, activateVersion } from './versions'
 
 type By = Call<OperatorCaller>
 type Query = {
@@ -170,7 +170,7 @@ async function publishAsServer(deps: SkillDeps, tx: Tx, examined: Examined, publ
   const examination = { tier: review.tier, checks: review.checks, evidence }
   const row = newSubmission(submitted, examination, { ...OWN, status: 'approved', auto_approved: false, reason })
   await submissions.insert(tx, row)
-  await putInForce(deps, tx, row, manifest)
+  await activateVersion(deps, tx, row, manifest)
   return {
     action: 'skill.approved',
     entityType: 'submission' as const,

@@ -37,7 +37,7 @@ import {
 } from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow } from '../table'
-import { recordSkill, type SkillDeps, seen, viewerOf } from './deps'
+import { recordSkill, type SkillDeps, findVisible, viewerOf } from './deps'
 
 /** Number of manifests read per turn of the event loop, because they may be long (docs/promises.md I28). */
 const AT_ONCE = 25
@@ -95,7 +95,7 @@ async function installed(deps: SkillDeps, { caller }: Call, query: SkillQuery): 
 /** One skill by id or slug. */
 export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): Promise<Skill> {
   const { store } = deps
-  const { row, viewer } = await seen(deps, store.read, caller, ref)
+  const { row, viewer } = await findVisible(deps, store.read, caller, ref)
   const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
   const version = shown ? await rows.version(store.read, shown) : (await rows.versions(store.read, row.id))[0]
   if (!version) throw skillNotFound()
@@ -105,7 +105,7 @@ export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): 
 /** Versions that are or were live, newest first. The author also sees withdrawn versions. */
 export async function listVersions(deps: SkillDeps, { caller }: Call, ref: string): Promise<SkillVersion[]> {
   const { store } = deps
-  const { row, viewer } = await seen(deps, store.read, caller, ref)
+  const { row, viewer } = await findVisible(deps, store.read, caller, ref)
   const own = isOwn(row, viewer)
   return (await rows.versions(store.read, row.id))
     .map((version) => presentVersion(version, own))
@@ -188,7 +188,7 @@ export async function listRatings(
   query: PageQuery,
 ): Promise<RatingPage> {
   const { store } = deps
-  const { row } = await seen(deps, store.read, caller, ref)
+  const { row } = await findVisible(deps, store.read, caller, ref)
   const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
   return { ...page, average: averageOf(row), total: row.rating_count }
 }
@@ -203,7 +203,7 @@ export function rateSkill(
   const { store, clock } = deps
   const { userId: user_id } = call.caller
   return store.write(async (tx) => {
-    const { row: skill, viewer } = await seen(deps, tx, call.caller, ref)
+    const { row: skill, viewer } = await findVisible(deps, tx, call.caller, ref)
     if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
     if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
     const before = await ratings.ratingOf(tx, skill.id, user_id)
@@ -261,7 +261,7 @@ async function manifestOf(
     if (!examined.manifest || !passed) throw reviewFailed({ ...examined, passed })
     return examined.manifest
   }
-  const { row, viewer } = await seen(deps, deps.store.read, caller, skill_id!)
+  const { row, viewer } = await findVisible(deps, deps.store.read, caller, skill_id!)
   const versionId = runnableVersion(row, viewer)
   const version = versionId ? await rows.version(deps.store.read, versionId) : undefined
   if (!version) throw skillNotFound()

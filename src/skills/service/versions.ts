@@ -105,10 +105,10 @@ export async function publishVersion(deps: SkillDeps, tx: Tx, call: Call, input:
     },
   )
   await submissions.insert(tx, row)
-  await tellSubmission(deps, tx, call, row, skillSubmitted)
+  await recordSubmissionChange(deps, tx, call, row, skillSubmitted)
   if (auto) {
-    await putInForce(deps, tx, row, manifest)
-    await tellSubmission(deps, tx, call, row, skillApproved)
+    await activateVersion(deps, tx, row, manifest)
+    await recordSubmissionChange(deps, tx, call, row, skillApproved)
   } else {
     const status = skill.live_version_id ? skill.status : ('pending_review' as const)
     await rows.update(tx, skill.id, { status, draft_version_id: version.id, updated_at: now })
@@ -137,7 +137,7 @@ async function insertSkill(
 }
 
 /** Makes a submission's version live and supersedes the earlier one. */
-export async function putInForce(
+export async function activateVersion(
   { clock, triggers }: Pick<SkillDeps, 'clock' | 'triggers'>,
   tx: Tx,
   row: SubmissionRow,
@@ -196,7 +196,7 @@ const aboutOf = (row: SubmissionRow) => {
 }
 
 /** Writes an audit entry for a submission's new state and emits its event. */
-export async function tellSubmission(
+export async function recordSubmissionChange(
   { audit, events }: Pick<SkillDeps, 'audit' | 'events'>,
   tx: Tx,
   call: Call<Caller>,

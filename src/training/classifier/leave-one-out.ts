@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Calibration, likeliest, oddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/classifier'
+import { type Calibration, likeliest, logOddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/classifier'
 import {
   type Example,
   type Labelled,
@@ -81,7 +81,7 @@ export function calibrationOf(outcomes: readonly LeftOut[]): Calibration {
 function fitted(outcomes: readonly LeftOut[], start: { slope: number; offset: number }, pull: number) {
   let { slope, offset } = start
   const rows = outcomes.map(({ got, label, chance }) => ({
-    odds: Math.min(8, oddsOf(chance)),
+    odds: Math.min(8, logOddsOf(chance)),
     hit: got === label ? 1 : 0,
   }))
   for (let step = 0; step < STEPS; step++) {

@@ -20,7 +20,7 @@ function node(reading: Store = store) {
     keys,
     sessions,
     orgs,
-    writeSessionUses: () => writeSessionUses({ store, sightings: lastSeen }),
+    writeSessionUses: () => writeSessionUses({ store, lastSeenBuffer: lastSeen }),
   })
   return { ...world, access }
 }
@@ -68,7 +68,7 @@ describe('a running answer', () => {
     await access.check()
     expect(reasonOf(running.signal)).toBeNull()
     clock.advance(12 * HOUR - 1)
-    await writeSessionUses({ store, sightings: lastSeen })
+    await writeSessionUses({ store, lastSeenBuffer: lastSeen })
     await removeExpiredSessions({ store, clock }, 500)
     await access.check()
     expect(await sessions.find(token)).toBe(null)

@@ -8,7 +8,7 @@ const store = await openTestStore()
 const HOUR = 60 * 60_000
 
 async function tidy({ lastSeen, clock }: ReturnType<typeof createAuthWorld>): Promise<number> {
-  await writeSessionUses({ store, sightings: lastSeen })
+  await writeSessionUses({ store, lastSeenBuffer: lastSeen })
   return removeExpiredSessions({ store, clock }, 500)
 }
 

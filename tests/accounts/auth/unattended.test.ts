@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { behalfOf, createUnattended } from '../../../src/accounts'
+import { actingIdentityOf, createBackgroundCallers } from '../../../src/accounts'
 import { KeyId } from '../../../src/kernel/ids'
 import { callOf, operatorCaller, sessionCaller } from '../../support/callers'
 import { openTestStore } from '../../support/store'
@@ -10,7 +10,7 @@ const asOperator = callOf(operatorCaller())
 
 function node() {
   const world = createAuthWorld(store)
-  return { ...world, callerOf: createUnattended({ store, keys: world.lookup, orgs: world.orgs }) }
+  return { ...world, callerOf: createBackgroundCallers({ store, keys: world.lookup, orgs: world.orgs }) }
 }
 
 describe('work without a request', () => {
@@ -18,7 +18,7 @@ describe('work without a request', () => {
     const { addUser, withKey, session, keys, callerOf } = node()
     const ada = await addUser()
     const { key, call } = await withKey(ada.id)
-    const behalf = behalfOf(call.caller)
+    const behalf = actingIdentityOf(call.caller)
     expect(await callerOf(behalf)).toEqual({ ...call.caller, secretHash: null } as never)
     await keys.revoke(await session(ada.id), key.id)
     expect(await callerOf(behalf)).toBeNull()
@@ -29,8 +29,8 @@ describe('work without a request', () => {
     const { addUser, addOrg, orgs, callerOf } = node()
     const ada = await addUser()
     const org = await addOrg(ada.id)
-    const inOrg = behalfOf(sessionCaller({ userId: ada.id, activeOrgId: org.id }))
-    const alone = behalfOf(sessionCaller({ userId: ada.id }))
+    const inOrg = actingIdentityOf(sessionCaller({ userId: ada.id, activeOrgId: org.id }))
+    const alone = actingIdentityOf(sessionCaller({ userId: ada.id }))
     const shape = { type: 'session', userId: ada.id, sessionId: null, orgId: null } as const
     expect(await callerOf(inOrg)).toEqual({ ...shape, activeOrgId: org.id })
     expect(await callerOf(alone)).toEqual({ ...shape, activeOrgId: null })
@@ -43,8 +43,8 @@ describe('work without a request', () => {
     const { addUser, addOrg, orgs, callerOf } = node()
     const [ada, bob] = [await addUser(), await addUser('bob')]
     const org = await addOrg(ada.id)
-    expect(await callerOf(behalfOf(sessionCaller({ userId: bob.id, activeOrgId: org.id })))).toBeNull()
+    expect(await callerOf(actingIdentityOf(sessionCaller({ userId: bob.id, activeOrgId: org.id })))).toBeNull()
     await orgs.setUserDisabled(asOperator, bob.id, true)
-    expect(await callerOf(behalfOf(sessionCaller({ userId: bob.id })))).toBeNull()
+    expect(await callerOf(actingIdentityOf(sessionCaller({ userId: bob.id })))).toBeNull()
   })
 })

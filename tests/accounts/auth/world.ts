@@ -2,10 +2,10 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
-  createEntry,
+  createSignInSteps,
   createPasswords,
   createSessions,
-  type Visit,
+  type VisitorCall,
 } from '../../../src/accounts'
 import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import type { OwnerScope } from '../../../src/kernel/caller'
@@ -16,7 +16,7 @@ import { createWorld } from '../keys/world'
 const passwords = createPasswords()
 const MASTER_KEY = new Uint8Array(32)
 
-export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): Visit => ({
+export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): VisitorCall => ({
   requestId: newRequestId(),
   route,
   signal: new AbortController().signal,
@@ -38,7 +38,7 @@ export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open'
     sessions,
     passwords,
     attempts,
-    entry: createEntry({ audit, orgs, sessions, attempts }),
+    entry: createSignInSteps({ audit, orgs, sessions, attempts }),
     clock,
     production: false,
     signup,

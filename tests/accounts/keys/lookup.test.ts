@@ -189,7 +189,7 @@ test('when a key was last used is written behind, at most once a minute', async 
   const { addUser, withKey, keys, lookup, lastUsed, clock } = createWorld(store)
   const { key, call } = await withKey((await addUser()).id)
   const readBack = async () => {
-    await flushLastUsed({ store, sightings: lastUsed })
+    await flushLastUsed({ store, lastSeenBuffer: lastUsed })
     return (await keys.get(call, key.id)).last_used_at
   }
   expect((await keys.get(call, key.id)).last_used_at).toBeNull()
@@ -221,7 +221,7 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
     }) as typeof store.write,
   }
   const onError = (name: string, error: unknown) => void errors.push(`${name}: ${(error as Error).message}`)
-  const loop = startLastUsedLoop({ store: counting, sightings: lastSeenBuffer, clock, onError })
+  const loop = startLastUsedLoop({ store: counting, lastSeenBuffer, clock, onError })
   await settle()
   lastSeenBuffer.note(id)
   for (let made = 0; made < 500; made++) lastSeenBuffer.note(crypto.randomUUID() as KeyId)

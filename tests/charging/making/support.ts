@@ -1,4 +1,4 @@
-import type { Input, Made, Work } from '../../../src/charging/kind'
+import type { Input, WorkResult, Work } from '../../../src/charging/kind'
 import type { Call } from '../../../src/kernel/caller'
 import { centsToMicro } from '../../../src/kernel/money'
 import { PIXEL } from '../../files/support'
@@ -9,7 +9,7 @@ const CENT = centsToMicro(1)
 let made = 0
 
 /** An order of up to `most` pictures of 4 cents each; `make` says what comes of it. */
-export function inputOf(make: Input<Made, unknown>['make'], more: { max?: number; free?: boolean } = {}) {
+export function inputOf(make: Input<WorkResult, unknown>['make'], more: { max?: number; free?: boolean } = {}) {
   made += 1
   return {
     kind: 'image' as const,
@@ -30,8 +30,8 @@ export function inputOf(make: Input<Made, unknown>['make'], more: { max?: number
 /** Keeps so many pictures and says that it used them. */
 export const pictures =
   (count: number) =>
-  async ({ keep, texts }: Work): Promise<Made> => {
-    const files: Made['files'][number][] = []
+  async ({ keep, texts }: Work): Promise<WorkResult> => {
+    const files: WorkResult['files'][number][] = []
     for (let n = 0; n < count; n += 1) {
       const about = { type: 'image' as const, filename: `${n}.png`, engine: 'svc-vision', model: 'svc-1-create' }
       files.push({ draft: await keep(PIXEL, 'image/png'), about: { ...about, prompt: texts.prompt! } })

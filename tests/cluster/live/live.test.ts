@@ -15,11 +15,11 @@ const process_ = (node: string, wire: Wire | null) => createLive({ wire, node, c
 test('tells listeners of the same process at once: of one id, and of all', () => {
   const live = process_('one', null)
   const heard: (Heard | null)[] = []
-  const stop = live.hear('room', 'a', (one) => heard.push(one))
-  const stopAll = live.hear('room', '*', (one) => heard.push(one && { ...one, all: true }))
-  live.tell('room', 'a', { what: 'message' })
-  live.tell('room', 'b')
-  live.tell('elsewhere', 'a')
+  const stop = live.subscribe('room', 'a', (one) => heard.push(one))
+  const stopAll = live.subscribe('room', '*', (one) => heard.push(one && { ...one, all: true }))
+  live.publish('room', 'a', { what: 'message' })
+  live.publish('room', 'b')
+  live.publish('elsewhere', 'a')
   expect(heard).toEqual([
     { id: 'a', what: 'message' },
     { id: 'a', what: 'message', all: true },
@@ -28,7 +28,7 @@ test('tells listeners of the same process at once: of one id, and of all', () =>
   stop()
   stopAll()
   expect(live.listening('room', 'a')).toBe(false)
-  live.tell('room', 'a')
+  live.publish('room', 'a')
   expect(heard).toHaveLength(3)
 })
 
@@ -36,13 +36,13 @@ test('a listener that fails disturbs nobody', () => {
   const failed: string[] = []
   const live = createLive({ wire: null, node: 'one', clock: systemClock, onError: (name) => failed.push(name) })
   let heard = 0
-  live.hear('room', 'a', () => {
+  live.subscribe('room', 'a', () => {
     throw new Error('no')
   })
-  live.hear('room', 'a', () => {
+  live.subscribe('room', 'a', () => {
     heard += 1
   })
-  live.tell('room', 'a')
+  live.publish('room', 'a')
   expect({ failed, heard }).toEqual({ failed: ['live'], heard: 1 })
 })
 
@@ -116,11 +116,11 @@ describe.skipIf(!postgresUrl)('two processes of one database', () => {
   test('hear each other once each, in order, also much at once', async () => {
     const { one, other } = await open()
     const heard: number[] = []
-    other.hear('room', 'a', (word) => word && heard.push(word.at as number))
+    other.subscribe('room', 'a', (word) => word && heard.push(word.at as number))
     const own: number[] = []
-    one.hear('room', 'a', (word) => word && own.push(word.at as number))
+    one.subscribe('room', 'a', (word) => word && own.push(word.at as number))
     const all = Array.from({ length: 2_000 }, (_, at) => at)
-    for (const at of all) one.tell('room', 'a', { at, words: 'x'.repeat(60) })
+    for (const at of all) one.publish('room', 'a', { at, words: 'x'.repeat(60) })
     expect(own).toEqual(all)
     await eventually(() => heard.length >= all.length)
     expect(heard).toEqual(all)
@@ -132,7 +132,7 @@ describe.skipIf(!postgresUrl)('two processes of one database', () => {
     const { one, other, database } = await open()
     let missed = 0
     const heard: Heard[] = []
-    other.hear('room', 'a', (word) => {
+    other.subscribe('room', 'a', (word) => {
       if (word) heard.push(word)
       else missed += 1
     })
@@ -140,7 +140,7 @@ describe.skipIf(!postgresUrl)('two processes of one database', () => {
     await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE 'LISTEN%'`
     await admin.close()
     await eventually(() => missed > 0)
-    one.tell('room', 'a', { what: 'after' })
+    one.publish('room', 'a', { what: 'after' })
     await eventually(() => heard.length > 0)
   })
 })

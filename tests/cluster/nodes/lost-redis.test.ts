@@ -5,7 +5,7 @@ import { createLive, eitherWire, renewLease } from '../../../src/cluster'
 import { systemClock } from '../../../src/kernel/clock'
 import { AppError } from '../../../src/kernel/errors'
 import { openPostgres } from '../../../src/kernel/store'
-import { createKeptCounts, createRateLimiter, createTiers, type RateLimiter } from '../../../src/limits'
+import { createNodeCounts, createRateLimiter, createTiers, type RateLimiter } from '../../../src/limits'
 import { keyCaller } from '../../support/callers'
 import { eventually } from '../../support/eventually'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
@@ -22,7 +22,7 @@ type Cable = Awaited<ReturnType<typeof startTcpProxy>>
 type Node = { limiter: RateLimiter; cable: Cable; lives(): Promise<unknown>; stop(): Promise<void> }
 
 /** No message reaches such a node, and none of its own arrives. */
-const DEAF = { hear: () => () => undefined, tellOthers: () => undefined }
+const DEAF = { hear: () => () => undefined, publishToOthers: () => undefined }
 
 const [database, server] = can
   ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()])
@@ -45,7 +45,7 @@ async function startNode(node: string, isDeaf = false): Promise<Node> {
     tiers: createTiers(),
     shared: {
       ...{ scripts: redis, live: isDeaf ? DEAF : live, node, known: () => known.get(node)! },
-      counts: createKeptCounts({ store, clock: systemClock, node }),
+      counts: createNodeCounts({ store, clock: systemClock, node }),
     },
   })
   const stop = async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../../src/completions'
-import type { Acting, AgentResult, Task } from '../../../src/completions/agent-schema'
+import type { ToolAccess, AgentResult, Task } from '../../../src/completions/agent-schema'
 import type { EngineService, RunRequest, ToolCall } from '../../../src/engines'
 import type { TakePart } from '../../../src/engines/meter'
 import type { Tools } from '../../../src/tools'
@@ -65,7 +65,7 @@ function stage(lines: Line[], tool: (request: RequestedCall) => Promise<Partial<
 
 const definitions = [{ name: 'find', description: 'Finds.', parameters: { type: 'object' } }]
 
-const task = (more: Partial<Acting> = {}, input: Partial<Task> = {}): Task =>
+const task = (more: Partial<ToolAccess> = {}, input: Partial<Task> = {}): Task =>
   taskOf({
     engineId: 'svc-1-reason',
     mode: 'think',

@@ -13,7 +13,7 @@ import {
   type RunRequest,
 } from '../../../src/engines'
 import type { TakePart } from '../../../src/engines/meter'
-import { fence, unfenced } from '../../../src/kernel/fence'
+import { fence, withoutFence } from '../../../src/kernel/fence'
 import type { Tools } from '../../../src/tools'
 import { fakeClock } from '../../support/clock'
 import { taskOf, watch } from './task'
@@ -257,8 +257,8 @@ describe('what tools found', () => {
     const messages = [result(fence('look', words(5_000)))]
     fitResults(messages, 500, countPrompt)
     const text = messages[0]!.content as string
-    expect(text).not.toBe(unfenced(text))
-    expect(unfenced(text)).toStartWith('word word')
+    expect(text).not.toBe(withoutFence(text))
+    expect(withoutFence(text)).toStartWith('word word')
   })
 
   test('is never cut in the middle of a character, nor to nothing', () => {

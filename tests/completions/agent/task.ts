@@ -1,4 +1,4 @@
-import type { Acting, AgentResult, Emit, Step, Task } from '../../../src/completions/agent-schema'
+import type { ToolAccess, AgentResult, Emit, Step, Task } from '../../../src/completions/agent-schema'
 import { contextOf } from '../../tools/world'
 
 /** A prompt for an engine, as the pipeline hands it to the agent. */
@@ -21,12 +21,12 @@ export const taskOf = (input: Partial<Task> = {}): Task => ({
 })
 
 /** With these tools, and whatever it costs. */
-export const actingOf = (toolset: Acting['toolset'], input: Partial<Acting> = {}): Acting => ({
+export const actingOf = (toolset: ToolAccess['toolset'], input: Partial<ToolAccess> = {}): ToolAccess => ({
   toolset,
   maxIterations: 8,
   call: contextOf().call,
   conversationId: null,
-  spent: { turns: [], uses: [], said: 0 },
+  spent: { turns: [], toolUses: [], textLength: 0 },
   afford: async ({ completionTokens }) => completionTokens,
   unpaid: () => new Error('unpaid'),
   ...input,

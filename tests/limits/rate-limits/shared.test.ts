@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/kernel/clock'
 import { AppError } from '../../../src/kernel/errors'
 import type { Loop } from '../../../src/kernel/loop'
 import type { Wire } from '../../../src/kernel/store'
-import { createRateLimiter, createTiers, type KeptCounts } from '../../../src/limits'
+import { createRateLimiter, createTiers, type NodeCounts } from '../../../src/limits'
 import { keyCaller, sessionCaller } from '../../support/callers'
 import { eventually } from '../../support/eventually'
 import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
@@ -14,12 +14,12 @@ import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
 /** No node of these tests is ever gone: tests/cluster/nodes/killed-counts.test.ts kills some. */
 const nothing = () => undefined
 const never = async () => undefined
-const counts: KeptCounts = {
+const counts: NodeCounts = {
   ...{ add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] },
   ...{ look: never, isOtherApart: () => false, standApart: never, rejoin: never },
 }
 /** Nobody hears what such a node tells. */
-const deaf = { hear: () => () => undefined, tellOthers: () => undefined }
+const deaf = { subscribe: () => () => undefined, publishToOthers: () => undefined }
 const ears = new Set<(text: string) => void>()
 const wire: Wire = {
   send: async (text) => {

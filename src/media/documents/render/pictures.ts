@@ -1,4 +1,4 @@
-import { redrawn } from '../../../kernel/pictures'
+import { reencodeImage } from '../../../kernel/pictures'
 import type { Image } from '../blocks-model'
 
 const MAX_BYTES = 12 * 1024 * 1024
@@ -11,7 +11,7 @@ const MAX_SIDE = 1_600
  */
 export async function readPicture(bytes: Uint8Array): Promise<Image | null> {
   if (bytes.length === 0 || bytes.length > MAX_BYTES) return null
-  return redrawn(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), maxSide: MAX_SIDE })
+  return reencodeImage(bytes, { as: (format) => (format === 'jpeg' ? 'jpeg' : 'png'), maxSide: MAX_SIDE })
 }
 
 /** The bytes of a picture in a `data:` URL. Null for any other address. */

@@ -85,7 +85,7 @@ export function startChat(): void {
     take: onEvent,
     connected: () => void catchUp().catch(() => undefined),
     lost: () => panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud'),
-    refused,
+    refused: failed,
   })
   const sending = createSending({
     visitor,
@@ -97,7 +97,7 @@ export function startChat(): void {
     arrived: unread.arrived,
     followUps: (prompts) => suggest(prompts),
     begun: () => listener.start(),
-    failed: refused,
+    failed,
     catchUp,
   })
   panel.body.append(transcript.element, suggestions, botCheck.element, rating.form, again)
@@ -145,7 +145,7 @@ export function startChat(): void {
       listener.start()
       people.change({ takeover_status: 'requested' })
     } catch (error) {
-      refused(error as Failure)
+      failed(error as Failure)
     }
   }
 
@@ -204,7 +204,7 @@ export function startChat(): void {
   }
 
   /** Shows an error that concerns the whole chat, in plain words. */
-  function refused({ status, code, message, retryAfter }: Failure): void {
+  function failed({ status, code, message, retryAfter }: Failure): void {
     if (code === 'offline') {
       panel.setStatus(navigator.onLine ? WORDS.reconnecting : WORDS.offline, 'loud')
       setTimeout(() => void sending.drain(), 2_000)

@@ -1,4 +1,4 @@
-import { askBriefly, briefEngine, type EngineService, type Message } from '../engines'
+import { askShortQuestion, shortAnswerEngine, type EngineService, type Message } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
@@ -50,10 +50,10 @@ export function createEngineOpinion({ engines, clock, chosen }: Deps): EngineOpi
   }
 
   async function ask(question: Question, signal: AbortSignal): Promise<readonly number[] | null> {
-    const id = chosen === 'auto' ? briefEngine(engines) : engines.canonical(chosen)
+    const id = chosen === 'auto' ? shortAnswerEngine(engines) : engines.canonical(chosen)
     if (!id || !engines.hasModel() || engines.isFree(id)) return null
     const nonce = randomBase62(NONCE_CHARS)
-    const text = await askBriefly({ engines, clock }, id, {
+    const text = await askShortQuestion({ engines, clock }, id, {
       messages: messagesFor(question, nonce),
       ...{ maxOutputTokens: MAX_TOKENS, withinMs: TIMEOUT_MS, signal },
     })
@@ -109,10 +109,10 @@ function parsed(text: string): Record<string, unknown> | null {
 }
 
 /** Number of questions that one run may still ask an engine. All second looks of the run share it. */
-export type SecondLookBudget = { left: number }
+export type SecondOpinionBudget = { left: number }
 
 /** A small number, because a run waits for each question. */
-export const newBudget = (): SecondLookBudget => ({ left: 4 })
+export const newBudget = (): SecondOpinionBudget => ({ left: 4 })
 
 /** The parts of an outcome that a second look reads and extends. */
 export type Reviewable = Pick<Outcome, 'text' | 'firings' | 'blocked' | 'doubts'>
@@ -121,11 +121,11 @@ export type Reviewable = Pick<Outcome, 'text' | 'firings' | 'blocked' | 'doubts'
  * Asks an engine about the rules that let a text pass without being sure, one question per text after redaction. The
  * engine can only add firings, so no text can talk the engine into clearing it.
  */
-export function createSecondLook(opinion: EngineOpinion | null) {
+export function createSecondOpinion(opinion: EngineOpinion | null) {
   return async function secondLook<O extends Reviewable>(
     rules: readonly CompiledRule[],
     outcome: O,
-    budget: SecondLookBudget,
+    budget: SecondOpinionBudget,
     signal: AbortSignal,
   ): Promise<O> {
     const open = outcome.doubts.filter(({ index }) => {

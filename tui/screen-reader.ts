@@ -6,7 +6,7 @@ import { type Model, SCREENS } from './state/model'
 import { shownRows } from './state/rows'
 
 /** Mode for screen readers: no screen, one line for each change, and words in place of keys (docs/operating.md 3.8). */
-export async function speak(store: Store, over: AbortController): Promise<void> {
+export async function runScreenReaderMode(store: Store, over: AbortController): Promise<void> {
   const lines = createInterface({ input: process.stdin })
   const say = (text: string) => void process.stdout.write(`${text}\n`)
   let notice = store.model()

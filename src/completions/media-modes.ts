@@ -6,7 +6,7 @@ import { type Findings, isNothingToRead, type Stored } from '../research'
 import type { AgentResult } from './agent-schema'
 import { researchUse } from './guard'
 import { isHandedOver, isStealth, workOf } from './rules'
-import type { House, Run } from './run'
+import type { PipelineDeps, Run } from './run'
 
 /** A result that costs nothing and has no content. */
 const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
@@ -55,8 +55,8 @@ export function researchOf({ request, history, resolvedMode }: Run): Run['resear
  * Does research within a request, in the same way as `POST /research` (docs/api.md 2.4). Null when there is nothing to
  * read. The engine then answers from what it knows, and a warning reports that.
  */
-export async function research(
-  { research, clock }: House,
+export async function answerWithResearch(
+  { research, clock }: PipelineDeps,
   run: Run,
   researchRun: NonNullable<Run['researchRun']>,
 ): Promise<AgentResult | null> {
@@ -99,16 +99,16 @@ function agentResultOf(run: Run, found: Findings): AgentResult {
 }
 
 /** Answers with a video, or with the job that makes it (docs/api.md 2.4). Throws what engines throw. */
-export async function film(house: House, run: Run): Promise<AgentResult> {
+export async function answerWithVideo(deps: PipelineDeps, run: Run): Promise<AgentResult> {
   const { prompt, mode, videoSeconds: seconds } = run.request
   const request = { prompt, seconds, mode: isStealth(mode) ? 'stealth_video' : 'video' } as const
-  if (!isHandedOver(run)) return filmNow(house, run, request)
-  const result = handOver(run, await house.video.later(run.call, request), 'A video takes longer than an answer')
+  if (!isHandedOver(run)) return filmNow(deps, run, request)
+  const result = handOver(run, await deps.video.later(run.call, request), 'A video takes longer than an answer')
   return { ...result, free: true }
 }
 
 async function filmNow(
-  { video, files }: House,
+  { video, files }: PipelineDeps,
   run: Run,
   request: Parameters<VideoService['now']>[1],
 ): Promise<AgentResult> {
@@ -144,7 +144,7 @@ function handOver(run: Run, later: Later, why: string): AgentResult {
 }
 
 /** Answers with a new or changed picture (docs/api.md 2.2). Throws what image engines throw. */
-export async function draw(house: House, run: Run): Promise<AgentResult> {
+export async function answerWithPicture(deps: PipelineDeps, run: Run): Promise<AgentResult> {
   const { request, call, deadline } = run
   // The earlier prompts whose answers were pictures, oldest first.
   const { prompt, changes } = pictureDescribed(
@@ -152,11 +152,11 @@ export async function draw(house: House, run: Run): Promise<AgentResult> {
     run.history.flatMap((turn) => (turn.pictured && typeof turn.content === 'string' ? [turn.content] : [])),
   )
   const stealth = isStealth(request.mode)
-  const made = await house.pictures(
+  const made = await deps.pictures(
     {
       prompt,
       changes,
-      base: changes.length ? await pictureBefore(house, run) : null,
+      base: changes.length ? await pictureBefore(deps, run) : null,
       ...request.picture,
       engineId: run.pictureEngineId,
       count: 1,
@@ -165,7 +165,7 @@ export async function draw(house: House, run: Run): Promise<AgentResult> {
       signal: deadline.signal,
       origin: { ...originOf(call), stealth },
       async keep(source, mimeType) {
-        const draft = await house.files.receive(source, mimeType)
+        const draft = await deps.files.receive(source, mimeType)
         run.drafts.push(draft)
         return draft
       },
@@ -188,7 +188,7 @@ export async function draw(house: House, run: Run): Promise<AgentResult> {
 }
 
 /** The caller's picture that is to be changed, if the conversation has one. */
-async function pictureBefore({ files, store }: House, { history, call }: Run): Promise<MadeImage | null> {
+async function pictureBefore({ files, store }: PipelineDeps, { history, call }: Run): Promise<MadeImage | null> {
   const id = history.findLast(({ pictured }) => pictured)?.pictureId
   const row = id ? await files.findRow(store.read, ownerOf(call.caller), id) : undefined
   if (row?.type !== 'image' || row.size_bytes > MAX_BASE_BYTES) return null

@@ -25,7 +25,7 @@ function isCopy(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
 }
 
 /** For each text, the index of the first one that it copies, or null. */
-export function copiesAmong(texts: readonly string[]): (number | null)[] {
+export function indexesOfCopies(texts: readonly string[]): (number | null)[] {
   const known = texts.map(shinglesOf)
   const copyOf: (number | null)[] = []
   for (const [at, shingles] of known.entries()) {

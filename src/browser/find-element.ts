@@ -126,14 +126,14 @@ function findBy(elements: readonly Element[], phrase: string, place: string | nu
   return best[0] ?? null
 }
 
-type Wish = { wanted: ReadonlySet<string> | null; place: string | null; kind: Kind }
+type ElementQuery = { wanted: ReadonlySet<string> | null; place: string | null; kind: Kind }
 
-function scoreOf(element: Element, phrases: readonly string[], { wanted, place, kind }: Wish): number {
-  const named = Math.max(...phrases.map((phrase) => likeness(phrase, element.name)))
+function scoreOf(element: Element, phrases: readonly string[], { wanted, place, kind }: ElementQuery): number {
+  const named = Math.max(...phrases.map((phrase) => similarity(phrase, element.name)))
   if (named === 0) return 0
   let score = named
   // The noun may be part of the name: `Close tab`.
-  const isWhole = likeness(phrases[0]!, element.name) >= 0.98
+  const isWhole = similarity(phrases[0]!, element.name) >= 0.98
   if (wanted) score += wanted.has(element.role) ? 0.02 : isWhole ? 0 : -0.1
   if (kind === 'press' && LIKELY.has(element.role)) score += 0.01
   if (place === null) return score
@@ -148,7 +148,7 @@ function has(words: string, place: string): boolean {
 }
 
 /** How well a phrase matches a name, from 0 to 1. */
-export function likeness(phrase: string, name: string): number {
+export function similarity(phrase: string, name: string): number {
   const [a, b] = [plain(phrase), plain(name)]
   if (!a || !b) return 0
   if (a === b) return 1
@@ -171,9 +171,9 @@ const stem = (word: string): string => word.replace(/(?:ing|ed|es|s)$/, '')
 
 /** The element that was acted on, in readable form. */
 type Target = { role: string; name: string }
-export type Acted = { action: string; target: Target | null; secret?: boolean }
+export type ActionOutcome = { action: string; target: Target | null; secret?: boolean }
 
-export type Doing = {
+export type PageAction = {
   live: LiveBrowser
   refs: Refs
   signal: AbortSignal
@@ -204,7 +204,7 @@ const WHAT: Record<Kind, string> = {
 }
 
 /** The element that a phrase names now. Retries for a while, because the page may still be rendering. */
-export async function reach(doing: Doing, phrase: string, kind: Kind, fixed: Element | null) {
+export async function resolveElement(doing: PageAction, phrase: string, kind: Kind, fixed: Element | null) {
   for (let attempt = 0; ; attempt++) {
     const element = fixed ?? find(await readTree(doing.live.page(), doing.refs), phrase, kind)
     const handle = element && (await element.handle().catch(() => null))
@@ -220,7 +220,7 @@ export const find = (elements: readonly Element[], phrase: string, kind: Kind): 
   (/^e\d+$/.test(phrase) ? elements.find(({ ref }) => ref === phrase) : undefined) ??
   findElement(elements, phrase, kind)?.element
 
-export const acted = (verb: string, { role, name }: Element): Acted => ({
+export const acted = (verb: string, { role, name }: Element): ActionOutcome => ({
   action: `${verb} ${role} ${JSON.stringify(name)}`,
   target: { role, name },
 })

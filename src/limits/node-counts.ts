@@ -9,7 +9,7 @@ import { WINDOW_MS, type WindowName } from './window'
  * What one node admitted to a window in the last minute. Redis does not know the part `apart`. `holds`: the node lives,
  * and may admit its share of any limit without Redis and without the others hearing of it.
  */
-export type KeptCount = { node: string; used: number; apart: number; holds: boolean }
+export type NodeCount = { node: string; used: number; apart: number; holds: boolean }
 
 type Deps = { store: Store; clock: Clock; node: string }
 
@@ -41,7 +41,7 @@ const PARTS = 20
  * How much of a limit one node admits before it is written, at most. Other nodes assume that a dead node admitted this
  * much more than it wrote.
  */
-export const unwrittenOf = (limit: number): number => Math.ceil(limit / PARTS)
+export const maxUnwrittenOf = (limit: number): number => Math.ceil(limit / PARTS)
 
 const secondNow = sql<number>`${postgresNow} / ${SECOND_MS}::bigint * ${SECOND_MS}::bigint`
 const secondOf = sql<number>`${secondNow} + case when subject = '' and weight = 0 then ${MARKED_MS}::bigint else 0 end`
@@ -71,7 +71,7 @@ const addUp = command<{ list: string; node: string }>()((tx, p) => {
 /**
  * The counts of a window by node, including nodes that admitted nothing to it. Redis remembers the last `back`
  * milliseconds. A second that began earlier counts as forgotten as a whole. Counts of that time that were written later
- * are less than `unwrittenOf` the limit.
+ * are less than `maxUnwrittenOf` the limit.
  */
 const byNode = query<{ subject: string; name: WindowName; back: number }>()((db, p) => {
   const t = db.of(rateCounts)
@@ -136,10 +136,10 @@ const keyOf = (subject: string, name: WindowName): string => `${name} ${subject}
 
 /**
  * Keeps in Postgres what this node admits, by the second. Without it, the count would be lost if the node is killed and
- * Redis loses its data, too. Counts are written after the calls, many in one statement, up to `unwrittenOf` the limit.
+ * Redis loses its data, too. Counts are written after the calls, many in one statement, up to `maxUnwrittenOf` the limit.
  * Any further call waits until its count is on the disk. So a dead node admitted at most that much more than it wrote.
  */
-export function createKeptCounts({ store, clock, node }: Deps) {
+export function createNodeCounts({ store, clock, node }: Deps) {
   let batch = newBatch()
   let isWriting = false
   let failingSince: number | null = null
@@ -169,7 +169,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
     /** Call when this node counts in Redis again. */
     rejoin,
     /** The counts of each node. Redis remembers the last `back` milliseconds. Rejects if Postgres is unavailable. */
-    read: (subject: string, name: WindowName, back: number): Promise<KeptCount[]> =>
+    read: (subject: string, name: WindowName, back: number): Promise<NodeCount[]> =>
       byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch((error) => {
         failingSince ??= clock.monotonic()
         throw error
@@ -195,7 +195,7 @@ export function createKeptCounts({ store, clock, node }: Deps) {
       failingSince !== null ||
       isLate() ||
       clock.monotonic() >= markedUntil ||
-      (unwritten.get(keyOf(subject, name)) ?? 0) + weight > unwrittenOf(limit)
+      (unwritten.get(keyOf(subject, name)) ?? 0) + weight > maxUnwrittenOf(limit)
     if (!waits) return add(subject, name, weight, apart)
     put(subject, name, weight, apart, 0)
     return urgently()
@@ -330,4 +330,4 @@ export function createKeptCounts({ store, clock, node }: Deps) {
   }
 }
 
-export type KeptCounts = ReturnType<typeof createKeptCounts>
+export type NodeCounts = ReturnType<typeof createNodeCounts>

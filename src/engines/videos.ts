@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
 import type { Origin } from './answering'
-import { type Observe, reach } from './answering'
+import { type Observe, tryTargets } from './answering'
 import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
 import { engineMissing } from './failures'
@@ -10,17 +10,17 @@ import type { Target, Targets } from './targets'
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
 
 /** A video at an upstream: its target and its id there. Outlives the process that ordered it. */
-export type OrderedVideo = { target: string; id: string }
+export type UpstreamVideo = { target: string; id: string }
 
 /** It is unknown whether the upstream accepted the order, so it must not be repeated. */
-export class VideoInDoubt extends Error {
+export class VideoOutcomeUnknown extends Error {
   override name = 'VideoInDoubt'
 }
 
 const ENGINE = 'svc-1-motion'
 
 /** Orders videos from upstreams and follows them by the upstream's id. Never orders a video twice. */
-export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
+export function createVideoCalls({ targets, hasBuiltin, ...deps }: Deps) {
   const own = (): readonly Target[] => (targets.get(ENGINE) ?? []).filter(({ driver }) => driver.video)
 
   return {
@@ -29,9 +29,9 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
 
     /**
      * Orders a video from the first target that accepts it. Throws 503 `engine_unavailable`, 400 if it is refused, and
-     * {@link VideoInDoubt} if a target may have accepted it despite an error.
+     * {@link VideoOutcomeUnknown} if a target may have accepted it despite an error.
      */
-    async orderVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<OrderedVideo> {
+    async orderVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<UpstreamVideo> {
       const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
       if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, 'video')
       const { origin, signal, ...wanted } = request
@@ -40,21 +40,21 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
         return slots ? slots.hold(origin, signal, request) : request()
       }
       const input = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
-      const { value, target, pass: permit } = await reach(input, deps)
+      const { value, target, permit } = await tryTargets(input, deps)
       permit.succeeded()
       return { target: target.id, id: value }
     },
 
     /** Reads the state of a video. Throws {@link EngineFailure}, with kind `config` if its target was removed. */
-    lookAtVideo: ({ target, id }: OrderedVideo, signal: AbortSignal): Promise<VideoState> =>
+    lookAtVideo: ({ target, id }: UpstreamVideo, signal: AbortSignal): Promise<VideoState> =>
       driverOf(target).look(id, signal),
 
     /** The bytes of a video or of a still image of it. Throws {@link EngineFailure} while it is read. */
-    videoContent: ({ target, id }: OrderedVideo, what: 'video' | 'thumbnail', signal: AbortSignal) =>
+    videoContent: ({ target, id }: UpstreamVideo, what: 'video' | 'thumbnail', signal: AbortSignal) =>
       driverOf(target).content(id, what, signal),
 
     /** Cancels or deletes a video at the upstream. Never throws. */
-    async dropVideo({ target, id }: OrderedVideo): Promise<void> {
+    async dropVideo({ target, id }: UpstreamVideo): Promise<void> {
       try {
         await driverOf(target).drop(id, AbortSignal.timeout(DROP_MS))
       } catch (error) {
@@ -64,7 +64,7 @@ export function createFilming({ targets, hasBuiltin, ...deps }: Deps) {
 
     /** Logs for the operator why an upstream made no video. */
     videoFailed(
-      { target, id }: OrderedVideo,
+      { target, id }: UpstreamVideo,
       { code, words }: { code: string; words: string },
       { stealth, requestId }: Origin,
     ) {
@@ -94,5 +94,5 @@ function doubting(error: unknown): never {
   const code = String((error.cause as { code?: unknown } | undefined)?.code ?? '')
   const isDown = ['config', 'rejected', 'throttled', 'server'].includes(error.kind)
   if (isDown || (error.kind === 'refused' && NEVER_MADE.test(code))) throw error
-  throw new VideoInDoubt(error.message, { cause: error })
+  throw new VideoOutcomeUnknown(error.message, { cause: error })
 }
