@@ -103,7 +103,7 @@ class Arrived implements Exchange {
   readonly startedAt: number
   readonly method: string
   readonly notes: Exchange['notes'] = {}
-  endRequest: (() => void) | null = null
+  leave: (() => void) | null = null
   readers: readonly string[] | null = null
   caller: TenantCaller | null = null
   streaming = false

@@ -71,7 +71,7 @@ test.each([
   expect([first, ...others].join()).not.toContain('pw@')
 })
 
-test('a member that is none of the file names the one that was meant', () => {
+test('an unknown member of the file gets a suggestion', () => {
   expect(ofMember('prot', 1)).toEqual(['"prot" in svc.server.json is not a setting. Did you mean "port"?'])
   expect(ofMember('colours', 1)).toEqual([
     '"colours" in svc.server.json is not a setting. svc-admin config list shows all.',

@@ -63,7 +63,7 @@ describe('settings', () => {
     ])
   })
 
-  test('of a secret kind are never shown, right or wrong', () => {
+  test('of a secret kind are never shown, valid or not', () => {
     env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
     const [problem] = problemsOf(() => loadConfig())
     expect(problem).toStartWith('SVC_DATABASE_URL is set to a value that is not shown; it must be ')

@@ -165,7 +165,7 @@ describe.skipIf('missing' in postgres)('a Postgres that is silent', () => {
   )
 })
 
-test('an SQLite file that another program holds: reads go on, writes are told in two seconds, and all is well after', async () => {
+test('a locked SQLite file: reads continue, writes fail within two seconds, and everything works afterwards', async () => {
   const world = await createWorld({ config: { databaseUrl: '' } })
   const ada = await world.person({ cents: 1_000 })
   const other = new Database(join(world.folder, 'svc.db'))

@@ -11,7 +11,7 @@ const server = can ? await startRedis() : null
 const quiet = { clock: systemClock, onChange: () => undefined }
 afterAll(() => server?.stop())
 
-test('a configured Redis is asked for real', async () => {
+test('a configured Redis is checked with a real command', async () => {
   const url = server?.url ?? 'redis://127.0.0.1:1'
   const { body } = await (await createWorld({ config: { redisUrl: url } })).send('GET', 'health')
   expect(body.infrastructure.redis.status).toBe(server ? 'healthy' : 'down')

@@ -12,7 +12,7 @@ const root = temporaryFolder('svc-unfit-')
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 const opened = (dataDir: string) => openApp({ config: loadConfig({ dataDir, port: 0, production: false }), log })
 
-test('a data folder that is a file is said to be one', async () => {
+test('a data folder that is a file is reported', async () => {
   const file = join(root, 'file')
   writeFileSync(file, '')
   await expect(opened(file)).rejects.toThrow(`The data folder ${file} is a file`)

@@ -135,7 +135,7 @@ describe('before any work', () => {
     await expect(billing.assertFunds(store.read, callOf(bob.caller))).rejects.toMatchObject(unpaid)
   })
 
-  test('a call that reserves is told how much, and one that reserves nothing is not', () => {
+  test('only a call that reserves credit receives the amount', () => {
     const textOf = (reserved: number) => capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
     expect(textOf(1)).toContain('and this call reserves up to')
     expect(textOf(0)).toBe(

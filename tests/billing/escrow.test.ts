@@ -202,7 +202,7 @@ test('readers do not see as on hold what another process has on hold for no call
   expect(await balanceOf(ada)).toEqual({ balance: 999_940, held: 0, available: 999_940 })
 })
 
-test('a call that ends beside another says in the row that one is under way', async () => {
+test('a call that ends during another one records that in its row', async () => {
   const ada = await rich()
   const dead = start('busy')
   const first = (await share(ada, 100, dead))!
@@ -228,7 +228,7 @@ test('a process that was taken for dead charges nothing late, and begins another
   expect(await verify()).toEqual([])
 })
 
-test('a call whose end failed is free, and its hold is closed and opened anew', async () => {
+test('a call whose settlement failed is free, and its hold is closed and reopened', async () => {
   const ada = await rich()
   const [lost, other] = [(await share(ada, 100))!, (await share(ada, 100))!]
   billing.releaseLater(lost)

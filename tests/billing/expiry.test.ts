@@ -136,7 +136,7 @@ describe('credit that ends', () => {
     await pass(10_000)
   })
 
-  test('is looked at a hundred grants at a time', async () => {
+  test('is checked a hundred grants at a time', async () => {
     const ada = await account(0)
     await store.write(async (tx) => {
       for (let made = 0; made < 130; made++) {

@@ -82,7 +82,7 @@ describe('no overdraft', () => {
     expect(await ada.balance()).toEqual({ balance: 399_999, held: 0, available: 399_999 })
   })
 
-  test('an account nobody ever credited has nothing', async () => {
+  test('an account without credit has a balance of zero', async () => {
     await expect((await account(0)).reserve(1)).rejects.toMatchObject({ code: 'insufficient_credits' })
   })
 

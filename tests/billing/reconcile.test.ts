@@ -95,7 +95,7 @@ describe('a wallet that disagrees with the ledger', () => {
     expect(await ada.balance()).toMatchObject({ balance: 50 })
   })
 
-  test('that is gone comes back with the credit that expires as it was', async () => {
+  test('that was deleted is restored with its expiring credit', async () => {
     const ada = await account(50)
     await grantFor(ada.owner, 100, clock.now() + HOUR)
     await settle(await ada.reserve(30), 30)

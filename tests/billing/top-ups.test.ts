@@ -251,7 +251,7 @@ describe('automatic top-up', () => {
     await loop.stop()
   })
 
-  test('ends with a dispute: whoever disputes a payment is not charged again unasked', async () => {
+  test('ends with a dispute: a payer who disputes a payment is not charged again automatically', async () => {
     const ada = await customer(400)
     const { checkout_id } = await checkout(ada)
     await world.tell('checkout.session.completed', session(checkout_id, 500))

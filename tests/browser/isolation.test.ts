@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     await session.end()
   }, 180_000)
 
-  test('by a navigation, its own or one that is asked for (N1, N2, N20)', async () => {
+  test('by a navigation, its own or a requested one (N1, N2, N20)', async () => {
     const session = await startSession(person, { url: site.url('/leaves') })
     await Bun.sleep(400)
     const { url } = (await person.send('GET', `browser/sessions/${session.id}/live`)).body.pages[0]

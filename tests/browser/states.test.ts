@@ -12,7 +12,7 @@ const LIVE: Known = {
 }
 
 // SQLite only: pages and pictures do not know the database.
-describe('the states of a live view in words (docs/operating.md 5.4)', () => {
+describe('the descriptions of live view states (docs/operating.md 5.4)', () => {
   test.each<[Partial<Known>, string, string]>([
     [{ link: 'connecting' }, 'connecting', 'Connecting'],
     [{}, 'live', 'Live'],
@@ -71,7 +71,7 @@ inChromium('what a viewer is shown (docs/operating.md 5.4)', async () => {
     if (process.env.SVC_SHOTS) await page.screenshot({ path: `${process.env.SVC_SHOTS}/state-${name}.png` })
   }
 
-  test('a page that dies is opened anew: the version grows and the picture is back without a reload', async () => {
+  test('a crashed page is reopened: the version grows and the picture returns without a reload', async () => {
     const session = await startSession(person, { url: site.url() })
     const page = await look(session.handle.embed_url)
     await eventually(async () => (await notifiedTo(page)).some(({ type }) => type === 'connected'))

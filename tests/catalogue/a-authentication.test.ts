@@ -101,7 +101,7 @@ describe('A. the header, byte by byte', () => {
 })
 
 describe('A. what a refusal tells', () => {
-  test('A20 unknown, revoked, flipped and mistyped keys are told the same, byte for byte', async () => {
+  test('A20 unknown, revoked, altered and mistyped keys get the same answer, byte for byte', async () => {
     const unknown = mintSecret('svc_sk_live_').token
     const mistyped = `${unknown.slice(0, -1)}${unknown.at(-1) === 'a' ? 'b' : 'a'}`
     const notices = await Promise.all(
@@ -113,7 +113,7 @@ describe('A. what a refusal tells', () => {
     expect(new Set(notices).size).toBe(1)
   })
 
-  test('A20 a wrong password and an unknown address are told the same', async () => {
+  test('A20 a wrong password and an unknown address get the same answer', async () => {
     const attempt = async (email: string) => {
       const { status, body } = await target.send('POST', 'auth/sessions', {
         as: null,

@@ -48,7 +48,7 @@ describe('A. guessing', () => {
     expect((await signIn(email, passwordOf(email), home)).status).toBe(201)
   })
 
-  test('A24 nothing in the answers tells an account from none', async () => {
+  test('A24 answers do not reveal whether an account exists', async () => {
     const { email } = await target.people.newcomer()
     const [known, unknown] = [await guess(email), await guess(`nobody-${crypto.randomUUID()}@example.com`)]
     expect(new Set(known.bodies)).toEqual(new Set(unknown.bodies))

@@ -54,7 +54,7 @@ describe('A. rotation', () => {
     expect((await send('GET', `keys/${made.id}`)).body.status).toBe('active')
   })
 
-  test('A20 a secret that a rotation ended is refused in the words for one nobody has', async () => {
+  test('A20 a rotated secret gets the same refusal as an unknown one', async () => {
     const made = (await send('POST', 'keys', { body: {} })).body
     await send('POST', `keys/${made.id}/rotate`, { body: { grace_period_seconds: 0 } })
     const words = ({ status, text, body }: Awaited<ReturnType<typeof send>>) =>

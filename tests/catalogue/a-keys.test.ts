@@ -5,7 +5,7 @@ import { keepsItsPromises } from './support/oracle'
 const target = await startTarget()
 const { send } = target
 describe('A. the life of a key', () => {
-  test('A19 the whole key is in the creation answer and never again', async () => {
+  test('A19 the full key is only in the answer that creates it', async () => {
     const made = await send('POST', 'keys', { body: { name: 'x' } })
     expect(made.status).toBe(201)
     const secret = made.body.key as string
@@ -27,7 +27,7 @@ describe('A. the life of a key', () => {
     expect(later[1]!.body).not.toHaveProperty('key')
   })
 
-  test('A8 while 16 readers hold a key, none is let in after its revocation was acknowledged', async () => {
+  test('A8 with 16 concurrent users of a key, none is accepted after its revocation was acknowledged', async () => {
     const { body } = await send('POST', 'keys', { body: { name: 'raced' } })
     let revoked = false
     let late = 0

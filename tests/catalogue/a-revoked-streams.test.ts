@@ -156,7 +156,7 @@ describe('A. streams after their credential', () => {
     expect((await target.moneyOf(person.email)).held).toBe(0)
   })
 
-  test('A21 a chat stream says so in one frame, then [DONE]', async () => {
+  test('A21 a chat stream reports it in one frame, then sends [DONE]', async () => {
     const { key, keyId, token } = await signedUp()
     const { stream } = await spoken(key, target, 'chat/completions')
     await as(token, 'DELETE', `keys/${keyId}`)

@@ -111,7 +111,7 @@ describe('D. what belongs to someone else', () => {
     for (const foreign of [u1, org, conversation, people.keyIds.k1]) expect(rows).not.toContain(foreign)
   })
 
-  test('D14 usage of a foreign key is none, or not found', async () => {
+  test("D14 usage of another owner's key is empty or not found", async () => {
     const reply = await send('GET', `usage?key_id=${people.keyIds.k1}`, { as: 'k2' })
     if (reply.status === 200) expect(reply.body.totals.requests).toBe(0)
     else expect(reply.status).toBe(404)

@@ -104,7 +104,7 @@ describe('E. a create takes only what it may', () => {
     expect(before).toMatchObject(after)
   })
 
-  test('E5 an org belongs to who made it, and nobody gets into another one by a name in a body', async () => {
+  test('E5 an org belongs to its creator, and no body can add a user to another one', async () => {
     const made = (await send('POST', 'orgs', { body: { ...GREED, name: 'Owned', org_id: ORG2 } })).body
     expect(made).toMatchObject({ role: 'owner', member_count: 1, type: 'team' })
     expect((await send('GET', `orgs/${made.id}`, { as: 'k2' })).status).toBe(404)
@@ -118,7 +118,7 @@ describe('E. a create takes only what it may', () => {
     expect((await send('POST', 'keys', { body: { name: 'x', org_id: ORG2 } })).status).toBe(404)
   })
 
-  test('E signing up makes nobody a reviewer and nobody rich', async () => {
+  test('E signing up grants no reviewer role and no extra credit', async () => {
     const account = { email: 'greedy@example.com', password: 'a long enough password' }
     const { status, body } = await send('POST', 'auth/signup', { as: null, body: { ...GREED, ...account } })
     expect(status).toBe(201)
@@ -172,7 +172,7 @@ describe('E. a change takes only what it may', () => {
     expect(body.key).not.toBe(GREED.key)
   })
 
-  test('E a prototype in a body is nobody’s', async () => {
+  test('E a prototype in a body changes no object', async () => {
     const poisoned = '{"name":"p","__proto__":{"tier":"enterprise"},"constructor":{"prototype":{"tier":"enterprise"}}}'
     const { status, body } = await send('POST', 'keys', { body: poisoned })
     if (status === 201) expect(body.tier).toBe('free')

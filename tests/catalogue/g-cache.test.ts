@@ -10,7 +10,7 @@ describe('G. the cache', () => {
     return { ms: performance.now() - started, cached: body._cached === true }
   }
 
-  test("G5 what somebody else asked takes as long as what nobody asked: the time tells nothing of another's cache", async () => {
+  test("G5 timing does not reveal what another user's cache contains", async () => {
     const [known, fresh]: [number[], number[]] = [[], []]
     for (let round = 0; round < 40; round++) {
       const prompt = `the same words again ${round}`

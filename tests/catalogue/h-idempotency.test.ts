@@ -35,7 +35,7 @@ test.each([
   expect(executions(prompt)).toBe(0)
 })
 
-test('H4 of twenty at once with one key, one runs; the others are told so or get its answer', async () => {
+test('H4 of twenty concurrent requests with one key, one runs; the others get a conflict or its answer', async () => {
   const prompt = 'twenty at once [[delay:20]]'
   const key = newKey()
   const replies = await Promise.all(Array.from({ length: 20 }, () => post('completions', key, ask(prompt))))
@@ -49,7 +49,7 @@ test('H4 of twenty at once with one key, one runs; the others are told so or get
   expect((await post('completions', key, ask(prompt))).text).toBe(done[0]!.text)
 })
 
-describe('H5 a key that stands for another request is 409', () => {
+describe('H5 a key used for a different request is 409', () => {
   const key = newKey()
   const used = post('keys', key, { name: 'first' })
   test.each([
@@ -69,7 +69,7 @@ describe('H5 a key that stands for another request is 409', () => {
   })
 })
 
-test('H7 the same user gets the answer with another key or a session; another user runs anew', async () => {
+test("H7 the same user gets the answer with another key or a session; another user's request runs again", async () => {
   const key = newKey()
   const first = await post('keys', key, {})
   for (const as of ['k1b', 'session'] as const) expect((await post('keys', key, {}, { as })).text).toBe(first.text)
@@ -110,7 +110,7 @@ describe('what is refused is not stored', () => {
   })
 })
 
-test('H13 the answer is replayed when what it made is gone', async () => {
+test('H13 the answer is replayed even after its resource was deleted', async () => {
   const key = newKey()
   const first = await post('keys', key, {})
   expect((await send('DELETE', `keys/${first.body.id}`)).status).toBe(200)
@@ -137,7 +137,7 @@ test('a stream takes no key: it runs each time, and whatever the header says', a
   expect(executions('streamed')).toBe(3)
 })
 
-test('H14, H17 after kill -9 an answer is replayed, what was running is free, and no secret lies about', async () => {
+test('H14, H17 after kill -9 an answer is replayed, unfinished work is free, and no secret is left behind', async () => {
   const one = await startTarget()
   const call = (path: string, key: string, body: unknown) =>
     one.send('POST', path, { body, headers: { 'idempotency-key': key } })

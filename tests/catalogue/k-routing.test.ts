@@ -99,7 +99,7 @@ describe('K7 patterns that are expensive on long prompts', () => {
     await bind(null)
   })
 
-  test('and those that ran out of time are named to everyone who asked', async () => {
+  test('and patterns that ran out of time are reported to every caller', async () => {
     await bind((await save(HOSTILE.map(rule))).body.id)
     // With the letters that the patterns need: without them they would not be asked.
     expect((await ask(`cz${noise(8_000)}`)).body.warnings?.join(' ')).toContain('more than 50 ms')

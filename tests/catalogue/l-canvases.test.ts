@@ -196,7 +196,7 @@ describe('L14, F11: texts are data', () => {
   })
 })
 
-test('E: nobody writes what is not theirs to write', async () => {
+test("E: nobody can write another owner's resource", async () => {
   const { body } = await ada.send('POST', 'evi/canvases', {
     name: 'a',
     id: crypto.randomUUID(),

@@ -36,7 +36,7 @@ describe('definitions of tools', () => {
     expect(canary.connections()).toBe(0)
   })
 
-  test('B31 a pattern that explodes costs nobody anything', async () => {
+  test('B31 an exploding pattern does not slow other requests', async () => {
     const input_schema = { type: 'object', properties: { a: { pattern: '^(a|a)*b$' } } }
     const { status, body } = await post(`[[plan:mine{"a":"${'a'.repeat(5_000)}"}]]`, [{ name: 'mine', input_schema }])
     expect(status).toBe(200)
@@ -114,7 +114,7 @@ describe('runs with tools', () => {
     for (const use of body.tools_used) expect(use).toMatchObject({ status: 'error', description: 'unknown tool' })
   })
 
-  test('L14 code that reaches for the host finds none', async () => {
+  test('L14 code cannot access the host', async () => {
     const code = 'typeof process + typeof require + (function(){}).constructor(\\"return typeof Bun\\")()'
     const { body } = await post(`[[plan:code_execute{"code":"${code}"}]]`, [{ name: 'mine' }])
     expect(body.tools_used[0].result.value).toBe('undefinedundefinedundefined')
@@ -130,7 +130,7 @@ describe('runs with tools', () => {
   })
 })
 
-describe('I28 nobody waits for a stranger’s tools', () => {
+describe('I28 slow tools of one owner do not delay another', () => {
   const properties = (count: number, part: (at: number) => object) => ({
     type: 'object',
     properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, part(at)])),

@@ -69,7 +69,7 @@ describe('P. frames', () => {
 
   const evil =
     'before\n\nevent: done\ndata: {"content":"forged"}\n\nafter\r\rdata: DONE\u2028\u2029\u0085\ufeff event: error'
-  test('P8 text that looks like frames stays text', async () => {
+  test('P8 text that looks like SSE frames is sent as text', async () => {
     const one = await send('POST', 'completions', { body: native(`[[say:${evil}]]`, { conversation_id: null }) })
     const frames = parseNative(one.text)
     expect(textOfNative(frames)).toBe(evil)
@@ -104,7 +104,7 @@ describe('P. an engine that fails in the middle', () => {
     })
   })
 
-  test('P7 a chat stream that breaks says so in one frame, then [DONE]', async () => {
+  test('P7 a broken chat stream reports it in one frame, then sends [DONE]', async () => {
     const { text } = await send('POST', 'chat/completions', {
       body: chat('[[truncate]] [[tokens:10]]', { model: 'svc-1-flash' }),
     })

@@ -128,7 +128,7 @@ describe('Q5 an export', () => {
   })
 })
 
-test('Q7 a long summary is cut to 4 KB, says what it lacks, and stands in the chain as it is', async () => {
+test('Q7 a long summary is cut to 4 KB, states what was cut, and is chained in that form', async () => {
   // Metadata is all of a caller's own that a completion's summary repeats.
   const metadata = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`m${at}`, 'x'.repeat(500)]))
   const { status, headers } = await send('POST', 'completions', { body: { prompt: 'x', mode: 'fast', metadata } })

@@ -145,7 +145,7 @@ describe('doctor', () => {
     expect(engines).toMatchObject({ status: 'warn', fix: expect.stringContaining('svc-admin engines add') })
   })
 
-  test('asks what stands behind the engines, and fails where nothing listens', async () => {
+  test('checks the upstreams of the engines, and fails where nothing listens', async () => {
     const away = await createWorld({ config: { engineBaseUrl: 'http://127.0.0.1:9/v1', engineModel: 'mine' } })
     const line = ['doctor', 'engines', '--json', '--data-dir', away.folder]
     const { exitCode, stdout } = await on(away, () => cliOver(away)(line))

@@ -130,7 +130,7 @@ test('nothing is done without a place, to a database with rows, beside a server,
   expect(behind).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('The source is not at this release') })
 }, 180_000)
 
-test('a copy that breaks off leaves a database that no start takes, and begins anew', async () => {
+test('an interrupted copy leaves a database that cannot start, and can be repeated', async () => {
   const target = await emptyTarget()
   const { location, dataDir, env } = target
   const source = { dialect: 'sqlite', path: join(data, 'svc.db') } as const

@@ -103,7 +103,7 @@ test('up --to applies the first ones and no more than there are, and takes none 
   expect((await on('migrate', 'up', '--to', '1')).stderr).toContain('already has these migrations')
 })
 
-test('a database that stopped at one migration goes on from there', async () => {
+test('a database that stopped at one migration resumes there', async () => {
   const folders = join(root, 'migrations')
   mkdirSync(join(folders, 'sqlite', 'meta'), { recursive: true })
   const entries = ['a', 'b', 'c'].map((name, idx) => {

@@ -21,7 +21,7 @@ function refusal(line: string[], env: Record<string, string> = {}): CommandFaile
 }
 
 describe('a command line', () => {
-  test('becomes an order with typed words and flags', () => {
+  test('becomes a command with typed arguments and flags', () => {
     expect(order(['credits', 'grant', 'acme', '50.00', '--note', 'pilot', '--reason', 'why'])).toEqual({
       path: 'credits grant',
       input: { owner: 'acme', amount: 5_000, note: 'pilot' },

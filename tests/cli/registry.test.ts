@@ -102,6 +102,6 @@ test.each([...new Set(commands.map(({ path }) => path.split(' ')[0]!))])(
   },
 )
 
-test('a word that is no command loads none', () => {
+test('an unknown word loads no command', () => {
   expect(commandsUnder('nothing')).toBeNull()
 })

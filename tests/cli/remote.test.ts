@@ -63,7 +63,7 @@ describe('from another machine', () => {
     expect(stderr).toContain(`error: The server at ${url} is not an svc server.`)
   })
 
-  test('an operator at the address of the API is told where operators are served', async () => {
+  test('an operator at the address of the API learns where operators are served', async () => {
     const { exitCode, stderr } = await away(server.url, 'users', 'list')
     expect(exitCode).toBe(3)
     expect(stderr).toContain('error: This is the address of the API; operators use another address.')

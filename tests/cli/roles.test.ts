@@ -37,7 +37,7 @@ async function routeOf(examples: readonly string[]): Promise<[method: string, ro
   return null
 }
 
-test('a dry run refuses whom the server would refuse, and nobody else', async () => {
+test('a dry run refuses exactly whom the server refuses', async () => {
   const unlike: string[] = []
   const found: string[] = []
   for (const { path, examples } of changing) {
@@ -52,7 +52,7 @@ test('a dry run refuses whom the server would refuse, and nobody else', async ()
   expect(found.length).toBeGreaterThan(70)
 })
 
-test('a viewer is told what is empty for the role, and whom to ask for what is refused', async () => {
+test('a viewer sees what the role hides, and whom to ask for more', async () => {
   await owner.send('POST', 'events', {
     orgId: owner.userId,
     eventType: 'order.created',

@@ -31,7 +31,7 @@ test('a rule below the floor of its mode is warned of', async () => {
   expect((await run(dry, fed({ confidence_floor_overrides: { code: 0.7 } }))).exitCode).toBe(10)
 })
 
-test('to unset what is no default, or set what is one, changes nothing and says so', async () => {
+test('unsetting a non-default or setting a default changes nothing and reports that', async () => {
   const unset = await run('routing unset-default Zoo', as)
   expect(unset.stderr).toContain('Zoo is not a default')
   expect(unset.stderr).not.toContain('Restore it')

@@ -71,7 +71,7 @@ describe('in a terminal', () => {
     expect(screen).not.toContain('canary-typed')
   })
 
-  test('an upstream is asked for its address before its key', async () => {
+  test('the address of an upstream is requested before its key', async () => {
     const { exitCode, screen } = await typed(
       ['engines', 'add', 'asked', '--no-test'],
       [

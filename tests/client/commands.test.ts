@@ -99,7 +99,7 @@ describe('the commands of a tenant (docs/api.md 23.2)', () => {
     expect(out).toMatch(/42[\s\S]*\nModel: \S+ \| Mode: \w+ \| Cost: [\d.]+¢$/)
   })
 
-  test('a skill is begun, checked and submitted', async () => {
+  test('a skill is created, checked and submitted', async () => {
     const at = terminal()
     expect((await at.type('skill', 'validate')).exit).toBe(1)
     expect((await at.type('skill', 'init')).exit).toBe(0)

@@ -37,7 +37,7 @@ describe('without a language model', () => {
     expect(content).toContain('value: 1-2-3')
   })
 
-  test('a program that fails is told of as it failed', async () => {
+  test('a failing program is reported with its error', async () => {
     const { content, tools_used } = await ask('Execute this code: `null.x`', { mode: 'think' })
     expect(tools_used).toMatchObject([{ name: 'code_execute', status: 'error' }])
     expect(content).toContain('code_execute did not succeed')

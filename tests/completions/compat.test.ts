@@ -31,7 +31,7 @@ describe('format compat (docs/api.md 2.4)', () => {
     expect(frames.at(-1)?.data).toBe('[DONE]')
   })
 
-  test('a remembered answer says so, under the id it had', async () => {
+  test('a cached answer is marked as such and has its original id', async () => {
     const input = { prompt: freshPrompt(), format: 'compat', mode: 'fast' }
     const [first, second] = [await ada.send('POST', 'completions', input), await ada.send('POST', 'completions', input)]
     expect([first, second].map(({ headers }) => headers.get('x-cache'))).toEqual(['MISS', 'HIT'])

@@ -21,7 +21,7 @@ const TEXT_MODES = [
   ['stealth_text', 'svc-1-flash', 'svc-core'],
 ] as const
 
-describe('a mode that is asked for', () => {
+describe('a requested mode', () => {
   test.each(TEXT_MODES)('%s is answered by %s', async (mode, id, engine) => {
     const { status, body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), mode })
     expect(status).toBe(200)

@@ -142,7 +142,7 @@ describe('without money', () => {
     expect(20 * MICRO_PER_CENT - balance).toBe(paid.length * (11 + 1_000_000))
   })
 
-  test('the books are in order afterwards', async () => {
+  test('the ledger is correct afterwards', async () => {
     expect(await billing.verify(store.read)).toEqual([])
   })
 })

@@ -95,7 +95,7 @@ describe('an engine', () => {
     await again.stop()
   })
 
-  test('and its fallback both away are 503, nothing charged, nobody named', async () => {
+  test('and its fallback both unavailable are 503 without a charge or a vendor name', async () => {
     await backup.stop()
     const before = await world.app.container.billing.balance(world.app.store.read, `user:${ada.userId}`)
     const { status, headers, body, text } = await ask({})

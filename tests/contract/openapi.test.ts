@@ -79,7 +79,7 @@ describe('the document (docs/api.md 1.1)', () => {
 })
 
 describe('every operation', () => {
-  test('has an id of its own', () => {
+  test('has its own id', () => {
     const ids = operations.map(({ operation }) => operation.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter((id) => !/^[a-z]+[A-Za-z0-9]+$/.test(id))).toEqual([])

@@ -24,7 +24,7 @@ async function engineOf(model: string) {
   }
 }
 
-test('an alias stands for an engine on every door, without a warning (docs/api.md 32.2)', async () => {
+test('an alias stands for an engine in every client format, without a warning (docs/api.md 32.2)', async () => {
   for (const [model, engine] of [
     ['gpt-4.1-mini', 'svc-1-flash'],
     ['claude-opus', 'svc-1-reason'],

@@ -359,7 +359,7 @@ describe('batches (docs/api.md 32.6) with the openai package', () => {
     expect(batch.request_counts).toEqual({ total: 40, completed: 40, failed: 0 })
   })
 
-  test('an engine that is away is asked again later, and the answer is charged once', async () => {
+  test('an unavailable engine is retried later, and the answer is charged once', async () => {
     const person = await world.person()
     const { body } = await create(person, textOf([lineOf('a', bodyOf('[[fail:4]][[say:back]]'))]))
     for (let at = 0; at < 10; at++) {

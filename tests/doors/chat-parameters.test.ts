@@ -125,7 +125,7 @@ describe('parameters of chat clients (docs/api.md 33.2)', () => {
     expect(body.choices[0].message.content.length).toBeLessThan(400)
   })
 
-  test('an order with an output limit is always answered with text', async () => {
+  test('a request with an output limit is always answered with text', async () => {
     const { body } = await chat('Draw a picture of a cat', { model: 'auto', max_tokens: 20 })
     expect(body.svc_metadata.resolved_mode).not.toBe('image')
   })
@@ -357,7 +357,7 @@ test.each([
   expect(text).toContain(word)
 })
 
-test('a WebSocket is told that there is none', async () => {
+test('a WebSocket upgrade is refused with a clear message', async () => {
   const { status, body } = await ada.send('GET', '/v1/responses', undefined, { upgrade: 'websocket' })
   expect({ status, code: body.error.code }).toEqual({ status: 426, code: 'validation_error' })
 })

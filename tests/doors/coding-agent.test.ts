@@ -77,7 +77,7 @@ const BEFORE = [
 ]
 
 describe('a coding agent that speaks Responses', () => {
-  test('gets calls of its tools, side by side, with thoughts to give back (docs/api.md 33.6.6, 33.6.9)', async () => {
+  test('gets concurrent calls of its tools, with thoughts to return (docs/api.md 33.6.6, 33.6.9)', async () => {
     const ask = message(
       'user',
       freshPrompt('[[think:Let me look.]] [[plan:shell{"workdir":"a"};shell{"workdir":"b"}]]'),

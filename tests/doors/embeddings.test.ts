@@ -174,7 +174,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
 describe('known vectors (docs/api.md 31 Cache)', () => {
   const callCount = () => received.length
 
-  test('cost nothing, per owner, by exact text and length; no-cache makes them anew', async () => {
+  test('cost nothing, per owner, by exact text and length; no-cache computes them again', async () => {
     const [eve, sam] = [await world.person(), await world.person()]
     const first = await eve.send('POST', 'embeddings', { input: ['kept one', 'kept two'] })
     expect(first.headers.get('x-cache')).toBe('MISS')

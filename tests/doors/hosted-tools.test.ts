@@ -193,7 +193,7 @@ describe('web_search and web_fetch of a message (docs/api.md 30.2)', () => {
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Snow in Oslo.')
   })
 
-  test('beyond "max_uses" the engine is told so', async () => {
+  test('beyond "max_uses" the engine gets an error', async () => {
     const words = '[[plan:web_search{"query":"a"}|web_search{"query":"b"}]] [[say:Done.]]'
     const { body } = await message(words, { tools })
     const [, , , second] = body.content

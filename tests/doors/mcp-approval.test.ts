@@ -72,7 +72,7 @@ describe('a call of an MCP server that asks (docs/api.md 29.6)', () => {
     expect(own.state.heard.calls.length).toBe(calls)
   })
 
-  test('an answer to what nobody asked is refused by its place', async () => {
+  test('an answer to an unknown call is refused with its path', async () => {
     const input = [{ type: 'mcp_approval_response', approval_request_id: 'mcpr_x', approve: true }]
     const { status, body } = await ada.send('POST', '/v1/responses', { input, tools: [server] })
     expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'input[0].approval_request_id' })

@@ -47,7 +47,7 @@ describe('asking the upstreams', () => {
     expect(upstream.calls).toHaveLength(0)
   })
 
-  test('an engine whose upstream did not answer just now is down, until it is asked again or 30 s have passed', async () => {
+  test('an engine whose upstream just failed to answer is down until the next probe or for 30 s', async () => {
     const { engines, clock } = openEngines(long({ silent: SILENT_AT }, { '*': ['silent:a'] }))
     const fast = () => engines.models().find(({ mode }) => mode === 'fast')!.status
     expect(fast()).toBe('available')

@@ -106,7 +106,7 @@ test('what one owner provokes keeps that owner out and nobody else', async () =>
   expect(lines.join('')).toContain('"owners":"user:ada"')
 })
 
-test('an upstream that is gone is found out by the failures of one owner', async () => {
+test('an unreachable upstream is detected by the failures of one owner', async () => {
   const gone = await startUpstream()
   const { engines, lines } = openEngines(long({ one: gone }, { '*': ['one:a'] }))
   await gone.stop()

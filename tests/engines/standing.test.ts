@@ -35,7 +35,7 @@ async function worldWith(upstreams: Record<string, object>, models: Record<strin
 const main = { kind: 'compat', baseUrl: `http://127.0.0.1:${port}/v1` }
 
 describe('GET /models says available only of what would answer', () => {
-  test('an upstream that goes away and comes back, and the operator is told the same', async () => {
+  test('an upstream that fails and recovers, with the same report to the operator', async () => {
     const { statusOf, rows, chatIds } = await worldWith({ main }, { '*': ['main:scripted'] })
     expect(await rows('fast')).toMatchObject([{ state: 'ready', status: 'available', why: null }])
     expect(await statusOf('fast')).toBe('available')
@@ -61,7 +61,7 @@ describe('GET /models says available only of what would answer', () => {
     )
   })
 
-  test('a call that finds nobody says so at once', async () => {
+  test('a call that nobody receives fails at once', async () => {
     const { ada, statusOf } = await worldWith({ main }, { '*': ['main:scripted'] })
     expect(await statusOf('fast')).toBe('available')
     await upstream.stop()

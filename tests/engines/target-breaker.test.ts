@@ -116,7 +116,7 @@ describe('half open', () => {
     expect(changes.map(({ state }) => state)).toEqual(['open', 'half-open', 'closed'])
   })
 
-  test('a first byte closes it, though the answer goes on', async () => {
+  test('a first byte closes the breaker while the answer continues', async () => {
     const { breaker } = await halfOpen()
     const trial = breaker.enter('eve')!
     trial.responded()

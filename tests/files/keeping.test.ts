@@ -51,7 +51,7 @@ describe('retention', () => {
   })
 })
 
-describe('bytes of nobody', () => {
+describe('bytes without an owner', () => {
   test('are swept once they are a day old; those of artifacts and new ones stay', async () => {
     const world = await createWorld({ clock: fakeClock() })
     const { files, filePlace } = world.app.container

@@ -155,7 +155,7 @@ describe('topics', () => {
   })
 })
 
-test('a doubtful answer gets a second look, too, and is withheld', async () => {
+test('a doubtful answer gets a second opinion and is withheld', async () => {
   sure = 0.9
   const ada = await guarded(onKind('topic_restriction', 'output', 'block', { deny: ['knitting'] }))
   const { status, body } = await send(ada, 'Hello there [[say:Take soft wool and two thick needles for it]]')

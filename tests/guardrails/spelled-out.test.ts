@@ -6,7 +6,7 @@ import { found, prepared } from './evaluate'
 const textOf = async (id: GuardrailId, text: string, entities?: string[]) =>
   (await found(prepared(id, entities ? { entities } : {}), text)).map(({ start, end }) => text.slice(start, end))
 
-describe('an e-mail address as it is said', () => {
+describe('a spoken e-mail address', () => {
   test.each([
     ['write to ada at example dot com please', 'ada at example dot com'],
     ['ada.king [at] mail.example.com', 'ada.king [at] mail.example.com'],

@@ -199,7 +199,7 @@ test('rules of several phases: report every firing of a run in order', async () 
   expect(body.content).toBe('[REDACTED:blocked_term].')
 })
 
-test('a chat stream of which the only call is blocked says so, as the plain answer does', async () => {
+test('a chat stream whose only call is blocked reports it, like the plain answer', async () => {
   const message = 'No mail.'
   const of = (phase: string) => onKind('pii', phase, 'block', { message })
   const tools = [{ type: 'function', function: { name: 'mail', parameters: { type: 'object' } } }]

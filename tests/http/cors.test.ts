@@ -16,7 +16,7 @@ const asPage = (origin: string, path = 'models', method = 'GET', body?: object) 
   world.send(method, path, body, { authorization: `Bearer ${made.key}`, origin })
 
 describe('pages of other origins (docs/api.md 1.1, 20)', () => {
-  test('may read answers when the key allows them', async () => {
+  test('may read answers if the key allows it', async () => {
     const { status, headers } = await asPage(SHOP)
     expect(status).toBe(200)
     expect(headers.get('access-control-allow-origin')).toBe(SHOP)

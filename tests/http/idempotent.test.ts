@@ -103,7 +103,7 @@ test('a failure before the effect leaves the key free', async () => {
   expect(await post('/with-body/1', key, {})).toMatchObject({ status: 201, isReplay: false })
 })
 
-test('H10 a failure after the effect is told once; the retry gets the completed answer, and there is no second effect', async () => {
+test('H10 a failure after the effect is reported once; the retry gets the completed answer without a second effect', async () => {
   const key = newKey()
   expect((await post('/late-failure', key)).status).toBe(500)
   const before = runs

@@ -133,7 +133,7 @@ describe('the answer and its effect', () => {
 })
 
 describe('a process that died in the middle', () => {
-  test('keeps nobody waiting for longer than its lease (I11)', async () => {
+  test('blocks nobody for longer than its lease (I11)', async () => {
     const request = requestOf()
     await ticketOf(request)
     if (store.dialect === 'postgres') {

@@ -42,7 +42,7 @@ const post = (body: string) =>
 const large = JSON.stringify({ prompt: 'x y '.repeat(5_000_000) })
 
 describe('I29 memory under attack', () => {
-  test('24 bodies of 20 MB at once: some are read, the rest are told to come again', async () => {
+  test('24 bodies of 20 MB at once: some are read, the others get a Retry-After', async () => {
     const statuses = new Set<number>()
     const peak = await peakDuring(async () => {
       const replies = await Promise.all(Array.from({ length: 24 }, () => send('POST', 'completions', { body: large })))

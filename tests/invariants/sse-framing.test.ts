@@ -81,7 +81,7 @@ async function assertChat(text: string, places: readonly number[], writeBytes: n
   expect(chunks.filter(({ choices }) => choices[0]?.finish_reason)).toHaveLength(1)
 }
 
-describe('I30 what a reader sees of a stream', () => {
+describe('I30 what a client receives of a stream', () => {
   test('native: 250 random texts, cut anywhere, arrive as they were said and are kept like that', async () => {
     await fc.assert(
       fc.asyncProperty(answer, cuts, (text, places) => assertNative(text, places, 1_000_000)),

@@ -156,7 +156,7 @@ function world(run: (job: Running<null>) => Promise<Outcome<null>>) {
   return { jobs, kind, clock, faults, ask, due: () => jobs.runDue(kind.name) }
 }
 
-describe('a job that is asked for', () => {
+describe('a requested job', () => {
   test('is there once, however often it is asked for', async () => {
     let runs = 0
     const { ask, due } = world(async () => {

@@ -62,7 +62,7 @@ describe('settings', () => {
     expect(problemsOf({ SVC_LIKENESS: '' })).toEqual([])
   })
 
-  test('all problems are told at once, each with its value and its place', () => {
+  test('all problems are reported at once, each with its value and its path', () => {
     const problems = problemsOf({ SVC_PORT: '-1', SVC_TIERS: 'nonsense' }, { name: 5, unknown: 1 })
     expect(problems).toHaveLength(4)
     expect(problems).toEqual([

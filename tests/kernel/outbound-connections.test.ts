@@ -101,7 +101,7 @@ test('behind a half-open proxy a request ends in time, and the next one has a ne
   expect(silent.sockets).toHaveLength(2)
 })
 
-test('an answer that nobody asked for ends its connection, and answers nothing', async () => {
+test('an unrequested answer ends its connection', async () => {
   const { sockets, port } = await listen((socket, nth) => {
     socket.write(nth === 1 ? NO_CONTENT : 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
   })

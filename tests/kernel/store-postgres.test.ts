@@ -102,7 +102,7 @@ describe.skipIf(!postgresUrl)('a unit of work on Postgres', () => {
     expect(await byId(store.read, { id: 'held' })).toMatchObject([{ amount: 2 }])
   })
 
-  test('begins anew where its connection was lost before, and what only reads is asked again', async () => {
+  test('is retried where its connection was lost before, if it only reads', async () => {
     const database = await createMigratedDatabase(postgresUrl!)
     const store = openPostgres({ url: database.url, maxConnections: 4 })
     const admin = new SQL(postgresUrl!, { max: 1 })

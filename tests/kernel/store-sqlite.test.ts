@@ -216,7 +216,7 @@ test('a transaction that cannot begin for another reason is refused at once, not
   writer.close()
 })
 
-test('closing finishes what was asked for and refuses what comes after', async () => {
+test('closing finishes running requests and refuses later ones', async () => {
   const { store, path } = openScratchFile()
   const before = store.write((tx) => insert(tx, { id: 'before', amount: 1 }))
   const closing = store.close()

@@ -99,7 +99,7 @@ describe('a worker pool', () => {
     expect(done).toEqual(['bob', 'ada, slow', 'ada'])
   })
 
-  test('an order ends with its signal, whether it runs or waits', async () => {
+  test('a task ends with its signal, whether it runs or waits', async () => {
     const ask = open()
     const ending = new AbortController()
     const ends = Promise.allSettled(['hang', 'a'].map((order) => ask(order, { signal: ending.signal })))
@@ -109,7 +109,7 @@ describe('a worker pool', () => {
     expect(await ask('b')).toBe('b')
   })
 
-  test('an order that waits leaves with its signal, while the one before it goes on', async () => {
+  test('a waiting task leaves with its signal, while the one before it continues', async () => {
     const ask = open()
     const [going, leaving] = [new AbortController(), new AbortController()]
     const busy = ask('hang', { signal: going.signal })

@@ -66,7 +66,7 @@ describe('a video of an upstream (docs/api.md 6, 7)', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('a still that is none is left out', async () => {
+  test('an invalid still image is left out', async () => {
     const ada = await world.person()
     server.will.still = () => new Response(null, { status: 404 })
     expect((await made(ada)).result_data.poster_artifact_id).toBeNull()

@@ -97,7 +97,7 @@ describe('credits reconcile', () => {
     })
   })
 
-  test('asks for a reason and a yes', async () => {
+  test('asks for a reason and a confirmation', async () => {
     const ada = await world.person({ cents: 100 })
     await edit(`user:${ada.userId}`, { balance: 1 })
     expect((await found(['--apply'])).exitCode).toBe(2)

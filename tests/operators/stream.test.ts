@@ -162,7 +162,7 @@ describe('GET /ops/v1/stream', () => {
     await leave()
   })
 
-  test('two readers get the same, each with numbers of its own', async () => {
+  test('two clients get the same stream, each with its own sequence numbers', async () => {
     const [one, other] = await Promise.all([follow('audit'), follow('audit,logs')])
     await eventually(() => one.events.length >= 2 && other.events.length >= 3)
     expect(one.events[1]).toMatchObject({ topic: 'audit', seq: 1 })

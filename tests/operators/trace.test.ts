@@ -21,7 +21,7 @@ type Step = { kind: string; name: string; ms: number; facts: Record<string, unkn
 const traceOf = async (id: string) => (await ops('GET', `requests/${id}`)).body
 const idOf = (reply: { headers: Headers }) => reply.headers.get('x-request-id')!
 
-test('a request is told whole: stages, attempts with their true errors, money and record', async () => {
+test('a trace is complete: stages, attempts with their true errors, money and audit record', async () => {
   const fine = await ada.send('POST', 'completions', { prompt: 'canary words', mode: 'fast' })
   expect(fine.status).toBe(200)
   // Its line is written when the answer is out, which is after its caller has it.
@@ -88,7 +88,7 @@ test('logs show and tail tell of answered requests, by what is wanted of them', 
   expect((await run(['logs', 'show', '--method', 'get', '--status', '5xx'])).stderr).toContain('No matching request')
 })
 
-test('the metrics tell tokens, cost, times, breakers, jobs and deliveries by engine and mode', async () => {
+test('the metrics report tokens, cost, times, breakers, jobs and deliveries by engine and mode', async () => {
   await ada.send('POST', 'completions', { prompt: 'canary metrics', mode: 'fast' })
   const { text } = await ops('GET', '/metrics')
   const value = (line: RegExp) => Number(line.exec(text)?.[1])

@@ -50,7 +50,7 @@ function mkdirOf(name: string): string {
   return join(root, name)
 }
 
-test('a research whose process is killed goes on elsewhere with what was read, and is charged once (I9, I15)', async () => {
+test('a research whose process is killed continues on another node with what was read, and is charged once (I9, I15)', async () => {
   const first = await boot('a')
   const key = devKeyOf(join(root, database ? 'a' : 'data'))
   const ask = async (url: string, path: string, body?: unknown) => {

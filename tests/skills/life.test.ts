@@ -171,7 +171,7 @@ describe('what a reviewer reads is what is approved', () => {
     expect((await ada.send('PATCH', `skills/${skillId}`, { system_prompt_ext: 'Mine.' })).status).toBe(200)
   })
 
-  test('a takedown is not undone by deleting the skill and making it anew', async () => {
+  test('a takedown survives deleting and recreating the skill', async () => {
     const ada = await world.person()
     const { id, skillId } = await submit(ada, manifest(), { visibility: 'private' })
     await admin.decide(id, 'suspend')

@@ -16,7 +16,7 @@ describe('the sandbox', () => {
     expect((await ada.send('GET', 'rate-limits')).body.usage.tokens.remaining).toBeLessThan(before)
   })
 
-  test('and gives nobody more tokens in a minute than their tier has', async () => {
+  test('and grants no more tokens per minute than the tier allows', async () => {
     const ada = await world.person({ tier: 'free' })
     const { skillId } = await submit(ada, manifest(), { visibility: 'private' })
     const history = Array.from({ length: 10 }, () => ({ role: 'user', content: 'sea '.repeat(5_000) }))

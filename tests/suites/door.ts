@@ -302,7 +302,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
     expect(format.read(body).warnings).toEqual([])
   })
 
-  test('a conversation goes on', async () => {
+  test('a conversation continues', async () => {
     const begun = await ada.send('POST', 'completions', { prompt: freshPrompt('[[say:Blue.]]'), mode: 'fast' })
     const conversation = begun.body.conversation_id as string
     await answered({ prompt: freshPrompt('Why?'), conversation })

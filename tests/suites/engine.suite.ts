@@ -245,7 +245,7 @@ export function imageSuite(name: string, { driver, server, models }: ImageSuiteO
       })
 
     if (models.describes)
-      test('are described anew to a model that cannot change them', async () => {
+      test('are described again to a model that cannot change them', async () => {
         await driver.image!(request({ ...changed, model: models.describes! }))
         const prompt = 'a pixel. Change: make it red. Change: now larger. Style: flat.'
         expect(server.calls).toMatchObject([{ prompt, sent: [] }])

@@ -169,7 +169,7 @@ describe('who may', () => {
     expect(outcome).toMatchObject({ status: 'error', description: 'not permitted' })
   })
 
-  test('a tool that asks for approval runs only when it was named before', async () => {
+  test('a tool that needs approval runs only when it was approved before', async () => {
     const outcome = await withTool({ requiresApproval: true })()
     expect(outcome).toMatchObject({ status: 'error', description: 'approval required', result: null })
     expect((await withTool({ requiresApproval: true }, ['other'])()).status).toBe('error')

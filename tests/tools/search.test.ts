@@ -156,7 +156,7 @@ describe('without a search server', () => {
     expect(tools.assemble(wanted()).tools.has('web_search')).toBe(false)
   })
 
-  test('a server that is away is said to be away', async () => {
+  test('an unreachable server is reported as unreachable', async () => {
     const { search } = searching(settings('searxng', 'http://127.0.0.1:1'))
     expect((await search({ query: 'tides' })).text).toContain('cannot be reached')
   })

@@ -29,7 +29,7 @@ describe('the table of keys', () => {
 })
 
 describe('moving', () => {
-  test('digits go to the screens, and the stream begins anew with their topics', () => {
+  test('digits switch the screens, and the stream restarts with their topics', () => {
     const { model, effects } = press(modelOf(), '2')
     expect(model.screen).toBe('jobs')
     expect(effects).toContainEqual({ type: 'reconnect' })
@@ -82,7 +82,7 @@ test('filtering: Enter keeps it, Esc drops it, and an arrow brings the earlier o
 })
 
 describe('changing', () => {
-  test('a dialog stands between, with Cancel chosen, and shows the shell command', () => {
+  test('a dialog asks first, with Cancel selected, and shows the shell command', () => {
     const { model, effects } = press(modelOf({ screen: 'jobs' }), 'c')
     expect(dialogOf(model)).toMatchObject({ title: 'Cancel job_7Qm2Zs?', verb: 'Cancel job', focus: 'cancel' })
     expect(commandLines(dialogOf(model)!)).toEqual(['svc-admin jobs cancel job_7Qm2Zs --yes'])
@@ -96,7 +96,7 @@ describe('changing', () => {
     const { model } = press(modelOf({ screen: 'jobs' }), 'space', 'space', 'c')
     expect(dialogOf(model)!.argv).toEqual([['jobs', 'cancel', 'job_7Qm2Zs', 'job_7Qm1Ab', '--yes']])
   })
-  test('a reason that is needed is asked for, and whatever it is, it stays one word of the command', () => {
+  test('a required reason is requested, and stays one argument of the command', () => {
     const { model } = press(modelOf({ screen: 'keys' }), 'x', 'enter')
     expect(dialogOf(model)!.focus).toBe('field')
     expect(press(model, ...typed("-x 'y' $z"), 'enter', 'enter').effects).toEqual([
@@ -194,7 +194,7 @@ describe('a chat', () => {
     expect(brought.model.drafts.s3).toBe('One moment.')
     expect(press(brought.model, 'enter').effects).toMatchObject([{ type: 'run', as: 'reply' }])
   })
-  test('a text that did not go out stays, and says so', () => {
+  test('a message that was not sent stays, and is marked as unsent', () => {
     const sending = press(mine(), 'i', ...typed('Hello'), 'enter').model
     const ran = { type: 'ran', argv: [], exitCode: 5, out: '', err: 'error: Priya has it', as: 'reply' } as const
     const { model } = update(sending, ran)

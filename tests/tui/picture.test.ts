@@ -123,7 +123,7 @@ test.each([
 })
 
 describe('what is said', () => {
-  test('a window that is too small is told both sizes', () => {
+  test('a window that is too small shows both sizes', () => {
     const lines = textsOf(modelOf({ columns: 72, rows: 20 }))
     expect(lines).toHaveLength(20)
     expect(lines[0]).toContain('Needs 80x24, this is 72x20.')
@@ -133,7 +133,7 @@ describe('what is said', () => {
     const hidden = press(modelOf({ screen: 'jobs' }), '/', ...typed('status:none'), 'enter').model
     expect(seen(hidden)).toContain('No row matches `status:none`. 8 rows without the filter.')
   })
-  test('a source that fails says so, and the others go on', () => {
+  test('a failing source reports its error, and the others continue', () => {
     const events = [{ type: 'failed', seq: 2, topic: 'jobs', message: 'timeout', at: '' }] as const
     const { model } = update({ ...modelOf({ screen: 'jobs' }), topics: {} }, { type: 'streamed', events })
     expect(seen(model)).toContain('! timeout')

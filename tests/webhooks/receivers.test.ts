@@ -254,7 +254,7 @@ describe('a receiver', () => {
   })
 })
 
-test('a port that is refused is named, also on this machine; where nobody listens, that is what is said', async () => {
+test('a refused port is named, also on this machine; a port without a listener is reported as such', async () => {
   const { status, body } = await (await world.person()).send('POST', 'webhooks', {
     name: 'mail',
     url: 'http://127.0.0.1:25/hook',

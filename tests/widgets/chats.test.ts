@@ -73,7 +73,7 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
   await expectData(owner, ['widget.human_requested', 'widget.takeover_started', 'widget.takeover_released'])
 })
 
-test('who comes back hears what was missed, once', async () => {
+test('a returning client receives missed events once', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
   await transcript(owner, chat)('POST', '/takeover', { message: 'one' })

@@ -74,7 +74,7 @@ test('groups merge member by member, and the white label needs a plan', async ()
   expect((await free.send('GET', `iframes/${id}/analytics`)).body.totals).toMatchObject({ sessions: 0, csat: null })
 })
 
-test('a list counts the sessions of each widget where that is asked for', async () => {
+test('a list counts the sessions of each widget on request', async () => {
   const owner = await world.person()
   const listed = async (query: string) =>
     (await owner.send('GET', `iframes${query}`)).body.configs.map(({ sessions }: { sessions?: number }) => sessions)

@@ -134,7 +134,7 @@ describe('people who answer', () => {
     expect((await transcript(bob, chat)('GET')).body.notes).toMatchObject([{ content: 'Knows the order.' }])
   })
 
-  test('ask the AI for a draft, which is charged and sent to nobody', async () => {
+  test('ask the AI for a draft, which is charged and not sent', async () => {
     const { owner, id } = await widget()
     const chat = await begin(id)
     const at = transcript(owner, chat)

@@ -77,7 +77,7 @@ test('how long a visitor stays is no time of an answer', async () => {
   expect(traffic.summary()).toMatchObject({ recent: { requests: 1, p50: null, p95: null } })
 })
 
-test('a chat ends with its time: its token opens nothing, and the visitor begins anew', async () => {
+test("an expired chat's token is refused, and the visitor starts a new chat", async () => {
   const { owner, id } = await widget({ security: { sessionTtlMinutes: 10 } })
   const chat = await begin(id)
   expect((await say(chat, 'What is 2 + 3?')).status).toBe(200)

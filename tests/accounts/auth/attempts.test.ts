@@ -73,7 +73,7 @@ describe('guesses', () => {
 })
 
 describe('right passwords', () => {
-  test('are not counted, however many and however many at once', async () => {
+  test('are not counted, in any number and concurrently', async () => {
     const { auth, join } = createAuthWorld(store)
     const { user } = await join(PASSWORD)
     const ip = somewhere()

@@ -288,7 +288,7 @@ describe('a session opens', () => {
   })
 })
 
-describe('what opens nothing is 401', () => {
+describe('an unusable credential is 401', () => {
   const flipped = key.key.slice(0, -1) + (key.key.endsWith('a') ? 'b' : 'a')
   const refusals: { what: string; authorization: string | null; cookie?: string; code?: string; says: string }[] = [
     { what: 'no header', authorization: null, says: 'No API key was sent' },

@@ -86,7 +86,7 @@ describe('POST /keys/{id}/rotate', () => {
     expect(after.prefix).toStartWith('svc_sk_test_')
   })
 
-  test('does not outlive the end of the key', async () => {
+  test('ends with the key', async () => {
     const { keys, clock, mine, id, call, opens } = await household()
     await keys.update(call, id, { expires_at: iso(clock.now() + 5_000) })
     const rotated = await keys.rotate(call, id, {})
@@ -189,7 +189,7 @@ describe('the state a key is shown in', () => {
     expect(await live()).toBe(0)
   })
 
-  test('by its secret: in force, over, or nobody’s', async () => {
+  test('by its secret: active, ended, or unknown', async () => {
     const { keys, id, call, mine } = await household()
     const asOperator = callOf(operatorCaller())
     const rotated = await keys.rotate(call, id, { grace_period_seconds: 0 })

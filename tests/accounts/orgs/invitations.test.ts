@@ -130,7 +130,7 @@ describe('an invitation', () => {
   })
 })
 
-describe('an invitation that lets nobody in', () => {
+describe('an invitation that cannot be accepted', () => {
   const bad: [string, (token: string) => string][] = [
     ['cut short', (token) => token.slice(0, -1)],
     ['of another letter', (token) => token.slice(0, -1) + (token.endsWith('a') ? 'b' : 'a')],

@@ -59,7 +59,7 @@ describe('/orgs', () => {
     expect(organizations.map(({ id }: { id: string }) => id).toSorted()).toEqual([made.id, team.id].toSorted())
   })
 
-  test('takes nothing that is not said of a new org (E5)', async () => {
+  test('accepts only the members of a new org (E5)', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const greedy = { name: 'x', owner_id: eve.userId, plan: 'enterprise', id: crypto.randomUUID(), role: 'viewer' }
     const { body } = await ada.send('POST', 'orgs', { ...greedy, plan_note: 'free for ever', suspended_at: null })
@@ -100,7 +100,7 @@ describe('what /orgs refuses', () => {
     expect(racing.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)])
   })
 
-  test('a cursor and a limit that are none', async () => {
+  test('an invalid cursor and an invalid limit', async () => {
     const ada = await world.person()
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=!!']) {
       expect((await ada.send('GET', `orgs?${query}`)).body.error.code).toBe('validation_error')
@@ -242,7 +242,7 @@ describe('the last owner', () => {
   })
 })
 
-describe('a member that is none', () => {
+describe('an unknown member', () => {
   test.each(['PATCH', 'DELETE'])('answers %s of a stranger, an unknown and a malformed id alike', async (method) => {
     const team = await createTeam(world)
     const body = method === 'PATCH' ? { role: 'member' } : undefined

@@ -83,7 +83,7 @@ describe('the skill of a canvas', () => {
     expect(built(drawn).manifest).toMatchObject(manifest)
   })
 
-  test('a tool with an address reaches outside, and says so', () => {
+  test('a tool with an address calls outside, and is marked as such', () => {
     const drawn = graph([INPUT, node('look', 'tool', calling), OUTPUT], ['in>look', 'look>out'])
     expect(built(drawn).manifest).toMatchObject({
       permissions: ['external:http', 'execute:tools'],

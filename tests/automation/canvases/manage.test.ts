@@ -195,7 +195,7 @@ describe('the list', () => {
     expect((await (await world.person()).send('GET', `evi/canvases?${query}`)).status).toBe(400)
   })
 
-  test("an org's key shares its canvases with the org's other keys, and nobody else's", async () => {
+  test("an org's key shares its canvases only with the org's other keys", async () => {
     const org = await world.person({ ofOrg: true })
     const id = await canvasOf(org)
     const { body: made } = await org.send('POST', 'keys', { name: 'second', scope: 'org' })

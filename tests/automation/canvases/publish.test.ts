@@ -163,7 +163,7 @@ describe('publishing a canvas (docs/api.md 9.3)', () => {
     expect(await actionsOf(ada)).toEqual(['canvas.created'])
   })
 
-  test("a slug of somebody else's is 422", async () => {
+  test("another owner's slug is 422", async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const request = order()
     await publish(ada, await canvasOf(ada), request)

@@ -97,7 +97,7 @@ describe('the shape of a canvas (docs/api.md 9.1)', () => {
     expect(found(drawn)).toEqual(problems)
   })
 
-  test('a problem is told in a sentence that names the node', () => {
+  test('a problem is reported in a sentence that names the node', () => {
     const [problem] = problemsOf(holding('loop', {}, 'Again'))
     expect(problem!.message).toBe(
       'Node "Again" has the unknown type "loop". ' +
@@ -105,7 +105,7 @@ describe('the shape of a canvas (docs/api.md 9.1)', () => {
     )
   })
 
-  test('a cycle is told as the way it goes', () => {
+  test('a cycle is reported as its path', () => {
     const [problem] = problemsOf(graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>prompt', 'model>out']))
     expect(problem!.message).toBe('The edges form a loop: Node "prompt" → Node "model" → Node "prompt".')
   })

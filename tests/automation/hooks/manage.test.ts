@@ -64,7 +64,7 @@ describe('a hook (docs/api.md 11.1)', () => {
     expect(patched.body).toMatchObject({ consecutive_failures: 0, cooldown_minutes: 5, enabled: false, updated: true })
   })
 
-  test('a skill of others that is not public is none (D1)', async () => {
+  test("another owner's private skill is not found (D1)", async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const draft = { name: 'Mine', slug: 'mine-alone', category: 'domain', system_prompt_ext: 'Help.' }
     await ada.send('POST', 'skills/create', draft)

@@ -188,7 +188,7 @@ describe('a run (docs/api.md 10)', () => {
     expect((await ran(ada, [step], { overridePrompt: 'b [[say:two]]' })).run.output.text).toBe('two')
   })
 
-  test('begins once for one Idempotency-Key, however often it is asked (R10)', async () => {
+  test('starts once for one Idempotency-Key, however often it is requested (R10)', async () => {
     const ada = await world.person()
     const id = await made(ada, [SAY])
     const ask = () => ada.send('POST', `workflows/${id}/run`, {}, { 'idempotency-key': 'once' })

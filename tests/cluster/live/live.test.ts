@@ -32,7 +32,7 @@ test('tells listeners of the same process at once: of one id, and of all', () =>
   expect(heard).toHaveLength(3)
 })
 
-test('a listener that fails disturbs nobody', () => {
+test('a failing listener does not affect the others', () => {
   const failed: string[] = []
   const live = createLive({ wire: null, node: 'one', clock: systemClock, onError: (name) => failed.push(name) })
   let heard = 0
@@ -128,7 +128,7 @@ describe.skipIf(!postgresUrl)('two processes of one database', () => {
     expect(own).toHaveLength(all.length)
   })
 
-  test('are told to read again after their connection broke', async () => {
+  test('are told to reload after their connection broke', async () => {
     const { one, other, database } = await open()
     let missed = 0
     const heard: Heard[] = []

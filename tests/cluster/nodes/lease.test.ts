@@ -92,7 +92,7 @@ describe.skipIf(!postgresUrl)('the lease of a node (I8)', () => {
     expect(await other.recover()).toBe(1)
   })
 
-  test('begins anew with a hold, when the process was paused and comes back', async () => {
+  test('starts again with a hold after the process was paused', async () => {
     const { ada, node, live, settle } = await cluster()
     const [paused, other] = [node('node-a'), node()]
     for (const one of [paused, other]) await one.join()

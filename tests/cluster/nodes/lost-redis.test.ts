@@ -22,7 +22,7 @@ type Cable = Awaited<ReturnType<typeof startTcpProxy>>
 type Node = { limiter: RateLimiter; cable: Cable; lives(): Promise<unknown>; stop(): Promise<void> }
 
 /** No message reaches such a node, and none of its own arrives. */
-const DEAF = { hear: () => () => undefined, publishToOthers: () => undefined }
+const DEAF = { subscribe: () => () => undefined, publishToOthers: () => undefined }
 
 const [database, server] = can
   ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()])

@@ -80,7 +80,7 @@ const FIND: Line = { text: 'Looking.', calls: [['find', '{"q":"a"}']] }
 const ANSWER: Line = { text: 'Found it.' }
 
 describe('think, act, observe', () => {
-  test('a turn without calls is the whole thought', async () => {
+  test('a turn without calls is the full result', async () => {
     const { agent, asked: requests } = stage([ANSWER])
     const result = await agent.answer(task())
     expect(requests).toHaveLength(1)
@@ -128,7 +128,7 @@ describe('think, act, observe', () => {
     expect(JSON.stringify(requests[1]!.messages)).not.toContain('same')
   })
 
-  test('calls of one turn run at the same time, and are read and told of in the order of asking', async () => {
+  test('calls of one turn run concurrently, and are reported in the order of the requests', async () => {
     const both = Promise.withResolvers<void>()
     let begun = 0
     const { agent, asked: requests } = stage([{ calls: [['slow'], ['fast']] }, ANSWER], async ({ name }) => {
@@ -189,7 +189,7 @@ describe('limits', () => {
     expect(result).toMatchObject({ finish: 'stop', content: 'Looking.\n\nLooking.\n\nLooking.' })
   })
 
-  test('an engine that never says a word is told of in a warning', async () => {
+  test('an engine that never answers is named in a warning', async () => {
     const { content, warnings } = await stage([{ calls: [['find']] }]).agent.answer(task({ maxIterations: 1 }))
     expect(content).toBe('')
     expect(warnings.join()).toContain('returned no text')

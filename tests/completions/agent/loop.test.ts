@@ -118,7 +118,7 @@ describe('one thought', () => {
     })
   })
 
-  test('aloud is the same, with its text as it comes and the time to the first of it', async () => {
+  test('a streamed run is the same, with its text as it arrives and the time to its first token', async () => {
     const { agent } = scripted()
     const { seen, agentResult: result } = await watch((emit) => agent.answer(task(), emit))
     expect(seen).toEqual([

@@ -129,7 +129,7 @@ test('the schema reaches the engine', async () => {
   })
 })
 
-test('an object that does not fit is none', async () => {
+test('an object that does not match the schema is ignored', async () => {
   const attempt = generateObject({
     model: scripted,
     schema,

@@ -52,7 +52,7 @@ test('an answer in JSON that was cut says so, with the reason that clients look 
   })
 })
 
-test('a native client is told about its prompt', async () => {
+test('a native client gets errors about its prompt', async () => {
   const { body } = await ada.send('POST', 'completions', { prompt: TOO_LONG })
   expect(body.error).toMatchObject({ code: 'validation_error', param: 'prompt' })
 })

@@ -76,7 +76,7 @@ describe('images of earlier turns', () => {
   })
 })
 
-describe('a model that looks at no images', () => {
+describe('a model without vision', () => {
   const IGNORED = 'The images were ignored: svc-1-flash does not accept images. Use "svc-1-vision".'
 
   test('says that it was sent some', async () => {

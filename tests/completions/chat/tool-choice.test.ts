@@ -24,7 +24,7 @@ const allowed = (mode: string, ...names: string[]) => ({
   tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: names.map(named) } },
 })
 
-describe('calls that an engine asks for against the choice', () => {
+describe('calls that an engine makes against the tool choice', () => {
   test.each([
     ['all of them where nothing is said', {}, ['look', 'listen', 'look']],
     ['the first, when they may not come side by side', { parallel_tool_calls: false }, ['look']],

@@ -90,7 +90,7 @@ test('calls that another service made are answered without the classifier, too',
   expect({ calls, mode }).toEqual({ calls: 1, mode: 'fast' })
 })
 
-test('a new question is sorted anew', async () => {
+test('a new question is classified again', async () => {
   const answer = { role: 'assistant', content: 'Done.' }
   expect((await turn(ada, [question, ...withResults(began.said), answer, question])).calls).toBe(2)
 })

@@ -14,7 +14,7 @@ describe('code', () => {
     expect(answer).toMatch(/is not written yet/)
   })
 
-  test('an outline says that it is only one', async () => {
+  test('an outline states that it is only an outline', async () => {
     const answer = await ask('Write a function called parseRow', { mode: 'code' })
     expect(answer).toContain('def parse_row(value):')
     expect(answer).toContain('Only the outline')

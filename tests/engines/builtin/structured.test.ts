@@ -165,7 +165,7 @@ test('an analysis counts and quotes, and recommends nothing', async () => {
   expect(text).toContain(analysis.summary.split('. ')[0])
 })
 
-test('any JSON object that is asked for literally is given', async () => {
+test('any JSON object that is requested literally is returned', async () => {
   expect(JSON.parse(await ask('Give the JSON object {"ok": true}.', { json: true }))).toEqual({ ok: true })
   expect(JSON.parse(await ask('Give me {broken', { json: true }))).toHaveProperty('note')
 })

@@ -43,7 +43,7 @@ async function sent(kind: Kind, more: Partial<EngineRequest>, prompt = 'Hi') {
   return upstream.calls[0]!.body
 }
 
-describe('a choice of tools, as each upstream is told of it', () => {
+describe('a tool choice, in the format of each upstream', () => {
   const NOTICES: [Kind, (body: Json) => unknown, unknown[]][] = [
     [
       'compat',

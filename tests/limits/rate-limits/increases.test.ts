@@ -88,7 +88,7 @@ refusals('POST /rate-limits/request-increase refuses (I-11)', asking, [
   ['of a key that is at the top', { requested_tier: 'enterprise' }, '', { as: await world.person() }],
 ])
 
-test('what was refused waits for no decision', async () => {
+test('a refused request waits for no decision', async () => {
   expect((await starter.send('GET', 'rate-limits')).body.pending_request).toBeNull()
 })
 

@@ -101,7 +101,7 @@ describe('requests a minute', () => {
 })
 
 describe('what a refusal says', () => {
-  test('Retry-After is the first whole second that helps', async () => {
+  test('Retry-After is the first full second after which a retry succeeds', async () => {
     const { clock, limiter } = setUp()
     for (let round = 0; round < 200; round++) {
       const caller = keyCaller()
@@ -166,7 +166,7 @@ describe('what a refusal says', () => {
     expect(refusal(() => limiter.reserveTokens(KEY, 50, 2_000))?.message).toContain('this call counts 1074')
   })
 
-  test('a prompt over the whole limit is told that waiting does not help', () => {
+  test('a prompt over the whole limit learns that waiting does not help', () => {
     const { limiter } = setUp()
     const refused = refusal(() => limiter.reserveTokens(KEY, 100_001))
     expect(refused).toMatchObject({ code: 'token_limit_exceeded', retryAfterS: 60 })

@@ -37,7 +37,7 @@ describe('tokens a minute', () => {
     expect(limiter.headers(caller)['x-ratelimit-remaining-tokens']).toBe('0')
   })
 
-  test('a correction that comes after the minute changes nothing', async () => {
+  test('a correction after the minute changes nothing', async () => {
     const { clock, limiter, caller } = setUp()
     const ticket = await limiter.reserveTokens(caller, 100_000)
     clock.advance(60_000)
@@ -103,7 +103,7 @@ describe('the six headers', () => {
     expect(limiter.headers(caller)['x-ratelimit-remaining-requests']).toBe('60')
   })
 
-  test('an address without a credential is counted, told, and never turned away', () => {
+  test('an address without a credential is counted and warned, and never refused', () => {
     const { limiter } = setUp()
     const notices = Array.from({ length: 70 }, () => limiter.anonymousHeaders('203.0.113.9'))
     expect(notices[0]).toMatchObject({ 'x-ratelimit-limit-requests': '60', 'x-ratelimit-remaining-requests': '59' })
@@ -165,7 +165,7 @@ describe('memory', () => {
     expect(windows.size).toBeLessThanOrEqual(200)
   })
 
-  test('ten thousand addresses are told apart, and older ones forgotten in a flood', () => {
+  test('ten thousand addresses are distinguished, and older ones dropped in a flood', () => {
     const { limiter } = setUp()
     const leftOf = (address: string) => Number(limiter.anonymousHeaders(address)['x-ratelimit-remaining-requests'])
     expect({ first: leftOf('first'), second: leftOf('first') }).toEqual({ first: 59, second: 58 })
@@ -175,7 +175,7 @@ describe('memory', () => {
     expect(leftOf('first')).toBe(59)
   })
 
-  test('a preflight is told and not counted', () => {
+  test('a preflight is answered and not counted', () => {
     const { limiter } = setUp()
     expect(limiter.anonymousHeaders('a', false)['x-ratelimit-remaining-requests']).toBe('60')
     expect(limiter.anonymousHeaders('a')['x-ratelimit-remaining-requests']).toBe('59')

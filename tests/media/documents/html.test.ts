@@ -109,7 +109,7 @@ describe('lines of a text that has no heading for them', () => {
     expect(outlineOf(text).markdown).toBe(text)
   })
 
-  test('a line that ends as a Chinese sentence does is none', () => {
+  test('a line that ends like a Chinese sentence is not a heading', () => {
     const text = '报告\n\n这是第一段。\n\n这是第二段。'
     expect(outlineOf(text).markdown).toBe('# 报告\n\n这是第一段。\n\n这是第二段。')
   })

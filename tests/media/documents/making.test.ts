@@ -79,7 +79,7 @@ describe('POST /documents (docs/api.md 6)', () => {
     expect(await opened(bytes, 'xlsx')).toBe('Item,Amount\nChisel,$3.50\nBench,"$1,250.00"\nRefund,-$12.00\n')
   })
 
-  test('without words and without a language model it is an outline, and says so', async () => {
+  test('without content and without a language model it is an outline, and states that', async () => {
     const prompt = 'Write a report about solar energy with sections Costs, Risks and Outlook'
     const { body } = await ada.send('POST', 'documents', { prompt })
     expect(body.title).toBe('Solar energy')

@@ -27,7 +27,7 @@ describe('tools that make files (docs/api.md 5.2)', () => {
     expect((await ada.send('POST', 'completions', input, { 'idempotency-key': 'tool-1' })).body.id).toBe(body.id)
   })
 
-  test('a faulty call is told to the engine, and nothing is kept', async () => {
+  test('an invalid call is reported to the engine, and nothing is stored', async () => {
     const ada = await world.person({ cents: 100 })
     const written = { title: 'x', content: 'y', format: 'exe' }
     const prompt = `[[plan:generate_document${JSON.stringify(written)}]]`

@@ -85,7 +85,7 @@ inChromium('every screen of the console', async () => {
     await page.close()
   })
 
-  test('the inbox finds what was said, and shows who waits, and the list of widgets counts them', async () => {
+  test('the inbox finds messages and shows who waits, and the list of widgets counts them', async () => {
     const { page, problems } = await open('/me/inbox')
     const queue = () => page.$$eval('.queue li', (all) => all.length)
     const field = (await page.waitForSelector('[data-filter]'))!

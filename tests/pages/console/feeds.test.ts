@@ -28,7 +28,7 @@ inChromium('what the console shows when the connection does not hold', async () 
     await page.close()
   })
 
-  test('a server that is not reached is asked until it answers; then what failed is read', async () => {
+  test('an unreachable server is retried until it answers; then the failed part is read', async () => {
     const { page } = await open('/me/requests')
     await page.waitForSelector('.table-body .tr')
     let isAway = true

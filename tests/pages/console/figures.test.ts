@@ -36,7 +36,7 @@ inChromium('the figures of the console', async () => {
     expect(problems).toEqual([])
   })
 
-  test('a list that is here as a whole is ordered by its heads', async () => {
+  test('a list that is fully loaded is sorted by its column heads', async () => {
     const { page, problems } = await open('/me/keys')
     const names = () => page.$$eval('.table-body .tr a', (links) => links.map((link) => link.textContent))
     await eventually(names, (found) => found.length === 2)

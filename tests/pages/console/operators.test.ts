@@ -150,7 +150,7 @@ inChromium('the console of operators', async () => {
     await page.close()
   })
 
-  test('a change of money asks for the password when the last proof is old, and keeps what was typed', async () => {
+  test('a change of money asks for the password after an old sign-in, and keeps the input', async () => {
     const { send } = await world.signedIn(admin)
     const change = (to: { link_at: number } | { proved_at: number }) =>
       world.app.store.write((tx) => {

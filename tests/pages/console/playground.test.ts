@@ -131,7 +131,7 @@ inChromium('the playground with functions, formats, files and keys', async () =>
     await page.close()
   })
 
-  test('an answer of a schema is laid out, and says whether it is as asked', async () => {
+  test('an answer with a schema is formatted, and says whether it is valid', async () => {
     const { page, problems } = await open('/me/playground?modes=fast&door=chat')
     await choose(page, 'Answer', 'schema')
     await write(page, 'Prompt', '[[say:{"answer":"yes"}]] one')
@@ -218,7 +218,7 @@ inChromium('the playground with functions, formats, files and keys', async () =>
     await page.close()
   })
 
-  test('columns have settings of their own, and one of them can be asked alone', async () => {
+  test('columns have their own settings, and one of them can be asked alone', async () => {
     const { page, problems } = await open('/me/playground?modes=fast,think')
     const sent = sentBy(page)
     await press(page, 'Column 2')

@@ -17,7 +17,7 @@ const prompt = (writer: string, label: LeftOut['label'], text: string) => ({
   line: 0,
 })
 
-test('a writer is asked of a model that never saw them', () => {
+test('a writer is scored by a model that never saw them', () => {
   const prompts = ['ann', 'ben', 'cem'].flatMap((writer) => [
     prompt(writer, 'code', 'write a function that sorts a list'),
     prompt(writer, 'image', 'draw a fox in the snow'),

@@ -157,7 +157,7 @@ describe('a mode that no engine is connected for', () => {
   const answers = (...modes: string[]) => ({ answers: (mode: string) => modes.includes(mode) })
   const load = () => modelOf('video', 0.9)
 
-  test('is not what a prompt ends in that was only guessed to want it', () => {
+  test('is not applied to a prompt that was only guessed to want it', () => {
     const { decide } = createClassifier({ load })
     expect(decide({ ...unclear, ...answers('fast', 'video') })).toMatchObject({ mode: 'video', source: 'local' })
     expect(decide({ ...unclear, ...answers('fast', 'think') })).toEqual({

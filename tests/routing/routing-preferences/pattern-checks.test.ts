@@ -60,7 +60,7 @@ describe('50 patterns that have to backtrack', () => {
   })
 })
 
-test('a rule that looks around is tried off the event loop: others are answered before it is saved', async () => {
+test('a rule with look-around is tried off the event loop, so other requests are answered meanwhile', async () => {
   const order: string[] = []
   const saving = save(Array.from({ length: 50 }, (_, at) => rule(slow(at)))).then((reply) => {
     order.push('saved')

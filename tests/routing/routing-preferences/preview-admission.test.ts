@@ -138,7 +138,7 @@ describe('a preview of a prompt that an input guardrail reads', () => {
     expect(request.asked).toHaveLength(0)
   })
 
-  test('asks no engine for a second look unless an engine is asked for', async () => {
+  test('asks no engine for a second opinion unless the request names one', async () => {
     const ada = await world.person()
     await guarded(ada, { guardrail_id: 'jailbreak', verdict: 'block' })
     const { asked: requests } = await preview(ada, {

@@ -5,7 +5,7 @@ import { createWorld } from '../../support/world'
 
 const world = await createWorld()
 
-test('a stored rule that this version cannot use is left out, said, and on the record (K16)', async () => {
+test('a stored rule that this version cannot use is skipped, reported and audited (K16)', async () => {
   const ada = await world.person()
   const { body } = await ada.send('POST', 'routing-preferences', { name: 'Old', rules: [], is_default: true })
   const rule = { pattern: '(unclosed', target_mode: 'code', target_engine: null, confidence: 0.9, description: null }
