@@ -1,7 +1,14 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import Papa from 'papaparse'
-import { type ChainFault, cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
+import {
+  type ChainFault,
+  cellsOfEvent,
+  EXPORT_COLUMNS,
+  isGenuine,
+  type Proof,
+  verifyExport,
+} from '../../src/audit/proof'
 import { type AuditEvent, type ChainCheck, Checkpoint, ExportSignature } from '../../src/audit/schema'
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import { checker } from '../../src/kernel/schema'

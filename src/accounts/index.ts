@@ -17,13 +17,13 @@ export { type AuthService, createAuth } from './auth/service'
 export {
   type ActingIdentity,
   actingIdentityOf,
-  createSessions,
+  type BackgroundCallers,
   createBackgroundCallers,
+  createSessions,
   expiredSessions,
   removeExpiredSessions,
   type Sessions,
   startSessionLoop,
-  type BackgroundCallers,
   writeSessionUses,
 } from './auth/sessions'
 export type { BindableKey, KeyBindings } from './keys/bindings'

@@ -21,7 +21,10 @@ export type BannerFacts = {
 }
 
 /** The text printed at start (docs/operating.md 4.1, 4.2): addresses, folders and, on a first start, the first key. */
-export function banner(running: RunningApp, { isTty, columns, startedMs, upstreams, link, unknown }: BannerFacts): string {
+export function banner(
+  running: RunningApp,
+  { isTty, columns, startedMs, upstreams, link, unknown }: BannerFacts,
+): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, container } = app
   const here = shortPath

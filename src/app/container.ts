@@ -52,7 +52,7 @@ import {
 import { createResearch, createWeb } from '../research'
 import { createConversations, createMemory, createSkills, saveMemory } from '../skills'
 import { createSystemTools, createTools } from '../tools'
-import { expiredBodies, deleteBodies, startRefusalLoop, startRollupLoop } from '../usage'
+import { deleteBodies, expiredBodies, startRefusalLoop, startRollupLoop } from '../usage'
 import { createWidgets } from '../widgets'
 import { ASSETS, bundled, CONSOLE } from './bundle'
 import { NEEDED } from './config'

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, sta
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { buildAssets, buildConsole } from '../pages'
-import { ASSETS, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT, bundleCacheOf } from './bundle'
+import { ASSETS, bundleCacheOf, bundled, CONSOLE, nameOf, OUTLINES, RELEASE_FACTS, ROOT } from './bundle'
 import { releaseOf } from './release'
 
 /** Number of bundles to keep. A server that is just starting may still read an older one. */

@@ -116,7 +116,11 @@ function connect(best: Hit | null, { checkpoints, complete, events, after }: Sco
     : null
 }
 
-const fault = (reason: string, line: number | null = null, events: string[] = []): ChainFault => ({ reason, line, events })
+const fault = (reason: string, line: number | null = null, events: string[] = []): ChainFault => ({
+  reason,
+  line,
+  events,
+})
 
 /** Converts each record to an event with a recomputed hash, or to a description of its fault. */
 async function* eventsOf(records: AsyncIterable<readonly string[]>): AsyncGenerator<Event | ChainFault> {

@@ -1,16 +1,16 @@
 import {
   contentProblems,
   cycleAmong,
-  type ParsedGraph,
-  type NodeOutline,
   inOrder,
   isStep,
   type Links,
   leadingTo,
   type NodeOf,
+  type NodeOutline,
   named,
-  reachedFrom,
+  type ParsedGraph,
   parseGraph,
+  reachedFrom,
   sizeProblem,
 } from './canvases-graph'
 import type { CanvasGraph, CanvasProblem, CanvasStep } from './canvases-schema'
@@ -113,7 +113,8 @@ const flattened = (flow: Flow): Place[] =>
 
 const namesOf = (answers: readonly Answer[]): string => answers.map(keyOf).join('\n')
 
-const ofKind = ({ nodes }: ParsedGraph, kind: NodeOutline['kind']): NodeOutline[] => nodes.filter((node) => node.kind === kind)
+const ofKind = ({ nodes }: ParsedGraph, kind: NodeOutline['kind']): NodeOutline[] =>
+  nodes.filter((node) => node.kind === kind)
 
 /** The only input. Undefined with none or several, because reachability then cannot be checked. */
 const soleInput = (drawing: ParsedGraph): NodeOutline | undefined => {

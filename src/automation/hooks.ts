@@ -67,7 +67,11 @@ type Happened = { event: EventId; type: string; depth: number; hooks: HookId[] }
 const MINUTE_MS = 60_000
 
 /** A hook acts for the organization that was active when it was created. */
-const actingIdentityOf = ({ user_id, api_key_id, org_id }: HookRow): ActingIdentity => ({ user_id, api_key_id, active_org_id: org_id })
+const actingIdentityOf = ({ user_id, api_key_id, org_id }: HookRow): ActingIdentity => ({
+  user_id,
+  api_key_id,
+  active_org_id: org_id,
+})
 
 /** Hooks that are ready to install (docs/api.md 11.1). */
 const PRESETS: readonly HookPreset[] = [

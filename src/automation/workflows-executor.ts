@@ -27,11 +27,11 @@ import { CHECKS, UNFILLED } from './workflows-review'
 import type { Step, StepType, WorkflowRunId } from './workflows-schema'
 import {
   type createSteps,
-  type StepInput,
-  type StepOutput,
   Paused,
   STORED,
   StepFailure,
+  type StepInput,
+  type StepOutput,
   type StepRunner,
 } from './workflows-steps'
 

@@ -31,10 +31,10 @@ import type {
   WorkflowRunId,
 } from './workflows-schema'
 import {
-  identityOfWorkflow,
   createSchedules,
   createStart,
   createStartAll,
+  identityOfWorkflow,
   type ScheduleDeps,
   type StartRun,
 } from './workflows-start'

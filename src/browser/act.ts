@@ -1,11 +1,20 @@
 import type { ElementHandle, KeyInput } from 'puppeteer-core'
 import { readInstruction, type Step } from '../text'
 import { ToolFailure } from '../tools'
+import {
+  type ActionOutcome,
+  acted,
+  clickOn,
+  find,
+  type PageAction,
+  resolveElement,
+  settle,
+  similarity,
+} from './find-element'
 import type { OpenSession } from './host'
 import { chooseOption, kindOfField, kindOfFocused, selectAll, setValue } from './in-page'
 import { type LiveBrowser, within } from './live'
 import type { ActArguments } from './perform'
-import { type ActionOutcome, acted, clickOn, type PageAction, find, similarity, resolveElement, settle } from './find-element'
 import type { Thinker } from './think'
 import { type Element, readTree } from './tree'
 
@@ -88,7 +97,12 @@ async function press(doing: PageAction, what: string, times: number, fixed: Elem
   return acted(times === 2 ? 'double-clicked' : 'clicked', element)
 }
 
-async function write(doing: PageAction, text: string, into: string | null, fixed: Element | null): Promise<ActionOutcome> {
+async function write(
+  doing: PageAction,
+  text: string,
+  into: string | null,
+  fixed: Element | null,
+): Promise<ActionOutcome> {
   const page = doing.live.page()
   const enter = text.endsWith('\n')
   const words = enter ? text.slice(0, -1) : text
@@ -148,7 +162,11 @@ async function tick(doing: PageAction, what: string, on: boolean, fixed: Element
   return acted(on ? 'checked' : 'unchecked', element)
 }
 
-async function scroll(doing: PageAction, step: Extract<Step, { do: 'scroll' }>, fixed: Element | null): Promise<ActionOutcome> {
+async function scroll(
+  doing: PageAction,
+  step: Extract<Step, { do: 'scroll' }>,
+  fixed: Element | null,
+): Promise<ActionOutcome> {
   const page = doing.live.page()
   if (step.to === 'element') {
     const { element, handle } = await resolveElement(doing, step.what ?? '', 'any', fixed)

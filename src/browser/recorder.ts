@@ -19,7 +19,11 @@ const MAX_INPUT = 1_000
 const FRAME = { maxWidth: 960 }
 
 /** The recorded data of an action, besides its time. */
-export type RecordedAction = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & { input: string; result: string; url: string }
+export type RecordedAction = Pick<ActionRow, 'actor' | 'tool' | 'target' | 'ok'> & {
+  input: string
+  result: string
+  url: string
+}
 
 /** A small picture of the front page, of at most 60 KB. Null for a session that is not recorded (docs/api.md 28.3). */
 export async function pictureOf({ files }: Pick<Deps, 'files'>, session: OpenSession): Promise<Draft | null> {

@@ -1,9 +1,9 @@
 import type { KeyInput } from 'puppeteer-core'
 import { checker, oneOf, type Static, t } from '../kernel/schema'
+import { clickOn } from './find-element'
 import type { OpenSession } from './host'
 import { kindOfField, selectAll } from './in-page'
 import { within } from './live'
-import { clickOn } from './find-element'
 import { readTree } from './tree'
 
 const number = t.Number({ minimum: -20_000, maximum: 20_000 })

@@ -1,6 +1,6 @@
 /** Holds and settles credit for everything the server makes, at once or as a public job. */
 
-export type { WorkResult, Work } from './kind'
+export type { Work, WorkResult } from './kind'
 export { type CompletionFacts, clientLeft, completionCreated, promptIn } from './kind'
 export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './public-jobs'
 export type { JobResult, PublicKind } from './public-jobs-schema'

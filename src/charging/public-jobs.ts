@@ -16,18 +16,18 @@ import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
 import type {
-  StoredJobResult,
   Job,
   JobLog,
   JobPage,
+  JobPayload,
   JobPurge,
   JobQuery,
   JobQueues,
   JobReply,
   JobResult,
   JobsPurged,
-  JobPayload,
   PublicKind,
+  StoredJobResult,
 } from './public-jobs-schema'
 import { hasEnded, hasNotFailed, jobCompleted, jobFailed, presentJob, queueUnavailable } from './public-jobs-schema'
 

@@ -11,7 +11,7 @@ import { AppError } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Tx } from '../kernel/store'
 import type { UsageEntry, UsageLog } from '../usage'
-import type { WorkResult, WorkRequest } from './kind'
+import type { WorkRequest, WorkResult } from './kind'
 import { completionCreated } from './kind'
 import type { CallEnd } from './service'
 

@@ -15,7 +15,7 @@ import { microToCents } from '../kernel/money'
 import type { Store, Tx } from '../kernel/store'
 import type { RateLimiter } from '../limits'
 import type { UsageEntry, UsageLog } from '../usage'
-import type { Input, WorkResult, WorkRequest, Work } from './kind'
+import type { Input, Work, WorkRequest, WorkResult } from './kind'
 import { clientLeft, tookTooLong } from './kind'
 import { type Charging, createRecord } from './record'
 

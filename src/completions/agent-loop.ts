@@ -13,13 +13,13 @@ import { centralSentences, sentencesOf } from '../text'
 import type { Tools } from '../tools'
 import { observe } from './agent-observe'
 import {
-  type ToolAccess,
   type AgentResult,
   type Emit,
   type OfferedTools,
   type Spent,
   type SpokenTurn,
   type Task,
+  type ToolAccess,
   TURN_GAP,
 } from './agent-schema'
 import {

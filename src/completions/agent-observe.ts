@@ -5,7 +5,7 @@ import { parseUntrustedJson } from '../kernel/json'
 import type { Trace } from '../kernel/trace'
 import type { Tools } from '../tools'
 import type { MadeThings, ToolOutcome } from '../tools/schema'
-import type { ToolAccess, Emit, ToolUse } from './agent-schema'
+import type { Emit, ToolAccess, ToolUse } from './agent-schema'
 
 type Deps = { tools: Tools; clock: Clock; trace?: Trace }
 type Ended = { place: number; outcome: ToolOutcome }

@@ -1,6 +1,13 @@
 import type { AuditLog } from '../audit'
 import type { EngineService } from '../engines'
-import { type Blocked, firedBy, type Guard, type GuardrailService, guardrailBlocked, replacementText } from '../guardrails'
+import {
+  type Blocked,
+  firedBy,
+  type Guard,
+  type GuardrailService,
+  guardrailBlocked,
+  replacementText,
+} from '../guardrails'
 import type { Call } from '../kernel/caller'
 import { sha256Hex } from '../kernel/crypto'
 import type { Store } from '../kernel/store'

@@ -272,7 +272,12 @@ async function receiveCode({ files }: PipelineDeps, run: Run, text: string, make
 }
 
 /** What the run made: pictures, code files, and the files of its tools, which are already stored. */
-async function artifactsOf({ files }: PipelineDeps, tx: Tx, run: Run, code: readonly StoredCode[]): Promise<Artifact[]> {
+async function artifactsOf(
+  { files }: PipelineDeps,
+  tx: Tx,
+  run: Run,
+  code: readonly StoredCode[],
+): Promise<Artifact[]> {
   const owner = ownerOf(run.call.caller)
   const { requestId } = run.call
   const all: (Artifact | null)[] = []
@@ -287,7 +292,11 @@ async function artifactsOf({ files }: PipelineDeps, tx: Tx, run: Run, code: read
 }
 
 /** The same files with new links that work for an hour (docs/api.md 2.3). A deleted file has no link. */
-const withFreshLinks = ({ files, store }: PipelineDeps, { call }: Run, artifacts: readonly Artifact[]): Promise<Artifact[]> =>
+const withFreshLinks = (
+  { files, store }: PipelineDeps,
+  { call }: Run,
+  artifacts: readonly Artifact[],
+): Promise<Artifact[]> =>
   Promise.all(
     artifacts.map(async (artifact) => {
       if (artifact.url === null || !ArtifactId.is(artifact.id)) return artifact

@@ -166,7 +166,12 @@ function assertAllowed(deps: PipelineDeps, run: Run): void | Promise<void> {
 }
 
 /** Opens the run of a request and reports that to operators. Returns a promise if something has to be read for it. */
-function openAndReport(deps: PipelineDeps, call: Call, request: CompletionRequest, write: Write | null): Run | Promise<Run> {
+function openAndReport(
+  deps: PipelineDeps,
+  call: Call,
+  request: CompletionRequest,
+  write: Write | null,
+): Run | Promise<Run> {
   const from = deps.clock.monotonic()
   const reported = (run: Run): Run => {
     reportStage(deps, run.call, 'open', from, STAGE_FACTS.open(run))

@@ -1,11 +1,11 @@
 import { toolsUnpaid } from '../billing'
 import type { TokenLogprob } from '../engines'
 import type { HoldBack } from '../guardrails'
-import type { ToolAccess, AgentResult, Step, Task } from './agent-schema'
+import type { AgentResult, Step, Task, ToolAccess } from './agent-schema'
 import { answerOnce } from './agent-turn'
 import { partial } from './end'
 import { holdBackOf } from './guard'
-import { answerWithPicture, answerWithVideo, answerWithResearch } from './media-modes'
+import { answerWithPicture, answerWithResearch, answerWithVideo } from './media-modes'
 import { reserveTurn } from './open'
 import { isStealth, wantsJson, workOf } from './rules'
 import type { PipelineDeps, Run, Write } from './run'
@@ -89,7 +89,9 @@ export function think(deps: PipelineDeps, run: Run): Promise<AgentResult> {
   if (work === 'image') return answerWithPicture(deps, run).then((result) => showWhole(run, result))
   if (work === 'video') return answerWithVideo(deps, run).then((result) => showWhole(run, result))
   if (run.researchRun)
-    return answerWithResearch(deps, run, run.researchRun).then((found) => (found ? showWhole(run, found) : ask(deps, run)))
+    return answerWithResearch(deps, run, run.researchRun).then((found) =>
+      found ? showWhole(run, found) : ask(deps, run),
+    )
   return ask(deps, run)
 }
 

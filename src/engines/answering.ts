@@ -301,7 +301,10 @@ function begun(target: Target, request: Own) {
  * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when no target answered,
  * and the signal's reason when the caller left.
  */
-export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<TargetAnswer<T>> {
+export async function tryTargets<T>(
+  input: Input<T>,
+  { clock, log, observe, jitter }: AttemptDeps,
+): Promise<TargetAnswer<T>> {
   const { candidates, mode, origin, signal } = input
   const [owner, requestId] = [origin?.owner, origin?.requestId]
   let retries = 0

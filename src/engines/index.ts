@@ -49,7 +49,6 @@ export {
   type ToolChoice,
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
-export { type UpstreamVideo, VideoOutcomeUnknown } from './videos'
 export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
 export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
 export { CACHING, parametersIn } from './parameters'
@@ -64,3 +63,4 @@ export {
   startEngineSettingsLoop,
 } from './service'
 export { resealEngines } from './table'
+export { type UpstreamVideo, VideoOutcomeUnknown } from './videos'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import type { Log } from '../kernel/log'
-import { createAddressCheck, type AddressCheck } from './addresses'
+import { type AddressCheck, createAddressCheck } from './addresses'
 import type { UpstreamConfig } from './config'
 import { createAiSdkDriver } from './drivers/ai-sdk-client'
 import { VENDOR_URLS, type Vendor } from './drivers/ai-sdk-watched-fetch'
@@ -84,7 +84,11 @@ export function createParts(deps: PartDeps) {
           const fit = isSame ? before.part.fit : fitOf({ ...upstream, apiKey }, deps)
           return [
             name,
-            { apiKey, configKey: question, part: { ...stored, fit, slots: slotsOf(upstream, before?.part.slots ?? null) } },
+            {
+              apiKey,
+              configKey: question,
+              part: { ...stored, fit, slots: slotsOf(upstream, before?.part.slots ?? null) },
+            },
           ] as const
         }),
       )

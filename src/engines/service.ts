@@ -31,7 +31,6 @@ import {
   upstreamPrices,
 } from './config'
 import type { Driver } from './engine'
-import type { UpstreamVideo } from './videos'
 import { countFiles, countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'
@@ -41,6 +40,7 @@ import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot'
 import { storedRepository } from './table'
 import { type Target, type Targets, VECTOR_WINDOW } from './targets'
 import { type TrialCheck, tryTarget } from './trial'
+import type { UpstreamVideo } from './videos'
 
 type Settings = EngineSettings & { prices: PriceTable }
 

@@ -6,10 +6,10 @@ import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
 import { engineMissing } from './failures'
-import { createVideoCalls } from './videos'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import { createTargets, type Target, type Targets } from './targets'
+import { createVideoCalls } from './videos'
 
 type ModelStatus = 'available' | 'degraded' | 'down'
 

@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { nameFilter, pagesBy, type PageRequest } from '../kernel/keyset'
+import { nameFilter, type PageRequest, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { command, query, type Reader, type Tx } from '../kernel/store'

@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, like, lt, lte, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { contains, pagesBy, type PageRequest } from '../kernel/keyset'
+import { contains, type PageRequest, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import type { Reader, Tx } from '../kernel/store'

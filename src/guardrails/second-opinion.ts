@@ -1,4 +1,4 @@
-import { askShortQuestion, shortAnswerEngine, type EngineService, type Message } from '../engines'
+import { askShortQuestion, type EngineService, type Message, shortAnswerEngine } from '../engines'
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62, sha256Hex } from '../kernel/crypto'

@@ -3,7 +3,6 @@ import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import type { Exchange } from './context'
 import {
   answerBefore,
-  startRequest,
   check,
   complete,
   countRefusal,
@@ -11,6 +10,7 @@ import {
   leave,
   refuse,
   setStateHeaders,
+  startRequest,
   withinLimit,
 } from './rules'
 

@@ -6,7 +6,6 @@ import { type BodyReader, ONCE } from './guard'
 import type { Route } from './route-rules'
 import {
   answerBefore,
-  startRequest,
   check,
   complete,
   type EdgeDeps,
@@ -14,6 +13,7 @@ import {
   leave,
   refuse,
   setStateHeaders,
+  startRequest,
   withinLimit,
 } from './rules'
 

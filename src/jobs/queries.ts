@@ -2,7 +2,7 @@ import { and, desc, eq, gte, inArray, isNotNull, isNull, ne, or, type SQL, sql }
 import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { pagesBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import { CANCELLED, type JobId, type JobState, type JobType } from './schema'

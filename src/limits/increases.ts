@@ -6,7 +6,7 @@ import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { pagesBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import {

@@ -1,6 +1,6 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
-import { type NodeCount, type NodeCounts, maxUnwrittenOf } from './node-counts'
+import { maxUnwrittenOf, type NodeCount, type NodeCounts } from './node-counts'
 import { type Answer, createPeers, createRedisLink, type FromNode, type Question, type Scripts } from './redis'
 import {
   createLocalStore,

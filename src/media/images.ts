@@ -1,4 +1,4 @@
-import { type ChargingService, type WorkResult, promptIn, type Work } from '../charging'
+import { type ChargingService, promptIn, type Work, type WorkResult } from '../charging'
 import { type EngineService, type ImageQuality, imagePrompt, type MadeImage, type Origin, originOf } from '../engines'
 import { type Draft, imageSize } from '../files'
 import type { About, Artifact } from '../files/schema'

@@ -12,7 +12,7 @@ import {
 } from './topics-lists'
 import { createNames } from './topics-names'
 import { overviewTopic } from './topics-overview'
-import { type ReadTopic, cachedRead } from './topics-topic'
+import { cachedRead, type ReadTopic } from './topics-topic'
 
 export type TopicDeps = Omit<Parameters<typeof readersOf>[0], 'names'> & Parameters<typeof createNames>[0]
 

@@ -6,7 +6,7 @@ import {
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Backend } from './mcp-schema'
-import { RESOURCES, ToolInputError, TOOLS } from './mcp-tools'
+import { RESOURCES, TOOLS, ToolInputError } from './mcp-tools'
 
 /**
  * The MCP server of docs/api.md 23.3. Every result is one text block. Failures are texts too, so that the agent reads

@@ -80,7 +80,9 @@ export const TOOLS: readonly Tool[] = [
         const job = taken(await ask('GET', `/jobs/${encodeURIComponent(job_id)}`))
         if (job.status === 'completed') return typeof job.result === 'string' ? job.result : readable(job.result)
         if (job.status === 'failed' || job.status === 'cancelled') {
-          throw new ToolInputError(`The research ${job.status}: ${job.error?.message ?? job.error ?? 'for an unknown reason'}`)
+          throw new ToolInputError(
+            `The research ${job.status}: ${job.error?.message ?? job.error ?? 'for an unknown reason'}`,
+          )
         }
       }
       return `The research is not done after two minutes. It continues as job ${job_id}.`

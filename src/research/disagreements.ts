@@ -1,7 +1,7 @@
 import { contentWords } from '../text'
 import { differenceOf } from './difference'
-import { overlap } from './similarity'
 import type { Note } from './notes'
+import { overlap } from './similarity'
 
 /** Two notes of different sources that cannot both be correct, and the difference. */
 export type Disagreement = { one: Note; other: Note; about: string }

@@ -157,7 +157,15 @@ export function createResearch(deps: Deps) {
     const wanted = wantedFor(id, request)
     const { accepted } = await charging.resume(call, wanted)
     return publicJobs.later(call, kind, {
-      input: { ...actingIdentityOf(call.caller), id, prompt, depth, maxSources, requestId: call.requestId, route: call.route },
+      input: {
+        ...actingIdentityOf(call.caller),
+        id,
+        prompt,
+        depth,
+        maxSources,
+        requestId: call.requestId,
+        route: call.route,
+      },
       hold: wanted.free ? 0 : prices.costOf(wanted.engineId, wanted.max),
       effects: async (tx, jobId) => {
         for (const [name, value] of memory) await deps.jobs.keepFor(tx, jobId, name, value)

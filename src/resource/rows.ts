@@ -2,7 +2,7 @@ import { and, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
-import { pagesAmong, pagesBy, pagesOfLarge, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesAmong, pagesBy, pagesOfLarge } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { query, type Reader, type Table, type Tx } from '../kernel/store'
 

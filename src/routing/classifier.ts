@@ -6,6 +6,7 @@ import type { EngineClassifier } from './engine-classifier'
 import {
   type Choice,
   explicit,
+  fallbackMode,
   floorOf,
   type Guidance,
   guidanceOf,
@@ -15,7 +16,6 @@ import {
   rule,
   type Stage,
   type StageResult,
-  fallbackMode,
 } from './stages'
 
 /** Modes that a text alone can request. `vision` needs an image (docs/api.md 22.2). The model file uses this order. */

@@ -1,5 +1,5 @@
 import type { Billing } from '../billing'
-import { askShortQuestion, shortAnswerEngine, type EngineService, type Message, type Origin } from '../engines'
+import { askShortQuestion, type EngineService, type Message, type Origin, shortAnswerEngine } from '../engines'
 import { type GuardrailService, guardrailBlocked } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'

@@ -5,4 +5,4 @@ export { createEffective, type Effective, type EffectiveRouting, trialOf } from 
 export { createEngineClassifier, createUnbilledAdmission, type EngineClassifier } from './engine-classifier'
 export { createRoutingPreview, engineLeft } from './preview'
 export { createPreferences } from './service'
-export { type Choice, type Guidance, type Rule, fallbackMode } from './stages'
+export { type Choice, fallbackMode, type Guidance, type Rule } from './stages'

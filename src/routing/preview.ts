@@ -11,11 +11,11 @@ import type { PatternCheck } from '../text'
 import type { createExplain } from './classifier'
 import { correctionRepository } from './corrections'
 import {
-  type RoutingCaller,
   combine,
   type Effective,
   type EffectiveRouting,
   NOTHING,
+  type RoutingCaller,
   readSource,
   type Source,
   trialOf,

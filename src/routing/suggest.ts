@@ -1,4 +1,4 @@
-import { askShortQuestion, shortAnswerEngine, type EngineService, type Message } from '../engines'
+import { askShortQuestion, type EngineService, type Message, shortAnswerEngine } from '../engines'
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, invalidInput } from '../kernel/errors'

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import { pagesBy, sliceBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesBy, sliceBy } from '../kernel/keyset'
 import { type Page, toPage } from '../kernel/page'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { InstallationId, SkillId } from './schema'

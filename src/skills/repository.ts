@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import { pagesBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'

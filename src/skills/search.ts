@@ -25,7 +25,8 @@ export const wordsOf = (q: string): string[] => [...new Set(allWords(q))].slice(
 const SHORTEST_BEGINNING = 3
 
 /** Whether the last word of a query is also searched as a prefix, because the user may still be typing it. */
-export const isPrefixSearched = (word: string): boolean => !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
+export const isPrefixSearched = (word: string): boolean =>
+  !/^[\p{ASCII}]+$/u.test(word) || word.length >= SHORTEST_BEGINNING
 
 /** The skill number in a cursor mark. Returns 0 for cursors of other lists, which gives an empty page. */
 const seqOf = ({ id }: Mark): number => (/^\d{1,15}$/.test(id) ? Number(id) : 0)
@@ -161,7 +162,9 @@ export const markOf = (sort: SkillSort) => (row: ListedRow) => ({
  * collect and sort the hits if there are few, scan the rest of the sorted list.
  */
 function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: SearchPage): Promise<ListedRow[]> {
-  const terms = words.map((word, place) => `'${word}'${place === words.length - 1 && isPrefixSearched(word) ? ':*' : ''}`)
+  const terms = words.map(
+    (word, place) => `'${word}'${place === words.length - 1 && isPrefixSearched(word) ? ':*' : ''}`,
+  )
   const mark = before ? { at: before.at, seq: seqOf(before) } : { at: 0, seq: 0 }
   const page = pages[sort][before ? 'later' : 'first'][category ? 'one' : 'all']
   return page(db, { terms: terms.join(' & '), category: category ?? '', ...mark, limit })

@@ -1,6 +1,6 @@
 /** Usage: one row per call, the daily spend of each key, and reports of both. */
 export { createBenchmarks, peakOf } from './benchmarks'
-export { expiredBodies, deleteBodies, storeBody } from './bodies'
+export { deleteBodies, expiredBodies, storeBody } from './bodies'
 export { costOfDay, EXPORT_HEADERS, usageOfAllOwners } from './export'
 export { createUsageReading, spendOfOwner, startOwnerSpend, type UsageReading } from './reading'
 export { callsWithSkills, createRollup, startRollupLoop } from './rollup-loop'

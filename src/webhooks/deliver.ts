@@ -19,7 +19,7 @@ import {
   webhookRepository as rows,
 } from './repository'
 import type { Secrets } from './rules'
-import { type Answer, type Failure, hasFailedTooLong, outcomeOf, laneFor, streakAfter, type Verdict } from './rules'
+import { type Answer, type Failure, hasFailedTooLong, laneFor, outcomeOf, streakAfter, type Verdict } from './rules'
 import { DeliveryId, type WebhookId } from './schema'
 import type { DeliveryRow, Lane, OutboxRow, WebhookRow } from './table'
 

@@ -17,7 +17,7 @@ import {
 import type { EventId } from '../events/schema'
 import type { OwnerScope } from '../kernel/caller'
 import { isoOrNull } from '../kernel/clock'
-import { pagesBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'

@@ -313,7 +313,11 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
   }
 
   /** Ignores deliveries that no longer wait, because their result was reported before. */
-  async function endedOf(tx: Tx, id: WebhookId, done: NonNullable<NonNullable<Taking>['done']>): Promise<EndedDelivery[]> {
+  async function endedOf(
+    tx: Tx,
+    id: WebhookId,
+    done: NonNullable<NonNullable<Taking>['done']>,
+  ): Promise<EndedDelivery[]> {
     const reported = new Map(done.map((one) => [one.event_id as EventId, one]))
     const now = clock.now()
     return (await outbox.some(tx, id, [...reported.keys()])).map((row) => {

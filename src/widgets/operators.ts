@@ -40,7 +40,7 @@ import {
   type WidgetTranscript,
 } from './schema-sessions'
 import type { SessionRow } from './table'
-import { CHAT, draftAnswer, markChat, subjectOf, publishChat, together, writeMessage, writeReply } from './transcript'
+import { CHAT, draftAnswer, markChat, publishChat, subjectOf, together, writeMessage, writeReply } from './transcript'
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
 

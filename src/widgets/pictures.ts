@@ -3,7 +3,7 @@ import type { Attachment } from '../completions/schema'
 import type { Draft } from '../files'
 import type { ArtifactId } from '../files/schema'
 import { AppError, invalidInput } from '../kernel/errors'
-import { reencodeImage, describeRejectedImage } from '../kernel/pictures'
+import { describeRejectedImage, reencodeImage } from '../kernel/pictures'
 import type { Tx } from '../kernel/store'
 import type { Deps } from './deps'
 import { cannotKeep } from './errors'
@@ -91,7 +91,10 @@ export async function discardPictures({ files }: Deps, stored: readonly Stored[]
 /** Keeps only the pixels, so that nobody learns where a visitor took a photograph. A GIF stays animated. */
 async function bare(bytes: Buffer): Promise<{ bytes: Buffer; type: string } | null> {
   if (bytes.subarray(0, GIF.length).equals(GIF)) return { bytes, type: 'image/gif' }
-  const drawn = await reencodeImage(bytes, { as: (format) => DRAWN[format as keyof typeof DRAWN] ?? 'png', quality: QUALITY })
+  const drawn = await reencodeImage(bytes, {
+    as: (format) => DRAWN[format as keyof typeof DRAWN] ?? 'png',
+    quality: QUALITY,
+  })
   return drawn && { bytes: Buffer.from(drawn.bytes), type: `image/${drawn.format}` }
 }
 

@@ -2,7 +2,7 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne
 import type { Caller } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
-import { pagesAmong, pagesBy, type PageRequest } from '../kernel/keyset'
+import { type PageRequest, pagesAmong, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { clean, storable } from '../kernel/text'

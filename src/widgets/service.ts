@@ -34,7 +34,7 @@ import {
   type WidgetQuery,
 } from './schema'
 import type { WidgetRow } from './table'
-import { CHAT, CHATS, createRecent, markChat, subjectOf, takeoverChanged, publishChat } from './transcript'
+import { CHAT, CHATS, createRecent, markChat, publishChat, subjectOf, takeoverChanged } from './transcript'
 import { makePreview } from './visitor-auth'
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/

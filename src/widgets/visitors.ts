@@ -22,7 +22,7 @@ import {
   type WidgetSessionMade,
 } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
-import { answerTurn, CHAT, markChat, subjectOf, publishChat } from './transcript'
+import { answerTurn, CHAT, markChat, publishChat, subjectOf } from './transcript'
 import {
   addressHash,
   assertFits,

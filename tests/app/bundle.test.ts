@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bundled, bundleCacheOf } from '../../src/app/bundle'
+import { bundleCacheOf, bundled } from '../../src/app/bundle'
 import { makeBundle } from '../../src/app/make-bundle'
 
 const folders: string[] = []

@@ -19,7 +19,14 @@ const SETTINGS: Settings = {
   keep_bodies_days: 7,
   shortcuts: true,
 }
-const AROUND: CacheContext = { soul: null, memories: [], active: NO_SKILLS, engines: 'engines', policy: null, routing: null }
+const AROUND: CacheContext = {
+  soul: null,
+  memories: [],
+  active: NO_SKILLS,
+  engines: 'engines',
+  policy: null,
+  routing: null,
+}
 const CALL = callOf(keyCaller({}))
 const TRAITS = { romantic: 1, intelligent: 1, sarcastic: 1, rude: 1, funny: 1, comedic: 1, witty: 1 }
 

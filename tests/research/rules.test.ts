@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { plainAddress, rankCandidates } from '../../src/research/collect-sources'
 import { differenceOf } from '../../src/research/difference'
 import { figuresIn, isNegated } from '../../src/research/figures'
-import { indexesOfCopies } from '../../src/research/similarity'
 import { type Note, readSources } from '../../src/research/notes'
 import { passagesOf } from '../../src/research/passages'
 import { planFor } from '../../src/research/plan'
 import { escaped, toMarkdown } from '../../src/research/report'
+import { indexesOfCopies } from '../../src/research/similarity'
 import { messagesFor, readPlan, readWritten, whyUnsupported } from '../../src/research/write-engine'
 
 describe('a plan', () => {
@@ -127,7 +127,11 @@ describe('what is read', () => {
 
   test('of copies counts once, the first', () => {
     const text = Array.from({ length: 30 }, (_, at) => `word${at} and word${at + 1}`).join(' ')
-    expect(indexesOfCopies([text, `${text} and a little more`, 'something else that is short'])).toEqual([null, 0, null])
+    expect(indexesOfCopies([text, `${text} and a little more`, 'something else that is short'])).toEqual([
+      null,
+      0,
+      null,
+    ])
   })
 
   test.each([2, 3, 7, 20])('of %i sites with one text is what it says, once', (count) => {

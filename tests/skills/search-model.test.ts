@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { markOf, isPrefixSearched, searchSkills, wordsOf } from '../../src/skills/search'
+import { isPrefixSearched, markOf, searchSkills, wordsOf } from '../../src/skills/search'
 import { type SkillRow, skills } from '../../src/skills/table'
 import { openTestStore } from '../support/store'
 import { skillRow } from './rows'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { createAgent } from '../../src/completions'
-import type { ToolAccess, AgentResult, Task } from '../../src/completions/agent-schema'
+import type { AgentResult, Task, ToolAccess } from '../../src/completions/agent-schema'
 import { countTokens, type EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { type Tool, type ToolContext, ToolFailure } from '../../src/tools'

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { hasFailedTooLong, outcomeOf, laneFor, readSchedule, streakAfter } from '../../src/webhooks/rules'
+import { hasFailedTooLong, laneFor, outcomeOf, readSchedule, streakAfter } from '../../src/webhooks/rules'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const [SECOND, HOUR] = [1_000, 3_600_000]
 const schedule = readSchedule('0,5,300')
 const at = { attempt: 1, schedule, now: NOW, random: 0.5 }
-const answered = (status: number, retryAfter: string | null = null) => outcomeOf({ status, retryAfter, failure: null }, at)
+const answered = (status: number, retryAfter: string | null = null) =>
+  outcomeOf({ status, retryAfter, failure: null }, at)
 
 describe('an attempt (J26)', () => {
   test.each([200, 201, 204, 226, 299])('%i is success', (status) => {

@@ -1,6 +1,6 @@
 import { boxed, dialogBox, emptyBody, helpLines, messageLines, paletteBox, pickBox, secretBox } from '../draw/boxes'
 import { headRow, hintRow, messageRow, tabsRow } from '../draw/frame'
-import { fitLine, type Line, line, textSpan, type Tone } from '../draw/line'
+import { fitLine, type Line, line, type Tone, textSpan } from '../draw/line'
 import { listBody } from '../draw/list'
 import { clockOf, spellAge } from '../draw/spell'
 import { LISTS } from '../screens'

@@ -14,7 +14,9 @@ function linkSpan({ link, now, paused, rate }: Model): Span {
   if (paused) return textSpan('– paused', 'warn')
   if (link.state === 'connecting') return textSpan('… connects', 'dim')
   if (link.state === 'polling') return textSpan('● polling 2s', 'warn')
-  return now - link.heardAt > QUIET_MS ? textSpan('● silent', 'warn') : textSpan(rate > 1 ? `● live ${rate}s` : '● live', 'good')
+  return now - link.heardAt > QUIET_MS
+    ? textSpan('● silent', 'warn')
+    : textSpan(rate > 1 ? `● live ${rate}s` : '● live', 'good')
 }
 
 /** The first row: screen, server and connection state. */

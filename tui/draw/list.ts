@@ -98,7 +98,11 @@ function filterLine(view: ListView, model: Model, rows: readonly Row[], width: n
   return between(
     owner !== undefined
       ? line(' keys of ', textSpan(`${owner} ▾`, owner === 'everyone' ? undefined : 'strong'))
-      : line(' filter  ', isTyped ? textSpan(`${text}▌`, 'strong') : text || textSpan('off', 'dim'), textSpan(problem, 'warn')),
+      : line(
+          ' filter  ',
+          isTyped ? textSpan(`${text}▌`, 'strong') : text || textSpan('off', 'dim'),
+          textSpan(problem, 'warn'),
+        ),
     problem ? [] : line(counts, isOff ? ' ' : `       ${order} `),
     width,
   )

@@ -62,7 +62,9 @@ export const audit = listView<Event>({
   },
   columns: [
     column('SEQ', 10, ({ seq }) => seq, { spare: true, cell: ({ seq }) => textSpan(spellCount(seq)) }),
-    column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => textSpan(momentOf(timestamp, now)) }),
+    column('AT', 10, ({ timestamp }) => timestamp, {
+      cell: ({ timestamp }, { now }) => textSpan(momentOf(timestamp, now)),
+    }),
     column('WHO', 13, whoOf),
     column('ACTION', 25, ({ action }) => action),
     column('ON', 18, aboutOf, { grows: true }),
@@ -88,7 +90,11 @@ export const audit = listView<Event>({
       `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`,
       linkOf(event, model),
     ),
-    line(textSpan(' chain    ', 'dim'), `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
+    line(
+      textSpan(' chain    ', 'dim'),
+      `${event.owner ?? event.scope}   #${spellCount(event.seq)}`,
+      signedOf(event, model),
+    ),
     ...(operatorOf(event)
       ? [
           line(

@@ -89,7 +89,11 @@ export const keys = listView<Key>({
           ),
           textSpan('  press i to decide', 'warn'),
         )
-      : line(textSpan(' status    ', 'dim'), key.status, isNearCap(key) ? textSpan('   near its daily cap', 'warn') : ''),
+      : line(
+          textSpan(' status    ', 'dim'),
+          key.status,
+          isNearCap(key) ? textSpan('   near its daily cap', 'warn') : '',
+        ),
     ...(unusedFor(key, now) && key.status === 'active'
       ? [
           line(

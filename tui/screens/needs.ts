@@ -46,7 +46,11 @@ export function needRows(model: Model, width: number): Line[] {
       width,
       [
         0,
-        line(mark, textSpan('! ', 'warn'), NEEDS[kind]?.says(count, width > 60 ? need : { ...need, failures: 0 }) ?? kind),
+        line(
+          mark,
+          textSpan('! ', 'warn'),
+          NEEDS[kind]?.says(count, width > 60 ? need : { ...need, failures: 0 }) ?? kind,
+        ),
       ],
       ...(width > 60 ? [[42, textSpan(about)] as const] : []),
       [width > 60 ? width - 16 : width - 12, age],

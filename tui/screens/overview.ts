@@ -9,8 +9,8 @@ import {
   line,
   placed,
   type Span,
-  textSpan,
   spark,
+  textSpan,
   widthOf,
 } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellMs, spellShare, spellUptime } from '../draw/spell'

@@ -119,12 +119,18 @@ export function reviewBody(model: Model, width: number, height: number): Line[] 
   // Like a pager, shows how much of the text lies above the end of the window.
   const isLong = body.length > room
   if (isLong) shown[room - 1] = between(shown[room - 1]!, line(` ${spellShare((from + room) / body.length)} `), width)
-  return [head(model, found, width), tabs(model, found, part, width), line(textSpan('─'.repeat(width), 'dim')), ...shown]
+  return [
+    head(model, found, width),
+    tabs(model, found, part, width),
+    line(textSpan('─'.repeat(width), 'dim')),
+    ...shown,
+  ]
 }
 
 function head(model: Model, found: ReviewSubmission, width: number): Line {
   const live = found.live_version ? `live now: ${found.live_version}` : 'new skill'
-  const needsPerson = found.reviewTier === 'auto' ? textSpan(found.reviewTier) : textSpan(`! ${found.reviewTier}`, 'warn')
+  const needsPerson =
+    found.reviewTier === 'auto' ? textSpan(found.reviewTier) : textSpan(`! ${found.reviewTier}`, 'warn')
   const author = rowsOf(model, 'submissions').find(({ id }) => id === found.id)?.author ?? ''
   return placed(
     width,
@@ -175,7 +181,9 @@ function bodyOf(model: Model, found: ReviewSubmission, part: Part, width: number
     case 'permissions':
       return (found.manifest.permissions ?? []).length
         ? found.manifest.permissions!.map((name) =>
-            line(name.startsWith('external') || name.startsWith('write') ? textSpan(` ! ${name}`, 'warn') : `   ${name}`),
+            line(
+              name.startsWith('external') || name.startsWith('write') ? textSpan(` ! ${name}`, 'warn') : `   ${name}`,
+            ),
           )
         : [line(' It needs no permissions.')]
   }
@@ -210,7 +218,10 @@ function checksOf(model: Model, found: ReviewSubmission, width: number): Line[] 
     found.reviewTier === 'security'
       ? [
           [],
-          line(textSpan(' BEFORE YOU CAN APPROVE', 'strong'), `    ${box('diff')} open Diff    ${box('tools')} open Tools`),
+          line(
+            textSpan(' BEFORE YOU CAN APPROVE', 'strong'),
+            `    ${box('diff')} open Diff    ${box('tools')} open Tools`,
+          ),
         ]
       : []
   const installed = found.installed_by
@@ -253,7 +264,10 @@ function splitLines(diff: Diff, width: number): Line[] {
   const side = (one: DiffLine | undefined): Line => {
     if (!one) return []
     const tone = one.suspicious ? 'warn' : one.sign === '+' ? 'good' : one.sign === '-' ? 'bad' : 'dim'
-    return line(`${String(one.number).padStart(4)} `, textSpan(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone))
+    return line(
+      `${String(one.number).padStart(4)} `,
+      textSpan(`${one.sign}${one.suspicious ? '!' : ' '} ${one.text}`, tone),
+    )
   }
   return diff.parts.flatMap(({ path, lines }, at) => [
     placed(width, [0, textSpan(` ${path}`, 'strong')], [63, `hunk ${at + 1} of ${diff.parts.length}`]),

@@ -69,7 +69,11 @@ function queuePane(model: Model, chats: readonly Chat[], width: number): { lines
   const withAi = Number(model.topics.takeovers?.facts.with_ai ?? 0)
   const of = (wanted: (chat: Chat) => boolean) => chats.filter(wanted)
   const groups: Group[] = [
-    { title: 'WAITING', chats: of(({ takeover_status }) => takeover_status === 'requested'), sign: textSpan('!', 'warn') },
+    {
+      title: 'WAITING',
+      chats: of(({ takeover_status }) => takeover_status === 'requested'),
+      sign: textSpan('!', 'warn'),
+    },
     {
       title: 'MINE',
       chats: of((chat) => chat.takeover_status === 'human' && isMine(model, chat)),
@@ -173,7 +177,8 @@ function hintOf(model: Model, chat: Chat): string {
 function transcript(model: Model, chat: Chat, width: number): Line[] {
   const detail = model.details[chatPath(chat)]
   if (!detail) return [line(' · · ·')]
-  if (detail.problem) return wrapped(`! ${detail.problem}`, width - 2, 4).map((text) => line(textSpan(` ${text}`, 'warn')))
+  if (detail.problem)
+    return wrapped(`! ${detail.problem}`, width - 2, 4).map((text) => line(textSpan(` ${text}`, 'warn')))
   const { messages = [] } = readOf(model, chat) ?? {}
   const left = chat.left_at && chat.takeover_status !== 'ai' ? Date.parse(chat.left_at) : null
   const last = (at: number, words: string, tone?: 'warn' | 'dim') => [

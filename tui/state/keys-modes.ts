@@ -80,7 +80,10 @@ function runPalette(model: Model, draft: string, picked: Model['commands'][numbe
   if (draft === 'write' || draft === 'read-only') {
     const canWrite = draft === 'write'
     if (canWrite && model.role === 'viewer') return unchanged(notify(browse(model), VIEWER))
-    return unchanged({ ...notify(browse(model), canWrite ? 'changes are allowed' : 'changes are not allowed'), canWrite })
+    return unchanged({
+      ...notify(browse(model), canWrite ? 'changes are allowed' : 'changes are not allowed'),
+      canWrite,
+    })
   }
   if (draft === 'q' || draft === 'quit') return unchanged(model, { type: 'quit' })
   if (!picked) return unchanged(notify(model, 'There is no such command.'))
@@ -139,7 +142,8 @@ function confirmed(model: Model, request: Dialog): Step {
 
 function secret(model: Model, mode: ModeOf<'secret'>, key: string): Step {
   const stored = { ...model, mode: { ...mode, saved: true, asking: false } }
-  if (key === 'y') return unchanged(notify(stored, 'sent the key to the clipboard'), { type: 'copy', text: mode.secret })
+  if (key === 'y')
+    return unchanged(notify(stored, 'sent the key to the clipboard'), { type: 'copy', text: mode.secret })
   if (key === 'w') return unchanged(stored, { type: 'save', text: mode.secret })
   if (key === 'enter') return unchanged(browse(model))
   if (key !== 'esc') return unchanged(model)
@@ -154,7 +158,8 @@ function write(model: Model, key: string, text: string): Step {
     if (!draft.trim() || (model.mode.type === 'write' && model.mode.sending)) return unchanged(model)
     const saved = model.replies.get(draft.trim().slice(1))
     // Inserts a saved reply into the draft, so that the person reads it before sending.
-    if (saved && draft.trim().startsWith('/')) return unchanged({ ...model, drafts: { ...model.drafts, [chat.id]: saved } })
+    if (saved && draft.trim().startsWith('/'))
+      return unchanged({ ...model, drafts: { ...model.drafts, [chat.id]: saved } })
     // The same text at the same point of a chat has the same key, so repeated sending posts it once.
     const once = Bun.hash(`${chat.id} ${chat.message_count} ${draft}`).toString(36)
     const argv = ['takeovers', 'reply', '--widget', chat.widget_id, '--idempotency-key', once, '--', chat.id, draft]

@@ -157,7 +157,8 @@ function toPane(model: Model, by: 1 | -1): Step {
 }
 
 function pick(model: Model, picker: Picker): Step {
-  if (!picker.names.length) return unchanged(notify(model, 'There is no other profile. Add one: svc-admin profiles add'))
+  if (!picker.names.length)
+    return unchanged(notify(model, 'There is no other profile. Add one: svc-admin profiles add'))
   return unchanged({ ...model, mode: { type: 'pick', picker, at: 0 } })
 }
 
@@ -283,5 +284,7 @@ function ask(model: Model, request: Request): Step {
     return request.write ? writing(model, run) : unchanged(model, run)
   }
   const refused = request.verb === 'Verify' ? null : refusal(model, request.argv[0] ?? [])
-  return refused ? unchanged(notify(model, refused)) : unchanged({ ...model, mode: { type: 'dialog', dialog: request } })
+  return refused
+    ? unchanged(notify(model, refused))
+    : unchanged({ ...model, mode: { type: 'dialog', dialog: request } })
 }

@@ -46,6 +46,7 @@ export function writing(model: Model, effect: Effect & { type: 'run' }): Step {
   const refused = refusal(model, effect.argv)
   if (refused) return unchanged(notify(model, refused))
   if (!model.canWrite) return unchanged(notify(model, 'The dashboard is read-only. Type :write to allow changes.'))
-  if (model.link.state === 'offline') return unchanged(notify(model, 'Actions are disabled until the server answers again.'))
+  if (model.link.state === 'offline')
+    return unchanged(notify(model, 'Actions are disabled until the server answers again.'))
   return unchanged(model, effect)
 }

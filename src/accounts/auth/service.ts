@@ -9,7 +9,7 @@ import { PERMISSIONS } from '../orgs/schema'
 import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempt, Attempts } from './attempts'
-import { type SignInSteps, present, type VisitorCall } from './entry'
+import { present, type SignInSteps, type VisitorCall } from './entry'
 import {
   currentNeeded,
   invalidCredentials,

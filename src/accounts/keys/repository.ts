@@ -1,6 +1,6 @@
 import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
-import { pagesAmong, pagesBy, type PageRequest } from '../../kernel/keyset'
+import { type PageRequest, pagesAmong, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { BrandSoul } from './schema'

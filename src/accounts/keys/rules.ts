@@ -2,7 +2,7 @@ import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../../ker
 import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import { charactersIn } from '../../kernel/text'
-import { limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable, cannotWidenOwnKey } from './errors'
+import { cannotWidenOwnKey, limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable } from './errors'
 import { isLive } from './repository'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'

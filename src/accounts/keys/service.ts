@@ -33,7 +33,7 @@ import {
   scopeOf,
 } from './access'
 import { keyBindings } from './bindings'
-import { keyNotFound, keyHasEnded, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
+import { keyHasEnded, keyNotFound, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { NOTHING_SPENT, present } from './present'
 import { isLive, type KeyFilter, keyRepository as rows } from './repository'

@@ -5,7 +5,15 @@ import type { Call, Caller, OperatorCaller } from '../../kernel/caller'
 import { iso } from '../../kernel/clock'
 import { type OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Tx } from '../../kernel/store'
-import { assertMayOwn, assertPerson, findUser, type OrgDeps, orgForCaller, lockOrgForCaller, recordOrgChange } from './access'
+import {
+  assertMayOwn,
+  assertPerson,
+  findUser,
+  lockOrgForCaller,
+  type OrgDeps,
+  orgForCaller,
+  recordOrgChange,
+} from './access'
 import { alreadyMember, invitationNotFound, lastOwner, memberNotFound } from './errors'
 import { accessChanged, memberJoined, memberLeft } from './events'
 import { presentMember, view } from './present'

@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { hasIdPrefix } from '../../kernel/id-prefix'
 import type { OrgId, UserId } from '../../kernel/ids'
-import { pagesBy, sliceBy, type PageRequest } from '../../kernel/keyset'
+import { type PageRequest, pagesBy, sliceBy } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
 import { command, counted, query, type Reader, type Tx } from '../../kernel/store'
 import type { InvitationId, Role } from './schema'
@@ -233,7 +233,8 @@ export const orgRepository = {
   },
 
   /** For operators: every org that was not deleted, newest first. */
-  all: (db: Reader, wanted: PageRequest): Promise<Page<OrgRow>> => newestOrgs(db, wanted, isNull(db.of(orgs).deleted_at)),
+  all: (db: Reader, wanted: PageRequest): Promise<Page<OrgRow>> =>
+    newestOrgs(db, wanted, isNull(db.of(orgs).deleted_at)),
 
   /** For operators: every account, newest first. */
   allUsers: (db: Reader, wanted: PageRequest): Promise<Page<UserRow>> => newestUsers(db, wanted),

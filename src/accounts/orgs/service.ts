@@ -17,11 +17,11 @@ import {
   assertPerson,
   findOrg,
   isOpen,
+  lockOrgForCaller,
   type OrgAndRole,
   type OrgDeps,
-  orgIdsWith,
   orgForCaller,
-  lockOrgForCaller,
+  orgIdsWith,
   recordOrgChange,
   userByEmail,
 } from './access'

@@ -24,7 +24,7 @@ import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type VideoOption
 import { createMarker } from './marker'
 import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from './schema'
 import type { ClipInput } from './storyboard'
-import { createUpstream, type UpstreamProgress, type Upstream } from './upstream'
+import { createUpstream, type Upstream, type UpstreamProgress } from './upstream'
 
 type Watch = {
   signal: AbortSignal

@@ -3,8 +3,8 @@ import {
   EngineFailure,
   type EngineService,
   imagePrompt,
-  type UpstreamVideo,
   type Origin,
+  type UpstreamVideo,
   VideoOutcomeUnknown,
 } from '../../engines'
 import { type Draft, imageSize, type Source } from '../../files'
@@ -106,7 +106,11 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** Sends the order once. Stores its state before. The request completes even if this attempt is aborted. */
-  async function order({ seconds, aspectRatio }: VideoOptions, { known, key, origin, keep }: VideoContext, prompt: string) {
+  async function order(
+    { seconds, aspectRatio }: VideoOptions,
+    { known, key, origin, keep }: VideoContext,
+    prompt: string,
+  ) {
     const [width, height] = FRAMES[aspectRatio]
     const request: UpstreamProgress = { since: clock.now(), refusals: 0, ...known, asking: true, video: null }
     await keep(request)
@@ -129,7 +133,11 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** Polls until the video is made. Throws {@link GiveUp} if it will not be made. */
-  async function followed(video: UpstreamVideo, since: number, { signal, origin, notify }: VideoContext): Promise<Clip> {
+  async function followed(
+    video: UpstreamVideo,
+    since: number,
+    { signal, origin, notify }: VideoContext,
+  ): Promise<Clip> {
     let [silent, unknown] = [0, 0]
     for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 1.5, LONGEST_POLL_MS)) {
       const state = await engines.lookAtVideo(video, signal).catch((error: unknown) => {
@@ -178,7 +186,11 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
   }
 
   /** The still that the upstream offers, or null. */
-  async function stillOf(id: string, video: UpstreamVideo, { signal, receive }: Pick<VideoContext, 'signal' | 'receive'>) {
+  async function stillOf(
+    id: string,
+    video: UpstreamVideo,
+    { signal, receive }: Pick<VideoContext, 'signal' | 'receive'>,
+  ) {
     try {
       const bytes = Buffer.concat(await Array.fromAsync(engines.videoContent(video, 'thumbnail', signal)))
       const size = imageSize(bytes)

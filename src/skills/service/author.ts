@@ -21,7 +21,7 @@ import { checkToolNames, type Examined, isReserved, readManifest } from '../revi
 import { isOwn, listColumnsOf, type Viewer } from '../rules'
 import type { NewSkill, SkillPatch, SkillReply } from '../schema'
 import type { SkillRow } from '../table'
-import { assertMayManage, recordSkill, type SkillDeps, findVisible } from './deps'
+import { assertMayManage, findVisible, recordSkill, type SkillDeps } from './deps'
 import { examineAll, submitInUnit } from './submit'
 import { newSkill, newVersion } from './versions'
 

@@ -11,7 +11,7 @@ import { installRepository as installs } from '../repository-installs'
 import { isDelisted, isOwn, runnableVersion, type Viewer } from '../rules'
 import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
-import { assertMayManage, recordSkill, type SkillDeps, findVisible, viewerOf } from './deps'
+import { assertMayManage, findVisible, recordSkill, type SkillDeps, viewerOf } from './deps'
 
 /** Maximum size of an installation's settings, because every run sends them to the engine. */
 const MAX_CONFIG_BYTES = 16 * 1024

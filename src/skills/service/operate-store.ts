@@ -14,7 +14,7 @@ import { REVIEW_OF_STARTERS, STARTERS } from '../starters'
 import type { SkillRow } from '../table'
 import { settle } from './decide'
 import { recordSkill, type SkillDeps } from './deps'
-import { newSkill, newSubmission, newVersion, activateVersion } from './versions'
+import { activateVersion, newSkill, newSubmission, newVersion } from './versions'
 
 type By = Call<OperatorCaller>
 type Query = {

@@ -37,7 +37,7 @@ import {
 } from '../schema'
 import { markOf, searchSkills, wordsOf } from '../search'
 import type { ListedRow } from '../table'
-import { recordSkill, type SkillDeps, findVisible, viewerOf } from './deps'
+import { findVisible, recordSkill, type SkillDeps, viewerOf } from './deps'
 
 /** Number of manifests read per turn of the event loop, because they may be long (docs/promises.md I28). */
 const AT_ONCE = 25

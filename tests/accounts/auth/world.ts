@@ -2,9 +2,9 @@ import {
   createAttempts,
   createAuth,
   createAuthenticator,
-  createSignInSteps,
   createPasswords,
   createSessions,
+  createSignInSteps,
   type VisitorCall,
 } from '../../../src/accounts'
 import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'

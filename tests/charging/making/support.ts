@@ -1,4 +1,4 @@
-import type { Input, WorkResult, Work } from '../../../src/charging/kind'
+import type { Input, Work, WorkResult } from '../../../src/charging/kind'
 import type { Call } from '../../../src/kernel/caller'
 import { centsToMicro } from '../../../src/kernel/money'
 import { PIXEL } from '../../files/support'

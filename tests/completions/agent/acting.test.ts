@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createAgent } from '../../../src/completions'
-import type { ToolAccess, AgentResult, Task } from '../../../src/completions/agent-schema'
+import type { AgentResult, Task, ToolAccess } from '../../../src/completions/agent-schema'
 import type { EngineService, RunRequest, ToolCall } from '../../../src/engines'
 import type { TakePart } from '../../../src/engines/meter'
 import type { Tools } from '../../../src/tools'

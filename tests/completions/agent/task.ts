@@ -1,4 +1,4 @@
-import type { ToolAccess, AgentResult, Emit, Step, Task } from '../../../src/completions/agent-schema'
+import type { AgentResult, Emit, Step, Task, ToolAccess } from '../../../src/completions/agent-schema'
 import { contextOf } from '../../tools/world'
 
 /** A prompt for an engine, as the pipeline hands it to the agent. */
