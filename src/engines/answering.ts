@@ -30,7 +30,7 @@ import { type Abilities, ableTo, missingIn, needsOf, type Target, type Targets }
 /** A target to try, and the engine it answers for. `fallback`: this is not the requested engine. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
-export type TargetAnswer<T> = Candidate & { value: T; permit: Permit }
+export type Reply<T> = Candidate & { value: T; permit: Permit }
 
 /**
  * One upstream call, for operators. `ms` is the time to the first byte of a stream, or to the whole answer; 0 if no
@@ -226,7 +226,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   /** Reports a broken stream to the breaker, and turns the upstream's failure into an error for the tenant. */
   function brokenOff(
     error: unknown,
-    { target, engineId, permit }: TargetAnswer<unknown>,
+    { target, engineId, permit }: Reply<unknown>,
     { mode, signal, origin }: RunRequest,
   ): unknown {
     if (!(error instanceof EngineFailure) || signal.aborted) return error
@@ -301,10 +301,7 @@ function begun(target: Target, request: Own) {
  * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when no target answered,
  * and the signal's reason when the caller left.
  */
-export async function tryTargets<T>(
-  input: Input<T>,
-  { clock, log, observe, jitter }: AttemptDeps,
-): Promise<TargetAnswer<T>> {
+export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reply<T>> {
   const { candidates, mode, origin, signal } = input
   const [owner, requestId] = [origin?.owner, origin?.requestId]
   let retries = 0

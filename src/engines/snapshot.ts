@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Candidate, createAnswering, type Observe, type Origin, type TargetAnswer, tryTargets } from './answering'
+import { type Candidate, createAnswering, type Observe, type Origin, type Reply, tryTargets } from './answering'
 import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES, type VectorSpace } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
@@ -159,7 +159,7 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
       return slots ? slots.hold(origin, signal, request) : request()
     }
     const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
-    const reached: TargetAnswer<T> = await tryTargets(input, deps)
+    const reached: Reply<T> = await tryTargets(input, deps)
     reached.permit.succeeded()
     return reached.value
   }
