@@ -11,7 +11,7 @@ import { DAY_MS, grainsOf } from './buckets'
 import { type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
-import { countRequests, findRequest, type ReadHeldAmount, listRequests } from './requests'
+import { countRequests, findRequest, listRequests, type ReadHeldAmount } from './requests'
 import type {
   RequestFilters,
   RequestQuery,
