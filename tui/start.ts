@@ -114,8 +114,8 @@ export async function startDashboard({ host, clock, first, ...start }: Start): P
     over.abort()
   }
 
-  function take(given: Controls): void {
-    controls = given
+  function take(newControls: Controls): void {
+    controls = newControls
   }
 
   async function shown(): Promise<void> {

@@ -27,15 +27,15 @@ export function banner(
 ): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, container } = app
-  const here = shortPath
+  const relativePath = shortPath
   const lines = [
     `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
     '',
     ...facts(
       [
-        ['config', config.file ? here(config.file) : 'defaults and environment'],
-        ['secrets', secretsLine(running, here)],
-        ['database', databaseLine(running, here)],
+        ['config', config.file ? relativePath(config.file) : 'defaults and environment'],
+        ['secrets', secretsLine(running, relativePath)],
+        ['database', databaseLine(running, relativePath)],
         ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
         ...unknown.map((line, at) => [at ? '' : 'variables', line, 'wrong'] as Fact),
         ...(seed ? [['seed', `org "${seed.org}", key "${DEV_KEY}", credit to try everything`] as Fact] : []),
@@ -44,10 +44,10 @@ export function banner(
     ),
     '',
     ...apiLines(url, config),
-    `  Operators   ${here(socket)} (svc-admin finds it)`,
+    `  Operators   ${relativePath(socket)} (svc-admin finds it)`,
     ...(opsUrl ? [`              ${opsUrl} (svc-admin --url, with an operator key)`] : []),
     '',
-    ...keyLines(running, isTty, here),
+    ...keyLines(running, isTty, relativePath),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
     ...pageLines(running, link),
     '',
@@ -56,9 +56,9 @@ export function banner(
 }
 
 /** Where the secrets are stored. */
-function secretsLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
+function secretsLine({ app: { config, findings } }: RunningApp, relativePath: (path: string) => string): string {
   if (config.masterKey || config.masterKeyFile) return 'in the database, wrapped by the master key'
-  return `${here(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`
+  return `${relativePath(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`
 }
 
 /** The page to open. On a first start, a link that signs the owner in. */
@@ -96,8 +96,8 @@ const facts = (all: Fact[], columns: number): string[] =>
     return [`  ${wrong ? '!!' : 'ok'}  ${name.padEnd(10)} ${first}`, ...rest.map((line) => MARGIN + line)]
   })
 
-function databaseLine({ app: { config, findings } }: RunningApp, here: (path: string) => string): string {
-  const what = config.databaseUrl ? 'postgres' : `${here(config.dataDir)}/svc.db`
+function databaseLine({ app: { config, findings } }: RunningApp, relativePath: (path: string) => string): string {
+  const what = config.databaseUrl ? 'postgres' : `${relativePath(config.dataDir)}/svc.db`
   const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
   const state = findings.newDatabase
     ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}`
@@ -133,7 +133,7 @@ function spellUpstream({ address, models, latencyMs, problem, unlisted }: Upstre
 function keyLines(
   { app: { config }, seed, keyless, devKey }: RunningApp,
   isTty: boolean,
-  here: (path: string) => string,
+  relativePath: (path: string) => string,
 ): string[] {
   if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']
   if (devKey) {
@@ -142,15 +142,15 @@ function keyLines(
   }
   if (!seed) {
     const keyFile = join(config.dataDir, 'dev-key')
-    return existsSync(keyFile) ? [`Your API key is in ${here(keyFile)}.`, ''] : []
+    return existsSync(keyFile) ? [`Your API key is in ${relativePath(keyFile)}.`, ''] : []
   }
-  if (!isTty) return [`First key written to ${here(seed.keyFile)} (mode 0600)`, '']
+  if (!isTty) return [`First key written to ${relativePath(seed.keyFile)} (mode 0600)`, '']
   return [
     '  Your API key. It is shown only this once:',
     '',
     `      ${seed.key}`,
     '',
-    `  A copy is in ${here(seed.keyFile)} for the examples. Delete it when you like.`,
+    `  A copy is in ${relativePath(seed.keyFile)} for the examples. Delete it when you like.`,
     '',
     '  Next, in a second terminal:',
     '      ./svc-admin try "Count to five slowly"',

@@ -8,7 +8,7 @@ import { billingSettings } from '../billing/config'
 import { browserSettings } from '../browser/config'
 import { mailSettings } from '../cluster/mail-config'
 import { completionSettings, retiredCompletionSettings, voiceSettings } from '../completions/config'
-import { doorSettings } from '../doors/config'
+import { formatSettings } from '../doors/config'
 import { builtinSettings } from '../engines/builtin/config'
 import { engineSettings } from '../engines/config'
 import { eventSettings } from '../events/config'
@@ -232,7 +232,7 @@ export const SETTINGS = {
   ...serverSettings,
   ...httpSettings,
   ...jobSettings,
-  ...doorSettings,
+  ...formatSettings,
   ...fileSettings,
   ...authSettings,
   ...orgSettings,
@@ -280,7 +280,7 @@ export type ConfigOverrides = Partial<Values<typeof SETTINGS>> & {
 }
 
 /** Path of the configuration file, whether or not it exists. */
-export const configPath = (given?: string): string => resolve(given ?? (Bun.env.SVC_CONFIG || 'svc.server.json'))
+export const configPath = (path?: string): string => resolve(path ?? (Bun.env.SVC_CONFIG || 'svc.server.json'))
 
 /** Path of the user's own settings, which apply to every server they start. Null without a home folder. */
 export function userConfigPath(env: Record<string, string | undefined>): string | null {
@@ -374,9 +374,9 @@ export function originOf({ publicUrl, host, port }: Config, url: string | null):
 
 /** On SQLite a data folder has only one process, so no other process could take an omitted role. */
 function assertRoles(config: Shared): void {
-  const left = NEEDED.filter((role) => !has(config, role))
-  if (!left.length || config.databaseUrl) return
+  const missing = NEEDED.filter((role) => !has(config, role))
+  if (!missing.length || config.databaseUrl) return
   throw new ConfigError([
-    `SVC_ROLES leaves out ${left.join(' and ')}. Other processes can take these roles only if they share a Postgres database. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
+    `SVC_ROLES leaves out ${missing.join(' and ')}. Other processes can take these roles only if they share a Postgres database. Set SVC_DATABASE_URL, or name all of ${ROLES.join(', ')}.`,
   ])
 }

@@ -30,8 +30,8 @@ import {
   fileReader,
   removeResponsesOf,
 } from '../doors'
-import { createLineDoors } from '../doors/routes'
-import { doorOf, honoursParameters } from '../doors/routes-bases'
+import { createLineHandlers } from '../doors/routes'
+import { baseRulesOf, honoursParameters } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'
@@ -198,9 +198,9 @@ function buildWork(decisions: Decisions) {
       completions,
       clock,
       engines,
-      doorOf(request, caller) {
-        const door = doorOf(request)
-        return { ...door, honours: honoursParameters(caller, config.chatParameters, door.forClients) }
+      baseRulesOf(request, caller) {
+        const rules = baseRulesOf(request)
+        return { ...rules, honours: honoursParameters(caller, config.chatParameters, rules.forClients) }
       },
       filesRead: fileReader({ ...modules, audio, folder: modules.filePlace.incoming }),
     }),
@@ -230,8 +230,8 @@ function buildBatches(modules: Answering): void {
   }
   const [completions, charging] = [createCompletions(apart), createCharging(apart)]
   const folder = modules.filePlace.incoming
-  const doors = createLineDoors({ ...modules, completions, charging, folder, settings: config })
-  defineBatchJob({ ...modules, doors, settings: config })
+  const lineHandlers = createLineHandlers({ ...modules, completions, charging, folder, settings: config })
+  defineBatchJob({ ...modules, lineHandlers, settings: config })
 }
 
 /** Builds what an answer may use: tools, skills, conversations and memory. */

@@ -77,9 +77,12 @@ async function look(
  * secrets.
  * @throws ConfigError
  */
-export async function rewrapSecrets(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {
+export async function rewrapSecrets(
+  config: Config,
+  suppliedKey: Uint8Array | null,
+): Promise<Keyring & { old: string }> {
   const keys = masterKeysOf(config)
-  const key = given ?? keys[0]
+  const key = suppliedKey ?? keys[0]
   if (!key) throw new ConfigError([`There is no key to wrap with. ${HOW}`])
   return inTurn(databaseLocationOf(config), () =>
     withStore(config, async (store) => {
@@ -106,7 +109,10 @@ const HOW =
  * decrypted.
  * @throws ConfigError
  */
-export async function rotateKeyring(config: Config, given: Uint8Array | null): Promise<Keyring & { old: string }> {
+export async function rotateKeyring(
+  config: Config,
+  suppliedKey: Uint8Array | null,
+): Promise<Keyring & { old: string }> {
   assertDatabase(config)
   assertFile(config)
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
@@ -121,7 +127,7 @@ export async function rotateKeyring(config: Config, given: Uint8Array | null): P
       const known = await secretsOf(store.read)
       if (known !== null && known.fingerprint !== fingerprintOf(before))
         throw new ConfigError([`${before.path} is not the file that the database was encrypted with.`])
-      const next = beginRotation(config.dataDir, given)
+      const next = beginRotation(config.dataDir, suppliedKey)
       const counted = await store.write(async (tx) => {
         const webhooks = await resealWebhooks(tx, before.masterKey, next)
         const answers = await resealAnswers(tx, before.masterKey, next)

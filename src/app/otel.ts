@@ -158,7 +158,7 @@ function instruments(meters: MeterProvider) {
   const meter = meters.getMeter('svc', RELEASE)
   const server = meter.createHistogram('http.server.request.duration', { unit: 's' })
   const tokens = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}' })
-  const whole = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
+  const duration = meter.createHistogram('gen_ai.client.operation.duration', { unit: 's' })
   const first = meter.createHistogram('gen_ai.server.time_to_first_token', { unit: 's' })
   const cost = meter.createCounter('svc.cost', { unit: '{cent}' })
   return {
@@ -174,7 +174,7 @@ function instruments(meters: MeterProvider) {
         'svc.cached': entry.cached,
         'error.type': entry.status < 400 ? undefined : String(entry.status),
       })
-      whole.record(entry.latencyMs / 1_000, about)
+      duration.record(entry.latencyMs / 1_000, about)
       if (entry.ttftMs !== null) first.record(entry.ttftMs / 1_000, about)
       if (entry.promptTokens) tokens.record(entry.promptTokens, { ...about, 'gen_ai.token.type': 'input' })
       if (entry.completionTokens) tokens.record(entry.completionTokens, { ...about, 'gen_ai.token.type': 'output' })

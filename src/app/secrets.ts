@@ -35,9 +35,9 @@ export function loadSecrets(dataDir: string): Secrets {
   const isNew = !existsSync(path)
   if (!isNew) assertPrivate(path)
   const stored = isNew ? madeSecrets() : storedIn(dataDir)
-  const whole = { ...stored, audit_key: stored.audit_key ?? newSigningKey() }
-  const found = secretsIn(whole, path)
-  if (isNew || stored.audit_key === undefined) writePrivate(path, textOf(whole))
+  const completed = { ...stored, audit_key: stored.audit_key ?? newSigningKey() }
+  const found = secretsIn(completed, path)
+  if (isNew || stored.audit_key === undefined) writePrivate(path, textOf(completed))
   return { ...found, next: keyIn(stored.next_master_key), isNew, path }
 }
 
@@ -80,8 +80,8 @@ function keyIn(word: string | undefined): Uint8Array | null {
 }
 
 /** Adds the next master key to the file, beside the one in force, and returns it. */
-export function beginRotation(dataDir: string, given: Uint8Array | null): Uint8Array {
-  const next = given ?? randomBytes(32)
+export function beginRotation(dataDir: string, suppliedKey: Uint8Array | null): Uint8Array {
+  const next = suppliedKey ?? randomBytes(32)
   rewrite(dataDir, (stored) => ({ ...stored, next_master_key: Buffer.from(next).toString('base64') }))
   return next
 }

@@ -15,8 +15,8 @@ import { chatRoutes, completionRoutes, insteadOf, voiceRoutes } from '../complet
 import { replayRoutes, testCaseRoutes } from '../completions/routes-tests'
 import { batchRoutes, embeddingRoutes, itemRoutes, responseRoutes } from '../doors/routes'
 import { authorizationOf, baseAdvice, hasBase, isMessages, isProbe, readBase } from '../doors/routes-bases'
-import { audioDoorRoutes, imageDoorRoutes } from '../doors/routes-media'
-import { errorFaceOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
+import { clientAudioRoutes, clientImageRoutes } from '../doors/routes-media'
+import { errorFormatOf, messageHeaders, messageRoutes } from '../doors/routes-messages'
 import { engineRoutes } from '../engines/routes'
 import { eventRoutes } from '../events/routes'
 import { artifactRoutes, fileRoutes, uploadRoutes } from '../files/routes'
@@ -53,7 +53,7 @@ import { healthRoutes } from '../operators/health-routes'
 import { createReference } from '../pages'
 import { mcpRoutes } from '../pages/mcp-routes'
 import { referenceRoutes } from '../pages/reference/routes'
-import { operatorDoorRoutes } from '../pages/routes'
+import { operatorApiRoutes } from '../pages/routes'
 import { liveRoutes, viewRoutes } from '../pages/routes-live'
 import { researchJobRoutes, researchRoutes } from '../research/routes'
 import { preferenceRoutes } from '../routing/routes'
@@ -169,7 +169,7 @@ export function createServer({ config, container, metrics, connections, leaving,
     isProbe,
     canonicalUrl: canonicalUrl(config.publicUrl),
     rules,
-    errorFaceOf,
+    errorFormatOf,
     moreHeaders: (path, headers) => (isMessages(path) ? messageHeaders(headers, clock) : null),
     insteadOf: (path) =>
       insteadOf(path.replace(/^(?:\/api|\/openai)?\/v1/, '')) ??
@@ -228,10 +228,10 @@ export function createServer({ config, container, metrics, connections, leaving,
         .use(codeRoutes(container.code, guard))
         .use(madeDocumentRoutes(container.documents, guard))
         .use(imageRoutes(container.images, guard))
-        .use(imageDoorRoutes(container.images, streams, guard))
+        .use(clientImageRoutes(container.images, streams, guard))
         .use(jobRoutes(container.publicJobs, guard))
         .use(audioRoutes(container.audio, guard))
-        .use(audioDoorRoutes(container.audio, streams, guard))
+        .use(clientAudioRoutes(container.audio, streams, guard))
         .use(researchRoutes(container.research, guard))
         .use(researchJobRoutes(container.research, guard))
         .use(videoRoutes(container.video, guard))
@@ -256,7 +256,7 @@ export function createServer({ config, container, metrics, connections, leaving,
     .use(browserEmbedRoutes(container.browser, container.assets, guard))
     .use(documentRoutes(document, guard))
     .use(pageRoutes({ config, container, guard, streams, ownOrigin }))
-    .use(operatorDoorRoutes(browserOps, guard))
+    .use(operatorApiRoutes(browserOps, guard))
     .use(homePageRoutes({ config, health: container.health, publicOrigin: ownOrigin }, guard))
     .use(
       mcpRoutes({ handle: (request) => self.handle(request), version: RELEASE, sleep: (ms) => clock.sleep(ms) }, guard),

@@ -95,9 +95,9 @@ function membersOf(summary: string): Record<string, unknown> {
 
 /** A summary as canonical JSON of at most 4 KiB. Drops the largest members of longer ones, listed in `truncated`. */
 export function summarise(summary: Record<string, unknown>): string {
-  const whole = canonical(summary)
+  const fullText = canonical(summary)
   // A UTF-16 unit takes at most three bytes in UTF-8, so short texts need no byte count.
-  return whole.length * 3 <= MAX_BYTES || Buffer.byteLength(whole) <= MAX_BYTES ? whole : truncate(summary)
+  return fullText.length * 3 <= MAX_BYTES || Buffer.byteLength(fullText) <= MAX_BYTES ? fullText : truncate(summary)
 }
 
 function truncate(summary: Record<string, unknown>): string {

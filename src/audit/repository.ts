@@ -24,8 +24,8 @@ const lockHead = command<{ scope: ChainScope }>()((tx, p) => {
 
 const lockListedHeads = command<{ list: string }>()((tx, p) => {
   const t = tx.of(auditHeads)
-  const given = sql`(select chain from ${rowsIn(tx, p.list, { chain: 'text' })})`
-  return locked(tx.select().from(t).where(sql`${t.scope} in ${given}`).orderBy(t.scope))
+  const chains = sql`(select chain from ${rowsIn(tx, p.list, { chain: 'text' })})`
+  return locked(tx.select().from(t).where(sql`${t.scope} in ${chains}`).orderBy(t.scope))
 })
 
 const startChain = command<{ scope: ChainScope }>()((tx, p) => {

@@ -266,9 +266,10 @@ function cycleProblems({ nodes, links }: ParsedGraph): CanvasProblem[] {
   )
   if (!stuck.length) return []
   const labels = new Map(nodes.map((node) => [node.id, named(node)]))
-  const way = cycleAmong(stuck, links)
-  const shown = way.length > 8 ? [...way.slice(0, 7).map((id) => labels.get(id)), '…'] : way.map((id) => labels.get(id))
-  return [{ code: 'cycle_detected', message: `The edges form a loop: ${shown.join(' → ')}.`, nodeId: way[0]! }]
+  const cycle = cycleAmong(stuck, links)
+  const shown =
+    cycle.length > 8 ? [...cycle.slice(0, 7).map((id) => labels.get(id)), '…'] : cycle.map((id) => labels.get(id))
+  return [{ code: 'cycle_detected', message: `The edges form a loop: ${shown.join(' → ')}.`, nodeId: cycle[0]! }]
 }
 
 function reachProblems(drawing: ParsedGraph): CanvasProblem[] {

@@ -140,11 +140,11 @@ export function inOrder(ids: readonly string[], links: Links): { order: string[]
 /** One cycle among the stuck nodes. Its first node is repeated at the end. */
 export function cycleAmong(stuck: readonly string[], { into }: Links): string[] {
   const among = new Set(stuck)
-  const way: string[] = []
+  const path: string[] = []
   for (let id = stuck[0]!; ; ) {
-    const met = way.indexOf(id)
-    way.push(id)
-    if (met >= 0) return way.slice(met).reverse()
+    const met = path.indexOf(id)
+    path.push(id)
+    if (met >= 0) return path.slice(met).reverse()
     id = into(id).find(({ source }) => among.has(source))!.source
   }
 }

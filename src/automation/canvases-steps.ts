@@ -83,8 +83,10 @@ function given(node: StepNode, plan: Plan): string {
 
 /** A condition that is true when one of the answers was given. A condition that never ran gave no answer. */
 export function guardStep(name: string, waitsFor: readonly Answer[], { placeOf }: Pick<Plan, 'placeOf'>): CanvasStep {
-  const given = waitsFor.map(({ condition, answer }) => `steps.${placeOf.get(condition)}.output.result == ${answer}`)
-  return { type: 'condition', name, config: { expression: given.join(' || ') } }
+  const conditions = waitsFor.map(
+    ({ condition, answer }) => `steps.${placeOf.get(condition)}.output.result == ${answer}`,
+  )
+  return { type: 'condition', name, config: { expression: conditions.join(' || ') } }
 }
 
 /** The nearest earlier steps on every path back. Skips conditions, because they produce no data. */
@@ -138,8 +140,8 @@ const PLAIN_NAME = /^[A-Za-z_]\w*$/
  * same name in the earlier step's output or the trigger.
  */
 function argumentsOf(node: NodeOf<'tool'>, plan: Plan): Record<string, unknown> {
-  const { arguments: given, inputSchema } = node.config
-  if (given) return given
+  const { arguments: configured, inputSchema } = node.config
+  if (configured) return configured
   const [only, ...more] = sourcesOf(node, plan)
   const from = !only ? 'trigger' : more.length ? 'previous.output' : `steps.${plan.placeOf.get(only.id)}.output`
   const names = Object.keys((inputSchema?.properties as object | undefined) ?? {}).filter((name) =>

@@ -366,9 +366,9 @@ export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQue
     const steps = Map.groupBy(await runRepository.steps(db, ids), (step) => step.run_id)
     for (const run of some) {
       if (bytes >= MAX_LISTED_BYTES) break
-      const own = steps.get(run.id) ?? []
-      bytes += bytesOf(run.output) + sumOfOutputs(own)
-      items.push({ run, steps: own })
+      const runSteps = steps.get(run.id) ?? []
+      bytes += bytesOf(run.output) + sumOfOutputs(runSteps)
+      items.push({ run, steps: runSteps })
     }
   }
   if (items.length === page.items.length) return { ...page, items }

@@ -107,10 +107,10 @@ type Reading = Pick<Outbound, 'readUrl'>
 const isTemplate = (value: unknown): boolean => textsIn(value).some((text) => text.includes('{{'))
 
 /** The first problem of a workflow read from a file, as a sentence. Null when a server would accept it. */
-export function reviewWorkflow(given: object): string | null {
+export function reviewWorkflow(input: object): string | null {
   try {
-    assertFits(NewWorkflow, given)
-    const { name, triggerType, triggerConfig, steps } = given
+    assertFits(NewWorkflow, input)
+    const { name, triggerType, triggerConfig, steps } = input
     const missing = Object.entries({ name, triggerType, steps }).filter(([, value]) => value === undefined)
     if (missing.length || !steps?.length) return `Missing: ${missing.map(([member]) => member).join(', ') || 'steps'}.`
     assertSteps(steps, createOutbound())

@@ -161,8 +161,8 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     const times = { created_at: now, expires_at: NEVER }
     await insertHolds(tx, [{ ref, wallet_id: owner, key_id: null, capped: false, amount: more, node, ...times }])
     const escrow = { ref, owner, free: 0, allocated: 0, calls: 0, usedAt: now, seenAt: 0, isOver: false, isIdle: false }
-    const those = owned.get(owner) ?? new Set()
-    owned.set(owner, those.add(escrow))
+    const ofOwner = owned.get(owner) ?? new Set()
+    owned.set(owner, ofOwner.add(escrow))
     wake()
     return { escrow, more }
   }
@@ -192,7 +192,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   /** Marks all escrows, because calls may have begun since the last mark. */
   async function markAll(): Promise<void> {
-    const all = [...owned.values()].flatMap((those) => [...those])
+    const all = [...owned.values()].flatMap((ofOwner) => [...ofOwner])
     for (const escrow of all.filter(({ isIdle, allocated }) => isIdle !== (allocated === 0)))
       await store.write(async (tx) => {
         await lockWallet(tx, escrow.owner)
@@ -218,12 +218,12 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   /** Gives back unused credit of this process, in the caller's transaction. Returns whether there was any. */
   async function recall(tx: Tx, owner: OwnerScope): Promise<boolean> {
-    let given = 0
+    let returned = 0
     for (const escrow of [...(owned.get(owner) ?? [])]) {
       finish(escrow)
-      given += await giveBack(tx, escrow)
+      returned += await giveBack(tx, escrow)
     }
-    return given > 0
+    return returned > 0
   }
 
   /** The same for all processes. The others are told after the commit. */
@@ -260,9 +260,9 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
       .catch(() => unended.add(ref))
       .finally(() => {
         closing.delete(closed)
-        const those = owned.get(owner)
-        those?.delete(escrow)
-        if (!those?.size) owned.delete(owner)
+        const ofOwner = owned.get(owner)
+        ofOwner?.delete(escrow)
+        if (!ofOwner?.size) owned.delete(owner)
       })
     closing.add(closed)
   }
@@ -308,7 +308,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
 
   function closeIdle(): number {
     const isIdle = (escrow: Escrow) => !escrow.isOver && !escrow.allocated && clock.now() - escrow.usedAt >= IDLE_MS
-    const idle = [...owned.values()].flatMap((those) => [...those].filter(isIdle))
+    const idle = [...owned.values()].flatMap((ofOwner) => [...ofOwner].filter(isIdle))
     for (const escrow of idle) finish(escrow)
     return idle.length
   }

@@ -336,12 +336,12 @@ export function spendGrants<G extends { remaining: number; expires_at: number }>
   grants: readonly G[],
   spent: number,
 ): G[] {
-  let left = Math.max(spent, 0)
+  let remaining = Math.max(spent, 0)
   return [...grants]
     .sort((a, b) => a.expires_at - b.expires_at)
     .map((grant) => {
-      const taken = Math.min(grant.remaining, left)
-      left -= taken
+      const taken = Math.min(grant.remaining, remaining)
+      remaining -= taken
       return { ...grant, remaining: grant.remaining - taken }
     })
 }

@@ -32,8 +32,8 @@ export const claimAmple = counted<{ id: OwnerScope; amount: number; min: number 
 /** Locks wallets in the order of their ids. All transactions use this order, so they cannot deadlock. */
 const lockWallets = command<{ list: string }>()((tx, p) => {
   const t = tx.of(wallets)
-  const given = sql`(select owner from ${rowsIn(tx, p.list, { owner: 'text' })})`
-  return locked(tx.select({ id: t.id }).from(t).where(sql`${t.id} in ${given}`).orderBy(t.id))
+  const owners = sql`(select owner from ${rowsIn(tx, p.list, { owner: 'text' })})`
+  return locked(tx.select({ id: t.id }).from(t).where(sql`${t.id} in ${owners}`).orderBy(t.id))
 })
 
 const claimListed = command<{ list: string }>()((tx, p) => {
@@ -274,8 +274,8 @@ async function unclaimSums(
   sums: ReadonlyMap<OwnerScope, { charged: number; freed: number }>,
 ): Promise<Map<OwnerScope, { balance: number; capped: boolean }>> {
   if (tx.dialect === 'postgres') {
-    const given = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
-    const [, rows] = await Promise.all([lockWallets(tx, given), unclaimListed(tx, given)])
+    const params = { list: JSON.stringify([...sums].map(([owner, sum]) => ({ owner, ...sum }))) }
+    const [, rows] = await Promise.all([lockWallets(tx, params), unclaimListed(tx, params)])
     return new Map(rows.map(({ id, ...left }) => [id, left]))
   }
   const left = new Map<OwnerScope, { balance: number; capped: boolean }>()
@@ -315,8 +315,8 @@ function isOrphaned(db: Reader, t: typeof holds.sqlite, node: Parameters<typeof 
 /** Whether there is one of either, in one question. */
 export const anyAbandoned = query<{ node: string; now: number }>()((db, p) => {
   const t = db.of(holds)
-  const own = and(lte(t.expires_at, p.now), eq(t.node, p.node))
-  const open = and(sql`${t.state} = 'open'`, or(own, isOrphaned(db, t, p.node)))
+  const ofNode = and(lte(t.expires_at, p.now), eq(t.node, p.node))
+  const open = and(sql`${t.state} = 'open'`, or(ofNode, isOrphaned(db, t, p.node)))
   return db.select({ ref: t.ref }).from(t).where(open).limit(1)
 })
 

@@ -366,13 +366,13 @@ export async function releaseAbandonedBatch(deps: AbandonedLoopDeps, limit = BAT
   if (!unended.size && !(await anyAbandoned(store.read, { node, now: clock.now() })).length) return 0
   return store.write(async (tx) => {
     const refs = [...unended].slice(0, limit)
-    const left = refs.length ? await openHolds(tx, refs) : []
+    const stillOpen = refs.length ? await openHolds(tx, refs) : []
     tx.afterCommit(() => {
       for (const ref of refs) unended.delete(ref)
     })
     const expired = await expiredHolds(tx, { node, now: clock.now(), limit })
     const orphaned = await orphanedHolds(tx, { node, limit })
-    const found = [...left, ...expired, ...orphaned].slice(0, limit)
+    const found = [...stillOpen, ...expired, ...orphaned].slice(0, limit)
     let released = 0
     for (const hold of found) {
       if (!(await release(tx, hold))) continue

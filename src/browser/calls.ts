@@ -54,8 +54,8 @@ export async function askNode(deps: Calling, row: SessionRow, request: Request, 
     })
     for (;;) {
       const t = store.read.of(browserCalls)
-      const own = and(eq(t.id, id), eq(t.owner, row.owner))
-      const found = (await store.read.select().from(t).where(own))[0]
+      const ownCall = and(eq(t.id, id), eq(t.owner, row.owner))
+      const found = (await store.read.select().from(t).where(ownCall))[0]
       if (found?.answer) {
         const answered = JSON.parse(open(masterKey, id, found.answer)) as Answered
         if ('value' in answered) return answered.value

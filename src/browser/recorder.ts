@@ -54,8 +54,8 @@ export async function keepAction(
 /** The actions of a session, oldest first. */
 export function actionsOf(reader: Reader, owner: string, id: BrowserSessionId, limit = 2_000): Promise<ActionRow[]> {
   const t = reader.of(browserActions)
-  const own = and(eq(t.session_id, id), sql`${t.owner} = ${owner}`)
-  return reader.select().from(t).where(own).orderBy(asc(t.id)).limit(limit) as Promise<ActionRow[]>
+  const ofSession = and(eq(t.session_id, id), sql`${t.owner} = ${owner}`)
+  return reader.select().from(t).where(ofSession).orderBy(asc(t.id)).limit(limit) as Promise<ActionRow[]>
 }
 
 /** Reduces quality and size until the picture is small enough. */

@@ -20,36 +20,36 @@ export const sessionRepository = {
   /** A session of this holder. With null of any holder: for operators, and for links signed for the session. */
   async find(reader: Reader, of: Holder | null, id: BrowserSessionId): Promise<SessionRow | undefined> {
     const t = reader.of(browserSessions)
-    const own = of ? and(eq(t.owner, of.owner), eq(t.holder, of.holder)) : undefined
+    const ownerFilter = of ? and(eq(t.owner, of.owner), eq(t.holder, of.holder)) : undefined
     return (
       await reader
         .select()
         .from(t)
-        .where(and(eq(t.id, id), own))
+        .where(and(eq(t.id, id), ownerFilter))
     )[0]
   },
 
   active(reader: Reader, { owner, holder }: Holder): Promise<SessionRow[]> {
     const t = reader.of(browserSessions)
-    const own = and(eq(t.owner, owner), eq(t.holder, holder), eq(t.state, 'active'))
-    return reader.select().from(t).where(own).orderBy(desc(t.started_at)) as Promise<SessionRow[]>
+    const activeOfHolder = and(eq(t.owner, owner), eq(t.holder, holder), eq(t.state, 'active'))
+    return reader.select().from(t).where(activeOfHolder).orderBy(desc(t.started_at)) as Promise<SessionRow[]>
   },
 
   async countOfUser(reader: Reader, user: UserId): Promise<number> {
     const t = reader.of(browserSessions)
-    const own = and(eq(t.user_id, user), eq(t.state, 'active'))
+    const activeOfUser = and(eq(t.user_id, user), eq(t.state, 'active'))
     const [found] = await reader
       .select({ n: sql<number>`count(*)`.mapWith(Number) })
       .from(t)
-      .where(own)
+      .where(activeOfUser)
     return found!.n
   },
 
   /** Open sessions of a process. */
   ofNode(reader: Reader, node: string): Promise<SessionRow[]> {
     const t = reader.of(browserSessions)
-    const own = and(eq(t.node, node), eq(t.state, 'active'))
-    return reader.select().from(t).where(own) as Promise<SessionRow[]>
+    const activeOfNode = and(eq(t.node, node), eq(t.state, 'active'))
+    return reader.select().from(t).where(activeOfNode) as Promise<SessionRow[]>
   },
 
   /** Open sessions whose process has ended, and those past their end that no one ended. */

@@ -18,17 +18,17 @@ import { createWatch } from './watch-loop'
 export type BrowserService = ReturnType<typeof createBrowser>
 
 /** Browser sessions: a real browser that an agent uses and a person watches (docs/api.md 16). */
-export function createBrowser(given: OtherModules) {
-  const { settings, masterKey, live, node } = given
+export function createBrowser(modules: OtherModules) {
+  const { settings, masterKey, live, node } = modules
   const host = createHost({
-    ...given,
+    ...modules,
     onLost: (ids) => void loseSessions(deps, ids),
     onReplaced: (id) => renew(deps, id),
   })
   const deps: Deps = {
-    ...given,
+    ...modules,
     host,
-    control: createControl({ ...given, find: host.find }),
+    control: createControl({ ...modules, find: host.find }),
     tokens: createEmbedTokens({ masterKey, secret: settings.browserEmbedTokenSecret }),
   }
   const answerCalls = () => answerAll(deps, (...asked) => serve(deps, ...asked))

@@ -164,7 +164,7 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
 function entryOf({ call, wanted, guard }: Charging, output: Output, id = wanted.id): CallEntry {
   const texts = Object.values(wanted.texts)
   const prompt = wanted.kind === 'embedding' ? texts.join('\n') : (texts[0] ?? '')
-  const door = call.batch ? { door: 'batch' } : {}
+  const batchField = call.batch ? { door: 'batch' } : {}
   return {
     action: `${wanted.kind}.${output.error_code ? 'failed' : 'created'}`,
     entityType: ENTITIES[wanted.kind],
@@ -177,7 +177,7 @@ function entryOf({ call, wanted, guard }: Charging, output: Output, id = wanted.
       prompt_length: prompt.length,
       metadata: null,
       ...wanted.facts,
-      ...door,
+      ...batchField,
     },
     output: { ...output, ...firedBy(guard, guard?.firings ?? []), request_id: call.requestId },
   }

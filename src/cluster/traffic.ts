@@ -75,7 +75,7 @@ const RECENT = 5
  */
 export function createTraffic({ clock, live, node, costOf = () => null, onRequest: tellOn }: Deps) {
   const lines: RequestLine[] = []
-  const own: Minute[] = []
+  const ownMinutes: Minute[] = []
   const others = new Map<string, Minute[]>()
   let watchedUntil = 0
   let sent = { second: 0, lines: 0 }
@@ -83,7 +83,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, onReques
     if (!heard || heard.id === node) return
     const isNew = clock.now() >= watchedUntil
     watchedUntil = clock.now() + WATCHED_MS
-    if (isNew) for (const minute of own) live.publish(MINUTE, node, packMinute(minute))
+    if (isNew) for (const minute of ownMinutes) live.publish(MINUTE, node, packMinute(minute))
   })
   live.subscribe(LINE, '*', (heard) => heard && heard.node !== node && keep(lineOf(heard)))
   live.subscribe(MINUTE, '*', (heard) => heard && heard.id !== node && receiveMinute(heard))
@@ -94,7 +94,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, onReques
    */
   function note(line: Omit<RequestLine, 'at' | 'cost_cents'> & { follows: boolean }): void {
     const now = clock.now()
-    const minute = minuteIn(own, Math.floor(now / MINUTE_MS))
+    const minute = minuteIn(ownMinutes, Math.floor(now / MINUTE_MS))
     countIn(minute, line.status, line.follows ? null : line.ms)
     const { id, method, path, status, ms, key, user, code } = line
     const whole = { id, at: iso(now), method, path, status, ms, key, user, code, cost_cents: costOf(id) }
@@ -117,7 +117,7 @@ export function createTraffic({ clock, live, node, costOf = () => null, onReques
   function summary() {
     const now = clock.now()
     const current = Math.floor(now / MINUTE_MS)
-    const all = [own, ...others.values()]
+    const all = [ownMinutes, ...others.values()]
     const minutes = Array.from({ length: SHOWN_MINUTES }, (_, ago) => {
       const at = current - SHOWN_MINUTES + 1 + ago
       const sum = emptyMinute(at)
@@ -225,11 +225,11 @@ function addMinutes(into: Minute, more: Minute): void {
 /** The duration in ms that `share` of the requests did not exceed; null without requests. */
 function percentile({ slow }: Minute, share: number): number | null {
   const total = slow.reduce((sum, count) => sum + count, 0)
-  let left = Math.ceil(total * share)
-  if (!left) return null
+  let remaining = Math.ceil(total * share)
+  if (!remaining) return null
   const cell = slow.findIndex((count) => {
-    left -= count
-    return left <= 0
+    remaining -= count
+    return remaining <= 0
   })
   return Math.round(ENDS[cell]!)
 }
@@ -310,8 +310,8 @@ export function createTraces({ clock, live, node }: Pick<Deps, 'clock' | 'live' 
 
   /** The steps of a request in the order in which they began or were settled. Empty if no process has them. */
   async function find(requestId: string): Promise<TracedStep[]> {
-    const here = stored.get(requestId)
-    const steps = here ? shown(here) : await fromOthers(requestId)
+    const local = stored.get(requestId)
+    const steps = local ? shown(local) : await fromOthers(requestId)
     return steps.toSorted((a, b) => momentOf(a) - momentOf(b))
   }
 

@@ -350,12 +350,12 @@ function summaryOf(older: readonly Message[], room: number, count: Count): strin
 /** The last `MAX_READ_CHARS` characters of the messages: a history may hold megabytes (docs/promises.md I28). */
 function lately(older: readonly Message[]): { role: Message['role']; content: string }[] {
   const read: { role: Message['role']; content: string }[] = []
-  let left = MAX_READ_CHARS
-  for (let at = older.length - 1; at >= 0 && left > 0; at--) {
+  let remaining = MAX_READ_CHARS
+  for (let at = older.length - 1; at >= 0 && remaining > 0; at--) {
     const { role, content } = older[at]!
     if (typeof content !== 'string') continue
-    read.unshift({ role, content: content.slice(-left) })
-    left -= content.length
+    read.unshift({ role, content: content.slice(-remaining) })
+    remaining -= content.length
   }
   return read
 }

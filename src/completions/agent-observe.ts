@@ -84,11 +84,11 @@ type GuardedCall = { request: ToolCall; name: string; blockedUse: ToolOutcome | 
 /** The call with its arguments as redacting rules leave them. A blocked call is shown without arguments. */
 async function guardedCall(request: ToolCall, guard: ToolAccess['guard'], signal: AbortSignal): Promise<GuardedCall> {
   if (!guard?.hasRules('tool_call')) return { request, name: request.name, blockedUse: null }
-  const given = parsed(request.arguments)
+  const parsedArguments = parsed(request.arguments)
   const { value, blocked, name } = await guard.checkToolData(
     'tool_call',
     request.name,
-    given ?? request.arguments,
+    parsedArguments ?? request.arguments,
     signal,
   )
   if (blocked) {
@@ -97,7 +97,7 @@ async function guardedCall(request: ToolCall, guard: ToolAccess['guard'], signal
     return { request: { ...request, arguments: '{}' }, name, blockedUse: { ...failed, text: `Error: ${sentence}` } }
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return { request: value === given ? request : { ...request, arguments: text }, name, blockedUse: null }
+  return { request: value === parsedArguments ? request : { ...request, arguments: text }, name, blockedUse: null }
 }
 
 const useOf = (

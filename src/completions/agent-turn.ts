@@ -92,9 +92,9 @@ export const takeTurn = (
 ): Promise<Turn> =>
   emit
     ? streamed(deps, question, request, emit, offered)
-    : deps.engines.answer(question, request).then((answer) => whole(answer, request))
+    : deps.engines.answer(question, request).then((answer) => turnOfAnswer(answer, request))
 
-function whole(answer: WholeAnswer, request: RunRequest): Turn {
+function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
   const { engineId, free, fallbackUsed, reasoning, refusal, finish, usage } = answer
   const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const heard = stop ? stop.add(answer.text) + stop.end() : answer.text
@@ -122,10 +122,10 @@ function whole(answer: WholeAnswer, request: RunRequest): Turn {
 
 /** The tokens that lie entirely in the beginning of an answer that was cut. */
 const likelyIn = (text: string, logprobs: readonly TokenLogprob[]): readonly TokenLogprob[] => {
-  let left = text.length
+  let remaining = text.length
   return logprobs.filter(({ token }) => {
-    left -= String(token).length
-    return left >= 0
+    remaining -= String(token).length
+    return remaining >= 0
   })
 }
 

@@ -55,10 +55,10 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
   voice: request.voice, // "persona, personality_config, response_style, branding flags, component_library"
   soulless: !request.usesSoul || undefined, // "branding flags": brand_soul
   soul: around.soul ?? undefined, // "brand soul"
-  memories: given(around.memories), // the caller's memories that the engine gets
-  skills: given(request.skills), // "skill slugs"
+  memories: nonEmpty(around.memories), // the caller's memories that the engine gets
+  skills: nonEmpty(request.skills), // "skill slugs"
   active: around.active.fingerprint ?? undefined, // "installed-skill set"; not its text, whose markers differ every run
-  tools: given(request.tools), // "inline tools"
+  tools: nonEmpty(request.tools), // "inline tools"
   sealed: request.sealed, // true if this server's tools, memories and installed skills are left out
   visitors: request.forVisitors, // true if the built-in engine leaves out how to set up this server
   turns: request.maxIterations, // "max_iterations"
@@ -66,9 +66,9 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
   sampling: request.sampling, // sampling parameters of the engine
   limit: request.maxOutputTokens, // output token limit
   effort: request.reasoning?.effort, // reasoning effort
-  context: given(request.context), // "inline conversation"
-  after: given(request.after), // turns after the prompt
-  attachments: given(request.images), // "attachments"
+  context: nonEmpty(request.context), // "inline conversation"
+  after: nonEmpty(request.after), // turns after the prompt
+  attachments: nonEmpty(request.images), // "attachments"
   functions: request.functions ?? undefined, // the client's own tools
   json: request.json || undefined, // the requested JSON form
   followUps: request.wantsFollowUps, // true if the answer has follow-ups
@@ -76,7 +76,7 @@ const shapeOf = ({ caller }: Pick<Call, 'caller'>, request: CompletionRequest, a
   shape: request.shape, // "image_*", and the tools that `metadata` approves
 })
 
-const given = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
+const nonEmpty = <T>(list: readonly T[]): readonly T[] | undefined => (list.length ? list : undefined)
 
 /**
  * The cache key of an answer. The shape is one line of JSON, so no prompt can imitate a part of it. Metadata, stream

@@ -80,7 +80,7 @@ const KEYWORDS = new Set([
 /** Smaller numbers are too short for phone numbers, cards or ids. */
 const LONG_NUMBER = 1_000_000
 
-type Visit = { prose(text: string): string; fixed(text: string): unknown }
+type TextVisitor = { prose(text: string): string; fixed(text: string): unknown }
 
 type Voice = CompletionRequest['voice']
 
@@ -128,11 +128,11 @@ async function guardAccompanying(deps: PipelineDeps, run: Run, guard: Guard): Pr
   if (passed.blocked) throw await refusal(deps, run, passed.blocked, run.request.paths?.persona ?? 'persona')
   const { context, after, voice } = run.request
   const assistantTexts = [...context, ...after].filter(isAssistantTurn).map(({ content }) => content)
-  const left = await guard.redactEarlier([...assistantTexts, ...run.memories], signal, 'accompanying')
-  const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: left.shift()! } : turn)
+  const redacted = await guard.redactEarlier([...assistantTexts, ...run.memories], signal, 'accompanying')
+  const checked = (turn: Turn) => (isAssistantTurn(turn) ? { ...turn, content: redacted.shift()! } : turn)
   const turns = { context: context.map(checked), after: after.map(checked) }
   replaceInRequest(run, { ...turns, voice: withVoice(voice, passed.value) })
-  run.memories = left
+  run.memories = redacted
 }
 
 /** Checks the caller's tools. Matches in descriptions are redacted. A match in a name or a value is rejected. */
@@ -154,11 +154,11 @@ async function guardHistory(run: Run, guard: Guard): Promise<void> {
   const stored = run.history.slice(0, run.history.length - run.request.context.length)
   const userTurns = stored.filter(isUserTurn)
   if (!userTurns.length) return
-  const left = await guard.redactEarlier(
+  const redacted = await guard.redactEarlier(
     userTurns.map(({ content }) => content),
     run.deadline.signal,
   )
-  const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: left.shift()! } : turn))
+  const turns = stored.map((turn) => (isUserTurn(turn) ? { ...turn, content: redacted.shift()! } : turn))
   run.history = [...turns, ...run.request.context]
 }
 
@@ -204,10 +204,10 @@ const isUserTurn = (turn: Turn): turn is Turn & { role: 'user'; content: string 
 
 async function guardToolResult(turn: ToolTurn, { deadline }: Run, guard: Guard): Promise<ToolTurn> {
   // A result that is JSON is parsed, because escapes could hide a match from the rules.
-  const given = readJsonAnswer(turn.content) ?? turn.content
-  const { value, blocked } = await guard.checkToolData('tool_result', turn.toolName, given, deadline.signal)
+  const parsedContent = readJsonAnswer(turn.content) ?? turn.content
+  const { value, blocked } = await guard.checkToolData('tool_result', turn.toolName, parsedContent, deadline.signal)
   if (blocked) return { ...turn, content: blocked.message ?? 'The result was withheld by a guardrail.' }
-  if (value === given) return turn
+  if (value === parsedContent) return turn
   return { ...turn, content: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
@@ -244,7 +244,7 @@ function wordsOfTools(brought: Brought): ToolWords {
 }
 
 /** The tools with each prose text replaced by the result of `visit.prose`. `visit.fixed` gets all other texts. */
-function rewriteTools({ tools, functions }: Brought, visit: Visit): Brought {
+function rewriteTools({ tools, functions }: Brought, visit: TextVisitor): Brought {
   return {
     tools: tools.map((tool) => {
       visit.fixed(tool.name)
@@ -270,7 +270,7 @@ function rewriteTools({ tools, functions }: Brought, visit: Visit): Brought {
   }
 }
 
-function rewriteSchema<Schema>(schema: Schema, visit: Visit): Schema {
+function rewriteSchema<Schema>(schema: Schema, visit: TextVisitor): Schema {
   if (Array.isArray(schema)) return schema.map((one) => rewriteSchema(one, visit)) as Schema
   if (typeof schema !== 'object' || schema === null) {
     visitValue(schema, visit)
@@ -286,7 +286,7 @@ function rewriteSchema<Schema>(schema: Schema, visit: Visit): Schema {
 }
 
 /** Schemas by name. A name may be anything, also `description` or `default`. */
-function rewriteNamed(named: unknown, visit: Visit): unknown {
+function rewriteNamed(named: unknown, visit: TextVisitor): unknown {
   if (typeof named !== 'object' || named === null || Array.isArray(named)) return rewriteSchema(named, visit)
   return Object.fromEntries(
     Object.entries(named).map(([name, schema]) => {
@@ -296,7 +296,7 @@ function rewriteNamed(named: unknown, visit: Visit): unknown {
   )
 }
 
-function visitValue(value: unknown, visit: Visit): void {
+function visitValue(value: unknown, visit: TextVisitor): void {
   if (typeof value === 'string') visit.fixed(value)
   else if (typeof value === 'number' && Math.abs(value) >= LONG_NUMBER) visit.fixed(String(value))
   else if (typeof value === 'object' && value !== null) {
@@ -312,10 +312,10 @@ function visitValue(value: unknown, visit: Visit): void {
  * (docs/api.md 12). For a streamed answer, the hold-back knows what it has already blocked. Reasoning is not checked,
  * so a policy that checks answers removes it.
  */
-export async function guardOutput(run: Run, whole: AgentResult, guard: Guard): Promise<AgentResult> {
+export async function guardOutput(run: Run, full: AgentResult, guard: Guard): Promise<AgentResult> {
   const result = guard.hasRules('output')
-    ? { ...whole, reasoning: '', spoken: whole.spoken?.map((turn) => ({ ...turn, reasoning: '' })) }
-    : whole
+    ? { ...full, reasoning: '', spoken: full.spoken?.map((turn) => ({ ...turn, reasoning: '' })) }
+    : full
   const stopped = run.held?.blocked()
   if (stopped) {
     guard.recordBlocked(stopped)
@@ -341,10 +341,16 @@ async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Prom
   let stopped: Blocked | null = null
   const toolCalls: AgentResult['toolCalls'][number][] = []
   for (const call of result.toolCalls) {
-    const given = readJson(call.arguments)
-    const { value, blocked, name } = await guard.checkToolData('tool_call', call.name, given, run.deadline.signal)
+    const parsedArguments = readJson(call.arguments)
+    const { value, blocked, name } = await guard.checkToolData(
+      'tool_call',
+      call.name,
+      parsedArguments,
+      run.deadline.signal,
+    )
     stopped ??= blocked
-    if (!blocked) toolCalls.push({ ...call, name, ...(value === given ? {} : { arguments: JSON.stringify(value) }) })
+    if (!blocked)
+      toolCalls.push({ ...call, name, ...(value === parsedArguments ? {} : { arguments: JSON.stringify(value) }) })
   }
   if (toolCalls.length || !stopped) return { ...result, toolCalls }
   return withheld(run, result, stopped)

@@ -62,8 +62,8 @@ export function imageIn(part: Part, path: string): GivenImage | null {
   }
   if (part.type !== 'image') return null
   const { image, data, source } = part
-  const given = Object.entries({ image, data, 'source.data': source?.data, 'source.url': source?.url })
-  for (const [member, text] of given) if (text) return { attachment: attachmentOf(text), member }
+  const candidates = Object.entries({ image, data, 'source.data': source?.data, 'source.url': source?.url })
+  for (const [member, text] of candidates) if (text) return { attachment: attachmentOf(text), member }
   throw invalidInput(`${path}.image`, `"${path}.image" is missing.`)
 }
 

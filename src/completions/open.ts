@@ -258,8 +258,8 @@ export function priceOf(deps: PipelineDeps, run: Run): number {
     return isHandedOver(run) ? 0 : within(run.request, deps.video.max({ seconds: run.request.videoSeconds }))
   if (engines.isFree(run.engineId)) return 0
   if (run.request.bounds) {
-    const left = run.request.bounds.costMicro - prices.costOf(run.engineId, { promptTokens: run.promptTokens })
-    const tokens = tokensFor(prices, run.engineId, left, run.maxOutputTokens)
+    const remaining = run.request.bounds.costMicro - prices.costOf(run.engineId, { promptTokens: run.promptTokens })
+    const tokens = tokensFor(prices, run.engineId, remaining, run.maxOutputTokens)
     if (tokens === 0) throw overBounds()
     run.maxOutputTokens = tokens
   }

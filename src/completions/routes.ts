@@ -25,7 +25,7 @@ type Deps = {
    * Reads the path of a request and its key. `honours`: parameters of clients take effect. `forClients`: all else also
    * behaves as clients expect. `model`: a model that the path names (docs/api.md 32.1, 33.1).
    */
-  doorOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
+  baseRulesOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
   /** The same body with files and recordings replaced by texts. */
   filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
@@ -116,9 +116,9 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
   )
 
 /** `POST /chat/completions`: translates chat orders and answers. The completion pipeline does the work. */
-export function createChat({ completions, clock, engines, doorOf, filesRead }: Deps) {
+export function createChat({ completions, clock, engines, baseRulesOf, filesRead }: Deps) {
   function read({ caller }: Call, { body, warnings, ignores, files }: Ready, request: Request) {
-    const { honours, forClients, model } = doorOf(request, caller)
+    const { honours, forClients, model } = baseRulesOf(request, caller)
     const original = { ...body, model: engines.named(model ?? body.model) }
     const read = requestFromChat(original, honours, forClients)
     // Marks the address, so that a replay applies the same parameters.
@@ -131,11 +131,11 @@ export function createChat({ completions, clock, engines, doorOf, filesRead }: D
 
   return {
     filesRead: (call: Call, body: ChatInput, request: Request) =>
-      filesRead(call, { ...body, model: doorOf(request, call.caller).model ?? body.model }),
+      filesRead(call, { ...body, model: baseRulesOf(request, call.caller).model ?? body.model }),
 
     /** Names of the members that have no effect at this address, or with this key. */
     ignored: ({ caller }: Call, input: ChatInput, request: Request): string[] =>
-      ignoredNamesIn(input, doorOf(request, caller).honours ? HONOURED_MEMBERS : undefined),
+      ignoredNamesIn(input, baseRulesOf(request, caller).honours ? HONOURED_MEMBERS : undefined),
 
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
     complete(call: Call, input: Ready, request: Request): Promise<ChatCompletion> {

@@ -239,11 +239,11 @@ export function bringHosted(
     throw invalidInput('tool_choice', `"tool_choice" names ${first.name}. ${found.missing.get(first.name)}`)
   if (first === 'required' && !found.tools.length && !request.functions)
     throw invalidInput('tool_choice', '"tool_choice" asks for a call, and none of "tools" can be offered.')
-  const left = [...found.missing].map(([name, why]) => `${name} was left out. ${why}`)
+  const omitted = [...found.missing].map(([name, why]) => `${name} was left out. ${why}`)
   run.served = {
     ...run.served,
     tools: [...run.served.tools, ...found.tools],
-    warnings: [...run.served.warnings, ...left],
+    warnings: [...run.served.warnings, ...omitted],
   }
 }
 

@@ -23,7 +23,7 @@ import {
 import { type BatchLineRow, type BatchRow, batches } from './table'
 
 /** Answers a line like the call that it holds, in the format of its API. */
-export type LineDoors = {
+export type LineHandlers = {
   /** Answers the call. The answer reaches the line through the call's `once`, in the transaction that charges it. */
   run(endpoint: BatchEndpoint, call: Call, line: Uint8Array): Promise<object>
   failure(endpoint: BatchEndpoint, error: unknown, requestId: string): Failure
@@ -35,7 +35,7 @@ type Failure = { status: number; body: object; rest: boolean; again: boolean }
 type Deps = BatchDeps & {
   publicJobs: Pick<PublicJobs, 'define'>
   unattended: BackgroundCallers
-  doors: LineDoors
+  lineHandlers: LineHandlers
   settings: { batchConcurrency: number }
 }
 
@@ -67,7 +67,7 @@ const NEVER_RAN = {
 
 /** Defines the job that works on batches. Each batch has one job, which takes its lines in groups. */
 export function defineBatchJob(deps: Deps): void {
-  const { store, clock, files, unattended, doors, settings, audit } = deps
+  const { store, clock, files, unattended, lineHandlers, settings, audit } = deps
   const slots = createSemaphore(settings.batchConcurrency)
   deps.publicJobs.define<BatchOrder>({
     ...BATCH_JOB,
@@ -153,7 +153,7 @@ export function defineBatchJob(deps: Deps): void {
     const { endpoint } = batch
     const requestId = newRequestId()
     const failed = async (tx: Tx, error: unknown) =>
-      void (await lines.end(tx, line, failedWith(doors.failure(endpoint, error, requestId), requestId)))
+      void (await lines.end(tx, line, failedWith(lineHandlers.failure(endpoint, error, requestId), requestId)))
     const keep = async (tx: Tx, answered: unknown) => {
       const found = { ...(answered as object), request_id: requestId }
       const row = { ended_at: clock.now(), request_id: requestId, status_code: 200, body: JSON.stringify(found) }
@@ -166,10 +166,10 @@ export function defineBatchJob(deps: Deps): void {
         ...{ caller, requestId, route: `POST ${endpoint.slice('/v1'.length)}`, batch: true },
         ...{ signal: new AbortController().signal, once: { id: `${batch.id} ${line.line}`, keep, broke: failed } },
       }
-      await doors.run(endpoint, call, bytes)
+      await lineHandlers.run(endpoint, call, bytes)
       return null
     } catch (error) {
-      const failure = doors.failure(endpoint, error, requestId)
+      const failure = lineHandlers.failure(endpoint, error, requestId)
       const again = failure.again && line.tries < MAX_TRIES
       await store.write((tx) => (again ? lines.countTry(tx, line) : failed(tx, error)))
       return { failure: { ...failure, again }, requestId }

@@ -163,11 +163,11 @@ async function assertRoom(tx: Tx, owner: OwnerScope, more: number): Promise<void
 /** A batch of the caller. Operators may read any batch. Throws 404. */
 async function findBatch(reader: Reader, caller: Caller, id: string): Promise<BatchRow> {
   const t = reader.of(batches)
-  const own = caller.type === 'operator' ? undefined : eq(t.owner, ownerOf(caller))
+  const ownerFilter = caller.type === 'operator' ? undefined : eq(t.owner, ownerOf(caller))
   const found = reader
     .select()
     .from(t)
-    .where(and(eq(t.id, id as BatchId), own))
+    .where(and(eq(t.id, id as BatchId), ownerFilter))
   const row = BatchId.is(id) ? ((await found.limit(1)) as BatchRow[])[0] : undefined
   if (!row) throw notFound('batch')
   return row
@@ -179,8 +179,8 @@ export async function getBatch({ store }: BatchDeps, { caller }: Call, id: strin
 
 /** The caller's batches, newest first. Throws 400 for an unknown `after`. */
 export async function listBatches({ store }: BatchDeps, { caller }: Call, query: BatchQuery) {
-  const own = eq(store.read.of(batches).owner, ownerOf(caller))
-  const { rows, has_more } = await after(store.read, query, own)
+  const ownerFilter = eq(store.read.of(batches).owner, ownerOf(caller))
+  const { rows, has_more } = await after(store.read, query, ownerFilter)
   return listAfter(await presented(store.read, rows as BatchRow[]), has_more)
 }
 

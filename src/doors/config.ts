@@ -3,7 +3,7 @@ import { setting } from '../kernel/config'
 import { oneOf, t } from '../kernel/schema'
 
 /** Settings of the formats that clients of other services use. */
-export const doorSettings = {
+export const formatSettings = {
   responsesTtlDays: setting({
     env: 'SVC_RESPONSES_TTL_DAYS',
     schema: t.Integer({ minimum: 0, maximum: 365 }),

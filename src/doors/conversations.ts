@@ -64,10 +64,10 @@ export function messagesOfAnswer(items: readonly Item[], about: MessageAbout): N
 
 /** A message of a conversation as an item. */
 export const itemIn = ({ id, role, content, item }: MessageRow): Item =>
-  wholeItem(item ? { ...item, id } : { id, role, content })
+  completeItem(item ? { ...item, id } : { id, role, content })
 
 /** An item with the members that clients read. A short form is expanded to parts. */
-export function wholeItem(item: Item): Item {
+export function completeItem(item: Item): Item {
   const { role, content } = item
   const whole = { status: 'completed', ...item, type: item.type ?? 'message' }
   if (typeof content !== 'string') return whole

@@ -41,7 +41,7 @@ const AS_TEXT = /^(?:text\/|application\/(?:json|xml|x-yaml)\b)/
 type Read<Body> = { body: Body; warnings: string[]; files: GivenFile[] }
 
 /** The `files` member for the request of a body. */
-export const given = ({ files }: Pick<Read<unknown>, 'files'>): { files?: readonly GivenFile[] } =>
+export const givenFiles = ({ files }: Pick<Read<unknown>, 'files'>): { files?: readonly GivenFile[] } =>
   files.length ? { files } : {}
 
 /**

@@ -76,9 +76,9 @@ function changedBy(messages: MessageInput['messages'], placed: Placed[]): Placed
       const { definition, name } = (tool ?? {}) as { definition?: Block; name?: unknown }
       const named = type === 'tool_addition' ? definition?.name : type === 'tool_removal' ? name : undefined
       if (typeof named !== 'string') continue
-      const left = placed.filter((one) => one.tool.name !== named)
+      const remaining = placed.filter((one) => one.tool.name !== named)
       const path = `messages[${at}].content[${place}].tool.definition`
-      placed = type === 'tool_addition' ? [...left, { tool: definition!, path }] : left
+      placed = type === 'tool_addition' ? [...remaining, { tool: definition!, path }] : remaining
     }
   }
   return placed

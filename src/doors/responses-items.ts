@@ -236,22 +236,22 @@ function partIn(part: Item, path: string): Part {
 
 /** The turns, each call followed by its result. Throws 400 for a call or a result without the other. */
 export function withResults(turns: readonly Entry[], results: ReadonlyMap<string, Entry>): Entry[] {
-  const left = new Map(results)
+  const unused = new Map(results)
   const whole = turns.flatMap((entry) => [
     entry,
     ...(entry.message.tool_calls ?? []).map(({ id }, at) => {
-      const result = left.get(id)
+      const result = unused.get(id)
       const path = entry.callsAt?.[at] ?? entry.path
       if (!result)
         throw invalidInput(
           path,
           `The call ${messageOf(id)} at "${path}" has no result: add {"type":"function_call_output","call_id":${messageOf(id)},"output":"…"}.`,
         )
-      left.delete(id)
+      unused.delete(id)
       return result
     }),
   ])
-  for (const [id, { path }] of left)
+  for (const [id, { path }] of unused)
     throw invalidInput(
       `${path}.call_id`,
       `"${path}.call_id" is ${messageOf(id)}, which is not the call_id of a call in "input".`,

@@ -11,7 +11,7 @@ import { AppError, defineError, invalidInput } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { ConversationId } from '../skills/conversations/schema'
-import { type FileDeps, filesRead, given, showing } from './files'
+import { type FileDeps, filesRead, givenFiles, showing } from './files'
 import { assertInput, itemsOf, type ResponseRequest, readResponse } from './responses-input'
 import { opened, sealer } from './responses-items'
 import { createOutput, type ResponseOutput } from './responses-output'
@@ -97,7 +97,7 @@ export async function openResponse(
     const ended = await finish(...ending)
     if (stores) await storeResponse(deps, ending[0], call, { input: own, ...ended })
   }
-  Object.assign(request, given({ files }))
+  Object.assign(request, givenFiles({ files }))
   if (hosted) request.hosted = { ...hosted, tools: showing(deps, call, hosted.tools, pictures) }
   request.warnings = [...request.warnings, ...warnings, ...unstored]
   if (stores || isKept) Object.assign(request, { alongside, isApart: !isKept })

@@ -2,7 +2,7 @@ import { API, pathOf } from '../http/context'
 import type { Caller, ChatParameters } from '../kernel/caller'
 
 /** How a request is treated, by the base address that its client uses (docs/api.md 32.1). */
-export type Door = {
+export type BaseRules = {
   /** True if chats behave as clients expect. Under `/api/v1` they follow the specification (docs/api.md 33.1). */
   forClients: boolean
   /** The model in the path. Overrides the model in the body. */
@@ -11,8 +11,8 @@ export type Door = {
   keyHeaders: readonly ('x-api-key' | 'api-key')[]
 }
 
-const LETTER: Door = { forClients: false, model: null, keyHeaders: [] }
-const HONOURED: Door = { forClients: true, model: null, keyHeaders: [] }
+const OWN_API: BaseRules = { forClients: false, model: null, keyHeaders: [] }
+const CLIENT_API: BaseRules = { forClients: true, model: null, keyHeaders: [] }
 
 const ENDPOINTS =
   'chat/completions|responses|messages|embeddings|moderations|images/generations|images/edits|audio/speech|' +
@@ -32,10 +32,10 @@ const BELOW_OTHER = new RegExp(`/(?:${ENDPOINTS})$`)
 /** Clients of this format append the version themselves. */
 const OF_ANTHROPIC = /\/v1\/messages(?:\/|$)/
 
-const doors = new WeakMap<Request, Door>()
+const rulesOfRequests = new WeakMap<Request, BaseRules>()
 
-/** The door of a request. Used by the routes that clients of other services call. */
-export const doorOf = (request: Request): Door => doors.get(request) ?? LETTER
+/** The rules of the base address of a request. Used by the routes that clients of other services call. */
+export const baseRulesOf = (request: Request): BaseRules => rulesOfRequests.get(request) ?? OWN_API
 
 /**
  * True if parameters of chat clients take effect: by the key's setting, else by the operator's, else by the base
@@ -53,7 +53,7 @@ const MESSAGES = '/api/v1/messages'
 export const isMessages = (path: string): boolean =>
   path.startsWith(MESSAGES) && (path.length === MESSAGES.length || path[MESSAGES.length] === '/')
 
-const OF_MESSAGES: Door = { ...HONOURED, keyHeaders: ['x-api-key'] }
+const MESSAGES_API: BaseRules = { ...CLIENT_API, keyHeaders: ['x-api-key'] }
 
 /** True if a path may contain a base address or needs normalizing. */
 export const hasBase = (path: string): boolean =>
@@ -68,37 +68,37 @@ export const hasBase = (path: string): boolean =>
 export function readBase(request: Request): void {
   const path = pathOf(request.url)
   if (!hasBase(path)) return
-  const tidy = path.replace(/\/+/g, '/').replace(/\/$/, '')
-  const found = served(tidy)
+  const normalized = path.replace(/\/+/g, '/').replace(/\/$/, '')
+  const found = servedPath(normalized)
   if (!found) return
-  doors.set(request, found.door)
+  rulesOfRequests.set(request, found.rules)
   if (path === `${API}/${found.path}`) return
   const [before, ...after] = request.url.split(path)
-  const moved = `${before}${API}/${found.path}${after.join(path)}`
+  const rewritten = `${before}${API}/${found.path}${after.join(path)}`
   // The request remains the same object, because the server finds its connection by it.
-  Object.defineProperty(request, 'url', { value: moved })
+  Object.defineProperty(request, 'url', { value: rewritten })
 }
 
-type Found = { path: string; door: Door }
+type ServedPath = { path: string; rules: BaseRules }
 
-function served(path: string): Found | null {
+function servedPath(path: string): ServedPath | null {
   const [, model, deployed] = /^\/openai\/deployments\/([^/]+)\/(.+)$/.exec(path) ?? []
   if (model && deployed) {
     return OF_DEPLOYMENT.test(deployed)
-      ? { path: deployed, door: { forClients: true, model: decoded(model), keyHeaders: ['api-key'] } }
+      ? { path: deployed, rules: { forClients: true, model: decoded(model), keyHeaders: ['api-key'] } }
       : null
   }
   const [, base = '', below = ''] = /^\/(api\/v1\/v1|api\/v1|openai\/v1|openai|v1)\/(.+)$/.exec(path) ?? []
   // Routes without credentials have only one address (docs/attacks.md A17).
   if (base === 'api/v1')
-    return below === 'health' ? null : { path: below, door: isMessages(path) ? OF_MESSAGES : LETTER }
+    return below === 'health' ? null : { path: below, rules: isMessages(path) ? MESSAGES_API : OWN_API }
   if (!(base === 'openai' ? OF_AZURE : SERVED).test(below)) return null
   const takesMessages = /^messages(?:\/|$)/.test(below)
   const keyHeaders = [
     ...(base === 'v1' || takesMessages ? (['x-api-key'] as const) : []),
     ...(base.startsWith('openai') ? (['api-key'] as const) : []),
   ]
-  return { path: below, door: { ...HONOURED, keyHeaders } }
+  return { path: below, rules: { ...CLIENT_API, keyHeaders } }
 }
 
 function decoded(model: string): string {
@@ -113,7 +113,7 @@ function decoded(model: string): string {
 export function authorizationOf(request: Request): string | null {
   const { headers } = request
   const authorization = headers.get('authorization')
-  const { keyHeaders } = doorOf(request)
+  const { keyHeaders } = baseRulesOf(request)
   if (!keyHeaders.length || (authorization && /^bearer\s+svc_/i.test(authorization))) return authorization
   const key = keyHeaders.map((name) => headers.get(name)).find((value) => value?.startsWith('svc_'))
   return key ? `Bearer ${key}` : authorization

@@ -20,7 +20,7 @@ import {
   MAX_RECORDING_BYTES,
 } from '../media/audio/schema'
 import { GenerationInput, Generations, IGNORED_OF_IMAGES } from '../media/schema'
-import { doorOf } from './routes-bases'
+import { baseRulesOf } from './routes-bases'
 
 type MediaEvent = { type: string } & Record<string, unknown>
 
@@ -42,10 +42,10 @@ const SOUND_REFUSALS = errors(400, 401, 402, 403, 413, 415, 429, 502, 503, 504)
 const text = { type: 'string' }
 
 /** `/images/generations` and `/images/edits` (docs/api.md 28.1, 32.4). */
-export function imageDoorRoutes(images: ImageService, streams: Streams, guard: Guard) {
+export function clientImageRoutes(images: ImageService, streams: Streams, guard: Guard) {
   function make({ set, ...context }: Context, body: GenerationInput, edit: Edit | null) {
     const call = toCall(context)
-    const input = { ...body, model: doorOf(context.request).model ?? body.model }
+    const input = { ...body, model: baseRulesOf(context.request).model ?? body.model }
     // Members of an image order that have no effect here, and the warning about them (docs/api.md 32.4).
     const ignored = IGNORED_OF_IMAGES.filter((name) => (body as Record<string, unknown>)[name] != null)
     const warnings = ignoredWarning(ignored)
@@ -100,7 +100,7 @@ export function imageDoorRoutes(images: ImageService, streams: Streams, guard: G
 }
 
 /** `/audio/speech`, `/audio/transcriptions` and `/audio/translations` (docs/api.md 28.1, 32.5). */
-export function audioDoorRoutes({ speak, transcribe }: Audio, streams: Streams, guard: Guard) {
+export function clientAudioRoutes({ speak, transcribe }: Audio, streams: Streams, guard: Guard) {
   const heard = async ({ set: _, ...context }: Context, form: Upload, english: boolean) => {
     const { format, streams: streamed, ...hearing } = hearingIn(form)
     const write = () => transcribe(toCall(context), form, { ...hearing, english })
@@ -213,10 +213,10 @@ async function readEdit({ fields, files }: Form): Promise<{ input: GenerationInp
   for (const name of ['image', 'image[]', 'mask'])
     if (fields.has(name)) throw invalidInput(name, `"${name}" is a text. Send the picture as a file, with a file name.`)
   assertFits(GenerationInput, input)
-  const given = files.filter(({ field }) => field === 'image' || field === 'image[]')
-  if (!given.length) throw invalidInput('image', '"image" is missing. Send the picture to change as this part.')
-  if (given.length > MAX_IMAGES) throw invalidInput('image', `Send at most ${MAX_IMAGES} pictures.`)
-  const [base, ...others] = await Promise.all(given.map(({ path }) => pictureIn(path, 'image')))
+  const uploads = files.filter(({ field }) => field === 'image' || field === 'image[]')
+  if (!uploads.length) throw invalidInput('image', '"image" is missing. Send the picture to change as this part.')
+  if (uploads.length > MAX_IMAGES) throw invalidInput('image', `Send at most ${MAX_IMAGES} pictures.`)
+  const [base, ...others] = await Promise.all(uploads.map(({ path }) => pictureIn(path, 'image')))
   const masking = files.find(({ field }) => field === 'mask')
   const mask = masking ? await maskIn(masking.path, base!) : null
   return { input, edit: { base: base!, others, mask } }

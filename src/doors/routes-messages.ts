@@ -1,18 +1,18 @@
 import { Elysia } from 'elysia'
 import { type CompletionService, nameIgnored } from '../completions'
 import type { EngineService } from '../engines'
-import { answer, type ErrorFace, statusOf, toEnvelope } from '../http/envelope'
+import { answer, type ErrorFormat, statusOf, toEnvelope } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { type Clock, iso } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import { checked, described, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
-import { type FileDeps, filesRead, given } from './files'
+import { type FileDeps, filesRead, givenFiles } from './files'
 import { type MessageRequest, readMessage } from './messages-input'
 import { messageFramer, PING, toMessage } from './messages-output'
 import { CountInput, MessageBody, MessageError, MessageInput } from './messages-schema'
-import { doorOf, isMessages } from './routes-bases'
+import { baseRulesOf, isMessages } from './routes-bases'
 
 type Deps = FileDeps & {
   completions: Pick<CompletionService, 'pipeline'>
@@ -39,7 +39,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         const call = toCall({ exchange, request, route })
         const read = await filesRead({ ...deps, engines }, call, at(engines, request, body))
         const message = readMessage(read.body, read.warnings)
-        Object.assign(message.request, given(read), nameIgnored(set.headers, message.ignored))
+        Object.assign(message.request, givenFiles(read), nameIgnored(set.headers, message.ignored))
         if (body.stream)
           return streams.open({
             source: (write) => pipeline.stream(call, message.request, write),
@@ -79,7 +79,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         const counted = Object.entries(read.body).filter(([name]) => COUNTED.has(name))
         const input = { ...(Object.fromEntries(counted) as CountInput), max_tokens: Number.MAX_SAFE_INTEGER }
         const message = readMessage(input, [])
-        return { input_tokens: await pipeline.count(call, { ...message.request, ...given(read) }) }
+        return { input_tokens: await pipeline.count(call, { ...message.request, ...givenFiles(read) }) }
       },
       {
         scope: 'completions',
@@ -110,7 +110,7 @@ function at<Input extends { model?: string | null | undefined }>(
   request: Request,
   input: Input,
 ): Input {
-  const model = engines.named(doorOf(request).model ?? input.model)
+  const model = engines.named(baseRulesOf(request).model ?? input.model)
   return model === input.model ? input : { ...input, model }
 }
 
@@ -138,7 +138,7 @@ function faceOf({ type, code, message, param }: Envelope) {
   }
 }
 
-const MESSAGES: ErrorFace = {
+const MESSAGES: ErrorFormat = {
   statusOf: (error: AppError) => (CODES[error.code] === 'overloaded_error' ? OVERLOADED : statusOf(error)),
   bodyOf: (error: AppError, requestId: string) => ({
     type: 'error',
@@ -148,7 +148,7 @@ const MESSAGES: ErrorFace = {
 }
 
 /** The error format of a path, if it differs from the usual one. */
-export const errorFaceOf = (path: string): ErrorFace | null => (isMessages(path) ? MESSAGES : null)
+export const errorFormatOf = (path: string): ErrorFormat | null => (isMessages(path) ? MESSAGES : null)
 
 /** The headers that clients of this format read, derived from the usual headers (docs/api.md 30.3). */
 export function messageHeaders(headers: Record<string, unknown>, clock: Clock) {

@@ -15,7 +15,7 @@ import { checked, checkedQuery, type Standard, type TSchema, t } from '../kernel
 import { readAs } from '../kernel/validation'
 import { NotedConversation } from '../skills/conversations/schema'
 import { cancelBatch, createBatch, getBatch, listBatches, overseeBatch, overseeBatches, stopBatch } from './batches'
-import type { LineDoors } from './batches-job'
+import type { LineHandlers } from './batches-job'
 import { objectIn } from './batches-lines'
 import {
   Batch,
@@ -29,7 +29,7 @@ import {
 } from './batches-schema'
 import { itemIn, pageOf, readItems } from './conversations'
 import { type EmbeddingDeps, EmbeddingInput, EmbeddingList, embed } from './embeddings'
-import { type FileDeps, filesRead, given } from './files'
+import { type FileDeps, filesRead, givenFiles } from './files'
 import { readMessage } from './messages-input'
 import { MessageInput } from './messages-schema'
 import {
@@ -55,8 +55,8 @@ import {
   ResponseDeleted,
   ResponseInput,
 } from './responses-schema'
-import { doorOf, honoursParameters } from './routes-bases'
-import { errorFaceOf, presented } from './routes-messages'
+import { baseRulesOf, honoursParameters } from './routes-bases'
+import { errorFormatOf, presented } from './routes-messages'
 import { getResponse, listInputItems } from './stored'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
@@ -242,7 +242,7 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
     '/embeddings',
     ({ body, request, set, exchange, route }) =>
       embed(deps, toCall({ exchange, request, route }), body, {
-        named: doorOf(request).model,
+        named: baseRulesOf(request).model,
         fresh: wantsFresh(request),
         looked(isHit) {
           set.headers['x-cache'] = isHit ? 'HIT' : 'MISS'
@@ -337,10 +337,10 @@ type LineDeps = ResponseDeps &
     settings: { chatParameters: ChatParameters }
   }
 
-type LineDoor = { schema: Standard<TSchema>; run(deps: LineDeps, call: Call, body: never): Promise<object> }
+type LineHandler = { schema: Standard<TSchema>; run(deps: LineDeps, call: Call, body: never): Promise<object> }
 
 /** Answers lines by endpoint, with the handler and the body schema of the route that `url` names. */
-const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
+const LINE_HANDLERS: Readonly<Record<BatchEndpoint, LineHandler>> = {
   '/v1/chat/completions': {
     schema: checked(ChatInput),
     run: async (deps, call, input: ChatInput) => {
@@ -348,7 +348,7 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
       const honours = honoursParameters(call.caller, deps.settings.chatParameters, true)
       const request = requestFromChat(read.body, honours, true)
       const warnings = [...request.warnings, ...read.warnings]
-      return deps.completions.pipeline.complete(call, { ...request, ...given(read), warnings })
+      return deps.completions.pipeline.complete(call, { ...request, ...givenFiles(read), warnings })
     },
   },
   '/v1/responses': {
@@ -360,7 +360,7 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
     run: async (deps, call, input: MessageInput) => {
       const read = await filesRead(deps, call, input)
       const message = readMessage(read.body, read.warnings)
-      Object.assign(message.request, given(read))
+      Object.assign(message.request, givenFiles(read))
       return deps.completions.pipeline.complete(call, presented(message, deps.engines))
     },
   },
@@ -373,20 +373,20 @@ const DOORS: Readonly<Record<BatchEndpoint, LineDoor>> = {
 /** Error codes that may go away when the engine or the database is back. */
 const PASSING = ['engine_unavailable', 'storage_unavailable', 'service_unavailable']
 
-/** Answers the lines of batches through the doors that they name. */
-export const createLineDoors = (deps: LineDeps): LineDoors => ({
+/** Answers the lines of batches through the endpoints that they name. */
+export const createLineHandlers = (deps: LineDeps): LineHandlers => ({
   async run(endpoint, call, line) {
     if (line.byteLength > MAX_JSON_BYTES) throw payloadTooLarge()
     const { body } = objectIn(line) as { body: Record<string, unknown> }
     for (const member of ['stream', 'background'])
       if (body[member] === true) throw invalidInput(member, `A line of a batch cannot have "${member}".`)
     requireScope(call.caller, 'completions', call.route)
-    const { schema, run } = DOORS[endpoint]
+    const { schema, run } = LINE_HANDLERS[endpoint]
     return run(deps, call, readAs(schema, body) as never)
   },
   failure(endpoint, error, requestId) {
     const known = toAppError(undefined, error, endpoint, { methodsOf: () => [] })
-    const face = errorFaceOf(`/api${endpoint}`)
+    const face = errorFormatOf(`/api${endpoint}`)
     return {
       status: face?.statusOf(known) ?? statusOf(known),
       body: face?.bodyOf(known, requestId) ?? toEnvelope(known, requestId),

@@ -11,7 +11,7 @@ import { allOf, command, query, type Reader, type Store, type Tx } from '../kern
 import { wordOf } from '../kernel/text'
 import type { ConversationService } from '../skills'
 import type { ConversationId } from '../skills/conversations/schema'
-import { itemIn, messagesIn, messagesOfAnswer, type Thread, wholeItem } from './conversations'
+import { completeItem, itemIn, messagesIn, messagesOfAnswer, type Thread } from './conversations'
 import { conversationIn } from './responses-input'
 import { createOutput, type ResponseOutput } from './responses-output'
 import {
@@ -336,7 +336,7 @@ export async function listInputItems(
   const all = order === 'asc' ? input : input.toReversed()
   const from = after === undefined ? 0 : all.findIndex((item) => item.id === after) + 1
   if (after !== undefined && from === 0) throw invalidInput('after', '"after" is not the id of an entry of this list.')
-  const data = all.slice(from, from + limit).map(wholeItem)
+  const data = all.slice(from, from + limit).map(completeItem)
   return listAfter(data as (Item & { id: string })[], all.length > from + limit)
 }
 

@@ -42,7 +42,7 @@ export function createProbes(
   targets: Targets,
   clock: Clock,
   lacks: (mode: string) => string | null,
-  embedsAnew: boolean,
+  reembeds: boolean,
 ) {
   const upstreams = Map.groupBy(new Set([...targets.values()].flat()), ({ upstream }) => upstream)
   const last = new Map<string, UpstreamState>()
@@ -66,7 +66,7 @@ export function createProbes(
   function stateOf(subsystem: Subsystem): ProviderHealth {
     if (subsystem === 'svc-embed') {
       const state = sumUp(targets.get('svc-1-embed') ?? [], last)
-      return state.status === 'healthy' && embedsAnew ? { ...state, status: 'degraded' } : state
+      return state.status === 'healthy' && reembeds ? { ...state, status: 'degraded' } : state
     }
     const found = sumUp(
       ENGINES.filter(({ engine }) => engine === subsystem).flatMap(({ id }) => targets.get(id) ?? []),

@@ -136,11 +136,11 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     /** Model and length of the vectors of `svc-1-embed`, as far as they are known. */
     vectorSpace: () => now().vectorSpace(),
     filmmaker: () => now().filming.filmmaker(),
-    orderVideo: (request: Parameters<Filming['orderVideo']>[0]) => now().filming.orderVideo(request),
+    orderVideo: (request: Parameters<VideoCalls['orderVideo']>[0]) => now().filming.orderVideo(request),
     lookAtVideo: (video: UpstreamVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
-    videoContent: (...requests: Parameters<Filming['videoContent']>) => now().filming.videoContent(...requests),
+    videoContent: (...requests: Parameters<VideoCalls['videoContent']>) => now().filming.videoContent(...requests),
     dropVideo: (video: UpstreamVideo) => now().filming.dropVideo(video),
-    videoFailed: (...messages: Parameters<Filming['videoFailed']>) => now().filming.videoFailed(...messages),
+    videoFailed: (...messages: Parameters<VideoCalls['videoFailed']>) => now().filming.videoFailed(...messages),
     /** Whether an upstream is connected for speech, transcription or vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
     /** Whether an upstream can translate recordings into English. */
@@ -266,7 +266,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
 }
 
 type Sounding = Snapshot['sounding']
-type Filming = Snapshot['filming']
+type VideoCalls = Snapshot['filming']
 
 /** A registry whose settings never change. */
 function unchanging(settings: EngineSettings): Registry {

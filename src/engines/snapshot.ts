@@ -63,17 +63,17 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
     embedding && vectors && vectors.model !== embedding.model
       ? `its vectors were of "${vectors.model}" and are of "${embedding.model}": ${ACCEPT}`
       : null
-  const filming = createVideoCalls({ targets, ...deps, hasBuiltin: config.builtin })
+  const videoCalls = createVideoCalls({ targets, ...deps, hasBuiltin: config.builtin })
   const isMadeHere = ({ id, kind }: Entry): boolean =>
     kind === 'video'
-      ? filming.filmmaker() === 'builtin'
+      ? videoCalls.filmmaker() === 'builtin'
       : kind === 'speech' && speaksHere && (targets.get(id) ?? []).length === 0
   return {
     fingerprint: fingerprintOf(config),
     targets,
     answering,
     sounding,
-    filming,
+    filming: videoCalls,
     probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
     /** Why vectors of `svc-1-embed` are not comparable with its earlier ones; null if they are. */
     otherSpace,

@@ -86,11 +86,11 @@ export function createTargets(config: EngineConfig, parts: Parts): Targets {
     const upstream = config.upstreams.get(name)!
     const { driver, fit, presence, slots, ...part } = parts.upstreams.get(name)!
     const { breaker, fault, stated } = part.model(model)
-    const given = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
-    const url = URL.parse(given)
+    const baseUrl = upstream.baseUrl ?? VENDOR_URLS[upstream.kind as Vendor]
+    const url = URL.parse(baseUrl)
     const target: Target = {
       ...{ id, makes, upstream: name, kind: upstream.kind, model, driver, fit, presence, slots, breaker, fault },
-      address: !url ? given : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
+      address: !url ? baseUrl : `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`,
       window: upstream.contextWindow ?? (makes === 'embedding' ? VECTOR_WINDOW : DEFAULT_WINDOW),
       maxOutputTokens: upstream.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
       ...abilitiesOf(upstream, stated),
@@ -143,11 +143,11 @@ function abilitiesOf(
   }
   return {
     can,
-    updateAbilities(found) {
-      can.vision = vision ?? found.vision
-      can.tools = tools ?? found.tools
-      can.json = json ?? found.json
-      Object.assign(stated, found)
+    updateAbilities(reported) {
+      can.vision = vision ?? reported.vision
+      can.tools = tools ?? reported.tools
+      can.json = json ?? reported.json
+      Object.assign(stated, reported)
     },
   }
 }

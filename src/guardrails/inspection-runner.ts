@@ -117,32 +117,32 @@ export function createRuleRunner(opinion: EngineOpinion | null = null) {
   }
 
   /** The outcome of a JSON value. */
-  async function value(inspection: Inspection, given: unknown): Promise<ValueOutcome> {
+  async function value(inspection: Inspection, input: unknown): Promise<ValueOutcome> {
     const { rules } = inspection.set
-    const text = textOf(given)
+    const text = textOf(input)
     const outcome = await run<ValueOutcome>(inspection, {
       length: text.length,
-      onLoop: () => applyRulesToValue(rules, given, inspection.about),
-      input: { value: given },
+      onLoop: () => applyRulesToValue(rules, input, inspection.about),
+      input: { value: input },
       failClosed: () => {
         const { spans: _, ...closed } = failClosed(rules, text)
-        return { ...closed, value: closed.text === text ? given : closed.text }
+        return { ...closed, value: closed.text === text ? input : closed.text }
       },
     })
     return secondLook(inspection, outcome)
   }
 
   /** The findings of every rule in a text or a JSON value, for trying out a policy. Asks no engine. */
-  function everyRule(inspection: Inspection, given: unknown): Promise<EveryRuleOutcome> {
+  function everyRule(inspection: Inspection, input: unknown): Promise<EveryRuleOutcome> {
     const { rules } = inspection.set
-    const text = textOf(given)
+    const text = textOf(input)
     return run<EveryRuleOutcome>(inspection, {
       length: text.length,
-      onLoop: () => applyEveryRuleToValue(rules, given, inspection.about),
-      input: { everyRuleOn: given },
+      onLoop: () => applyEveryRuleToValue(rules, input, inspection.about),
+      input: { everyRuleOn: input },
       failClosed: () => {
         const left = failClosed(rules, text).text
-        return { value: left === text ? given : left, findings: rules.map(() => UNCHECKED) }
+        return { value: left === text ? input : left, findings: rules.map(() => UNCHECKED) }
       },
     })
   }

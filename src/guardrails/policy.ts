@@ -56,8 +56,8 @@ export const configSchemaOf = (id: GuardrailId): Record<string, unknown> => ({ .
 /** The part of a rule's config that the guardrail reads: its members, with the default `threshold` if it has one. */
 function detectorConfig({ config: schema }: Guardrail, config: Record<string, unknown>): Record<string, unknown> {
   const own = propertiesOf(schema)
-  const given = Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(own, name)))
-  return Object.hasOwn(own, 'threshold') ? { threshold: DEFAULT_THRESHOLD, ...given } : given
+  const configured = Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(own, name)))
+  return Object.hasOwn(own, 'threshold') ? { threshold: DEFAULT_THRESHOLD, ...configured } : configured
 }
 
 /** The certainty from which a rule fires, from 0 to 1. */

@@ -118,16 +118,16 @@ async function evaluateRules(
   const { phase, text, tool_name } = input
   const { rules, key } = (await compilePolicy(row)).of(phase)
   const about = { phase, ...(tool_name === undefined ? {} : { tool: { name: tool_name } }) }
-  const given = readAs(phase, text)
+  const parsedText = readAs(phase, text)
   const inspection = { set: { rules, key }, about, who: row.owner, signal }
-  const { value, findings } = await runner.everyRule(inspection, given)
+  const { value, findings } = await runner.everyRule(inspection, parsedText)
   return {
     results: rules.map(({ guardrail_id, verdict }, index) => {
       const found = findings[index]?.detail ?? null
       const detail = found ?? notSeen(guardrail_id, input)
       return { guardrail_id, verdict, triggered: found !== null, detail }
     }),
-    text: value === given ? text : typeof value === 'string' ? value : JSON.stringify(value),
+    text: value === parsedText ? text : typeof value === 'string' ? value : JSON.stringify(value),
   }
 }
 

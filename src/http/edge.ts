@@ -7,7 +7,7 @@ import {
   complete,
   countRefusal,
   type EdgeDeps,
-  leave,
+  endRequest,
   refuse,
   setStateHeaders,
   startRequest,
@@ -62,7 +62,7 @@ export function edge(deps: EdgeDeps) {
     })
     .onAfterResponse({ as: 'global' }, ({ exchange, set, route }) => {
       if (!exchange) return
-      leave(exchange)
+      endRequest(exchange)
       if (!exchange.streaming) deps.accessLog(exchange, Number(set.status ?? 200), route)
     })
 }

@@ -40,7 +40,7 @@ const FACES: Record<ErrorKind, { status: number; type: string }> = {
 }
 
 /** Format of errors on some paths, for clients that expect another envelope. */
-export type ErrorFace = {
+export type ErrorFormat = {
   statusOf(error: AppError): number
   bodyOf(error: AppError, requestId: string): object
 }

@@ -9,8 +9,8 @@ import {
   check,
   complete,
   type EdgeDeps,
+  endRequest,
   type Headers,
-  leave,
   refuse,
   setStateHeaders,
   startRequest,
@@ -148,7 +148,7 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
   }
 
   function ended({ exchange, set }: Context, response: Response, route: string | undefined): Response {
-    leave(exchange)
+    endRequest(exchange)
     if (!exchange.streaming) deps.accessLog(exchange, set.status, route)
     return response
   }

@@ -20,7 +20,7 @@ import {
   WITHOUT_ADDRESS,
 } from './context'
 import {
-  type ErrorFace,
+  type ErrorFormat,
   errorPage,
   helpfulHeaders,
   isForBrowser,
@@ -67,7 +67,7 @@ export type EdgeDeps = {
   /** The rules of the routes. Complete once all routes are registered. */
   rules: Pick<RouteRules, 'at' | 'of' | 'methodsOf'>
   /** The error format of a path. Null for the default format. */
-  errorFaceOf(path: string): ErrorFace | null
+  errorFormatOf(path: string): ErrorFormat | null
   /** Additional headers of an answer, computed from its other headers. */
   moreHeaders(path: string, headers: Record<string, unknown>): Record<string, string> | null
   /** Suggests a path to call instead of one that does not exist. Null for most. */
@@ -135,7 +135,7 @@ class Arrived implements Exchange {
 
   known(): void {
     this.deps.authenticated(this.request, this.server)
-    leave(this)
+    endRequest(this)
   }
 
   hangUp(): void {
@@ -156,7 +156,7 @@ export function startRequest(
 }
 
 /** Uncounts the request from the open requests of its address. */
-export function leave(exchange: Exchange): void {
+export function endRequest(exchange: Exchange): void {
   exchange.leave?.()
   exchange.leave = null
 }
@@ -292,7 +292,7 @@ function errorAnswer(deps: EdgeDeps, exchange: Exchange, request: Request, heade
   setStateHeaders(deps, exchange, headers)
   Object.assign(headers, helpfulHeaders(error))
   addHeaders(deps, exchange, request, headers)
-  const face = deps.errorFaceOf(exchange.path)
+  const face = deps.errorFormatOf(exchange.path)
   return face
     ? { status: face.statusOf(error), body: face.bodyOf(error, exchange.requestId) }
     : { status: statusOf(error), body: toEnvelope(error, exchange.requestId) }

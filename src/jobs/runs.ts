@@ -133,9 +133,9 @@ export function createRuns(
       const at = planned === null || requestedAt === null ? (planned ?? requestedAt) : Math.min(planned, requestedAt)
       if (at !== null) {
         // The progress that callers see never decreases (docs/api.md 7).
-        const anew = kind.shown ? {} : { progress: 0 }
+        const progressReset = kind.shown ? {} : { progress: 0 }
         // At least now, so that the job queues after jobs that already wait.
-        return rows.requeue(tx, row.id, { turn: null, run_at: Math.max(at, now), attempts: 0, ...anew })
+        return rows.requeue(tx, row.id, { turn: null, run_at: Math.max(at, now), attempts: 0, ...progressReset })
       }
       if (kind.keepMs === 0) return rows.remove(tx, row.id)
       const { result = null } = outcome

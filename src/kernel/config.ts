@@ -51,10 +51,10 @@ export function resolveSettings<S extends Settings>(
   const values: Record<string, unknown> = {}
   const origins: Record<string, Origin> = {}
   for (const [name, declared] of Object.entries(settings)) {
-    const given = env[declared.env]
-    const fromEnv = given !== undefined && given !== ''
+    const rawValue = env[declared.env]
+    const fromEnv = rawValue !== undefined && rawValue !== ''
     origins[name] = fromEnv ? 'environment' : name in file ? 'file' : 'default'
-    const value = fromEnv ? readWord(declared.schema, given) : name in file ? file[name] : declared.default
+    const value = fromEnv ? readWord(declared.schema, rawValue) : name in file ? file[name] : declared.default
     const where = fromEnv ? declared.env : `"${name}" in svc.server.json`
     if (value !== declared.default) problems.push(...wrongWith(declared, value, where, fromEnv))
     values[name] = value

@@ -116,7 +116,7 @@ const partAt = (schema: object, schemaPath: string): object =>
   schemaPath
     .split('/')
     .slice(1)
-    .reduce<unknown>((here, part) => (here as Record<string, unknown> | undefined)?.[part], schema) ?? {}
+    .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], schema) ?? {}
 
 /** Checks values against a schema. Compiled on first use. */
 export function checker<T extends TSchema>(schema: T) {

@@ -77,9 +77,11 @@ function explain(path: string, found: ValidationIssue[], value: unknown, { nameO
   const unknown = Object.keys(value ?? {}).filter((member) => !known.includes(member))
   return missing.map((member) => {
     const full = path ? `${path}.${member}` : member
-    const given = nearest(member, unknown)
+    const suggestion = nearest(member, unknown)
     const meant =
-      given === null ? (EXAMPLES[full] ?? '') : ` ${messageOf(given)} is not a member; did you mean "${member}"?`
+      suggestion === null
+        ? (EXAMPLES[full] ?? '')
+        : ` ${messageOf(suggestion)} is not a member; did you mean "${member}"?`
     return { path: full, message: `${nameOf(full)} is missing.${meant}` }
   })
 }

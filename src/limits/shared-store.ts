@@ -168,7 +168,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     // Nodes that did not answer may reach Redis and not hear of this call.
     if (answers.length < peers.count()) await counts.standApart()
     const kept = await counts.read(subject, name, 0)
-    const here = mine.view(subject, name).used
+    const local = mine.view(subject, name).used
     const level = levelHere(subject, name, limit, answers, kept)
     const { entry, waitMs } = mine.take(subject, name, level, weight)
     const copy = entry && apart.add(subject, name, weight)
@@ -176,14 +176,14 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
       doubt(subject, name)
       await counts.letIn(subject, name, weight, weight, limit)
     }
-    const shown = Math.max(level, here)
+    const shown = Math.max(level, local)
     return {
       entry: entry && {
         correct: (actual) => {
           for (const each of [entry, copy]) each?.correct(actual)
         },
       },
-      ...(shown > 0 ? { limit: shown, used: here } : { limit, used: limit }),
+      ...(shown > 0 ? { limit: shown, used: local } : { limit, used: limit }),
       // A weight within the whole limit fits again once Redis is back.
       waitMs: waitMs === Number.POSITIVE_INFINITY && weight <= limit ? WINDOW_MS : waitMs,
     }
@@ -365,8 +365,8 @@ function createElsewhere({ clock, mine }: { clock: Clock; mine: LocalStore }) {
     /** Takes the totals of all nodes: for each window a pair of its weight and the milliseconds until it is empty. */
     hearAll(subject: string, names: readonly WindowName[], found: readonly number[]): void {
       for (const [at, name] of names.entries()) {
-        const here = mine.view(subject, name).used
-        hear(mine.windowOf(subject, name), Math.max(found[2 * at]! - here, 0), found[2 * at + 1]!)
+        const local = mine.view(subject, name).used
+        hear(mine.windowOf(subject, name), Math.max(found[2 * at]! - local, 0), found[2 * at + 1]!)
       }
     },
     /** The window of all nodes together. */

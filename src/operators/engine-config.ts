@@ -117,13 +117,13 @@ export function withAdded(
 export function changedUpstream(before: EngineVersion, placesOf: Places, name: string, patch: EnginePatch) {
   const current = upstreamIn(before, placesOf, name, patch.copy === true)
   const { settings = {}, base_url: baseUrl, api_key: apiKey } = patch
-  const given = Object.entries({
+  const changes = Object.entries({
     ...current,
     ...settings,
     ...(baseUrl ? { baseUrl } : {}),
     ...(apiKey ? { apiKey } : {}),
   })
-  const upstream = Object.fromEntries(given.filter(([, value]) => value !== null)) as UpstreamConfig
+  const upstream = Object.fromEntries(changes.filter(([, value]) => value !== null)) as UpstreamConfig
   const refs = [...before.config.targets.values(), ...before.config.off.values()].flat()
   const models = new Set(refs.flatMap((ref) => (ref.upstream === name ? ref.model : [])))
   return { upstream, models: [...models] }

@@ -267,12 +267,12 @@ export function createEngineVerbs(deps: Deps) {
   /** Tests the new configuration of an upstream and saves it unless a test failed. */
   async function tried({ name, upstream, models, test: tests }: Candidate, save: () => Promise<unknown>) {
     // A disabled upstream is tested as if it were enabled.
-    const given = Object.fromEntries(
+    const options = Object.fromEntries(
       Object.entries(upstream).filter(([member, value]) => value !== undefined && member !== 'off'),
     )
     const targets = models.map((model) => `${name}:${model}`)
     const candidate = opened({
-      upstreams: { [name]: given as UpstreamConfig },
+      upstreams: { [name]: options as UpstreamConfig },
       models: targets.length ? { '*': targets } : {},
     })
     const results = tests ? (await candidate.test(name)).map(toTest) : []
@@ -340,13 +340,13 @@ function createPriceVerbs({ engines, engineRegistry, settings, record }: EngineP
     })
   }
 
-  function changes(before: EngineVersion, given: NewPrices['prices']) {
+  function changes(before: EngineVersion, newPrices: NewPrices['prices']) {
     const known = idsOf(createPrices(before.prices.configured, before.prices.ofUpstreams))
-    const unknown = Object.keys(given).find((id) => !known.includes(id))
+    const unknown = Object.keys(newPrices).find((id) => !known.includes(id))
     if (unknown !== undefined)
       throw invalidInput('prices', `There is no engine "${unknown}". Engines: ${known.join(', ')}.`)
     const was = before.stored.prices
-    const merged = Object.entries(given).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
+    const merged = Object.entries(newPrices).map(([id, price]) => [id, price && { ...was[id], ...price }] as const)
     const after = Object.entries({ ...was, ...Object.fromEntries(merged) }).filter(([, price]) => price)
     const stored = { ...before.stored, prices: Object.fromEntries(after) as PriceTable }
     const rows = rowsOf(engineRegistry.with(stored), before).filter((row) => row.sample_cents !== row.before_cents)

@@ -22,10 +22,10 @@ const [SHARED_MS, LONG_MS] = [400, 2_000]
 const LONGEST = 2_000
 
 /** The data of the dashboard, by topic. Several dashboards share reads. */
-export function createTopics(given: TopicDeps, call: Call<OperatorCaller>) {
-  const readers: Record<TopicName, ReadTopic> = readersOf({ ...given, names: createNames(given) }, call)
+export function createTopics(modules: TopicDeps, call: Call<OperatorCaller>) {
+  const readers: Record<TopicName, ReadTopic> = readersOf({ ...modules, names: createNames(modules) }, call)
   return Object.fromEntries(
-    Object.entries(readers).map(([name, read]) => [name, shared(given.clock, read)]),
+    Object.entries(readers).map(([name, read]) => [name, shared(modules.clock, read)]),
   ) as typeof readers
 }
 

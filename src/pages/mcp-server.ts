@@ -51,8 +51,8 @@ export function createMcpServer(backend: Backend, version: string): Server {
 /** A sentence about the first argument whose value its tool does not list. Null if all are valid. */
 function misfitOf({ name, inputSchema }: (typeof TOOLS)[number], input: Record<string, unknown>): string | null {
   for (const [member, { enum: words }] of Object.entries(inputSchema.properties)) {
-    const given = input[member] ?? undefined
-    if (words && given !== undefined && !words.includes(given as string)) {
+    const value = input[member] ?? undefined
+    if (words && value !== undefined && !words.includes(value as string)) {
       return `For ${name}, ${member} must be one of ${words.join(', ')}.`
     }
   }

@@ -133,11 +133,11 @@ export const invitationPageRoutes = (deps: InvitationDeps, guard: Guard) => {
         /** The call of the invited account, signed in with the submitted password. */
         async function entered(): Promise<Call> {
           const { email } = found!
-          const given = { email, password: password.slice(0, 1_000) }
+          const credentials = { email, password: password.slice(0, 1_000) }
           const { session_token } =
             step === 'sign-in'
-              ? await auth.signIn(visitOf(context), given)
-              : await auth.signUp(visitOf(context), { ...given, name: name.trim().slice(0, 128) || null }, true)
+              ? await auth.signIn(visitOf(context), credentials)
+              : await auth.signUp(visitOf(context), { ...credentials, name: name.trim().slice(0, 128) || null }, true)
           const cookie = sessionCookie(session_token, secure)
           exchange.caller = await authenticate({ authorization: null, cookie: cookie.split(';')[0]! })
           set.headers['set-cookie'] = cookie

@@ -59,7 +59,7 @@ type State = { rows: readonly Row[]; facts?: Row }
 const MAX_ROWS = 50
 /** Polling interval of topics, in ms. Slowly changing topics are read less often. */
 const LOOK_MS = 1_000
-const SELDOM_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
+const RARELY_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
 /** Requests are read again for this long, so that late writes are not missed. */
 const OVERLAP_MS = 10_000
 
@@ -170,7 +170,7 @@ async function follow(
     await feed.authenticate(credentials)
     for (const one of watched) {
       if (one.dueAt > clock.monotonic() || signal.aborted) continue
-      one.dueAt = clock.monotonic() + (SELDOM_MS[one.topic] ?? 0)
+      one.dueAt = clock.monotonic() + (RARELY_MS[one.topic] ?? 0)
       const event = await one.next(call)
       if (event) await write({ event: event.type, data: { ...event, topic: one.topic, at: iso(clock.now()) } })
     }

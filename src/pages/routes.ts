@@ -92,7 +92,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
  * The operator API for the console, on the browsers' port. It serves only requests with a cookie and without a bearer
  * token. For all others, and if it is disabled, it answers 404.
  */
-export function operatorDoorRoutes(api: () => OperatorApi | null, guard: Guard) {
+export function operatorApiRoutes(api: () => OperatorApi | null, guard: Guard) {
   const app = new Elysia({ prefix: '/ops/v1', detail: { hide: true } }).use(guard)
   const pass = async ({ request, body }: { request: Request; body?: unknown }): Promise<Response> => {
     const { method, url, headers, signal } = request

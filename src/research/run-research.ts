@@ -145,10 +145,10 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
     { depth, call, signal }: ResearchQuestion,
   ): Promise<Reading> {
     const { notes: maxNotes, ofSource: maxOfSource } = EFFORT[depth]
-    const given = sources.map(({ title, text }) => ({ title, text }))
+    const texts = sources.map(({ title, text }) => ({ title, text }))
     const input = {
       question: [question, ...aspects].join('\n'),
-      sources: given,
+      sources: texts,
       maxNotes,
       maxOfSource,
     }

@@ -1,9 +1,9 @@
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Review, SubmissionStatus } from './schema-review'
 
-const conflict = <Given extends unknown[]>(text: (...given: Given) => string) =>
+const conflict = <Given extends unknown[]>(text: (...args: Given) => string) =>
   defineError('conflict', 'conflict', text)
-const forbidden = <Given extends unknown[]>(text: (...given: Given) => string) =>
+const forbidden = <Given extends unknown[]>(text: (...args: Given) => string) =>
   defineError('forbidden', 'forbidden', text)
 
 export const skillNotFound = defineError('missing', 'not_found', () => 'No skill with this id.')

@@ -58,9 +58,9 @@ export const installRepository = {
   /** Finds an installation by its own id and locks it until the transaction commits. */
   async lock(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
-    const own = and(eq(table.id, id), eq(table.owner, owner))
+    const ownerFilter = and(eq(table.id, id), eq(table.owner, owner))
     const locked = tx.update(table).set({ priority: sql`${table.priority}` })
-    return (await locked.where(own).returning())[0]
+    return (await locked.where(ownerFilter).returning())[0]
   },
 
   /** Installations of a skill by all owners, by id, after the id `after`. Used to apply a new version to them. */
@@ -90,8 +90,8 @@ export const installRepository = {
   /** Returns the deleted row, or undefined when the skill was not installed. */
   async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
     const table = tx.of(skillInstallations)
-    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
-    return (await tx.delete(table).where(own).returning())[0]
+    const ownerFilter = and(eq(table.owner, owner), eq(table.skill_id, skillId))
+    return (await tx.delete(table).where(ownerFilter).returning())[0]
   },
 
   /** Returns the removed installations. */

@@ -80,8 +80,8 @@ export const submissionRepository = {
 
   async findOwn(db: Reader, owner: OwnerScope, id: SubmissionId): Promise<SubmissionRow | undefined> {
     const table = db.of(skillSubmissions)
-    const own = and(eq(table.id, id), eq(table.owner, owner), hasSkill(db))
-    return (await db.select().from(table).where(own).limit(1))[0]
+    const ownerFilter = and(eq(table.id, id), eq(table.owner, owner), hasSkill(db))
+    return (await db.select().from(table).where(ownerFilter).limit(1))[0]
   },
 
   /** Changes a submission only from state `from`, so no transition happens twice. Returns undefined in other states. */

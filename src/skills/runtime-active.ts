@@ -131,7 +131,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
       if (!one.enabled || one.loaded.waits) return false
       return one.loaded.keywords === null || one.loaded.keywords.occurIn(request)
     })
-    const chosen = withinMost(own, wanted, warnings)
+    const chosen = withinLimit(own, wanted, warnings)
     for (const slug of wanted) {
       if (chosen.some(({ loaded }) => loaded.slug === slug)) continue
       const found = shelf.bySlug.get(slug) ?? (await named(slug, shelf.viewer))
@@ -201,11 +201,11 @@ export function createActivating({ store, orgs, tools }: Deps) {
 }
 
 /** Limits the skills of a run and keeps the named ones first. Adds a warning with the number of skills left out. */
-function withinMost(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
+function withinLimit(own: readonly Installed[], wanted: ReadonlySet<string>, warnings: string[]): Installed[] {
   let room = MAX_ACTIVE - wanted.size
   const chosen = own.filter((one) => wanted.has(one.loaded.slug) || room-- > 0)
-  const left = own.length - chosen.length
-  if (left > 0)
-    warnings.push(`At most ${MAX_ACTIVE} skills take part in a run: ${left} installed skills were left out.`)
+  const omitted = own.length - chosen.length
+  if (omitted > 0)
+    warnings.push(`At most ${MAX_ACTIVE} skills take part in a run: ${omitted} installed skills were left out.`)
   return chosen
 }

@@ -142,9 +142,9 @@ export function languageCodeOf(word: string): string | null {
       .filter(isLanguageCode)
       .map((code) => [nameOf(code)!.toLowerCase(), code]),
   )
-  const given = word.trim().toLowerCase()
-  const code = given.split(/[-_]/)[0]!
-  return isLanguageCode(code) ? code : (codes.get(given) ?? null)
+  const normalized = word.trim().toLowerCase()
+  const code = normalized.split(/[-_]/)[0]!
+  return isLanguageCode(code) ? code : (codes.get(normalized) ?? null)
 }
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz']

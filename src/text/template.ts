@@ -49,7 +49,7 @@ export function textsIn(value: unknown): string[] {
  * Throws TooMuchText, and ExpressionFault for a value that would lead out of the path of a URL.
  */
 export function fillIn<Value>(value: Value, values: RunValues, missing: (name: string) => void, isForm = false): Value {
-  let left = MAX_FILLED_CHARS
+  let remaining = MAX_FILLED_CHARS
   return filled(value) as Value
 
   function filled(part: unknown): unknown {
@@ -90,7 +90,7 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
   function pieceOf(part: Exclude<Part, string>, isEncoded: boolean, isQuoted: boolean): string {
     const text = written(lookUp(part))
     // A text that is too long is rejected before encoding makes it longer.
-    if (text.length > left) return text
+    if (text.length > remaining) return text
     if (isQuoted) return JSON.stringify(text).slice(1, -1)
     return isEncoded ? encodeURIComponent(text.toWellFormed()) : text
   }
@@ -103,8 +103,8 @@ export function fillIn<Value>(value: Value, values: RunValues, missing: (name: s
   }
 
   function take(chars: number): void {
-    left -= chars
-    if (left < 0) throw new TooMuchText(`filled in, it is longer than ${MAX_FILLED_CHARS} characters`)
+    remaining -= chars
+    if (remaining < 0) throw new TooMuchText(`filled in, it is longer than ${MAX_FILLED_CHARS} characters`)
   }
 }
 

@@ -17,18 +17,18 @@ const OURS =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|upgrade|te|trailer|expect|accept-encoding|user-agent|forwarded|x-forwarded-.*|via|proxy-.*|svc-.*|webhook-.*)$/i
 
 /** The method of a tool call, default POST. Throws 400 for methods without a body, which carries the arguments. */
-export function readMethod(given: string | undefined, path: string): Endpoint['method'] {
-  const method = METHODS.find((known) => known === (given ?? 'POST').toUpperCase())
+export function readMethod(stated: string | undefined, path: string): Endpoint['method'] {
+  const method = METHODS.find((known) => known === (stated ?? 'POST').toUpperCase())
   if (method) return method
-  throw invalidInput(path, `"${path}" is ${messageOf(given)}; use POST, PUT or PATCH.`)
+  throw invalidInput(path, `"${path}" is ${messageOf(stated)}; use POST, PUT or PATCH.`)
 }
 
 /**
  * Validates an endpoint's headers and returns them with lower-case names. Throws 400 for too many, malformed or
  * duplicate headers, and for headers that only this server may set.
  */
-export function readHeaders(given: Record<string, string>, path: string): Record<string, string> {
-  const entries = Object.entries(given)
+export function readHeaders(stated: Record<string, string>, path: string): Record<string, string> {
+  const entries = Object.entries(stated)
   if (entries.length > MAX_HEADERS) {
     throw invalidInput(path, `"${path}" has ${entries.length} headers; at most ${MAX_HEADERS} are allowed.`)
   }

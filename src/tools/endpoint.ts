@@ -18,14 +18,14 @@ type Input = { name: string; endpoint: Endpoint; args: Record<string, unknown>; 
 
 /** Checks a tool endpoint's address, method and headers. Throws 400 `validation_error` or `url_blocked`. */
 export function readEndpoint(
-  given: NonNullable<InlineTool['endpoint']>,
+  endpoint: NonNullable<InlineTool['endpoint']>,
   path: string,
   outbound: Pick<Outbound, 'readUrl'>,
 ): Endpoint {
   return {
-    url: readUrl(given.url, `${path}.url`, outbound),
-    method: readMethod(given.method, `${path}.method`),
-    headers: readHeaders(given.headers ?? {}, `${path}.headers`),
+    url: readUrl(endpoint.url, `${path}.url`, outbound),
+    method: readMethod(endpoint.method, `${path}.method`),
+    headers: readHeaders(endpoint.headers ?? {}, `${path}.headers`),
   }
 }
 

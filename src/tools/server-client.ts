@@ -110,7 +110,7 @@ async function withClient<T>(
   const client = new Client({ name: NAME, version: '1' })
   const transport = new StreamableHTTPClientTransport(outbound.readUrl(server_url), {
     requestInit: { headers: readHeaders(headers ?? {}, 'headers') },
-    fetch: throughTheDoor(outbound, limits),
+    fetch: fetchPublicly(outbound, limits),
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 0,
@@ -128,7 +128,7 @@ async function withClient<T>(
 }
 
 /** Protocol requests use the guarded outbound client, as for all user-supplied addresses: public, no redirects (J). */
-const throughTheDoor =
+const fetchPublicly =
   (outbound: Outbound, { signal, budget }: Limits) =>
   async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
     // Does not open the stream for server-initiated messages, because nobody here would read it.

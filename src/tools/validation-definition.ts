@@ -132,13 +132,13 @@ function referenceProblem(reference: string, { root, anchors }: Look): string | 
 }
 
 function isSchemaAt(root: JsonSchema, reference: string): boolean {
-  let here: unknown = root
+  let node: unknown = root
   for (const step of reference.split('/').slice(1)) {
     const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return false
-    here = (here as Record<string, unknown>)[name]
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, name)) return false
+    node = (node as Record<string, unknown>)[name]
   }
-  return isSchema(here) || typeof here === 'boolean'
+  return isSchema(node) || typeof node === 'boolean'
 }
 
 function decoded(step: string): string {

@@ -6,18 +6,18 @@ export class OutOfFuel extends Error {
   override name = 'OutOfFuel'
 }
 
-let left = 0
+let remaining = 0
 
 /** A check is synchronous, so all checks share one counter, which is reset when each begins. */
 export const refuel = (): void => {
-  left = STEPS
+  remaining = STEPS
 }
 
 /** Steps since the last `refuel`. */
-export const spent = (): number => STEPS - left
+export const spent = (): number => STEPS - remaining
 
 /** @throws OutOfFuel */
 export function spend(steps: number): void {
-  left -= steps
-  if (left < 0) throw new OutOfFuel()
+  remaining -= steps
+  if (remaining < 0) throw new OutOfFuel()
 }

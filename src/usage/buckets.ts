@@ -242,9 +242,9 @@ export function encode(histogram: Histogram): string {
 
 function writeVarint(start: number, value: number): number {
   let offset = start
-  let left = value
-  for (; left > 127; left = Math.floor(left / 128)) written[offset++] = (left % 128) + 128
-  written[offset++] = left
+  let remaining = value
+  for (; remaining > 127; remaining = Math.floor(remaining / 128)) written[offset++] = (remaining % 128) + 128
+  written[offset++] = remaining
   return offset
 }
 
@@ -266,12 +266,12 @@ export function addEncoded(into: Histogram, text: string): void {
 export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
   const total = histogram.reduce((sum, calls) => sum + calls, 0)
   return ranks.map((rank) => {
-    let left = Math.ceil(rank * total)
-    if (left === 0) return 0
+    let remaining = Math.ceil(rank * total)
+    if (remaining === 0) return 0
     // The midpoint of a cell in ms.
     const cell = histogram.findIndex((calls) => {
-      left -= calls
-      return left <= 0
+      remaining -= calls
+      return remaining <= 0
     })
     if (cell < EXACT) return cell
     const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)

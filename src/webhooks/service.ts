@@ -89,8 +89,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     changed,
     async answer(tx, { verb, row, sent }) {
       if (verb === 'updated') return { updated: true }
-      const given = 'secret' in sent ? sent.secret : undefined
-      const signing_secret = given ?? newWebhookSecret()
+      const secret = 'secret' in sent ? sent.secret : undefined
+      const signing_secret = secret ?? newWebhookSecret()
       await rows.change(tx, row, { secret: secrets.seal(row.id, signing_secret) })
       return { signing_secret, _note: NOTE }
     },
@@ -158,8 +158,8 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
       if (!row.enabled) throw isDisabled()
       const now = clock.now()
       const isNew = now - row.tests_since >= TESTS.everyMs
-      const left = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
-      if (!isNew && row.tests >= TESTS.max) throw tooManyTests(TESTS.max, left)
+      const waitS = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
+      if (!isNew && row.tests >= TESTS.max) throw tooManyTests(TESTS.max, waitS)
       await rows.change(tx, row, isNew ? { tests: 1, tests_since: now } : { tests: row.tests + 1 })
       const event_id = EventId.create()
       const envelope = JSON.stringify({ id: event_id, type, created: iso(now), data })
@@ -306,9 +306,9 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
     const until = clock.monotonic() + wait_seconds * 1_000
     for (;;) {
       const due = await outbox.due(store.read, hook.id, clock.now(), MAX)
-      const left = until - clock.monotonic()
-      if (due.length || left <= 0 || call.signal.aborted) return { deliveries: await signed(hook, due) }
-      await clock.sleep(Math.min(LOOK_EVERY_MS, left), call.signal)
+      const remainingMs = until - clock.monotonic()
+      if (due.length || remainingMs <= 0 || call.signal.aborted) return { deliveries: await signed(hook, due) }
+      await clock.sleep(Math.min(LOOK_EVERY_MS, remainingMs), call.signal)
     }
   }
 

@@ -1,6 +1,6 @@
 import { AppError, defineError, messageOf, notFound, quoted } from '../kernel/errors'
 
-const conflict = <Given extends unknown[]>(text: (...given: Given) => string) =>
+const conflict = <Given extends unknown[]>(text: (...args: Given) => string) =>
   defineError('conflict', 'conflict', text)
 
 export const sessionNotFound = () => notFound('conversation')

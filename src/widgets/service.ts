@@ -61,8 +61,8 @@ const MAX_TYPING = 2_000
 const TIDY = { everyMs: 60_000, batch: 500 }
 
 /** Chat widgets: owners configure them, visitors use them, and people take chats over (docs/api.md 15). */
-export function createWidgets(given: OtherModules) {
-  const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = given
+export function createWidgets(modules: OtherModules) {
+  const { resources, audit, jobs, engines, clock, live, keyOf, masterKey, origin, settings, takeovers } = modules
   const { store } = resources
   const chats = takeovers.of({ ...CHATS, changed: (tx, change) => takeoverChanged(deps, tx, change) })
   const resource = createResource(resources, widget, {
@@ -72,7 +72,7 @@ export function createWidgets(given: OtherModules) {
     answer: (_, { row }) => ({ embed_snippet: snippetOf(row.id) }),
   })
   const deps: Deps = {
-    ...given,
+    ...modules,
     store,
     chats,
     recent: createRecent(),
@@ -110,7 +110,7 @@ export function createWidgets(given: OtherModules) {
     widgets,
     hub: createHub(deps),
     watch: createWatch({ live, clock }),
-    verifyDomain: createDomains(given),
+    verifyDomain: createDomains(modules),
     all,
     duplicate,
     preview,
@@ -133,13 +133,13 @@ export function createWidgets(given: OtherModules) {
     })
     if (groups.intents?.action === 'webhook' && groups.intents.url) {
       // Like for webhook addresses: throws 400 `url_blocked`.
-      await given.outbound.assertPublicUrl(groups.intents.url).catch((error) => {
+      await modules.outbound.assertPublicUrl(groups.intents.url).catch((error) => {
         throw atField(error, 'intents.url')
       })
     }
     // Throws 404 for a skill that the widget's answers could not use. Skills it already had may be gone by now.
     for (const slug of sent.behavior?.skills ?? [])
-      if (!(before?.behavior.skills ?? []).includes(slug) && !(await given.skills.runnable(key ?? caller, slug)))
+      if (!(before?.behavior.skills ?? []).includes(slug) && !(await modules.skills.runnable(key ?? caller, slug)))
         throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
     const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
     return { name, status, ...paying, ...groups }

@@ -1,6 +1,6 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { errorFaceOf } from '../../src/doors/routes-messages'
+import { errorFormatOf } from '../../src/doors/routes-messages'
 import { AppError, type ErrorKind } from '../../src/kernel/errors'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { fakeClock } from '../support/clock'
@@ -206,7 +206,7 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
     ['unavailable', 'storage_unavailable', 503, 'api_error'],
     ['unavailable', 'stt_unavailable', 503, 'api_error'],
   ])('of /messages, where no order leads to it: %s %s', (kind, code, status, type) => {
-    const [face, error] = [errorFaceOf('/api/v1/messages')!, new AppError(kind, code, 'Words.')]
+    const [face, error] = [errorFormatOf('/api/v1/messages')!, new AppError(kind, code, 'Words.')]
     expect({ status: face.statusOf(error), body: face.bodyOf(error, 'req_1') }).toEqual({
       status,
       body: {

@@ -106,8 +106,8 @@ const OWN_HINTS: Readonly<Partial<Record<Model['screen'], string>>> = {
 
 /** The last row: the keys that work here now. */
 export function hintRow(model: Model): Line {
-  const given = hints(model)
-  return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, given) : given}`)
+  const texts = hints(model)
+  return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, texts) : texts}`)
 }
 
 /** If there is room, also includes the keys for the panes beside the list. */

@@ -37,18 +37,18 @@ function pad(text: string, width: number, side: 'left' | 'right'): string {
 /** The line in exactly this many cells. */
 export function fitLine(spans: Line, width: number): Line {
   const fitted: Span[] = []
-  let left = width
-  for (const given of spans) {
-    const span = { ...given, text: flat(given.text) }
+  let remaining = width
+  for (const original of spans) {
+    const span = { ...original, text: flat(original.text) }
     const own = Bun.stringWidth(span.text)
-    if (own > left) {
-      fitted.push({ ...span, text: fit(span.text, left) })
+    if (own > remaining) {
+      fitted.push({ ...span, text: fit(span.text, remaining) })
       return fitted
     }
     fitted.push(span)
-    left -= own
+    remaining -= own
   }
-  return left ? [...fitted, { text: ' '.repeat(left) }] : fitted
+  return remaining ? [...fitted, { text: ' '.repeat(remaining) }] : fitted
 }
 
 /** The line in this many cells. The last cell is blank, so that the line does not run into the next text. */

@@ -115,8 +115,8 @@ const FEW = 4
 function columnsIn(view: ListView, width: number): { shown: readonly Column<Row>[]; own: number[] } {
   const widthOf = (columns: readonly Column<Row>[]) => columns.reduce((sum, one) => sum + one.width, view.margin)
   const shown = widthOf(view.columns) > width + FEW ? view.columns.filter(({ spare }) => !spare) : view.columns
-  const left = width - widthOf(shown)
-  return { shown, own: shown.map((column) => (column.grows ? Math.max(6, column.width + left) : column.width)) }
+  const spareWidth = width - widthOf(shown)
+  return { shown, own: shown.map((column) => (column.grows ? Math.max(6, column.width + spareWidth) : column.width)) }
 }
 
 function header(view: ListView, width: number): Line {

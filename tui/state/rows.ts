@@ -23,10 +23,10 @@ export function shownRows(model: Model, screen: Screen = model.screen): readonly
   const remaining = draft ? all.filter(readFilter(draft, view.fields).matches) : all
   const column = sort && view.columns[sort.column]
   if (!sort || !column) return remaining
-  const way = sort.descending ? -1 : 1
+  const direction = sort.descending ? -1 : 1
   return remaining.toSorted((a, b) => {
     const [left, right] = [column.value(a), column.value(b)]
-    return left < right ? -way : left > right ? way : 0
+    return left < right ? -direction : left > right ? direction : 0
   })
 }
 

@@ -31,8 +31,8 @@ const attemptRepository = {
 
   async isKnown(db: Reader, account: string, network: string, since: number): Promise<boolean> {
     const table = db.of(signInPlaces)
-    const here = and(eq(table.account, account), eq(table.network, network), gt(table.last_at, since))
-    return (await db.select({ last_at: table.last_at }).from(table).where(here).limit(1)).length === 1
+    const sameAttempt = and(eq(table.account, account), eq(table.network, network), gt(table.last_at, since))
+    return (await db.select({ last_at: table.last_at }).from(table).where(sameAttempt).limit(1)).length === 1
   },
 
   async remember(tx: Tx, row: SignInPlaceRow): Promise<void> {

@@ -86,7 +86,7 @@ type Source = {
  */
 export function fillSchema(schema: JsonSchema, text: string, now: number): unknown {
   const source = { ...about(text), root: schema, now, budget: { left: MAX_FIELDS } }
-  return fill(schema, '', source, 0) ?? emptiest(schema, source, 0) ?? null
+  return fill(schema, '', source, 0) ?? smallestValue(schema, source, 0) ?? null
 }
 
 const about = (text: string) => ({ text, facts: labelledFacts(text), prose: readProse(text) })
@@ -94,9 +94,9 @@ const about = (text: string) => ({ text, facts: labelledFacts(text), prose: read
 const isSpent = ({ budget }: Source, depth: number): boolean => depth > MAX_DEPTH || budget.left-- <= 0
 
 /** The value that the text states for a field; undefined when it states none. */
-function fill(given: JsonSchema, name: string, source: Source, depth: number): unknown {
+function fill(unresolved: JsonSchema, name: string, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return undefined
-  const schema = resolve(given, source.root)
+  const schema = resolve(unresolved, source.root)
   if ('const' in schema) return schema.const
   if (Array.isArray(schema.enum)) return fillEnum(schema.enum, name, source)
   switch (typeOf(schema)) {
@@ -130,7 +130,7 @@ function fillObject(schema: JsonSchema, source: Source, depth: number): Record<s
 function emptyObject(schema: JsonSchema, source: Source, depth: number): Record<string, unknown> {
   const required = new Set((schema.required ?? []) as string[])
   const needed = propertiesOf(schema).filter(([key]) => required.has(key))
-  const filled = needed.map(([key, property]) => [key, emptiest(property, source, depth + 1)] as const)
+  const filled = needed.map(([key, property]) => [key, smallestValue(property, source, depth + 1)] as const)
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined))
 }
 
@@ -223,11 +223,11 @@ const NOTHING = /^(?:unknown|none|other|neutral|unspecified|unclear|undefined|n\
 const saysNothing = (value: unknown): boolean => typeof value === 'string' && NOTHING.test(value)
 
 /** The emptiest value a schema allows; undefined where each would state something that the text does not. */
-function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
+function smallestValue(unresolved: JsonSchema, source: Source, depth: number): unknown {
   if (isSpent(source, depth)) return null
-  const schema = resolve(given, source.root)
+  const schema = resolve(unresolved, source.root)
   if ('const' in schema) return schema.const
-  if (allowsNull(given) || allowsNull(schema)) return null
+  if (allowsNull(unresolved) || allowsNull(schema)) return null
   // Null, a word that says nothing, or the only word there is.
   if (Array.isArray(schema.enum))
     return schema.enum.length === 1 ? schema.enum[0] : schema.enum.includes(null) ? null : schema.enum.find(saysNothing)
@@ -236,7 +236,7 @@ function emptiest(given: JsonSchema, source: Source, depth: number): unknown {
       return emptyObject(schema, source, depth)
     case 'array':
       return Array.from({ length: Math.min(Number(schema.minItems ?? 0), source.budget.left) }, () =>
-        emptiest((schema.items ?? {}) as JsonSchema, source, depth + 1),
+        smallestValue((schema.items ?? {}) as JsonSchema, source, depth + 1),
       ).filter((item) => item !== undefined)
     case 'integer':
     case 'number':

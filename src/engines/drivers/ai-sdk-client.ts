@@ -271,18 +271,18 @@ const fileOf = ({ bytes, mimeType }: MadeImage) => ({ type: 'file' as const, dat
 /** An image request for the vendor packages: openai takes sizes, google aspect ratios. */
 function toImageOptions(vendor: Vendor, request: ImageRequest, signal: AbortSignal): ImageModelV4CallOptions {
   const { model, aspectRatio, quality, base, others = [], mask } = request
-  const given = base && edits(vendor, model) ? [base, ...others] : []
+  const inputImages = base && edits(vendor, model) ? [base, ...others] : []
   const size = vendor === 'openai' ? sizeFor(model, aspectRatio) : undefined
   const wanted = vendor === 'openai' ? qualityFor(model, quality) : undefined
   return {
-    prompt: given.length ? editPrompt(request) : imagePrompt(request),
+    prompt: inputImages.length ? editPrompt(request) : imagePrompt(request),
     n: 1,
     size: size as ImageModelV4CallOptions['size'],
     aspectRatio:
       vendor === 'openai' ? undefined : ((aspectRatio ?? undefined) as ImageModelV4CallOptions['aspectRatio']),
     seed: undefined,
-    files: given.length ? given.map(fileOf) : undefined,
-    mask: mask && given.length ? fileOf(mask) : undefined,
+    files: inputImages.length ? inputImages.map(fileOf) : undefined,
+    mask: mask && inputImages.length ? fileOf(mask) : undefined,
     providerOptions: wanted ? { openai: { quality: wanted } } : {},
     abortSignal: signal,
   }

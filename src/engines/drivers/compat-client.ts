@@ -263,10 +263,10 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
   }
   const { role, content, toolCalls, reasoning } = message
-  const given = role === 'user' && files.length ? withFiles(content, files) : content
+  const parts = role === 'user' && files.length ? withFiles(content, files) : content
   const wire = {
     role,
-    content: typeof given === 'string' ? given : given.map(partToWire),
+    content: typeof parts === 'string' ? parts : parts.map(partToWire),
     ...(reasoning ? { reasoning_content: reasoning } : {}),
   }
   if (!toolCalls?.length) return wire

@@ -314,8 +314,8 @@ async function serverEnd(url: string): Promise<CopyEnd> {
       const table = sql.identifier(name)
       const text = JSON.stringify(rows)
       const stored = REFUSED.test(text) ? (storableJson(rows) as CopiedRow[]) : rows
-      const given = sql`json_populate_recordset(NULL::${table}, ${stored === rows ? text : JSON.stringify(stored)}::text::json)`
-      const insert = sql`INSERT INTO ${table} (${listOf(columns)}) SELECT ${listOf(columns)} FROM ${given}`
+      const records = sql`json_populate_recordset(NULL::${table}, ${stored === rows ? text : JSON.stringify(stored)}::text::json)`
+      const insert = sql`INSERT INTO ${table} (${listOf(columns)}) SELECT ${listOf(columns)} FROM ${records}`
       const done = db
         .execute(insert)
         .execute()

@@ -47,7 +47,7 @@ const BUSY_PAUSE_MS = 20
 const BRIEF_MS = 200
 
 /** The file counts as newly busy after this time. */
-const ANEW_MS = 1_000
+const RETRY_AFTER_MS = 1_000
 
 /** How long a transaction of `soon` units stays open for more units to join. */
 const SOON_MS = 3
@@ -250,7 +250,7 @@ export function createCommitter(deps: Deps) {
       } catch (error) {
         if (!isBusy(error)) throw error
         const now = systemClock.monotonic()
-        busy = { since: now - busy.last > ANEW_MS ? now : busy.since, last: now }
+        busy = { since: now - busy.last > RETRY_AFTER_MS ? now : busy.since, last: now }
         const patienceMs = now - busy.since < busyPatienceMs ? busyPatienceMs : Math.min(BRIEF_MS, busyPatienceMs)
         const waited = batch.splice(0)
         for (const unit of waited) {

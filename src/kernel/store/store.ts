@@ -283,8 +283,8 @@ export async function insertAll<T extends object>(
     Object.values(getTableColumns(table)).map(({ name }) => sql.identifier(name)),
     sql`, `,
   )
-  const given = sql`json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::text::json)`
-  await tx.insert(table).select(sql`select ${names} from ${given}`).onConflictDoNothing()
+  const records = sql`json_populate_recordset(null::${table}, ${JSON.stringify(rows)}::text::json)`
+  await tx.insert(table).select(sql`select ${names} from ${records}`).onConflictDoNothing()
 }
 
 /** For Postgres: inserts the rows of a JSON list. Built once. `own` gives columns that the rows do not have. */
@@ -296,8 +296,8 @@ export function insertListed(
   where = sql``,
 ) {
   const names = Object.values(getTableColumns(table)).map(({ name }) => own[name] ?? sql.identifier(name))
-  const given = sql`json_populate_recordset(null::${table}, ${list}::text::json)`
-  return tx.insert(table).select(sql`select ${sql.join(names, sql`, `)} from ${given} ${where}`)
+  const records = sql`json_populate_recordset(null::${table}, ${list}::text::json)`
+  return tx.insert(table).select(sql`select ${sql.join(names, sql`, `)} from ${records} ${where}`)
 }
 
 /** For Postgres: locks the rows that a statement reads, in its order, until the transaction ends. */

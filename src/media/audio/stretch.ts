@@ -50,12 +50,12 @@ export function createStretcher(factor: number, rate: number) {
   /** The position near `place` where the sound is most similar to the end of the last frame. */
   function bestNear(place: number, wanted: Float32Array): number {
     let best = place
-    let likeness = Number.NEGATIVE_INFINITY
+    let similarity = Number.NEGATIVE_INFINITY
     const last = Math.min(place + seek, input.length - 2 * half)
     for (let at = Math.max(0, place - seek); at <= last; at += 2) {
       let sum = 0
       for (let i = 0; i < half; i += 4) sum += wanted[i]! * input[at + i]!
-      if (sum > likeness) [likeness, best] = [sum, at]
+      if (sum > similarity) [similarity, best] = [sum, at]
     }
     return best
   }

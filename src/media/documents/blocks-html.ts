@@ -101,7 +101,8 @@ function htmlTable(html: string): string[] {
       /<t[hd]((?:\s[^<>]*)?)>([\s\S]*?)(?=<t[hd][\s>]|<\/t[hd]>|$)/gi,
     )) {
       const spans = [...about.matchAll(/\b(col|row)span=["']?(\d{1,3})/gi)]
-      const spanOf = (way: string) => Number(spans.findLast(([, name]) => name!.toLowerCase() === way)?.[2] ?? 1)
+      const spanOf = (direction: string) =>
+        Number(spans.findLast(([, name]) => name!.toLowerCase() === direction)?.[2] ?? 1)
       free()
       for (let column = 0; column < spanOf('col') && cells.length < MAX_COLUMNS; column++) {
         next[cells.length] = spanOf('row') - 1

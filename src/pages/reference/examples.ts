@@ -207,8 +207,8 @@ type Options = { /** Also includes optional members. */ whole: boolean }
 /** A value that matches a schema. The same one each time. */
 export function exampleOf(schema: Schema, resolve: Resolve, { whole }: Options, name = '', depth = DEPTH): unknown {
   const found = resolve(schema)
-  const given = schema.examples?.[0] ?? found.examples?.[0] ?? found.const ?? schema.default ?? found.default
-  if (given !== undefined) return given
+  const declared = schema.examples?.[0] ?? found.examples?.[0] ?? found.const ?? schema.default ?? found.default
+  if (declared !== undefined) return declared
   if (found.enum) return found.enum[0]
   const choices = found.anyOf ?? found.oneOf
   if (choices) {

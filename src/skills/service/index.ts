@@ -22,20 +22,20 @@ type Deps = Omit<SkillDeps, 'changed' | 'triggers' | 'details'> & Pick<TriggerDe
 const MAX_KEPT_CHARS = 16_000_000
 
 /** All verbs of skills: writing, reviewing, publishing, installing, rating, and activating them in runs. */
-export function createSkills(given: Deps) {
-  const activating = createActivating(given)
+export function createSkills(modules: Deps) {
+  const activating = createActivating(modules)
   const changed = (owner: string | null) => activating.forget(owner as OwnerScope | null)
-  const triggers = createTriggers({ ...given, changed })
+  const triggers = createTriggers({ ...modules, changed })
   const deps: SkillDeps = {
-    ...given,
+    ...modules,
     changed,
     triggers,
     details: new LRUCache({ maxSize: MAX_KEPT_CHARS, sizeCalculation: ({ chars }) => chars }),
   }
-  given.events.afterCommit(accessChanged, () => activating.forget(null))
+  modules.events.afterCommit(accessChanged, () => activating.forget(null))
   // A new member gets the org's skills from their next request on.
-  given.events.afterCommit(memberJoined, () => activating.forget(null))
-  given.events.inTransaction(orgDeleted, async (tx, { scope }) => {
+  modules.events.afterCommit(memberJoined, () => activating.forget(null))
+  modules.events.inTransaction(orgDeleted, async (tx, { scope }) => {
     await endOwner(tx, scope)
     tx.afterCommit(() => activating.forget(null))
   })

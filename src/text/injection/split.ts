@@ -26,9 +26,9 @@ const WORD = new RegExp(`${VERBS}|${LINKS}|${PRIORS}|${THINGS}`, 'g')
 const BEFORE = new Uint8Array(1 << 15)
 const BEHIND = new Uint8Array(1 << 15)
 const packed = (letters: string): number => [...letters].reduce((sum, one) => (sum << 5) | (one.charCodeAt(0) - 96), 0)
-const mark = (firsts: string, seconds: string, way: number) => {
-  for (const first of firsts.split('|')) BEFORE[packed(first.slice(-3))]! |= way
-  for (const second of seconds.split('|')) BEHIND[packed(second.slice(0, 3))]! |= way
+const mark = (firsts: string, seconds: string, direction: number) => {
+  for (const first of firsts.split('|')) BEFORE[packed(first.slice(-3))]! |= direction
+  for (const second of seconds.split('|')) BEHIND[packed(second.slice(0, 3))]! |= direction
 }
 mark(PRIORS, THINGS, 1)
 mark(backwards(THINGS), backwards(PRIORS), 2)

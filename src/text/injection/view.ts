@@ -72,9 +72,9 @@ function rewritten(
   for (const { start, end } of words) {
     if (end - start > MAX_LETTERS) continue
     const word = text.slice(start, end)
-    const anew = write(word)
-    if (anew === word) continue
-    out += text.slice(done, start) + anew
+    const rewrittenWord = write(word)
+    if (rewrittenWord === word) continue
+    out += text.slice(done, start) + rewrittenWord
     changed.push({ start, end })
     done = end
   }

@@ -51,9 +51,9 @@ export async function openBacktracker(): Promise<Backtracker> {
   return {
     test({ source, flags }, text, isOver) {
       runtime.setInterruptHandler(isOver)
-      const given = [source, flags, text].map((one) => context.newString(one))
-      const answered = context.callFunction(tests, context.undefined, ...given)
-      for (const handle of given) handle.dispose()
+      const args = [source, flags, text].map((one) => context.newString(one))
+      const answered = context.callFunction(tests, context.undefined, ...args)
+      for (const handle of args) handle.dispose()
       if (!answered.error) return answered.value.consume(context.dump) as boolean
       const { name, message } = answered.error.consume(context.dump) as Error
       if (name === STOPPED) return null

@@ -21,13 +21,13 @@ export const covers = (ranges: readonly Range[], code: number): boolean =>
   ranges.some(([first, last]) => first <= code && code <= last)
 
 export function complement(ranges: readonly Range[]): Range[] {
-  const left: Range[] = []
+  const remaining: Range[] = []
   let next = 0
   for (const [first, last] of ranges.toSorted((a, b) => a[0] - b[0])) {
-    if (first > next) left.push([next, first - 1])
+    if (first > next) remaining.push([next, first - 1])
     next = Math.max(next, last + 1)
   }
-  return next <= LAST ? [...left, [next, LAST]] : left
+  return next <= LAST ? [...remaining, [next, LAST]] : remaining
 }
 
 export const without = (ranges: readonly Range[], taken: readonly Range[]): Range[] =>

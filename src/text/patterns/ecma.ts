@@ -80,10 +80,10 @@ function sequence(reader: Reader, mode: Mode): string {
   const { source } = reader
   let out = ''
   while (reader.at < source.length && source[reader.at] !== ')') {
-    const here = source[reader.at]!
-    if (here === '(') out += group(reader, mode)
-    else if ('*+?|'.includes(here)) out += source[reader.at++]
-    else if (here === '{') out += count(reader) ?? one(reader, mode)
+    const char = source[reader.at]!
+    if (char === '(') out += group(reader, mode)
+    else if ('*+?|'.includes(char)) out += source[reader.at++]
+    else if (char === '{') out += count(reader) ?? one(reader, mode)
     else out += one(reader, mode)
   }
   return out
@@ -119,18 +119,18 @@ function group(reader: Reader, mode: Mode): string {
 /** Translates one character, class or anchor. */
 function one(reader: Reader, mode: Mode): string {
   const { source } = reader
-  const here = source[reader.at]!
-  if (here === '^' || here === '$') {
+  const char = source[reader.at]!
+  if (char === '^' || char === '$') {
     reader.at++
-    if (mode.multiline) return `(?m:${here})`
-    return here === '^' ? '\\A' : '\\z'
+    if (mode.multiline) return `(?m:${char})`
+    return char === '^' ? '\\A' : '\\z'
   }
-  if (here === '.') {
+  if (char === '.') {
     reader.at++
     return characterSet(reader, mode, mode.dotAll ? { ranges: ALL, isCaseless: true } : NOT_NEWLINES)
   }
-  if (here === '[') return characterSet(reader, mode, readClass(reader, { ...mode, refuse }))
-  if (here === '\\') return escaped(reader, mode)
+  if (char === '[') return characterSet(reader, mode, readClass(reader, { ...mode, refuse }))
+  if (char === '\\') return escaped(reader, mode)
   const code = source.codePointAt(reader.at)!
   reader.at += code > 0xffff ? 2 : 1
   return characterSet(reader, mode, { ranges: [only(code)] })

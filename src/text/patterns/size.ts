@@ -12,13 +12,13 @@ const COUNT = /^\{(\d{1,6})(?:,(\d{0,6}))?\}/
 export function patternSize(source: string, property = 1): number {
   const open: Group[] = [{ total: 0, last: 0 }]
   for (let at = 0; at < source.length; ) {
-    const here = open.at(-1)!
+    const group = open.at(-1)!
     const char = source[at]!
     const counted = char === '{' ? COUNT.exec(source.slice(at, at + 18)) : null
     if (counted) {
       const times = Math.max(Number(counted[2] || counted[1]), Number(counted[1]), 1)
-      here.total += here.last * (times - 1)
-      here.last *= times
+      group.total += group.last * (times - 1)
+      group.last *= times
       at += counted[0].length
     } else if (char === '(') {
       open.push({ total: 0, last: 0 })
@@ -29,7 +29,7 @@ export function patternSize(source: string, property = 1): number {
       at++
     } else {
       const end = endOfAtom(source, at)
-      add(here, PROPERTY.test(source.slice(at, end)) ? property : 1)
+      add(group, PROPERTY.test(source.slice(at, end)) ? property : 1)
       at = end
     }
   }
