@@ -172,7 +172,10 @@ test('reading back sees a turn that changed, a name that changed, a conversation
         { ...back!, id: crypto.randomUUID() },
       ],
       made: [],
-      keys: [{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x', rotations: 0, rotating: false }],
+      keys: [false, true].map((rotating) => ({
+        ...{ id: crypto.randomUUID(), name: 'x', secret: 'svc_sk_live_x' },
+        ...{ rotations: 0, rotating },
+      })),
     },
   )
   await server.stop()
@@ -183,6 +186,6 @@ test('reading back sees a turn that changed, a name that changed, a conversation
     'conversation ID lost or changed a turn',
     'conversation ID was acknowledged and answers 404',
     'conversation ID was deleted and is back',
-    'key ID was acknowledged and does not work',
+    'key ID was acknowledged and answers 401',
   ])
 }, 60_000)

@@ -74,9 +74,11 @@ function turnsOf(messages: { role: string; content: string }[]) {
   return turns
 }
 
-/** A key that was handed out works, and is the key it was. */
-async function useKey(read: Read, { id, name }: KeyAck): Promise<string[]> {
+/** A key that was handed out works, and is the key it was. A rotation without an answer may have ended its secret. */
+async function useKey(read: Read, { id, name, rotating }: KeyAck): Promise<string[]> {
   const outcome = await read(`keys/${id}`)
-  if (outcome.is !== 'acked') return [`key ${id} was acknowledged and does not work`]
+  if (outcome.is === 'unknown') return [`key ${id} could not be read`]
+  if (outcome.is === 'refused')
+    return rotating && outcome.status === 401 ? [] : [`key ${id} was acknowledged and answers ${outcome.status}`]
   return outcome.value.name === name ? [] : [`key ${id} is called "${outcome.value.name}", not "${name}"`]
 }
