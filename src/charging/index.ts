@@ -5,7 +5,7 @@ export { type CompletionFacts, clientLeft, completionCreated, promptIn } from '.
 export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './public-jobs'
 export type { JobResult, PublicKind } from './public-jobs-schema'
 export { jobCompleted, jobFailed, queueUnavailable } from './public-jobs-schema'
-export { type Ending, emitFirings, endingOf } from './record'
+export { emitFirings, endingOf } from './record'
 export {
   type CallEnd,
   type CallRecord,

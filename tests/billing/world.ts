@@ -17,7 +17,7 @@ let refs = 0
 
 export const newRef = (): string => `${String(++refs).padStart(8, '0')}.req_test`
 
-export const A_CALL = {
+const A_CALL = {
   ...{ requestId: 'req_test', userId: null, endpoint: '/completions', mode: 'fast', resolvedMode: 'fast' },
   ...{ model: 'svc-1-flash', status: 200, promptTokens: 1, completionTokens: 1, cached: false, latencyMs: 1 },
   ...{ ttftMs: null, fallbackUsed: false },

@@ -104,7 +104,7 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
     ['gone.txt', /404/],
     ['too-large.png', /large/],
     ['page.png', /PNG, JPEG, WebP or GIF/],
-    ['inward.png', /PNG, JPEG, WebP or GIF/],
+    ['inward.png', /not a public address/],
   ])('%s is refused by its place, and no engine is asked', async (name, why) => {
     const before = upstream.calls.length
     const { status, message, param } = await ask(door, `${origin}/${name}`)

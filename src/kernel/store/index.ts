@@ -26,6 +26,5 @@ export {
   type Table,
   type Tx,
   unlocked,
-  type WriteAll,
 } from './store'
 export type { Changes, TrackedTable, Wire } from './wire'
