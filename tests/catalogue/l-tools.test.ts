@@ -62,7 +62,7 @@ describe('addresses of tools (J)', () => {
     'gopher://127.0.0.1/',
     'http://a.example:6379/',
     'http://u:p@a.example/',
-    `http://a.example/${'x'.repeat(2_000)}\t`,
+    `http://a.example/${'x'.repeat(2_050)}`,
   ])('%s is refused before an engine is asked', async (url) => {
     const { status, body } = await post('hi', [{ name: 'mine', endpoint: { url } }])
     expect(status).toBe(400)

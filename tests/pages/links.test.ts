@@ -104,9 +104,9 @@ inChromium('sign-in links and passwords in a browser', async () => {
     await page.type('#password', made)
     await Promise.all([page.waitForNavigation(), page.click('button[type=submit]')])
     await page.goto(`${origin}/home/password`)
-    const form = 'section[aria-labelledby=password]'
+    const form = 'section:has(input[type=password])'
     const submit = async (current: string, wanted: string, says: string) => {
-      await page.waitForSelector(`${form} input[type=password]`)
+      await page.waitForSelector(form)
       const fields = await page.$$(`${form} input[type=password]`)
       for (const [at, word] of [current, wanted].entries()) {
         await fields[at]!.evaluate((field) => (field as HTMLInputElement).select())

@@ -198,14 +198,15 @@ async function take(page: Page, [kind, name = '', text = '']: Step): Promise<voi
     await page.waitForSelector('.page-head .button:disabled')
     return expect(await named('.page-head .button:disabled')).toBe(1)
   }
-  if (kind === 'link') return press(page, name, 'link')
   if (kind === 'button') return press(page, name)
+  // A link of the navigation may go on with how many wait there.
+  const selector = kind === 'link' ? 'a' : 'button:not(:disabled)'
   await eventually(
-    () => named('button:not(:disabled)'),
+    () => named(selector),
     (many) => many > 0,
   )
   await page.$$eval(
-    'button:not(:disabled)',
+    selector,
     (all, wanted) => (all.find((it) => it.textContent?.startsWith(wanted)) as HTMLElement).click(),
     name,
   )
