@@ -1,15 +1,11 @@
-import { and, eq, gt, or, type SQL, sql } from 'drizzle-orm'
-import { hasLease } from '../cluster'
+import { and, eq, gt, or, sql } from 'drizzle-orm'
 import type { Clock } from '../kernel/clock'
-import { command, insertListed, postgresNow, query, type Reader, type Store } from '../kernel/store'
+import { command, insertListed, postgresNow, query, type Store } from '../kernel/store'
 import { rateCounts } from './table'
 import { WINDOW_MS, type WindowName } from './window'
 
-/**
- * What one node admitted to a window in the last minute. Redis does not know the part `apart`. `holds`: the node lives,
- * and may admit its share of any limit without Redis and without the others hearing of it.
- */
-export type NodeCount = { node: string; used: number; apart: number; holds: boolean }
+/** What one node admitted to a window in the last minute. Redis does not know the part `apart`. */
+export type NodeCount = { node: string; used: number; apart: number }
 
 type Deps = { store: Store; clock: Clock; node: string }
 
@@ -26,14 +22,6 @@ const MAX_SWEPT = 5_000
 /** A row that tells other nodes that this one admits calls. It counts for `MARKED_MS` and one more minute. */
 const MARK = { subject: '', name: 'requests', weight: 0, apart: 0 }
 const MARKED_MS = 20_000
-/** A row that tells other nodes that this one counts apart, unheard by them. Weight 1 says that it no longer does. */
-const APART = { subject: MARK.subject, name: 'tokens' } as const
-/** A node knows who counts apart as of so long ago, at most. Busy nodes learn it from their writes. */
-const FRESH_MS = 200
-/** From the mark to the first call: `FRESH_MS`, and until counts of calls that were admitted before are written. */
-const SETTLE_MS = FRESH_MS + 300
-/** Longer than the rounding of the database to whole seconds. */
-const SLACK_MS = 2_000
 /** A node admits up to 1/`PARTS` of a limit before it is written, so that calls need not wait for the disk. */
 const PARTS = 20
 
@@ -44,28 +32,17 @@ const PARTS = 20
 export const maxUnwrittenOf = (limit: number): number => Math.ceil(limit / PARTS)
 
 const secondNow = sql<number>`${postgresNow} / ${SECOND_MS}::bigint * ${SECOND_MS}::bigint`
-const secondOf = sql<number>`${secondNow} + case when subject = '' and weight = 0 then ${MARKED_MS}::bigint else 0 end`
+const secondOf = sql<number>`${secondNow} + case when subject = '' then ${MARKED_MS}::bigint else 0 end`
 /** Start of the oldest second that overlaps the last minute. */
 const oldest = sql<number>`${postgresNow} - ${WINDOW_MS + SECOND_MS}::bigint`
-
-/** Whether another node counts apart or did so within a minute. */
-const isOtherApart = (db: Reader, node: unknown): SQL => {
-  const t = db.of(rateCounts)
-  return sql`exists (
-    select 1 from ${t} as each
-    where each.subject = ${APART.subject} and each.name = ${APART.name} and each.node <> ${node} and each.second > ${oldest}
-  )`
-}
 
 /** Adds counts, durably: Postgres may crash, a node be killed and Redis lose its data shortly after each other. */
 const addUp = command<{ list: string; node: string }>()((tx, p) => {
   const t = tx.of(rateCounts)
-  return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondOf })
-    .onConflictDoUpdate({
-      target: [t.subject, t.name, t.node, t.second],
-      set: { weight: sql`${t.weight} + excluded.weight`, apart: sql`${t.apart} + excluded.apart` },
-    })
-    .returning({ isOtherApart: sql<boolean>`${isOtherApart(tx, p.node)}` })
+  return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondOf }).onConflictDoUpdate({
+    target: [t.subject, t.name, t.node, t.second],
+    set: { weight: sql`${t.weight} + excluded.weight`, apart: sql`${t.apart} + excluded.apart` },
+  })
 })
 
 /**
@@ -76,30 +53,20 @@ const addUp = command<{ list: string; node: string }>()((tx, p) => {
 const byNode = query<{ subject: string; name: WindowName; back: number }>()((db, p) => {
   const t = db.of(rateCounts)
   const isForgotten = sql`${t.second} <= ${postgresNow} - ${p.back}::bigint`
-  const isMark = sql`${t.subject} = ${MARK.subject}`
-  const holds = sql`${isMark} and ${t.name} = ${APART.name} and ${t.weight} = 0 and ${t.second} > ${postgresNow}`
-  const apart = sql`case when ${isForgotten} then greatest(${t.weight}, ${t.apart}) else ${t.apart} end`
   return db
     .select({
       node: t.node,
-      used: sql<number>`sum(case when ${isMark} then 0 else ${t.weight} end)::float8`,
-      apart: sql<number>`sum(case when ${isMark} then 0 else ${apart} end)::float8`,
-      holds: sql<boolean>`bool_or(${holds}) and ${hasLease(db, t.node)}`,
+      used: sql<number>`sum(${t.weight})::float8`,
+      apart: sql<number>`sum(case when ${isForgotten} then greatest(${t.weight}, ${t.apart}) else ${t.apart} end)::float8`,
     })
     .from(t)
-    .where(and(gt(t.second, oldest as never), or(and(eq(t.subject, p.subject), eq(t.name, p.name)), isMark)))
+    .where(
+      and(
+        gt(t.second, oldest as never),
+        or(and(eq(t.subject, p.subject), eq(t.name, p.name)), and(eq(t.subject, MARK.subject), eq(t.name, 'requests'))),
+      ),
+    )
     .groupBy(t.node)
-})
-
-const apartNow = query<{ node: string }>()((db, p) =>
-  db.select({ isOtherApart: sql<boolean>`${isOtherApart(db, p.node)}` }).from(sql`(select 1) as one`),
-)
-
-/** Ends this node's own marks. */
-const endApart = command<{ node: string }>()((tx, p) => {
-  const t = tx.of(rateCounts)
-  const isOwn = and(eq(t.subject, APART.subject), eq(t.name, APART.name), eq(t.node, p.node))
-  return tx.delete(t).where(and(isOwn, eq(t.weight, 0)))
 })
 
 const withApart = query()((db) => {
@@ -149,25 +116,10 @@ export function createNodeCounts({ store, clock, node }: Deps) {
   const unwritten = new Map<string, number>()
   let markedUntil = Number.NEGATIVE_INFINITY
   let sweptAt = clock.monotonic()
-  /** Whether others are told that this node counts apart, until when they know, and when it may begin. */
-  let isApart = false
-  let apartUntil = Number.NEGATIVE_INFINITY
-  let settled: Promise<void> = Promise.resolve()
-  /** Whether another node counts apart, and when this one asked. */
-  let seen = { at: Number.NEGATIVE_INFINITY, isOtherApart: false }
-  let looking: Promise<void> | null = null
 
   return {
     add,
     letIn,
-    /** Learns who counts apart, unless it is known as of `FRESH_MS` ago. Rejects if Postgres is unavailable. */
-    look,
-    /** Whether another node may admit calls without Redis and unheard, or did so within a minute. */
-    isOtherApart: () => seen.isOtherApart,
-    /** Call before admitting calls that others do not hear of. Resolves once all leave this node its share. */
-    standApart,
-    /** Call when this node counts in Redis again. */
-    rejoin,
     /** The counts of each node. Redis remembers the last `back` milliseconds. Rejects if Postgres is unavailable. */
     read: (subject: string, name: WindowName, back: number): Promise<NodeCount[]> =>
       byNode(store.read, { subject, name, back: Math.ceil(Math.min(back, 2 * WINDOW_MS)) }).catch((error) => {
@@ -198,46 +150,6 @@ export function createNodeCounts({ store, clock, node }: Deps) {
       (unwritten.get(keyOf(subject, name)) ?? 0) + weight > maxUnwrittenOf(limit)
     if (!waits) return add(subject, name, weight, apart)
     put(subject, name, weight, apart, 0)
-    return urgently()
-  }
-
-  async function look(): Promise<void> {
-    const since = clock.monotonic() - FRESH_MS
-    while (seen.at < since) {
-      const at = clock.monotonic()
-      looking ??= apartNow(store.read, { node })
-        .then(([row]) => saw(at, row!.isOtherApart))
-        .finally(() => {
-          looking = null
-        })
-      await looking
-    }
-  }
-
-  function saw(at: number, isOtherApart: boolean): void {
-    if (at > seen.at) seen = { at, isOtherApart }
-  }
-
-  function standApart(): Promise<void> {
-    if (isApart && clock.monotonic() < apartUntil - SLACK_MS) return settled
-    isApart = true
-    batch.counts.delete(keyOf(APART.subject, APART.name))
-    put(APART.subject, APART.name, 0, 0, 0)
-    settled = urgently().then(() => clock.sleep(SETTLE_MS))
-    return settled
-  }
-
-  /** What was admitted apart counts for a minute, so a mark that ended stays that long. */
-  async function rejoin(): Promise<void> {
-    if (!isApart) return
-    isApart = false
-    put(APART.subject, APART.name, 1, 0, 0)
-    await urgently()
-    apartUntil = Number.NEGATIVE_INFINITY
-    if (!isApart) await store.writeOne((tx) => endApart(tx, { node }))
-  }
-
-  function urgently(): Promise<void> {
     const { written } = batch
     batch.isUrgent = true
     if (!sent.size || isLate()) writeSoon()
@@ -284,7 +196,6 @@ export function createNodeCounts({ store, clock, node }: Deps) {
   }
 
   async function writeWaiting(): Promise<void> {
-    if (isApart && clock.monotonic() > apartUntil - MARKED_MS / 2) put(APART.subject, APART.name, 0, 0, 0)
     const { counts, written } = batch
     batch = newBatch()
     // Concurrent writes may touch the same rows. A fixed order avoids deadlocks.
@@ -296,10 +207,7 @@ export function createNodeCounts({ store, clock, node }: Deps) {
     const failure = await store
       .writeOne((tx) => addUp(tx, { list, node }))
       .then(
-        ([row]) => {
-          saw(write.at, row!.isOtherApart)
-          return null
-        },
+        () => null,
         (error: Error) => error,
       )
     sent.delete(write)
@@ -313,7 +221,6 @@ export function createNodeCounts({ store, clock, node }: Deps) {
     } else {
       failingSince = null
       if (!isMarked) markedUntil = Math.max(markedUntil, write.at + MARKED_MS)
-      if (counts.get(keyOf(APART.subject, APART.name))?.weight === 0) apartUntil = write.at + MARKED_MS
       written.resolve()
     }
     if (batch.isUrgent) writeSoon()

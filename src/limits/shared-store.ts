@@ -59,9 +59,6 @@ const MAX_FORGOT = 3
  * nodes that reach Redis again ask the others for them first. They do the same for all that Redis lost in a restart or
  * flush. For nodes that do not answer, the database has what they admitted, except for a small unwritten part, which is
  * assumed to be as large as it can be.
- *
- * A node that neither Redis nor the others reach first says in the database that it counts apart, and waits until all
- * have read it. While it lives, they leave it its share of every limit, and read there what it admitted.
  */
 export function createSharedStore({ clock, scripts, live, mine, node, known, counts }: Deps): WindowStore {
   const redis = createRedisLink({ clock, scripts })
@@ -86,13 +83,12 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     const names: WindowName[] = name === 'requests' ? [name, 'tokens'] : [name]
     const id = nextId()
     if (!isInformed) await informed()
-    await Promise.all([counts.look(), redis.look()])
+    await redis.look()
     let isSure = isDoubtful(subject, name) && (redis.isHeard() || helper !== '')
     for (let forgot = 0; ; ) {
       // Answers of others refer to the current data of Redis. If Redis loses it, they are asked again.
       const claim = { window: mine.windowOf(subject, name), weight, since: redis.since() }
-      const needsOthers = isSure || counts.isOtherApart()
-      const others = needsOthers ? await othersApart(subject, name, limit, isSure) : { apart: 0, answers: [] }
+      const others = isSure ? await othersApart(subject, name, limit) : { apart: 0, answers: [] }
       const alone = async (answers: readonly FromNode[]) => {
         const taken = await ofMyLevel(subject, name, limit, weight, answers)
         // Nodes that did not answer may reach Redis.
@@ -141,7 +137,6 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
 
   async function counted({ subject, names, limit, weight, id, missing }: Request, numbers: number[]): Promise<Taken> {
     const [name] = names as [WindowName]
-    counts.rejoin().catch(() => undefined)
     const [taken, waitMs, ...found] = numbers
     const entry = taken ? mine.add(subject, name, weight) : null
     const writing = entry && counts.letIn(subject, name, weight, 0, limit)
@@ -165,8 +160,6 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     weight: number,
     answers: readonly FromNode[],
   ): Promise<Taken> {
-    // Nodes that did not answer may reach Redis and not hear of this call.
-    if (answers.length < peers.count()) await counts.standApart()
     const kept = await counts.read(subject, name, 0)
     const local = mine.view(subject, name).used
     const level = levelHere(subject, name, limit, answers, kept)
@@ -301,18 +294,12 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
     }
   }
 
-  /** If `isSure`, also what Redis has lost. A node that counts apart may admit its share before this one knows. */
-  async function othersApart(subject: string, name: WindowName, limit: number, isSure: boolean): Promise<Others> {
+  async function othersApart(subject: string, name: WindowName, limit: number): Promise<Others> {
     const question = { script: null, subject, names: [name], values: [], isSure: true, redis: redis.heard() }
     const rememberedMs = clock.monotonic() - redis.remembersFrom()
-    const asking = isSure ? peers.ask(question) : []
-    const [answers, kept] = await Promise.all([asking, counts.read(subject, name, rememberedMs)])
+    const [answers, kept] = await Promise.all([peers.ask(question), counts.read(subject, name, rememberedMs)])
     const gone = ofOthers(kept, answers)
-    const share = Math.ceil(limit / (peers.count() + 1))
-    const unknown = gone.reduce(
-      (sum, { apart, holds }) => sum + Math.max(apart + (isSure ? maxUnwrittenOf(limit) : 0), holds ? share : 0),
-      0,
-    )
+    const unknown = gone.reduce((sum, one) => sum + one.apart + maxUnwrittenOf(limit), 0)
     const apart = answers.reduce((sum, each) => sum + each.apart[0]!, unknown)
     return { apart, answers }
   }

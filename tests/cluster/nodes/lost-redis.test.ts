@@ -1,7 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { RedisClient, SQL } from 'bun'
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connectRedis } from '../../../src/app/redis'
-import { createLive, eitherWire, renewLease } from '../../../src/cluster'
+import { createLive, eitherWire } from '../../../src/cluster'
 import { systemClock } from '../../../src/kernel/clock'
 import { AppError } from '../../../src/kernel/errors'
 import { openPostgres } from '../../../src/kernel/store'
@@ -19,10 +18,7 @@ if (!postgresUrl)
 const IDS = ['a', 'b', 'c']
 
 type Cable = Awaited<ReturnType<typeof startTcpProxy>>
-type Node = { limiter: RateLimiter; cable: Cable; lives(): Promise<unknown>; stop(): Promise<void> }
-
-/** No message reaches such a node, and none of its own arrives. */
-const DEAF = { subscribe: () => () => undefined, publishToOthers: () => undefined }
+type Node = { limiter: RateLimiter; cable: Cable; stop(): Promise<void> }
 
 const [database, server] = can
   ? await Promise.all([createMigratedDatabase(postgresUrl!), startRedis()])
@@ -31,7 +27,7 @@ const nodes: Node[] = []
 /** Which others each node knows of by their leases. */
 const known = new Map(IDS.map((id) => [id, new Set(IDS.filter((other) => other !== id))]))
 /** A node with its own way to Redis, and its own connections to the database that all share. */
-async function startNode(node: string, isDeaf = false): Promise<Node> {
+async function startNode(node: string): Promise<Node> {
   const { hostname, port } = new URL(server.url)
   const cable = await startTcpProxy({ hostname, port: Number(port) })
   const store = openPostgres({ url: database.url, maxConnections: 2 })
@@ -44,7 +40,7 @@ async function startNode(node: string, isDeaf = false): Promise<Node> {
     clock: systemClock,
     tiers: createTiers(),
     shared: {
-      ...{ scripts: redis, live: isDeaf ? DEAF : live, node, known: () => known.get(node)! },
+      ...{ scripts: redis, live, node, known: () => known.get(node)! },
       counts: createNodeCounts({ store, clock: systemClock, node }),
     },
   })
@@ -53,11 +49,7 @@ async function startNode(node: string, isDeaf = false): Promise<Node> {
     redis.close()
     await store.close()
   }
-  const lives = async () => {
-    await store.write((tx) => renewLease(tx, node))
-    await onDatabase((client) => client`UPDATE nodes SET lease_until = lease_until + 3600000`)
-  }
-  return { limiter, cable, lives, stop }
+  return { limiter, cable, stop }
 }
 
 if (can) for (const id of IDS) nodes.push(await startNode(id))
@@ -197,88 +189,7 @@ describe.skipIf(!can)('nodes that lose Redis stay within a limit together (I-10)
     nodes[2] = await startNode('c')
     await counted()
   })
-
-  describe('one that neither Redis nor a message of the others reaches', () => {
-    const hearing: Node[] = []
-    let deaf: Node
-    beforeAll(async () => {
-      await counted()
-      // Of a Redis whose data is older than a minute nodes take what it says for all, unless they know better.
-      const client = new RedisClient(server.url)
-      const [run, since] = (await client.get('svc:rate:since'))!.split(' ')
-      await client.set('svc:rate:since', `${run} ${Number(since) - 120_000}`)
-      client.close()
-      for (const id of ['d', 'e', 'deaf']) known.set(id, new Set(['d', 'e', 'deaf'].filter((other) => other !== id)))
-      for (const id of ['d', 'e']) hearing.push(await startNode(id))
-    })
-    beforeEach(async () => {
-      await forgotten('a', 'b', 'c', 'd', 'e', 'deaf')
-      deaf = await startNode('deaf', true)
-      deaf.cable.sever()
-      await deaf.lives()
-    })
-    afterEach(async () => {
-      await deaf.stop()
-      await forgotten('deaf')
-    })
-    afterAll(async () => {
-      for (const node of hearing) await node.stop()
-    })
-
-    test.each(KINDS)('gets its share, and the others the rest, at the same instant: %s', async (_, attempt, limit) => {
-      for (let round = 0; round < 3; round++) {
-        const caller = keyCaller()
-        const shares = await Promise.all([deaf, ...hearing].map((node) => admitted(limit, [node], attempt, caller)))
-        const sum = shares.reduce((all, share) => all + share, 0)
-        if (round > 0) expect(shares[0]).toBeGreaterThan(0)
-        expect(shares[0]).toBeLessThanOrEqual(limit / 3)
-        // In the first round the others do not know yet, and a slow machine may ask Redis late.
-        expect(sum).toBeLessThanOrEqual(round > 0 ? limit : limit + limit / 3)
-        // The others keep its share free, also where they came first.
-        expect(sum).toBeGreaterThanOrEqual(limit / 3)
-      }
-    })
-
-    test.each(KINDS)(
-      'counts what the others have let in, and they count what it let in: %s',
-      async (_, attempt, limit) => {
-        const [caller, other] = [keyCaller(), keyCaller()]
-        expect(await admitted(limit, hearing, attempt, caller)).toBe(limit)
-        expect(await admitted(limit, [deaf], attempt, caller)).toBe(0)
-        const own = await admitted(limit, [deaf], attempt, other)
-        expect(own).toBe(limit / 4)
-        await deaf.stop()
-        await forgotten()
-        // It is gone, and what it let in still counts. Its share of other keys is free at once.
-        const rest = await admitted(limit, hearing, attempt, other)
-        expect(rest).toBe(limit - own)
-        expect(await admitted(limit, hearing, attempt, keyCaller())).toBe(limit)
-        deaf = await startNode('deaf', true)
-      },
-    )
-
-    test('leaves the others the whole limit again as soon as it reaches Redis', async () => {
-      await admitted(60, [deaf], request, keyCaller())
-      await eventually(async () => (await admitted(60, hearing, request, keyCaller())) === 40)
-      deaf.cable.restore()
-      await eventually(async () => (await admitted(60, [deaf], request, keyCaller())) === 60)
-      await eventually(async () => (await admitted(60, hearing, request, keyCaller())) === 60)
-    }, 20_000)
-  })
 })
-
-async function onDatabase(work: (client: SQL) => Promise<unknown>): Promise<void> {
-  const client = new SQL(database.url, { max: 1 })
-  await work(client)
-  await client.close()
-}
-
-/** Ends every lease, and removes what these nodes let in: others leave them a part for a minute. */
-const forgotten = (...ids: string[]) =>
-  onDatabase(async (client) => {
-    await client`DELETE FROM nodes`
-    for (const id of ids) await client`DELETE FROM rate_counts WHERE node = ${id}`
-  })
 
 /** Until each node again gets the whole limit of a key that nobody has used. */
 const counted = () =>

@@ -13,11 +13,7 @@ import { hasRedis, type RedisServer, startRedis } from '../../support/redis'
 
 /** No node of these tests is ever gone: tests/cluster/nodes/killed-counts.test.ts kills some. */
 const nothing = () => undefined
-const never = async () => undefined
-const counts: NodeCounts = {
-  ...{ add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] },
-  ...{ look: never, isOtherApart: () => false, standApart: never, rejoin: never },
-}
+const counts: NodeCounts = { add: nothing, letIn: nothing, read: async () => [], uncertain: async () => [] }
 /** Nobody hears what such a node tells. */
 const deaf = { subscribe: () => () => undefined, publishToOthers: () => undefined }
 const ears = new Set<(text: string) => void>()
