@@ -177,6 +177,15 @@ describe('the house', () => {
     expect(doors.filter(({ text }) => !/^\/\*\* .+ \*\/\n/.test(text)).map(({ file }) => file)).toEqual([])
   })
 
+  test('an index exports names as they are declared', () => {
+    const renamed = sources
+      .filter(({ file }) => file.endsWith('/index.ts'))
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/^export \{[^}]*?(\w+ as \w+)/gm)].map(([, name]) => `${file}: ${name}`),
+      )
+    expect(renamed).toEqual([])
+  })
+
   test('no key of this server is in the repository', async () => {
     const listed = Bun.spawnSync(['git', 'ls-files', '-z']).stdout.toString().split('\0').filter(Boolean)
     expect(listed.length).toBeGreaterThan(1_000)

@@ -1,4 +1,4 @@
-import { type SkillManifest, storedMembers, storedTool, warningsOf, withDefaults } from '../skills'
+import { pruneManifest, type SkillManifest, storedTool, warningsOf, withDefaults } from '../skills'
 import type { WrittenManifest } from '../skills/schema'
 import type { Answer } from './canvases-compile'
 import { isStep, type Links, leadingTo, type NodeOf, PROMPT_GAP, type ReadNode, type StepNode } from './canvases-graph'
@@ -168,7 +168,7 @@ export function toManifest({ input, nodes }: Pick<Plan, 'input' | 'nodes'>, abou
   const trigger = triggerOf(input)
   const isCalling = tools.some(({ endpoint }) => endpoint)
   const isAutonomous = trigger.type === 'event' || trigger.type === 'schedule'
-  const { members: stored, dropped } = storedMembers({
+  const { members: stored, dropped } = pruneManifest({
     ...about,
     category: isAutonomous ? 'automation' : isCalling ? 'integration' : 'productivity',
     systemPromptExtension: ofKind(nodes, 'prompt')

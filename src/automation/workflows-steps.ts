@@ -1,11 +1,11 @@
 import type { SettingsService } from '../accounts'
 import { type Mail, MailFailure } from '../cluster'
 import {
-  assertOrder,
+  assertInput,
   type CompletionRequest,
   type CompletionService,
   formOfSchema,
-  requestFromOrder,
+  requestFromInput,
 } from '../completions'
 import type { CompletionInput } from '../completions/schema'
 import { type FanOut, isReserved } from '../events'
@@ -112,9 +112,9 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
   return { ai_transform: aiTransform, skill }
 
   async function requestOf({ caller }: Call, input: CompletionInput): Promise<CompletionRequest> {
-    assertOrder(input)
+    assertInput(input)
     const own = await settings.read(store.read, caller.userId)
-    return { ...requestFromOrder({ ...input, conversation_id: null }, own, false), cache: 'off', wantsFollowUps: false }
+    return { ...requestFromInput({ ...input, conversation_id: null }, own, false), cache: 'off', wantsFollowUps: false }
   }
 
   async function completeStep(

@@ -1,6 +1,6 @@
 /** What the processes of one installation share: messages between them, who is alive, traffic figures and mail. */
 
-export { createLive, eitherWire, type Live, type LiveMessage as Heard } from './live'
+export { createLive, eitherWire, type Live, type LiveMessage } from './live'
 export { createMail, type Mail, MailFailure } from './mail'
 export {
   createNodes,

@@ -15,7 +15,7 @@ export {
   inputOf,
   samplingOf,
 } from './chat-parameters'
-export { assertInput as assertOrder, requestFromInput as requestFromOrder } from './completion-from-wire'
+export { assertInput, requestFromInput } from './completion-from-wire'
 export { cacheRulesOf } from './config'
 export { assembleSystem, type Voice } from './decide'
 export { aboutOf } from './end'

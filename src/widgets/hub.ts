@@ -1,4 +1,4 @@
-import type { Heard } from '../cluster'
+import type { LiveMessage } from '../cluster'
 import { type Loop, startLoop } from '../kernel/loop'
 import { sseFrame } from '../kernel/stream'
 import type { Deps } from './deps'
@@ -89,7 +89,7 @@ export function createHub({ store, clock, live, recent, onError }: Deps) {
       write.catch((error: unknown) => onError('widget.presence', error))
     }
 
-    function heard(word: Heard | null): void {
+    function heard(word: LiveMessage | null): void {
       if (word?.what === 'left') comeBack()
       if (word?.what === 'typing') {
         if (word.role !== 'user') tellTyping(String(word.role))

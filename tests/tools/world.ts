@@ -1,6 +1,6 @@
 import { createOutbound, type Outbound } from '../../src/kernel/outbound'
 import { createWeb } from '../../src/research'
-import { createTools, type Tool, type ToolContext, type Wanted } from '../../src/tools'
+import { createTools, type Tool, type ToolContext, type ToolSelection } from '../../src/tools'
 import { callOf, keyCaller } from '../support/callers'
 
 type Input = Partial<Parameters<typeof createTools>[0]>
@@ -23,7 +23,7 @@ export const openTools = (input: Input = {}) =>
 export const webOf = (outbound: Outbound) =>
   createWeb({ outbound, settings: { searchDriver: 'none', searchBaseUrl: '', searchApiKey: '' } })
 
-export const wanted = (input: Partial<Wanted> = {}): Wanted => ({
+export const wanted = (input: Partial<ToolSelection> = {}): ToolSelection => ({
   inline: [],
   skills: [],
   system: true,

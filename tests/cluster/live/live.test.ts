@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { createLive, eitherWire, type Heard } from '../../../src/cluster'
+import { createLive, eitherWire, type LiveMessage } from '../../../src/cluster'
 import { systemClock } from '../../../src/kernel/clock'
 import { openPostgres, type Wire } from '../../../src/kernel/store'
 import { eventually } from '../../support/eventually'
@@ -14,7 +14,7 @@ const process_ = (node: string, wire: Wire | null) => createLive({ wire, node, c
 
 test('tells listeners of the same process at once: of one id, and of all', () => {
   const live = process_('one', null)
-  const heard: (Heard | null)[] = []
+  const heard: (LiveMessage | null)[] = []
   const stop = live.subscribe('room', 'a', (one) => heard.push(one))
   const stopAll = live.subscribe('room', '*', (one) => heard.push(one && { ...one, all: true }))
   live.publish('room', 'a', { what: 'message' })
@@ -131,7 +131,7 @@ describe.skipIf(!postgresUrl)('two processes of one database', () => {
   test('are told to reload after their connection broke', async () => {
     const { one, other, database } = await open()
     let missed = 0
-    const heard: Heard[] = []
+    const heard: LiveMessage[] = []
     other.subscribe('room', 'a', (word) => {
       if (word) heard.push(word)
       else missed += 1
