@@ -79,7 +79,9 @@ describe('what an engine service says of itself', () => {
   test('probing tells the subsystems apart, costs no completion and never throws', async () => {
     upstream.reset()
     // By a real clock: a probe has 0.3 s, and one that takes longer is known the next time.
-    const clock = { ...systemClock, slept: [], advance: () => undefined } as never
+    const real = { ...systemClock, slept: [], advance: () => undefined }
+    const clock = real as never
+    const still = { ...real, monotonic: () => 0 } as never
     /** What is known once every upstream had the time to answer. */
     const probed = async ({ engines }: ReturnType<typeof openEngines>, core: string) =>
       eventually(
@@ -95,7 +97,7 @@ describe('what an engine service says of itself', () => {
     expect(upstream.calls).toHaveLength(0)
     const none = await probed(openEngines({ ...NO_ENGINES, engineBuiltin: false }, { clock }), 'unconfigured')
     expect(none['svc-core']).toEqual({ status: 'unconfigured', latencyMs: null })
-    const builtin = await probed(openEngines(NO_ENGINES, { clock }), 'healthy')
+    const builtin = await probed(openEngines(NO_ENGINES, { clock: still }), 'healthy')
     expect(builtin['svc-core']).toEqual({ status: 'healthy', latencyMs: 0 })
   })
 
