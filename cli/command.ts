@@ -1,7 +1,7 @@
 import type { OpsClient } from '../src/app/client'
-import { apiOf, onceHeaders } from './api'
-import { CheckFailed, EXIT, expectData, type Reply } from './failure'
-import type { Column } from './output/columns'
+import { randomBase62 } from '../src/kernel/crypto'
+import { CheckFailed, EXIT, expectData, type Reply, usageFailure } from './failure'
+import { type Column, KINDS } from './output/columns'
 import type { MONITOR_FORMATS } from './output/print'
 import { type PageQuery, type Paging, pageFlags, printPages } from './pages'
 import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
@@ -98,13 +98,12 @@ export type At = Awaited<ReturnType<typeof apiOf>> & {
 
 /** The action of a command: one request whose answer is printed, or any other code in `run`. */
 type Does<Given, Found, Data> = {
-  run?(shell: Shell, input: Given): Promise<void>
   /** Requires `--reason`. */
   reason?: boolean
   /** Looks things up before the confirmation. All later members get the result in their input. Declare it first. */
   find?(shell: Shell, input: Given): Promise<Found>
-  /** Describes the change: `revoke key ci`. With `--dry-run` the command only prints this. */
-  action?(input: Given & Found, shell: Shell): string
+  /** Describes the change: `revoke key ci`. With `--dry-run` the command only prints this. Undefined: no change. */
+  action?(input: Given & Found, shell: Shell): string | undefined
   /**
    * Replaces the confirmation question made from `action`. Text that starts with a blank is appended to it instead.
    * Null skips the question.
@@ -112,8 +111,9 @@ type Does<Given, Found, Data> = {
   question?: string | ((input: Given & Found, shell: Shell) => string | null | undefined)
   /** Name to type as confirmation. Null if a yes is enough. */
   named?(input: Given & Found, shell: Shell): string | null
+  run?(shell: Shell, input: Given & Found): Promise<void>
   request?(at: At, input: Given & Found): Promise<Reply<Data>>
-  /** Like `request`, for several requests. */
+  /** Like `request`, for several requests. Without a value, nothing is printed. */
   answer?(at: At, input: Given & Found): Promise<Data>
   /** The part of the answer to print. Default: all of it. */
   shown?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): object
@@ -125,6 +125,8 @@ type Does<Given, Found, Data> = {
   note?(answer: NonNullable<Data>, input: Given & Found, shell: Shell): string | undefined | Promise<string | undefined>
   /** The member of the answer that is a secret, or null. Adds the secret flags. Everything else is printed. */
   secret?: string | ((input: Given & Found) => string | null)
+  /** The columns of an answer with a secret, if they differ. */
+  secretColumns?: readonly Column[]
   /** Sentence about how the secret is stored. */
   fate?: Fate | ((input: Given & Found) => Fate | undefined)
   /** The command exits 9 if this returns false for the answer. */
@@ -154,10 +156,26 @@ export const commandsOf =
   ): Command => {
     const { verb, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
     const { run, reason, find, action, question, named, request, answer, ...printed } = typed
-    const { shown, empty, paged, note, secret, fate, ok, ...rest } = printed
+    const { shown, empty, paged, note, secret, secretColumns, fate, ok, ...rest } = printed
     const { impact = action ? 'write' : 'read', apis = shared.apis, args = {}, flags = {} } = rest
-    const before = { reason, find, action, question, named, request, answer }
-    const does = { ...before, shown, empty, paged, note, secret, fate, ok } as Doing
+    const does = {
+      run,
+      reason,
+      find,
+      action,
+      question,
+      named,
+      request,
+      answer,
+      shown,
+      empty,
+      paged,
+      note,
+      secret,
+      secretColumns,
+      fate,
+      ok,
+    } as Doing
     const exits = [
       ...(rest.exits ?? shared.exits ?? (impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict])),
       ...(apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),
@@ -175,7 +193,7 @@ export const commandsOf =
       args,
       flags: { ...flags, ...(paged ? pageFlags : {}), ...(secret ? SECRET_FLAGS : {}) },
       exits: exits.sort((a, b) => a - b),
-      run: (shell, input) => (run ? run(shell, input as Input<A, F>) : runRequest(shell, command, does, input)),
+      run: (shell, input) => runAction(shell, command, does, input),
     }
     return command
   }
@@ -190,12 +208,13 @@ function wordsOf(text: string) {
 
 type Doing = Does<object, object, object>
 
-async function runRequest(shell: Shell, command: Command, does: Doing, input: object): Promise<void> {
-  const { reason, find, request, answer, shown, empty = '', paged, note, secret, fate, ok } = does
+async function runAction(shell: Shell, command: Command, does: Doing, input: object): Promise<void> {
+  const { run, reason, find, request, answer, shown, empty = '', paged, note, secret, fate, ok } = does
   const { columns = [], path } = command
   if (reason) requireReason(shell, path)
   const given = find ? { ...input, ...(await find(shell, input)) } : input
   if (!goesOn(shell, command, does, given)) return
+  if (run) return run(shell, given)
   let opened: At | null = null
   const send = async (page: PageQuery) => {
     opened ??= await atOf(shell, command)
@@ -218,11 +237,15 @@ async function runRequest(shell: Shell, command: Command, does: Doing, input: ob
   const field = typeof secret === 'function' ? secret(given) : secret
   if (field) {
     const after = typeof fate === 'function' ? fate(given) : fate
-    await deliverSecret(shell, { field, methods: input as Methods, columns, fate: after }, make)
+    await deliverSecret(
+      shell,
+      { field, methods: input as Methods, columns: does.secretColumns ?? columns, fate: after },
+      make,
+    )
   } else {
     const value = await make()
     if (Array.isArray(value)) shell.print.list(value, columns, empty)
-    else shell.print.item(value, columns)
+    else if (value) shell.print.item(value, columns)
   }
   const line = await note?.(found, given, shell)
   if (line !== undefined) shell.note(line)
@@ -270,3 +293,98 @@ async function atOf(shell: Shell, { apis }: Command): Promise<At> {
 
 export const resourceOf = ({ path }: CommandWords): string | null => (path.includes(' ') ? path.split(' ')[0]! : null)
 export const verbOf = ({ path }: CommandWords): string => path.split(' ').at(-1)!
+
+/** The routes of both APIs, with the operators' types. Tenants have no `owner`, and only see their own data. */
+export type SharedRoutes = Pick<
+  OpsClient,
+  | 'browser'
+  | 'guardrails'
+  | 'guardrail-policies'
+  | 'routing-preferences'
+  | 'routing-corrections'
+  | 'evi'
+  | 'events'
+  | 'hooks'
+  | 'iframes'
+  | 'jobs'
+  | 'keys'
+  | 'requests'
+  | 'skills'
+  | 'test-cases'
+  | 'usage'
+  | 'views'
+  | 'workflows'
+  | 'webhooks'
+>
+
+/** `own` selects the data of the key in use, even on the server's machine. `owner` defaults to `--org`. */
+type OwnerFilter = { own?: boolean; owner?: string | undefined }
+
+/** The API of the credential in use, and the owner to send. Operators name an owner. For tenants the key decides. */
+export async function apiOf(shell: Shell, { own = false, owner = shell.globals.org }: OwnerFilter = {}) {
+  const connection = await shell.connect()
+  if (!own && connection.api === 'operator') {
+    const api: SharedRoutes = connection.ops()
+    return { api, isOperator: true, ownerFilter: owner === undefined ? {} : { owner } }
+  }
+  return { api: (await connection.tenant()).client as unknown as SharedRoutes, isOperator: false, ownerFilter: {} }
+}
+
+/** @throws CommandFailed 2 when a tenant uses flags that only operators have */
+export function assertOperator(isOperator: boolean, isUsed: boolean, message: string): void {
+  if (isUsed && !isOperator) throw usageFailure(message)
+}
+
+/** The query of a request, without undefined members. */
+export const queryOf = (words: object): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(words).flatMap(([name, word]) => (word === undefined ? [] : [[name, String(word)]])),
+  )
+
+type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** The members that have a value. Omitted flags do not appear in a request. */
+export const defined = <T extends object>(members: T): Given<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Given<T>
+
+/** Headers of a change that must happen only once: the key of `--idempotency-key`, or a new one. */
+export const onceHeaders = ({ globals }: Shell) => ({ 'idempotency-key': globals.idempotencyKey ?? randomBase62(24) })
+
+export const column = (field: string, header: string, rest: Omit<Column, 'field' | 'header'> = {}): Column => ({
+  field,
+  header,
+  ...rest,
+})
+
+/** Shows the start of an id, enough to identify it. Shows the whole id when there is room. */
+export const idColumn: Column = {
+  field: 'id',
+  header: 'ID',
+  keep: true,
+  show: ({ id }, whole) => (whole ? String(id) : String(id).slice(0, 8)),
+}
+
+const OPTIONS: readonly string[] = [...KINDS, 'wide', 'keep', 'min']
+
+/**
+ * Parses columns from a comma-separated list. Each has its field, its header in capitals, its kind and its options,
+ * such as `created_at CREATED time wide`. A function after them formats its cells. A field without a header is {@link
+ * idColumn}.
+ */
+export const columnsOf = (table: TemplateStringsArray, ...shows: NonNullable<Column['show']>[]): Column[] =>
+  table
+    .reduce((text, more, at) => `${text}#${at - 1}${more}`)
+    .split(',')
+    .map((line) => {
+      const [field = '', ...words] = line.trim().split(/\s+/)
+      const options = words.filter((word) => OPTIONS.includes(word))
+      const kind = KINDS.find((one) => options.includes(one))
+      const given = options.filter((one) => one !== kind).map((one) => [one, true])
+      const [, place] = /^#(\d+)$/.exec(words.at(-1) ?? '') ?? []
+      const show = place && shows[Number(place)]
+      const header = words.filter((word) => !OPTIONS.includes(word) && !/^#\d+$/.test(word)).join(' ')
+      const named = header ? { field, header } : idColumn
+      return { ...named, ...(kind ? { kind } : {}), ...Object.fromEntries(given), ...(show ? { show } : {}) }
+    })

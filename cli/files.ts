@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { finished } from 'node:stream/promises'
@@ -37,6 +37,14 @@ function valueIn(text: string, file: string, ending: string): unknown {
   if (ending === '.toml') return Bun.TOML.parse(text)
   // Text that starts like JSON is parsed as JSON, so that errors are reported for JSON.
   return file === '-' ? (/^\s*[[{/]/.test(text) ? Bun.JSONC.parse(text) : Bun.YAML.parse(text)) : Bun.JSONC.parse(text)
+}
+
+/** A file, or the files of a folder that {@link readValueFile} reads, by name. */
+export function valueFilesIn({ cwd }: Shell, from: string): string[] {
+  const path = fromHere(cwd, from)
+  if (from === '-' || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [from]
+  const files = readdirSync(path).filter((name) => /\.(jsonc?|ya?ml|toml)$/.test(name))
+  return files.sort().map((name) => join(from, name))
 }
 
 /** Returns `value`, parsed from `text`, if all its whole numbers kept their digits. Throws otherwise. */

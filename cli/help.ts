@@ -2,7 +2,7 @@ import { wrap } from '../src/kernel/text'
 import { type Arg, type Command, type Flag, type Flags, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
-import { aliasesOf, kebab } from './program'
+import { aliasesOf, kebab } from './parse'
 
 /** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {

@@ -10,8 +10,8 @@ const PAUSE_MS = 1_000
 
 type Tailed<Item> = {
   columns: readonly Column[]
-  /** Newest first. */
-  newest(): Promise<readonly Item[]>
+  /** Newest first, at least those after the item `seen`, if any. */
+  newest(seen: string | undefined): Promise<readonly Item[]>
   /** Number of existing items to show first. */
   last: number
   /** Name of an item, for the closing sentence: `event`. */
@@ -82,18 +82,19 @@ export async function printPages(shell: Shell, paging: Paging, { page, columns, 
   if (next) shell.note(`More: add --cursor ${next}, or --all`)
 }
 
-/** Runs `work` on one item after another and prints each result, even if one fails. */
+/** Runs `work` on one item after another and prints each result, even if one fails. `empty` is for no items. */
 export async function printEach<T>(
   shell: Shell,
   columns: readonly Column[],
   all: readonly T[],
   work: (one: T) => Promise<object>,
+  empty: string,
 ): Promise<void> {
   const done: object[] = []
   try {
     for (const one of all) done.push(await work(one))
   } finally {
-    if (done.length) shell.print.list(done, columns, '')
+    if (done.length || !all.length) shell.print.list(done, columns, empty)
   }
 }
 
@@ -167,9 +168,9 @@ export async function tail<Item extends { id: string }>(shell: Shell, { columns,
   let seen: ReadonlySet<string> = new Set()
   let shown = 0
   for (let isFirst = true; ; isFirst = false) {
-    const all = await newest()
+    const all = await newest(seen.values().next().value)
     const found = all.filter(({ id }) => !seen.has(id))
-    seen = new Set(all.map(({ id }) => id))
+    if (all.length) seen = new Set(all.map(({ id }) => id))
     const wanted = shell.print.kept(found, columns)
     const items = (isFirst ? wanted.slice(0, last) : wanted).toReversed()
     feed(items)

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GuardrailPolicy } from '../src/guardrails/schema'
 import type { Preference } from '../src/routing/schema'
 import { usageFailure } from './failure'
-import { readValueFile } from './files'
+import { readValueFile, valueFilesIn } from './files'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -14,31 +14,17 @@ type PolicyKind = (typeof POLICY_KINDS)[number]
 export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>
 export type FiledPolicy = { file: string; document: PolicyDocument }
 
-const ENDINGS = /\.(ya?ml|jsonc?|toml)$/
-
 /**
  * The documents of a folder, a file, or stdin (`-`). A YAML file may contain several documents, or a list of them.
  * @throws CommandFailed 2, naming the file
  */
 export async function readPolicyFiles(shell: Shell, from: string): Promise<FiledPolicy[]> {
   const filed: FiledPolicy[] = []
-  for (const file of filesIn(shell, from)) {
+  for (const file of valueFilesIn(shell, from)) {
     const held = await readValueFile(shell, file)
     for (const one of Array.isArray(held) ? held : [held]) filed.push({ file, document: documentOf(one, file) })
   }
   return filed
-}
-
-function filesIn({ cwd }: Shell, from: string): string[] {
-  if (from === '-') return ['-']
-  const path = fromHere(cwd, from)
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (!found) throw usageFailure(`There is no file and no folder ${from}.`, 'write its path from the current folder')
-  if (!found.isDirectory()) return [from]
-  return readdirSync(path)
-    .filter((name) => ENDINGS.test(name))
-    .sort()
-    .map((name) => join(from, name))
 }
 
 function documentOf(value: unknown, file: string): PolicyDocument {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command'
-import { singularOf } from './program'
+import { singularOf } from './parse'
 
 type Load = () => Promise<readonly Command[]>
 

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../src/accounts/keys/schema'
 import { isBlank } from '../src/kernel/text'
-import { apiOf, type onceHeaders, type SharedRoutes } from './api'
+import { apiOf, type onceHeaders, type SharedRoutes } from './command'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
 import { everyEntry } from './pages'
 import type { Shell } from './shell'
@@ -110,7 +110,7 @@ export async function resolveRuleSet<Item extends Named>(
 }
 
 /** Prints the server's warnings on stderr. */
-export function noteWarnings(shell: Shell, made: object): void {
+export function noteWarnings(shell: Shell, made: object): undefined {
   const { warnings = [] } = made as { warnings?: readonly string[] }
   for (const warning of warnings) shell.note(`Warning: ${warning}`)
 }

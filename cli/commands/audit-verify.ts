@@ -1,23 +1,14 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import Papa from 'papaparse'
-import {
-  type ChainFault,
-  cellsOfEvent,
-  EXPORT_COLUMNS,
-  isGenuine,
-  type Proof,
-  verifyExport,
-} from '../../src/audit/proof'
+import { cellsOfEvent, EXPORT_COLUMNS, isGenuine, type Proof, verifyExport } from '../../src/audit/proof'
 import { type AuditEvent, type ChainCheck, Checkpoint, ExportSignature } from '../../src/audit/schema'
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import { checker } from '../../src/kernel/schema'
 import { clean } from '../../src/kernel/text'
-import { defined } from '../api'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
-import { columnsOf } from '../output/columns'
 import { jsonIn } from '../output/json'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
@@ -25,9 +16,8 @@ import { optional, text, whole } from '../words'
 
 const columns = columnsOf`ok HOLDS flag, scope CHAIN, sha256 SHA-256, signed_at SIGNED-AT time, public_key KEY`
 
-type Input = { file: string; signature: string; publicKey: string | undefined }
-
 const isSignature = checker(ExportSignature).is
+const isCheckpoint = checker(Checkpoint).is
 
 const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
 
@@ -80,7 +70,7 @@ it exits 9, and shows the first broken event with its neighbours.`,
   },
   async run(shell, { owner = shell.globals.org, export: file, checkpoint, signature, publicKey, from, head }) {
     if (file !== undefined) {
-      if (signature) await verifySignature(shell, { file, signature, publicKey })
+      if (signature) await verifySignature(shell, file, signature, publicKey)
       if (checkpoint || !signature) await verifyFile(shell, file, checkpoint, publicKey)
       return
     }
@@ -97,31 +87,22 @@ it exits 9, and shows the first broken event with its neighbours.`,
 })
 
 async function verifyFile(shell: Shell, file: string, stored: string | undefined, publicKey: string | undefined) {
-  if (!stored)
-    throw usageFailure(
-      'Without a checkpoint, an export proves nothing.',
-      'add --checkpoint FILE, from GET /audit/checkpoint',
-    )
+  const fix = 'add --checkpoint FILE, from GET /audit/checkpoint'
+  if (!stored) throw usageFailure('Without a checkpoint, an export proves nothing.', fix)
   const checkpoints = await readCheckpoints(shell, stored)
   const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
-  const proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
-  const verdict: Proof = stranger
-    ? {
-        ...proof,
-        ok: false,
-        broken: { reason: `a checkpoint was signed with ${stranger.public_key}`, line: null, events: [] },
-      }
-    : proof
+  const proof: Proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
+  const reason = stranger && `a checkpoint was signed with ${stranger.public_key}`
+  const verdict = reason ? { ...proof, ok: false, broken: { reason, line: null, events: [] } } : proof
   if (!shell.globals.quiet) shell.print.item({ object: 'audit_proof', ...verdict }, proofColumns)
   if (verdict.ok) return
-  complain(shell, spelled(verdict.broken!))
+  const { line, events, ...broken } = verdict.broken!
+  complain(
+    shell,
+    `${line === null ? '' : `record ${line}: `}${broken.reason}${events.length ? ` (${events.join(', ')})` : ''}`,
+  )
   throw new CheckFailed()
 }
-
-const spelled = ({ reason, line, events }: ChainFault): string =>
-  [line === null ? '' : `record ${line}: `, reason, events.length ? ` (${events.join(', ')})` : ''].join('')
-
-const isCheckpoint = checker(Checkpoint).is
 
 /** The checkpoints in a file: one JSON value, or one per line. */
 async function readCheckpoints(shell: Shell, file: string): Promise<Checkpoint[]> {
@@ -163,8 +144,10 @@ function cells(line: string): string[] {
 }
 
 /** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
-async function verifySignature(shell: Shell, { file, signature: stored, publicKey }: Input): Promise<void> {
-  const signature = await readSignature(shell, stored)
+async function verifySignature(shell: Shell, file: string, stored: string, publicKey: string | undefined) {
+  const signature = jsonIn(await readTextFile(shell, stored))
+  if (!isSignature(signature))
+    throw usageFailure(`${stored} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
   const faults = [
     isGenuine(signature) ? null : 'the signature is not valid',
     publicKey && signature.public_key !== publicKey ? `it was signed with ${signature.public_key}` : null,
@@ -179,12 +162,6 @@ async function sha256Of(path: string): Promise<string> {
   const hash = new Bun.CryptoHasher('sha256')
   for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
   return hash.digest('hex')
-}
-
-async function readSignature(shell: Shell, file: string): Promise<ExportSignature> {
-  const value = jsonIn(await readTextFile(shell, file))
-  if (isSignature(value)) return value
-  throw usageFailure(`${file} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
 }
 
 function pathOf({ cwd }: Shell, word: string): string {

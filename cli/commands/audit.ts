@@ -1,15 +1,13 @@
 import type { AuditEvent } from '../../src/audit/schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, defined, queryOf } from '../api'
-import { commandsOf, type FlagsGiven } from '../command'
+import { apiOf, columnsOf, commandsOf, defined, type FlagsGiven, queryOf } from '../command'
 import { expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat, piecesOf } from '../files'
-import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
-import { eachEntry, feedOf, type PageQuery, pageIn, sayShown } from '../pages'
+import { eachEntry, pageIn, tail } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, duration, flag, optional, text, whole } from '../words'
+import { argument, duration, flag, LAST, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
 // `cmpl_BwCb4qRD`, `f9c3403b`: enough to distinguish ids, and short enough to leave room for the status.
@@ -19,8 +17,9 @@ const columns = columnsOf`
   userId USER wide, apiKeyId KEY keep min ${({ apiKeyId }, all) => String(apiKeyId ?? '-').slice(0, all ? 36 : 8)},
   requestId REQUEST keep min, hash HASH wide`
 
-const ABOUT_OWNER = 'org by id, slug or name; user by id or e-mail address; server for events without an owner'
-const args = { owner: optional(ABOUT_OWNER) }
+const args = {
+  owner: optional('org by id, slug or name; user by id or e-mail address; server for events without an owner'),
+}
 
 const filters = {
   actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
@@ -58,21 +57,6 @@ const wholeColumns = [
 ]
 
 const command = commandsOf('audit', { apis: ['operator', 'tenant'] })
-
-const PAUSE_MS = 1_000
-
-/** All events newer than a given one, newest first, over as many pages as needed. */
-async function newerThan(
-  seen: string | null,
-  page: (input: PageQuery) => Promise<{ items: AuditEvent[]; next: string | null }>,
-): Promise<AuditEvent[]> {
-  const found: AuditEvent[] = []
-  for await (const event of eachEntry(page)) {
-    if (event.id === seen) break
-    found.push(event)
-  }
-  return found
-}
 
 /** The filters of docs/api.md 19. */
 export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
@@ -112,23 +96,24 @@ export const auditCommands = [
     offline: false,
     columns,
     args,
-    flags: { ...filters, last: whole('N', 'first show this many existing ones; 10 by default', { min: 0, max: 100 }) },
+    flags: { ...filters, last: LAST },
     async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
       const list = recordOf(shell, owner)
       const query = wordsOf(shell, given)
-      const show = feedOf(shell, columns)
-      let { items } = await list({ ...query, limit: Math.max(last, 1) })
-      let [seen, shown] = [items[0]?.id ?? null, 0]
-      if (last === 0) items = []
-      for (;;) {
-        show(items.toReversed())
-        shown += items.length
-        await shell.clock.sleep(PAUSE_MS, shell.signal)
-        if (shell.signal.aborted) break
-        items = await newerThan(seen, (input) => list({ ...query, ...input }))
-        seen = items[0]?.id ?? seen
+      let isFirst = true
+      const newest = async (seen: string | undefined) => {
+        const found = isFirst ? [...(await list({ ...query, limit: Math.max(last, 1) })).items] : []
+        if (isFirst) {
+          isFirst = false
+          return found
+        }
+        for await (const event of eachEntry((input) => list({ ...query, ...input }))) {
+          found.push(event)
+          if (event.id === seen) break
+        }
+        return found
       }
-      sayShown(shell, shown, 'event')
+      await tail(shell, { columns, newest, last, what: 'event' })
     },
   }),
   verifyAudit,
@@ -162,7 +147,7 @@ export const auditCommands = [
     columns: wholeColumns,
     args: { event: argument('id of an event, or of a request'), ...args },
     flags: { since: filters.since },
-    async run(shell, { event, owner = shell.globals.org, since }) {
+    async answer({ shell }, { event, owner = shell.globals.org, since }) {
       const list = recordOf(shell, owner)
       const from = since === undefined ? {} : { from: iso(shell.clock.now() - since) }
       const searches: AuditWords[] = event.startsWith('req_')
@@ -172,13 +157,10 @@ export const auditCommands = [
       let found: AuditEvent[] = []
       for (const about of searches)
         if (!found.length) found = await Array.fromAsync(eachEntry((input) => list({ ...about, ...from, ...input })))
-      if (found.length > 1)
-        throw usageFailure(
-          `${event} names ${found.length} events.`,
-          `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`,
-        )
+      const fix = `audit list --${event.startsWith('req_') ? 'request' : 'entity'} ${event}, then audit get with the id of one event`
+      if (found.length > 1) throw usageFailure(`${event} names ${found.length} events.`, fix)
       if (!found[0]) throw notFoundFailure(`This record has no event ${event}.`, 'audit list --since 24h')
-      shell.print.item(found[0], wholeColumns)
+      return found[0]
     },
   }),
   command`export: Write the audit events of an owner as CSV or JSON lines, newest first

@@ -1,10 +1,7 @@
 import type { CheckedBackup } from '../../src/app/backups'
-import type { ConfigOverrides } from '../../src/app/config'
-import { defined } from '../api'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, conflictFailure, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
-import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
@@ -14,14 +11,12 @@ import { argument, choice, duration, flag, repeated, text } from '../words'
 const command = commandsOf('backup', { apis: ['host'], exits: [] })
 
 const SECRET = /^AGE-SECRET-KEY-/
-
 const RECIPIENT = /^age1[0-9a-z]+$/
 
-const linesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line && !line.startsWith('#'))
+const linesOf = (text: string): string[] => {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line && !line.startsWith('#'))
+}
 
 const columns = columnsOf`
   path FOLDER, file FILE, bytes BYTES number, sha256 SHA-256, files.count FILES number, encrypted.to FOR list,
@@ -46,24 +41,6 @@ async function opened(
   const identities = identity === undefined ? null : await identitiesOf(shell, identity)
   await checked(overridesOf(shell), { place: placeOf(shell, folder), identities }, work)
 }
-
-async function restored(
-  { globals, clock }: Shell,
-  overrides: ConfigOverrides,
-  folder: string,
-  manifest: Manifest,
-  only: 'tables' | 'files' | undefined,
-): Promise<string[]> {
-  const { restore } = await import('../../src/app/backups')
-  try {
-    return await restore(overrides, folder, manifest, { only, confirmed: globals.confirm, now: clock.now() })
-  } catch (error) {
-    const { message } = error as Error
-    throw conflictFailure(message)
-  }
-}
-
-type Manifest = NonNullable<CheckedBackup['manifest']>
 
 const rows = columnsOf`
   path FOLDER keep, created CREATED time, file FILE min, bytes BYTES number min, files.count FILES number min,
@@ -172,8 +149,12 @@ export const backupCommands = [
           throw usageFailure('The backup is encrypted.', 'add --identity FILE, with the identity of a recipient')
         const where = `${only ? ` (${only} alone)` : ''}${into === undefined ? '' : ` into ${into}`}`
         if (shell.planned(`restore ${found.manifest.file} of ${found.manifest.created}${where}`)) return
-        const data = into === undefined ? {} : { dataDir: fromHere(shell.cwd, into) }
-        const stored = await restored(shell, { ...overridesOf(shell), ...data }, place, found.manifest, only)
+        const overrides = { ...overridesOf(shell), ...(into && { dataDir: fromHere(shell.cwd, into) }) }
+        const { restore } = await import('../../src/app/backups')
+        const how = { only, confirmed: shell.globals.confirm, now: shell.clock.now() }
+        const stored = await restore(overrides, place, found.manifest, how).catch(({ message }: Error) => {
+          throw conflictFailure(message)
+        })
         shell.print.item(found, checkColumns)
         for (const path of stored) shell.note(`The previous data is at ${path}.`)
         shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')

@@ -1,8 +1,6 @@
-import { apiOf, defined, onceHeaders, type SharedRoutes } from '../api'
-import { commandsOf } from '../command'
+import { type At, apiOf, column, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
-import { column, columnsOf } from '../output/columns'
 import { followRows, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, needed, text, words } from '../words'
@@ -38,11 +36,37 @@ const endColumns = columnsOf`
   session_id SESSION keep, duration_seconds SECONDS number, proxy_bytes PROXY BYTES number, cost_cents COST¢ money`
 
 const linkColumns = columnsOf`session_id SESSION keep, url LINK keep, rights RIGHTS, expires_at UNTIL time`
-const viewing = { impact: 'write', exits: [3, 9], columns: linkColumns, args } as const
+const viewing = { exits: [3, 9], columns: linkColumns, args } as const
 const ttl = duration('DURATION', 'how long the link works, from 1m to 60m; operators only')
 
-type Link = { id: string; readOnly: boolean; ttl: number | undefined }
+type Link = { id: string; ttl: number | undefined; readOnly?: boolean; open?: boolean; control?: boolean }
 const MINUTE_MS = 60_000
+
+/** Creates a link, and opens it unless it was only asked for. */
+const linking = {
+  action({ id, ttl }: Link) {
+    if (ttl === undefined || (ttl >= MINUTE_MS && ttl <= 60 * MINUTE_MS)) return `create a link to session ${id}`
+    throw usageFailure('--ttl must be from 1m to 60m.')
+  },
+  async answer(at: At, { id, ttl, readOnly = false, control = !readOnly }: Link) {
+    const one = sessionIn(at, id)
+    if (at.isOperator) {
+      const input = { control, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
+      return expectData(await one.link.post(input))
+    }
+    if (ttl !== undefined) throw usageFailure('--ttl needs an operator; the link of a key works for 60 minutes.')
+    const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
+    const url = control ? embed_url : live_view_url
+    if (url !== null)
+      return { session_id, url, rights: control ? 'control' : 'view', expires_at: embed_token_expires_at }
+    at.shell.note(`The session has ended: ${ended_reason}.`)
+    throw new CheckFailed()
+  },
+  async note({ url }: { url: string }, { open = false }: Link, shell: Shell) {
+    if (open) await openLink(shell, url)
+    return undefined
+  },
+}
 
 const pictureColumns = columnsOf`
   session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`
@@ -110,23 +134,24 @@ export const browserCommands = [
   $ browser end ${ID}
   $ browser end --all --org acme --yes`({
     columns: endColumns,
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     args: { ids: words('ids of the sessions') },
     flags: { all: flag('all that are open') },
-    async run(shell, { ids = [], all }) {
-      if (!all === !ids.length) {
+    async find(shell, { ids, all }) {
+      if (!all === !ids.length)
         throw usageFailure('browser end needs ids of sessions, or --all.', 'svc-admin browser list shows them')
-      }
+      if (!all) return { named: ids }
       const { api, ownerFilter } = await apiOf(shell)
-      const found = all ? expectData(await api.browser.sessions.get({ query: ownerFilter })).sessions : []
-      const named = all ? found.map(({ session_id }) => session_id) : ids
-      const what = named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`
-      if (shell.planned(`end ${what}`)) return
-      if (!named.length) return shell.print.list([], endColumns, 'No browser session is open.')
-      shell.confirm(`End ${what}?`)
-      await printEach(shell, endColumns, named, async (id) => expectData(await sessionIn({ api }, id).delete()))
+      const { sessions } = expectData(await api.browser.sessions.get({ query: ownerFilter }))
+      return { named: sessions.map(({ session_id }) => session_id) }
+    },
+    action: ({ named }) => `end ${named.length === 1 ? `session ${named[0]}` : `${named.length} sessions`}`,
+    question: ({ named }) => (named.length ? undefined : null),
+    async run(shell, { named }) {
+      const { api } = await apiOf(shell)
+      const end = async (id: string) => expectData(await sessionIn({ api }, id).delete())
+      await printEach(shell, endColumns, named, end, 'No browser session is open.')
     },
   }),
   command`live: Create a link to the live view
@@ -139,10 +164,7 @@ export const browserCommands = [
       ttl,
       open: flag('open it in the web browser of this machine'),
     },
-    async run(shell, { open, ...input }) {
-      const url = await printLink(shell, input)
-      if (url && open) await openLink(shell, url)
-    },
+    ...linking,
   }),
   command`open: Open the live view in the web browser of this machine
   The same as browser live --open --read-only; with --control you can control the page. It prints the link too.
@@ -150,16 +172,13 @@ export const browserCommands = [
   $ browser open ${ID} --control --json`({
     ...viewing,
     flags: { control: flag('the link can also control the page'), ttl },
-    async run(shell, { control, ...input }) {
-      const url = await printLink(shell, { readOnly: !control, ...input })
-      if (url) await openLink(shell, url)
-    },
+    find: async (_, { control = false }) => ({ control, open: true }),
+    ...linking,
   }),
   command`screenshot: Save a screenshot of the page
   Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.
   $ browser screenshot ${ID} --out page.png
   $ browser screenshot ${ID} --out page.png --full-page`({
-    impact: 'write',
     args,
     columns: pictureColumns,
     exits: [3, 6, 9],
@@ -167,11 +186,10 @@ export const browserCommands = [
       out: needed(text('FILE', 'where to save it'), 'add --out page.png'),
       fullPage: flag('include what is below the visible part'),
     },
-    async run(shell, { id, out, fullPage }) {
-      if (shell.planned(`take a picture of session ${id}`)) return
+    action: ({ id }) => `take a picture of session ${id}`,
+    async answer({ api, headers, shell }, { id, out, fullPage }) {
       const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
-      const headers = onceHeaders(shell)
-      const done = expectData(await sessionIn(await apiOf(shell), id).actions.post(input, { headers }))
+      const done = expectData(await sessionIn({ api }, id).actions.post(input, { headers }))
       const { artifact, message } = done.result as { artifact?: Picture; message?: string }
       if (!artifact) {
         shell.note(message ?? 'The screenshot is missing.')
@@ -179,7 +197,7 @@ export const browserCommands = [
       }
       const connection = await shell.connect()
       await deliver(shell, await piecesOf(await connection.follow(artifact.url)), out)
-      shell.print.item({ ...artifact, session_id: id, file: out }, pictureColumns)
+      return { ...artifact, session_id: id, file: out }
     },
   }),
   command`steps: List the steps of a browser session, oldest first
@@ -206,32 +224,6 @@ export const browserCommands = [
     run: (shell, { id }) => follow(shell, id),
   }),
 ]
-
-/** Creates a link and prints it. Returns null for a dry run. */
-async function printLink(shell: Shell, { id, readOnly, ttl }: Link): Promise<string | null> {
-  if (ttl !== undefined && (ttl < MINUTE_MS || ttl > 60 * MINUTE_MS)) {
-    throw usageFailure('--ttl must be from 1m to 60m.')
-  }
-  if (shell.planned(`create a link to session ${id}`)) return null
-  const at = await apiOf(shell)
-  const one = sessionIn(at, id)
-  if (at.isOperator) {
-    const input = { control: !readOnly, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
-    const made = expectData(await one.link.post(input))
-    shell.print.item(made, linkColumns)
-    return made.url
-  }
-  if (ttl !== undefined) throw usageFailure('--ttl needs an operator; the link of a key works for 60 minutes.')
-  const { session_id, live_view_url, embed_url, embed_token_expires_at, ended_reason } = expectData(await one.get())
-  const url = readOnly ? live_view_url : embed_url
-  if (url === null) {
-    shell.note(`The session has ended: ${ended_reason}.`)
-    throw new CheckFailed()
-  }
-  const made = { session_id, url, rights: readOnly ? 'view' : 'control', expires_at: embed_token_expires_at }
-  shell.print.item(made, linkColumns)
-  return url
-}
 
 async function recordingOf(shell: Shell, id: string) {
   return expectData(await sessionIn(await apiOf(shell), id).recording.get())

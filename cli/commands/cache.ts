@@ -1,7 +1,5 @@
-import { defined } from '../api'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import { choice, needed, optional, text } from '../words'
 
 const ENTRIES = columnsOf`

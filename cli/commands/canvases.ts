@@ -1,12 +1,12 @@
 import type { CanvasProblem } from '../../src/automation/canvases-schema'
-import { apiOf, defined } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
-import { columnsOf } from '../output/columns'
 import { pageFlags, pageIn, printPages } from '../pages'
 import { resolveRuleSet, resourceOver } from '../resource'
 import { argument, choice, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
+
+const ID = '9c3a1d44-5b0e-4f43-8b30-7d3c7f1f4e21'
 
 /** Canvases (docs/api.md 9). Compiling, testing and publishing happen in the canvas editor. */
 const editing = fileCommands({
@@ -16,14 +16,13 @@ const editing = fileCommands({
   columns: columnsOf`
     id, name NAME, status STATUS, isPublic PUBLIC flag, publishedSkillId SKILL wide, description DESCRIPTION wide,
     createdAt CREATED time wide, updatedAt CHANGED time`,
-  id: '9c3a1d44-5b0e-4f43-8b30-7d3c7f1f4e21',
+  id: ID,
   file: 'canvas.json',
   arg: 'canvas',
   stays: 'The skill published from it stays.',
 })
 
 const CANVAS = argument('id or name of the canvas')
-const ID = '9c3a1d44-5b0e-4f43-8b30-7d3c7f1f4e21'
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
 const workflowColumns = columnsOf`

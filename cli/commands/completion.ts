@@ -4,7 +4,7 @@ import { type Command, commandsOf, type Flag, type Flags, resourceOf, verbOf } f
 import { usageFailure } from '../failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
-import { childrenOf, kebab, plainWords, singularOf } from '../program'
+import { childrenOf, kebab, namedCommand, plainWords } from '../parse'
 import { createShell, type Io, type World } from '../shell'
 import bash from '../texts/completion-bash.txt' with { type: 'text' }
 import fish from '../texts/completion-fish.txt' with { type: 'text' }
@@ -145,12 +145,10 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
 /** Finds the noun and command that the words name, and the number of its arguments already typed. */
 function namedIn(words: readonly string[], commands: readonly Command[]) {
   const plain = plainWords(words).map((at) => words[at]!)
-  const [first, second] = plain
-  const single = commands.find((command) => resourceOf(command) === null && command.path === first)
-  if (single) return { resource: null, command: single, given: plain.length - 1 }
-  const resource = childrenOf(null, commands).find((word) => word === first || singularOf(word) === first) ?? null
-  const command = commands.find(({ path }) => resource !== null && path === `${resource} ${second}`) ?? null
-  return { resource, command, given: Math.max(0, plain.length - 2) }
+  const named = namedCommand(plain, commands)
+  const command = commands.find(({ path }) => path === named.join(' ')) ?? null
+  const isResource = commands.some((one) => resourceOf(one) === named[0])
+  return { resource: isResource ? named[0] : null, command, given: Math.max(0, plain.length - named.length) }
 }
 
 function flagOf(word: string | undefined, flags: Flags): Flag | undefined {

@@ -1,30 +1,17 @@
-import type { OpsClient } from '../../src/app/client'
 import { iso } from '../../src/kernel/clock'
 import type { Conversation } from '../../src/skills/conversations/schema'
-import { defined } from '../api'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { deliver } from '../files'
 import { formatOf } from '../globals'
-import { columnsOf } from '../output/columns'
 import { type JsonObject, safeJson } from '../output/json'
 import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { requireReason, type Shell } from '../shell'
-import type { Connection } from '../transport'
 import { argument, duration, flag, needed, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
-
 /** Operators see no titles, tenants see no owner. */
 type Listed = { id: string; messageCount: number }
-
-type At = {
-  page(input: PageQuery): Promise<{ items: Listed[]; next: string | null }>
-  get(id: string): Promise<Listed>
-  /** Reads a conversation with its messages. */
-  read(id: string): Promise<Conversation>
-  remove(id: string): Promise<{ deleted: true }>
-}
 
 const conversationColumns = columnsOf`
   id ID keep, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
@@ -100,11 +87,12 @@ export const conversationCommands = [
       const at = await conversationsAt(shell, { key, since })
       if (at.isOperator) {
         requireReason(shell, 'conversations export')
-        if (!at.isOfOne) throw usageFailure('conversations export needs an owner.', 'add --org or --key')
+        if (shell.globals.org === undefined && key === undefined)
+          throw usageFailure('conversations export needs an owner.', 'add --org or --key')
       }
       const encoder = new TextEncoder()
       async function* lines(): AsyncGenerator<Uint8Array> {
-        for await (const { id } of at.all()) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
+        for await (const { id } of eachEntry(at.page)) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
       }
       await deliver(shell, lines(), out)
     },
@@ -167,35 +155,26 @@ async function conversationsAt(shell: Shell, { key, since }: Wanted) {
   if (key !== undefined && !isOperator)
     throw usageFailure('--key is for operators. With an API key you get its own conversations.')
   const { org: owner } = shell.globals
-  const recent = { since: since === undefined ? undefined : iso(shell.clock.now() - since) }
-  const routes: At = isOperator ? operated(connection.ops(), { owner, key, ...recent }) : await own(connection, recent)
-  const isOfOne = !isOperator || owner !== undefined || key !== undefined
-  return { ...routes, isOperator, isOfOne, all: () => eachEntry(routes.page) }
-}
-
-type Filter = { owner?: string | undefined; key?: string | undefined; since: string | undefined }
-
-function operated(ops: OpsClient, filter: Filter): At {
-  const one = (id: string) => ops.conversations({ id: encodeURIComponent(id) })
+  const filter = { key, since: since === undefined ? undefined : iso(shell.clock.now() - since) }
+  // Wrapped in functions, because `await` would treat the client of a route as a promise.
+  const { ops } = connection
+  const { client } = isOperator ? { client: null } : await connection.tenant()
+  const one = (id: string) => client?.conversations({ id: encodeURIComponent(id) })
+  const opsOne = (id: string) => ops().conversations({ id: encodeURIComponent(id) })
   return {
-    page: (input) => pageIn(ops.conversations.get({ query: defined({ ...input, ...filter }) }), 'conversations'),
-    get: async (id) => expectData(await one(id).get()).conversation,
-    read: async (id) => expectData(await one(id).messages.get()).conversation,
-    remove: async (id) => expectData(await one(id).delete()),
-  }
-}
-
-async function own(connection: Connection, filter: Filter): Promise<At> {
-  const { client } = await connection.tenant()
-  const one = (id: string) => client.conversations({ id: encodeURIComponent(id) })
-  const read = async (id: string) => expectData(await one(id).get()).conversation
-  return {
-    page: (input) => pageIn(client.conversations.get({ query: defined({ ...input, ...filter }) }), 'conversations'),
-    async get(id) {
-      const { messages: _, ...outline } = await read(id)
+    isOperator,
+    page: (input: PageQuery): Promise<{ items: Listed[]; next: string | null }> =>
+      client
+        ? pageIn(client.conversations.get({ query: defined({ ...input, since: filter.since }) }), 'conversations')
+        : pageIn(ops().conversations.get({ query: defined({ ...input, owner, ...filter }) }), 'conversations'),
+    async get(id: string): Promise<Listed> {
+      if (isOperator) return expectData(await opsOne(id).get()).conversation
+      const { messages: _, ...outline } = expectData(await one(id)!.get()).conversation
       return outline
     },
-    read,
-    remove: async (id) => expectData(await one(id).delete()),
+    /** Reads a conversation with its messages. */
+    read: async (id: string): Promise<Conversation> =>
+      expectData(isOperator ? await opsOne(id).messages.get() : await one(id)!.get()).conversation,
+    remove: async (id: string) => expectData(isOperator ? await opsOne(id).delete() : await one(id)!.delete()),
   }
 }

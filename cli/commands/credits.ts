@@ -2,10 +2,8 @@ import type { KeyPatch } from '../../src/accounts/keys/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
-import { apiOf, defined } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import { resolveKey } from '../resource'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, moment, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
@@ -22,11 +20,7 @@ const capColumns = columnsOf`
   scope SCOPE, daily_cap_cents CAP/DAY¢ money, usage.daily_used_cents TODAY¢ money,
   monthly_cap_cents CAP/MONTH¢ money, usage.monthly_used_cents MONTH¢ money`
 
-const grantColumns = [
-  ...columns,
-  ...columnsOf`
-  amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`,
-]
+const grantColumns = [...columns, ...columnsOf`amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`]
 
 /** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000

@@ -1,10 +1,8 @@
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
-import { apiOf } from '../api'
-import { commandsOf, type FlagsGiven } from '../command'
+import { apiOf, columnsOf, commandsOf, type FlagsGiven } from '../command'
 import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat } from '../files'
-import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { csvOf } from '../output/print'
 import { eachEntry, poll, tail } from '../pages'
@@ -191,7 +189,6 @@ export const deliveryCommands = [
   $ deliveries replay 9c1f…
   $ deliveries replay --all --webhook 31aa07c2-… --since 24h --yes`({
     columns: replayed,
-    impact: 'write',
     danger: 'moderate',
     exits: [3, 5, 8, 9],
     args: { ids: words('ids of the attempts, or the start of each id') },
@@ -201,16 +198,16 @@ export const deliveryCommands = [
       wait: flag('wait for each result, at most 20 seconds'),
       rate: whole('N', `deliveries per second; ${RATE} by default`, { min: 1, max: 100 }),
     },
-    async run(shell, { ids = [], all, wait, rate = RATE, ...wanted }) {
+    async find(shell, { ids, all, wait: _, rate: __, ...wanted }) {
       if (!ids.length && !all)
         throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
-      const found = all
-        ? shell.print.kept(stillFailed(await attempts(shell, wanted, true)), deliveryColumns)
-        : await attempts(shell, wanted).then((known) => ids.map((id) => findAttempt(known, id)))
-      if (shell.planned(`send ${found.length} deliveries again`)) return
-      if (found.length > 1) shell.confirm(`Send ${found.length} deliveries again?`)
-      await replay(shell, found, { pauseMs: 1_000 / rate, wait })
+      const known = await attempts(shell, wanted, all)
+      const failed = () => shell.print.kept(stillFailed(known), deliveryColumns)
+      return { found: all ? failed() : ids.map((id) => findAttempt(known, id)) }
     },
+    action: ({ found }) => `send ${found.length} deliveries again`,
+    question: ({ found }) => (found.length > 1 ? undefined : null),
+    run: (shell, { found, wait, rate = RATE }) => replay(shell, found, { pauseMs: 1_000 / rate, wait }),
   }),
   command`export: Write every stored delivery attempt as CSV or JSON lines, newest first
   Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.

@@ -5,9 +5,8 @@ import { type Config, loadConfig } from '../../src/app/config'
 import { systemClock } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { createLog } from '../../src/kernel/log'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import { overridesOf, writeWhole } from '../settings'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
@@ -27,9 +26,7 @@ const REQUESTS = [
 ] as const
 
 const DAY_MS = 86_400_000
-
 const DAYS = 30
-
 /** Number of calls that share one commit, because commits take most of the time. */
 const AT_ONCE = 6
 
@@ -68,16 +65,7 @@ const SIZES = {
 } as const
 
 const OWNER = 'owner@example.com'
-const NAMES = [
-  'Tide & Sons',
-  'Harbour Books',
-  'North Light',
-  'Salt Works',
-  'Two Oars',
-  'Pier Nine',
-  'Gull Post',
-  'Reef',
-]
+const NAMES = 'Tide & Sons,Harbour Books,North Light,Salt Works,Two Oars,Pier Nine,Gull Post,Reef'.split(',')
 
 const columns = columnsOf`what MADE, count COUNT number, see SEE IT keep`
 
@@ -86,7 +74,6 @@ export const devSeed = command`seed: Fill a development server with sample data
   $ dev seed
   $ dev seed --size small --json
   $ dev seed --reset --confirm data`({
-  impact: 'write',
   danger: 'severe',
   exits: [5],
   columns,
@@ -94,21 +81,19 @@ export const devSeed = command`seed: Fill a development server with sample data
     size: choice(['small', 'demo', 'large'], 'how much data; demo by default'),
     reset: flag('delete the data of this server first, as dev reset does'),
   },
+  action({ size = 'demo', reset }, { globals }) {
+    if (globals.url) throw usageFailure("dev seed works only on the server's machine.", 'leave out --url')
+    return `${reset ? 'delete all data and ' : ''}create sample data of size ${size}`
+  },
   async run(shell, { size = 'demo', reset }) {
     const { prompts, aDay, orgs } = SIZES[size]
     const config = loadConfig(overridesOf(shell))
-    if (shell.globals.url) throw usageFailure("dev seed works only on the server's machine.", 'leave out --url')
-    if (shell.planned(`${reset ? 'delete all data and ' : ''}create sample data of size ${size}`)) return
     if (reset) await resetData(shell, config)
     const made: Made[] = []
     // On Postgres, only the database could tell whether others wrote to it before.
-    if (
-      !config.databaseUrl &&
-      !existsSync(join(config.dataDir, 'svc.db')) &&
-      !existsSync(join(config.dataDir, 'ops.sock'))
-    ) {
+    if (!config.databaseUrl && !['svc.db', 'ops.sock'].some((name) => existsSync(join(config.dataDir, name)))) {
       if (config.production) throw notForProduction('dev seed')
-      const count = await seedPast(config, { max: aDay, signal: shell.signal, key: (app) => firstKey(app, config) })
+      const count = await seedPast(config, aDay, shell.signal)
       made.push({ what: 'completions of the past month', count, see: 'usage show --by day' })
     }
     const connection = await shell.connect()
@@ -166,39 +151,31 @@ async function seedRest(shell: Shell, connection: Connection, prompts: number): 
     mark: randomBase62(5).toLowerCase(),
     isServed: connection.transport.kind === 'socket',
   }
-  for await (const one of seedDemo(demo)) {
-    made.push(one)
-    shell.note(`${one.what}: ${one.count}`)
-  }
+  // Each row comes from the request that a client would send.
+  for (const seed of [seedPrompts, seedPolicies, seedSkills, seedWidget, seedWebhooks, seedWork])
+    for await (const one of seed(demo)) {
+      made.push(one)
+      shell.note(`${one.what}: ${one.count}`)
+    }
   return made
 }
 
-/** Seeds everything but people and money. Each row comes from the request that a client would send. */
-async function* seedDemo(demo: Demo): AsyncGenerator<Made> {
-  yield await seedPrompts(demo)
-  yield await seedPolicies(demo)
-  yield* seedSkills(demo)
-  yield* seedWidget(demo)
-  yield* seedWebhooks(demo)
-  yield* seedWork(demo)
-}
-
-async function seedPrompts({ call, prompts }: Demo): Promise<Made> {
+async function* seedPrompts({ call, prompts }: Demo): AsyncGenerator<Made> {
   const ask = async (n: number): Promise<void> => {
     if (n >= prompts) return
     await call('POST', 'completions', promptOf(n))
     await ask(n + LANES)
   }
   await Promise.all(Array.from({ length: LANES }, (_, lane) => ask(lane)))
-  return { what: 'completions', count: prompts, see: 'usage show --by mode' }
+  yield { what: 'completions', count: prompts, see: 'usage show --by mode' }
 }
 
-async function seedPolicies({ call, mark }: Demo): Promise<Made> {
+async function* seedPolicies({ call, mark }: Demo): AsyncGenerator<Made> {
   const short = { guardrail_id: 'max_length', phase: 'input', verdict: 'block', config: { max_chars: 5_000 } }
   await call('POST', 'guardrail-policies', { name: `Short prompts ${mark}`, rules: [short] })
   const rule = { pattern: 'stack trace', target_mode: 'code', confidence: 0.95 }
   await call('POST', 'routing-preferences', { name: `Code first ${mark}`, rules: [rule] })
-  return { what: 'policies', count: 2, see: 'guardrails list' }
+  yield { what: 'policies', count: 2, see: 'guardrails list' }
 }
 
 async function* seedSkills({ call, mark }: Demo): AsyncGenerator<Made> {
@@ -276,17 +253,14 @@ async function* seedWork({ call, mark, isServed }: Demo): AsyncGenerator<Made> {
  * a clock set back, so each row equals that of a real request. The audit record stays ordered by time.
  * @returns the number of calls
  */
-async function seedPast(
-  config: Config,
-  { max, signal, key }: { max: number; signal: AbortSignal; key(app: PastApp): Promise<string> },
-): Promise<number> {
+async function seedPast(config: Config, max: number, signal: AbortSignal): Promise<number> {
   const { openApp } = await import('../../src/app/open')
   let behindMs = DAYS * DAY_MS
   const clock = { ...systemClock, now: () => Date.now() - behindMs }
   const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const app = await openApp({ config, clock, log, serving: false })
   try {
-    const call = callerWith({ kind: 'app', handle: app.api.handle }, await key(app), signal)
+    const call = callerWith({ kind: 'app', handle: app.api.handle }, await firstKey(app, config), signal)
     let count = 0
     for (let day = DAYS; day > 0 && !signal.aborted; day--) {
       // Shapes the past: weekdays differ, and each day has slightly more calls than the day before.

@@ -3,18 +3,8 @@ import { basename } from 'node:path'
 import { send, type Target } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { inUse } from '../../src/kernel/port-holder'
-import { commandsOf } from '../command'
-import {
-  BadWord,
-  CheckFailed,
-  type CommandFailed,
-  conflictFailure,
-  EXIT,
-  expectData,
-  replyFailure,
-  usageFailure,
-} from '../failure'
-import { columnsOf } from '../output/columns'
+import { columnsOf, commandsOf } from '../command'
+import { BadWord, type CommandFailed, conflictFailure, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { jsonIn, safeJson } from '../output/json'
 import { aborted, feedOf, feedsJson } from '../pages'
 import { changeSettings, overridesOf } from '../settings'
@@ -72,18 +62,16 @@ export const devCommands = [
   This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.
   $ dev reset --confirm data
   $ dev reset --data-dir ./try --dry-run`({
-    impact: 'write',
     danger: 'severe',
     exits: [1, 5],
     columns: resetColumns,
-    async run(shell) {
-      const config = loadConfig(overridesOf(shell))
-      if (shell.planned(`delete the database and files of ${config.dataDir}`)) return
+    find: async (shell) => ({ config: loadConfig(overridesOf(shell)) }),
+    action: ({ config }) => `delete the database and files of ${config.dataDir}`,
+    async answer({ shell }, { config }) {
       await resetData(shell, config)
-      const database = config.databaseUrl ? 'postgres' : 'svc.db'
-      shell.print.item({ folder: config.dataDir, database, reset: true }, resetColumns)
-      shell.note('Fill it again: svc-admin dev seed')
+      return { folder: config.dataDir, database: config.databaseUrl ? 'postgres' : 'svc.db', reset: true }
     },
+    note: () => 'Fill it again: svc-admin dev seed',
   }),
   command`engine: Make the built-in engine slow or failing, for tests
   Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.
@@ -158,7 +146,6 @@ export const devCommands = [
   $ dev load --rps 20 --for 10s --mode code --json`({
     apis: ['operator'],
     offline: false,
-    impact: 'write',
     exits: [5, 9],
     columns: loadColumns,
     flags: {
@@ -166,8 +153,8 @@ export const devCommands = [
       for: duration('60s', 'how long to run; 60s by default'),
       mode: text('MODE', 'fast by default'),
     },
-    async run(shell, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {
-      if (shell.planned(`send ${Math.round((rps * lasting) / 1000)} completions`)) return
+    action: ({ rps = 5, for: lasting = FOR_MS }) => `send ${Math.round((rps * lasting) / 1000)} completions`,
+    async answer({ shell }, { rps = 5, for: lasting = FOR_MS, mode = 'fast' }) {
       const connection = await shell.connect()
       await assertDev(connection, 'dev load')
       const { client } = await connection.tenant()
@@ -175,19 +162,13 @@ export const devCommands = [
       const times: number[] = []
       const calls: Promise<void>[] = []
       let problem: string | null = null
-      let failed = 0
-
-      async function call(n: number): Promise<void> {
+      const call = async (n: number) => {
         const since = shell.clock.monotonic()
         const prompt = PROMPTS[n % PROMPTS.length]!.replace('{n}', String(n))
         const { status, error } = await client.completions.post({ prompt, mode } as never)
         if (error === null) times.push(shell.clock.monotonic() - since)
-        else {
-          failed += 1
-          problem ??= replyFailure(status, error.value).message
-        }
+        else problem ??= replyFailure(status, error.value).message
       }
-
       for (let n = 0; shell.clock.monotonic() - began < lasting && !shell.signal.aborted; n++) {
         calls.push(call(n))
         const next = ((n + 1) * 1000) / rps - (shell.clock.monotonic() - began)
@@ -195,14 +176,14 @@ export const devCommands = [
       }
       await Promise.all(calls)
       const seconds = (shell.clock.monotonic() - began) / 1000
-      const at = (share: number) =>
-        Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)
       const sorted = times.toSorted((a, b) => a - b)
-      const per_second = Math.round((calls.length / seconds) * 10) / 10
-      const sums = { sent: calls.length, ok: times.length, failed, per_second, p50_ms: at(0.5), p95_ms: at(0.95) }
-      shell.print.item({ ...sums, first_problem: problem }, loadColumns)
-      if (failed) throw new CheckFailed()
+      const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
+      const sent = calls.length
+      const per_second = Math.round((sent / seconds) * 10) / 10
+      const sums = { sent, ok: times.length, failed: sent - times.length, per_second }
+      return { ...sums, p50_ms: at(0.5), p95_ms: at(0.95), first_problem: problem }
     },
+    ok: ({ failed }) => !failed,
   }),
 ]
 

@@ -1,7 +1,6 @@
-import { commandsOf } from '../command'
+import { column, columnsOf, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { column, columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import { flag, needed, oneOf, optional, text } from '../words'
 
@@ -40,7 +39,6 @@ export const namedEngineCommands = [
   $ engines alias list
   $ engines alias set "gpt-*" svc-1-flash
   $ engines alias rm "gpt-*"`({
-    impact: 'write',
     exits: [3],
     columns: aliasColumns,
     args: {
@@ -49,27 +47,23 @@ export const namedEngineCommands = [
       engine: optional('the engine id that answers it'),
     },
     flags: { listed: flag('list it in GET /models') },
-    async run(shell, { action, name, engine, listed }) {
+    action({ action, name, engine }) {
       const example = 'svc-admin engines alias set "gpt-*" svc-1-flash'
       if ((action !== 'list' && !name) || (action === 'set' && !engine))
         throw usageFailure(`engines alias ${action} needs a name${action === 'set' ? ' and an engine' : ''}.`, example)
-      if (action === 'set' && shell.planned(`let ${engine} answer the model name ${name}`)) return
-      if (action === 'rm' && shell.planned(`remove the alias ${name}`)) return
-      const connection = await shell.connect()
-      const all = connection.ops().engines.aliases
-      if (action === 'list') {
-        const { aliases } = expectData(await all.get())
-        return shell.print.list(aliases, aliasColumns, 'No aliases.')
-      }
-      if (action === 'set')
-        shell.print.item(expectData(await all.put({ name: name!, engine: engine!, listed })), aliasColumns)
-      else
-        shell.print.item(
-          expectData(await all({ name: encodeURIComponent(name!) }).delete()),
-          columnsOf`name NAME, removed_from REMOVED FROM`,
-        )
-      await sayInUse(shell)
+      if (action === 'list') return undefined
+      return action === 'set' ? `let ${engine} answer the model name ${name}` : `remove the alias ${name}`
     },
+    async answer({ ops, shell }, { action, name = '', engine = '', listed }): Promise<object | undefined> {
+      const { aliases } = ops.engines
+      if (action === 'list') return expectData(await aliases.get()).aliases
+      if (action === 'set') return expectData(await aliases.put({ name, engine, listed }))
+      const removed = expectData(await aliases({ name: encodeURIComponent(name) }).delete())
+      shell.print.item(removed, columnsOf`name NAME, removed_from REMOVED FROM`)
+      return undefined
+    },
+    empty: 'No aliases.',
+    note: (answer, { action }, shell) => (action === 'list' ? undefined : noteInUse(answer, {}, shell)),
   }),
   command`embed: Accept that the vectors of svc-1-embed are of another model or length
   Clients store vectors, and those of two models do not compare. The first answer fixes the model and the length. Another model is shown in the health report until you accept it; a model whose vectors change their length is refused until then. Clients see the change in svc_metadata.vector_space, and make new vectors.

@@ -1,8 +1,6 @@
 import { clean } from '../../src/kernel/text'
-import { defined } from '../api'
-import { commandsOf, type Flag, type FlagsGiven } from '../command'
+import { columnsOf, commandsOf, defined, type Flag, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
@@ -23,7 +21,11 @@ type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[]
  * saved
  */
 function showSaved(shell: Shell, saved: Saved, way = ''): void {
-  for (const test of saved.tests) sayTest(shell, test)
+  for (const { id, checks } of shell.globals.quiet ? [] : saved.tests)
+    for (const check of checks) {
+      const word = check.ok ? shell.paint('good', 'ok  ') : shell.paint('bad', 'fail')
+      shell.io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
+    }
   if (saved.saved_to === null) {
     shell.note(`Nothing was saved. Fix the problem and try again${way}, or add --no-test.`)
     throw new CheckFailed()
@@ -43,15 +45,7 @@ async function sayPrice(shell: Shell, connection: Connection, name: string): Pro
   )
 }
 
-function sayTest({ io, globals, paint }: Shell, { id, checks }: { id: string; checks: Check[] }): void {
-  for (const check of checks) {
-    const word = check.ok ? paint('good', 'ok  ') : paint('bad', 'fail')
-    if (!globals.quiet) io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
-  }
-}
-
 const MAX_TOKENS = 100_000_000
-
 const MAX_PRICE = 1_000_000_000_000
 
 /** A flag for an ability of an upstream. Null (`auto`) uses what the upstream reports or is known for. */
@@ -104,7 +98,7 @@ const testColumns = columnsOf`
 const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns })
 
 const args = { name: argument('the name you gave it with engines add') }
-const writing = { impact: 'write', exits: [3, 5, 9], args } as const
+const writing = { exits: [3, 5, 9], args } as const
 
 const NO_ADDRESS = 'add --base-url URL'
 
@@ -135,7 +129,6 @@ export const engineCommands = [
   $ engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key
   $ engines add main --kind anthropic --models m-large,m-small --from-file key.txt
   $ engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4`({
-    impact: 'write',
     exits: [5, 9],
     args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
     flags: {
@@ -147,26 +140,18 @@ export const engineCommands = [
       noTest: flag('save without testing'),
       ...SETTING_FLAGS,
     },
+    action: ({ name, kind = 'compat' }) => `connect ${name} (${kind}) for the text modes`,
     async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
-      const settings = withoutNull(settingsOf(given))
-      if (shell.planned(`connect ${name} (${kind}) for the text modes`)) return
+      const settings = withoutNull(settingsOf(given) ?? {})
       // Asked before the key, so that nobody types a key in vain.
       const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
       if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
-      const key = noKey
-        ? null
-        : await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' })
+      const input = { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' }
+      const key = noKey ? undefined : await readSecretInput(shell, input)
       const connection = await shell.connect()
-      const body = defined({
-        name,
-        kind,
-        test: !noTest,
-        models,
-        base_url: address || undefined,
-        api_key: key || undefined,
-        settings: Object.keys(settings).length ? settings : undefined,
-      })
-      const saved = expectData(await connection.ops().engines.post(body))
+      const same = { name, kind, test: !noTest, models, base_url: address || undefined, api_key: key }
+      const body = { ...same, settings: Object.keys(settings).length ? settings : undefined }
+      const saved = expectData(await connection.ops().engines.post(defined(body)))
       showSaved(shell, saved, models ? '' : ', choose models with --models m1,m2')
       await sayInUse(shell)
       if (!('prices' in settings)) await sayPrice(shell, connection, name)
@@ -184,23 +169,16 @@ export const engineCommands = [
       copy: flag('copy an upstream of svc.server.json or the environment to the database'),
       ...SETTING_FLAGS,
     },
-    async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
-      const settings = settingsOf(given)
+    action({ name, baseUrl, fromFile, noTest: _, copy, ...given }) {
+      if (baseUrl || fromFile || copy || settingsOf(given)) return `change the upstream ${name}`
       const fix = `svc-admin engines update ${name} --call-timeout 60s`
-      if (!baseUrl && !fromFile && !copy && !Object.keys(settings).length)
-        throw usageFailure('engines update needs a setting to change.', fix)
-      if (shell.planned(`change the upstream ${name}`)) return
-      const key = fromFile
-        ? await readSecretInput(shell, { label: 'API key', fromFile, instead: '--from-file FILE' })
-        : undefined
-      const body = {
-        test: !noTest,
-        copy: copy || undefined,
-        base_url: baseUrl || undefined,
-        api_key: key || undefined,
-        settings: Object.keys(settings).length ? settings : undefined,
-      }
-      await patched(shell, name, defined(body))
+      throw usageFailure('engines update needs a setting to change.', fix)
+    },
+    async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
+      const input = { label: 'API key', fromFile, instead: '--from-file FILE' }
+      const api_key = fromFile ? await readSecretInput(shell, input) : undefined
+      const same = { test: !noTest, copy: copy || undefined, base_url: baseUrl || undefined }
+      await patched(shell, name, defined({ ...same, api_key, settings: settingsOf(given) }))
     },
   }),
   command`remove: Disconnect an upstream
@@ -268,31 +246,27 @@ export const engineCommands = [
   $ engines enable main --no-test`({
     ...writing,
     flags: { noTest: flag('enable it without testing') },
-    async run(shell, { name, noTest }) {
-      if (shell.planned(`enable the upstream ${name}`)) return
-      await patched(shell, name, { settings: { off: null }, test: !noTest }, 'disable')
-    },
+    action: ({ name }) => `enable the upstream ${name}`,
+    run: (shell, { name, noTest }) => patched(shell, name, { settings: { off: null }, test: !noTest }, 'disable'),
   }),
   command`disable: Disable an upstream and keep its settings
   Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.
   $ engines disable main
   $ engines disable main --dry-run --json`({
     ...writing,
-    async run(shell, { name }) {
-      if (shell.planned(`disable the upstream ${name}`)) return
-      await patched(shell, name, { settings: { off: true }, test: false }, 'enable')
-    },
+    action: ({ name }) => `disable the upstream ${name}`,
+    run: (shell, { name }) => patched(shell, name, { settings: { off: true }, test: false }, 'enable'),
   }),
   ...namedEngineCommands,
 ]
 
 const targetsOf = (to: readonly string[]): string[] => (to.length === 1 && to[0] === 'none' ? [] : [...to])
 
-/** The settings that the flags name. `auto` becomes null, which resets a setting. */
+/** The settings that the flags name, if any. `auto` becomes null, which resets a setting. */
 function settingsOf({ header, pricePrompt, priceCompletion, ...given }: FlagsGiven<typeof SETTING_FLAGS>) {
   const { callTimeout, silence, jsonOutput, documents, recordings, ...same } = given
   const prices = defined({ promptPer1k: pricePrompt, completionPer1k: priceCompletion })
-  return defined({
+  const settings = defined({
     ...same,
     timeoutMs: callTimeout,
     silenceMs: silence,
@@ -302,6 +276,7 @@ function settingsOf({ header, pricePrompt, priceCompletion, ...given }: FlagsGiv
     audio: recordings,
     prices: Object.keys(prices).length ? prices : undefined,
   })
+  return Object.keys(settings).length ? settings : undefined
 }
 
 function readHeader(word: string): [string, string] {

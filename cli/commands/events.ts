@@ -1,11 +1,9 @@
 import { SAMPLES } from '../../src/events/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
-import { apiOf, defined } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { expectData, notFoundFailure } from '../failure'
 import { readValueFile } from '../files'
-import { columnsOf } from '../output/columns'
-import { tail } from '../pages'
+import { eachEntry, pageIn, tail } from '../pages'
 import type { Shell } from '../shell'
 import { argument, duration, LAST, text, whole } from '../words'
 
@@ -20,7 +18,8 @@ const command = commandsOf('events', { apis: ['tenant', 'operator'], columns: li
 const types = columnsOf`type EVENT keep, about WHEN`
 
 const REPLAYED = 'replayed'
-const MAX_PAGES = 20
+/** Number of newest events that a replay searches. */
+const SEARCHED = 2_000
 const ofType = text('TYPE', "only this name, or a family: 'order.*'")
 
 export const eventCommands = [
@@ -67,7 +66,6 @@ export const eventCommands = [
   $ events publish order.created -f order.json
   $ events publish order.created --source shop --json`({
     columns,
-    impact: 'write',
     args: { type: argument('name of the event: words joined by dots') },
     flags: {
       file: { ...text('FILE', 'the payload'), short: 'f' },
@@ -75,16 +73,12 @@ export const eventCommands = [
       repeat: whole('N', 'how many times; once by default', { min: 1, max: 1_000 }),
       every: duration('TIME', 'pause between events; 1s by default'),
     },
-    async run(shell, { type, file, source, repeat = 1, every = 1_000 }) {
-      const payload = file === undefined ? null : await readValueFile(shell, file)
-      if (shell.planned(`publish ${type}`)) return
+    find: async (shell, { file }) => ({ payload: file === undefined ? null : await readValueFile(shell, file) }),
+    action: ({ type }) => `publish ${type}`,
+    async run(shell, { type, payload, source, repeat = 1, every = 1_000 }) {
       const { api } = await apiOf(shell)
-      const input = {
-        orgId: await accountOf(shell),
-        eventType: type,
-        payload,
-        ...(source === undefined ? {} : { sourceConnector: source }),
-      }
+      const named = { orgId: await accountOf(shell), eventType: type, payload }
+      const input = source === undefined ? named : { ...named, sourceConnector: source }
       for (let at = 0; at < repeat && !shell.signal.aborted; at += 1) {
         if (at > 0) await shell.clock.sleep(every, shell.signal)
         const key = at === 0 ? shell.globals.idempotencyKey : undefined
@@ -101,15 +95,13 @@ export const eventCommands = [
     args: { id: argument('id of the event, or the start of it') },
     async find(shell, { id }) {
       const { api, ownerFilter } = await apiOf(shell)
-      let cursor: string | undefined
-      for (let page = 0; page < MAX_PAGES; page += 1) {
-        const found = expectData(
-          await api.events.get({ query: { limit: 100, ...defined({ cursor }), ...ownerFilter } }),
-        )
-        const event = found.events.find((one) => one.id.startsWith(id))
-        if (event) return event
-        if (found.next_cursor === null) break
-        cursor = found.next_cursor
+      let left = SEARCHED
+      for await (const event of eachEntry((page) =>
+        pageIn(api.events.get({ query: { ...page, ...ownerFilter } }), 'events'),
+      )) {
+        if (event.id.startsWith(id)) return event
+        left -= 1
+        if (left === 0) break
       }
       throw notFoundFailure(`No event ${id} among the newest.`, 'svc-admin events list')
     },

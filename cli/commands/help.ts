@@ -1,12 +1,11 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
-import { type Command, commandsOf, type Flag } from '../command'
+import { type Command, columnsOf, commandsOf, type Flag } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
 import { exitsOf, helpFor, rows } from '../help'
-import { columnsOf } from '../output/columns'
-import { kebab } from '../program'
+import { kebab } from '../parse'
 import type { Shell } from '../shell'
 import agents from '../texts/help-agents.txt' with { type: 'text' }
 import filters from '../texts/help-filters.txt' with { type: 'text' }

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Job } from '../../src/charging/public-jobs-schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, defined } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
-import { columnsOf } from '../output/columns'
 import { everyEntry, followRows, type PageQuery, pageIn, poll, printEach } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, oneOf, text, words } from '../words'
@@ -153,9 +151,9 @@ export const jobCommands = [
   $ jobs cancel job_…
   $ jobs cancel job_… job_… --yes`({
     ...tenants,
-    impact: 'write',
     danger: 'moderate',
     args: { ids: words('ids of the jobs') },
+    action: ({ ids }) => sentenceOf('cancel', ids),
     run: (shell, { ids }) => each(shell, ids, 'cancel'),
   }),
   command`retry: Queue failed jobs again, as new jobs
@@ -163,7 +161,6 @@ export const jobCommands = [
   $ jobs retry job_…
   $ jobs retry job_… job_… --yes --json
   $ jobs retry --all --type video --since 2h --dry-run`({
-    impact: 'write',
     danger: 'moderate',
     exits: [3, 5, 6],
     args: { ids: words('ids of the jobs') },
@@ -173,8 +170,8 @@ export const jobCommands = [
       since: duration('TIME', 'only jobs that failed in this time'),
       error: text('WORDS', 'only jobs whose error contains these words'),
     },
-    async run(shell, { ids = [], all, since, error, ...only }) {
-      if (!all) return each(shell, ids, 'retry')
+    async find(shell, { ids, all, since, error, ...only }) {
+      if (!all) return { chosen: ids }
       if (ids.length) throw usageFailure('jobs retry takes ids or --all, not both.', 'leave one of them out')
       const failed = await everyEntry(await jobPages(shell, { ...only, status: 'failed' }))
       const from = since === undefined ? 0 : shell.clock.now() - since
@@ -185,10 +182,10 @@ export const jobCommands = [
             Date.parse(job.completed_at ?? '') >= from &&
             (error === undefined ? job.error !== 'cancelled' : (job.error ?? '').includes(error)),
         )
-      if (!wanted.length) return shell.print.list([], jobColumns, 'No failed job matches the filters.')
-      const failedIds = wanted.map(({ id }) => id)
-      await each(shell, failedIds, 'retry')
+      return { chosen: wanted.map(({ id }) => id) }
     },
+    action: ({ all, chosen }) => (all && !chosen.length ? undefined : sentenceOf('retry', chosen)),
+    run: (shell, { chosen }) => each(shell, chosen, 'retry'),
   }),
   command`verify: Check that each quotation of a research report is in its source
   Uses the snapshots stored with the report: no source is read again and no engine is called. Prints the quotations that fail, and then exits 9.
@@ -282,11 +279,18 @@ async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
   shell.note(`Saved ${out}`)
 }
 
-/** Applies `word` to each job in order, and prints the results, also those before an error ends the loop. */
-async function each(shell: Shell, ids: string[] = [], word: 'cancel' | 'retry'): Promise<void> {
+/** `cancel job job_1`, `retry 3 jobs`. @throws CommandFailed 2 without an id */
+function sentenceOf(word: 'cancel' | 'retry', ids: readonly string[]): string {
   if (!ids.length) throw usageFailure(`jobs ${word} needs the id of a job.`, 'svc-admin jobs list shows them')
-  const what = ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`
-  if (shell.planned(`${word} ${what}`)) return
-  shell.confirm(`${word === 'cancel' ? 'Cancel' : 'Retry'} ${what}?`)
-  await printEach(shell, jobColumns, ids, async (id) => (await jobOver(shell, id))[word]())
+  return `${word} ${ids.length === 1 ? `job ${ids[0]}` : `${ids.length} jobs`}`
 }
+
+/** Applies `word` to each job in order, and prints the results, also those before an error ends the loop. */
+const each = (shell: Shell, ids: readonly string[], word: 'cancel' | 'retry'): Promise<void> =>
+  printEach(
+    shell,
+    jobColumns,
+    ids,
+    async (id) => (await jobOver(shell, id))[word](),
+    'No failed job matches the filters.',
+  )

@@ -3,11 +3,9 @@ import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import type { NewRule } from '../../src/routing/schema'
-import { apiOf, assertOperator, defined } from '../api'
-import { commandsOf, type Flag, type FlagsGiven } from '../command'
+import { apiOf, assertOperator, columnsOf, commandsOf, defined, type Flag, type FlagsGiven } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { column, columnsOf } from '../output/columns'
 import type { JsonObject } from '../output/json'
 import { findKey, resolveKey } from '../resource'
 import { readSecretInput } from '../secret'
@@ -135,14 +133,15 @@ const DAY_MS = 86_400_000
 const TIER_IS_REQUESTED_FOR =
   '--tier is for operators. The owner of a key can request more with POST /rate-limits/request-increase.'
 const MAX_GRACE_MS = 7 * DAY_MS
+const UNKNOWN =
+  'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.'
 
 /** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
   ...duration('24h', 'how long the old secret still works; 0 stops it at once'),
   read: (word) => (word === '0' ? 0 : readDuration(word)),
 }
-
-const checkColumns = [...columns, column('known', 'KNOWN', { kind: 'flag' })]
+const checkColumns = [...columns, ...columnsOf`known KNOWN flag`]
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const bound = columnsOf`
@@ -255,10 +254,7 @@ export const keyCommands = [
       const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
       const { known, key } = expectData(await (await shell.connect()).ops().keys.check.post({ key: secret }))
       if (key) shell.print.item({ ...key, known }, checkColumns)
-      else
-        shell.note(
-          'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.',
-        )
+      else shell.note(UNKNOWN)
       if (key === null || key.status === 'revoked') throw new CheckFailed()
     },
   }),
@@ -297,11 +293,9 @@ export const keyCommands = [
       guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
     },
     async find(shell, { key, routing, rules, guardrails }) {
+      const fix = `svc-admin keys bind ${key} --routing none`
       if (routing === undefined && rules === undefined && guardrails === undefined)
-        throw usageFailure(
-          'keys bind needs --routing, --rules or --guardrails.',
-          `svc-admin keys bind ${key} --routing none`,
-        )
+        throw usageFailure('keys bind needs --routing, --rules or --guardrails.', fix)
       const read = typeof rules === 'string' ? ((await readValueFile(shell, rules)) as NewRule[]) : []
       return { read, id: await resolveKey((await apiOf(shell, { own: true })).api, key) }
     },

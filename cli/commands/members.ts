@@ -1,9 +1,7 @@
-import { type Command, commandsOf } from '../command'
+import { type Command, column, columnsOf, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
-import { column, columnsOf } from '../output/columns'
-import { deliverSecret, SECRET_FLAGS } from '../secret'
 import type { Shell } from '../shell'
 import { argument, choice, flag, needed } from '../words'
 import { step } from './orgs'
@@ -60,25 +58,21 @@ export const memberCommands: Command[] = [
   An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.
   $ members add ada@example.com --org acme --role admin
   $ members add eve@example.com --org acme --invite`({
-    impact: 'write',
     danger: 'secret once',
     args: { user: argument(`${USER}; with --invite any e-mail address`) },
     flags: {
       role: choice(ROLES, 'their role; member by default'),
       invite: flag('invite the address; for people without an account'),
-      ...SECRET_FLAGS,
     },
-    async run(shell, { user, role = 'member', invite, ...methods }) {
-      const ref = orgOf(shell, 'members add')
-      if (shell.planned(`${invite ? 'invite' : 'add'} ${user} as ${role}`)) return
-      if (!invite) {
-        const { members } = (await shell.connect()).ops().orgs({ ref })
-        shell.print.item(expectData(await members.post({ user, role })), columns)
-        return
-      }
-      await deliverSecret(shell, { field: 'token', methods, columns: invitationColumns }, async () => {
-        return expectData(await (await shell.connect()).ops().orgs({ ref }).invitations.post({ email: user, role }))
-      })
+    ...ofOrg('add'),
+    action: ({ user, role = 'member', invite }) => `${invite ? 'invite' : 'add'} ${user} as ${role}`,
+    secret: ({ invite }) => (invite ? 'token' : null),
+    secretColumns: invitationColumns,
+    async answer({ ops }, { user, role = 'member', invite, ref }): Promise<object> {
+      const { invitations, members } = ops.orgs({ ref })
+      return expectData<object>(
+        invite ? await invitations.post({ email: user, role }) : await members.post({ user, role }),
+      )
     },
   }),
   command`update: Change the role of a member
@@ -126,12 +120,11 @@ export const memberCommands: Command[] = [
   command`resend: Send an invitation again
   The earlier link stops working. Without a mail server the new link is shown once, for you to pass on.
   $ members resend ID --org acme`({
-    impact: 'write',
     danger: 'secret once',
     args: invitation,
-    async run(shell, { invitation }) {
-      const ref = orgOf(shell, 'members resend')
-      if (shell.planned(`send the invitation ${invitation} again`)) return
+    ...ofOrg('resend'),
+    action: ({ invitation }) => `send the invitation ${invitation} again`,
+    async run(shell, { invitation, ref }) {
       const { invitations } = (await shell.connect()).ops().orgs({ ref })
       const { invitation: sent, url } = expectData(await invitations({ invitation }).resend.post({}))
       const shown = [...invitationColumns, ...(url ? [column('url', 'URL')] : [])]

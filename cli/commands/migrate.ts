@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'no
 import { copyFile, cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLocation, Schema } from '../../src/kernel/store'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
-import { column, columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
@@ -95,17 +94,14 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   ])
   assertReady(await schemaOf(source.from))
   const state = await targetStateOf(to)
+  const isFile = to.dialect === 'sqlite'
   if (state === 'taken')
     throw conflictFailure(
-      `The target is not empty${to.dialect === 'sqlite' ? `: ${to.path} exists` : ''}. Nothing was changed.`,
-      to.dialect === 'sqlite' ? 'choose another folder with --to' : 'createdb NAME, then use that database in --to',
+      `The target is not empty${isFile ? `: ${to.path} exists` : ''}. Nothing was changed.`,
+      isFile ? 'choose another folder with --to' : 'createdb NAME, then use that database in --to',
     )
-  if (
-    shell.planned(
-      `${state === 'unfinished' ? 'empty the target, and ' : ''}copy ${nameOf(source.from)} to ${nameOf(to)}`,
-    )
-  )
-    return
+  const first = state === 'unfinished' ? 'empty the target, and ' : ''
+  if (shell.planned(`${first}copy ${nameOf(source.from)} to ${nameOf(to)}`)) return
   let notice = shell.clock.monotonic()
   const onProgress = (table: string, rows: number, step: string) => {
     if (shell.clock.monotonic() - notice < TELL_EACH_MS) return
@@ -113,17 +109,14 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
     shell.note(`${table}: ${rows} rows ${step}`)
   }
   const tables = await copyWhileStopped({ ...source, to, onProgress })
-  shell.print.list(
-    tables.filter((table) => table.rows),
-    copiedColumns,
-    'No table has a row.',
-  )
+  const copied = tables.filter((table) => table.rows)
+  shell.print.list(copied, copiedColumns, 'No table has a row.')
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain is valid.`)
   shell.note(
-    to.dialect === 'postgres'
-      ? 'Keep the data folder, set SVC_DATABASE_URL to the new database, and start the server.'
-      : `Start the server without SVC_DATABASE_URL on the folder of ${to.path}. Copy secrets.json, audit and files of the old data folder into it first.`,
+    isFile
+      ? `Start the server without SVC_DATABASE_URL on the folder of ${to.path}. Copy secrets.json, audit and files of the old data folder into it first.`
+      : 'Keep the data folder, set SVC_DATABASE_URL to the new database, and start the server.',
   )
 }
 
@@ -144,7 +137,6 @@ function nameOf(location: DatabaseLocation): string {
 }
 
 const BEFORE = 'before-migrate-'
-
 /** Folder of the checkpoints. Each records the state of the audit record when it was signed. */
 const AUDIT = 'audit'
 
@@ -159,8 +151,7 @@ function assertAhead(to: number, { applied, known }: State): void {
 }
 
 const restored = columnsOf`restored RESTORED, kept WHAT WAS THERE`
-
-const problems = [column('problem', 'PROBLEM')]
+const problems = columnsOf`problem PROBLEM`
 
 type State = { applied: number; known: number; dialect: DatabaseLocation['dialect']; pending: string[] }
 
@@ -180,12 +171,9 @@ async function look(shell: Shell) {
   const schema = isThere ? await schemaOf(location) : missing
   const { applied, known, strange, unfinished } = schema
   const state: State = { dialect: location.dialect, applied, known, pending: tags.slice(applied) }
+  const own = { location, state, dataDir, strange, unfinished }
   return {
-    location,
-    state,
-    dataDir,
-    strange,
-    unfinished,
+    ...own,
     /** @throws ConfigError with the problems that a start would report */
     assertOurs: () => assertOurs(schema, { dataDir, ...config }),
   }
@@ -227,24 +215,26 @@ export const migrateCommands = [
   $ migrate up
   $ migrate up --dry-run --exit-code
   $ migrate up --to 3`({
-    impact: 'write',
     exits: [1, 5, 7],
     flags: {
       noBackup: flag('do not copy the database first'),
       to: whole('N', 'apply migrations up to this number; all by default', { min: 1, max: 10_000 }),
     },
-    async run(shell, { noBackup, to }) {
+    async find(shell, { to }) {
       const { location, state, dataDir, assertOurs } = await look(shell)
       assertOurs()
-      const { claimDatabase } = await import('../../src/app/open')
       if (to !== undefined) assertAhead(to, state)
-      const wanted = state.pending.slice(0, (to ?? state.known) - state.applied)
+      return { location, state, dataDir, wanted: state.pending.slice(0, (to ?? state.known) - state.applied) }
+    },
+    action: ({ wanted }) => (wanted.length ? `apply ${wanted.join(', ')}` : undefined),
+    async run(shell, { noBackup, to, location, state, dataDir, wanted }) {
       if (!wanted.length) {
         shell.print.item(state, columns)
-        shell.note(to === undefined ? 'The database is up to date.' : 'The database already has these migrations.')
-        return
+        return shell.note(
+          to === undefined ? 'The database is up to date.' : 'The database already has these migrations.',
+        )
       }
-      if (shell.planned(`apply ${wanted.join(', ')}`)) return
+      const { claimDatabase } = await import('../../src/app/open')
       mkdirSync(dataDir, { recursive: true, mode: 0o700 })
       claimDatabase(location)
       const copy = state.applied && !noBackup ? await copyBefore(location, dataDir, shell.clock.now()) : null
@@ -340,12 +330,10 @@ export async function copyBefore(location: DatabaseLocation, dataDir: string, no
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const copy = join(folder, 'svc.db')
   await alone(dataDir, async () => {
-    const store = openSqlite({
-      path: location.path,
-      onDiskFailure: (error) => {
-        throw error
-      },
-    })
+    const onDiskFailure = (error: Error) => {
+      throw error
+    }
+    const store = openSqlite({ path: location.path, onDiskFailure })
     try {
       await store.backup(copy)
     } finally {

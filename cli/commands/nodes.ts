@@ -1,7 +1,6 @@
 import type { OpsClient } from '../../src/app/client'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { EXIT, expectData } from '../failure'
-import { columnsOf } from '../output/columns'
 import { argument, duration, flag } from '../words'
 
 const columns = columnsOf`
@@ -35,15 +34,14 @@ export const nodeCommands = [
   $ nodes drain Ab3
   $ nodes drain Ab3 --wait 5m
   $ nodes drain Ab3 --undo`({
-    impact: 'write',
     exits: [3, 5, 8],
     args,
     flags: {
       wait: duration('60s', 'longest wait for the node to be empty; 0s does not wait'),
       undo: flag('take work again'),
     },
+    action: ({ node, undo }) => (undo ? `let the node ${node} take work again` : `drain the node ${node}`),
     async run(shell, { node, wait = 60_000, undo }) {
-      if (shell.planned(`${undo ? 'let' : 'drain'} the node ${node}${undo ? ' take work again' : ''}`)) return
       const one = at((await shell.connect()).ops(), node)
       let found = expectData(undo ? await one.drain.delete() : await one.drain.post())
       const until = shell.clock.monotonic() + wait

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { DEV_OWNER } from '../../src/kernel/user-folder'
-import { type Arg, commandsOf } from '../command'
+import { type Arg, columnsOf, commandsOf } from '../command'
 import { expectData, unreachable, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
 import { duration, flag, oneOf, text } from '../words'
@@ -30,6 +29,7 @@ const PAGES = {
   openapi: '/openapi.json',
 } as const
 type Page = keyof typeof PAGES
+const SIGNING_IN: ReadonlySet<Page> = new Set(['console', 'home', 'inbox'])
 
 const columns = columnsOf`page PAGE, url URL, opened OPENED flag`
 
@@ -44,7 +44,6 @@ export const openPage = command`open: Open a page of the server in the web brows
   $ open console
   $ open inbox --for ada@example.com --print`({
   offline: false,
-  impact: 'write',
   exits: [3, 5],
   columns,
   args: { page },
@@ -53,16 +52,16 @@ export const openPage = command`open: Open a page of the server in the web brows
     ttl: duration('DURATION', 'how long the sign-in link works, 15m by default'),
     print: flag('print the address and do not open it'),
   },
+  action({ page = 'docs', for: person, ttl }) {
+    if (SIGNING_IN.has(page) || (person === undefined && ttl === undefined)) return `open the page ${page}`
+    throw usageFailure('--for and --ttl work only with console, home and inbox.')
+  },
   async run(shell, { page = 'docs', for: person, ttl, print }) {
-    const signsIn = page === 'console' || page === 'home' || page === 'inbox'
-    if (!signsIn && (person !== undefined || ttl !== undefined))
-      throw usageFailure('--for and --ttl work only with console, home and inbox.')
-    if (shell.planned(`open the page ${page}`)) return
     const connection = await shell.connect()
     const path = PAGES[page]
     const plain = `${await originOf(connection)}${path}`
     const url =
-      signsIn && connection.api === 'operator'
+      SIGNING_IN.has(page) && connection.api === 'operator'
         ? expectData(await linkOf(connection.ops(), person ?? (await ownerHere(connection)), { ttl, to: path })).url
         : plain
     const opened = !print && (await openInWebBrowser(shell, url))

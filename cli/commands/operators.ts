@@ -1,6 +1,5 @@
 import { OPERATOR_ROLES } from '../../src/kernel/caller'
-import { commandsOf } from '../command'
-import { columnsOf } from '../output/columns'
+import { columnsOf, commandsOf } from '../command'
 import { argument, choice, flag, moment, needed, text } from '../words'
 
 const columns = columnsOf`

@@ -1,9 +1,8 @@
 import { randomBase62 } from '../../src/kernel/crypto'
 import type { AppError } from '../../src/kernel/errors'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { formatOf } from '../globals'
-import { columnsOf } from '../output/columns'
 import { isStructured } from '../output/print'
 import {
   documentFrom,
@@ -128,10 +127,18 @@ function assertOneDefault(filed: readonly FiledPolicy[]): void {
     if (rivals.length < 2) continue
     const { object, scope } = rivals[0]!.document
     const named = rivals.map(({ file, document }) => `"${document.name}" in ${file}`).join(' and ')
-    throw usageFailure(
-      `${named} are each the default ${object} of scope ${scope}. Leave "is_default" out of all but one.`,
-    )
+    const what = `the default ${object} of scope ${scope}`
+    throw usageFailure(`${named} are each ${what}. Leave "is_default" out of all but one.`)
   }
+}
+
+/** The policies and preferences of the owner of the key in use, or of `--org`, over their routes. */
+async function storedBy(shell: Shell) {
+  const own = shell.globals.org === undefined
+  const guardrails = await resourceOver(shell, 'guardrail-policies', { own })
+  const routing = await resourceOver(shell, 'routing-preferences', { own })
+  const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
+  return { guardrails, routing, stored }
 }
 
 const policiesColumns = columnsOf`file FILE, object KIND, scope SCOPE, name NAME, is_default DEFAULT flag`
@@ -153,26 +160,17 @@ export const policyCommands = [
     async run(shell, { file, prune }) {
       const filed = await readPolicyFiles(shell, file)
       await assertApplicable(filed)
-      const own = shell.globals.org === undefined
-      const guardrails = await resourceOver(shell, 'guardrail-policies', { own })
-      const routing = await resourceOver(shell, 'routing-preferences', { own })
-      const stored: Stored[] = [...(await everyOf(guardrails)), ...(await everyOf(routing))]
+      const { guardrails, routing, stored } = await storedBy(shell)
       const steps = planOf(filed, stored, prune === true)
       const changes = steps.filter(({ action }) => action !== 'keep')
       if (!changes.length) return shell.print.list(steps.map(shown), columns, EQUAL)
       const doomed = changes.filter(({ action }) => action === 'delete')
-      if (shell.globals.dryRun) {
-        shell.print.list(steps.map(shown), columns, EQUAL)
-        shell.planned(`make ${changes.length} changes`)
-        return
-      }
+      if (shell.globals.dryRun) shell.print.list(steps.map(shown), columns, EQUAL)
+      if (shell.planned(`make ${changes.length} changes`)) return
       if (doomed.length)
         shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
-      await executeAll(
-        shell,
-        { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources,
-        steps,
-      )
+      const resources = { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources
+      await executeAll(shell, resources, steps)
     },
   }),
   command`export: Write all guardrail policies and routing preferences as files
@@ -183,10 +181,7 @@ export const policyCommands = [
     flags: { out: text('DIR', 'a folder for the files; created if it does not exist') },
     async run(shell, { out }) {
       await assertSeesContent(shell)
-      const own = shell.globals.org === undefined
-      const policies = await everyOf(await resourceOver(shell, 'guardrail-policies', { own }))
-      const stored = [...policies, ...(await everyOf(await resourceOver(shell, 'routing-preferences', { own })))]
-      const documents = stored.map(documentFrom)
+      const documents = (await storedBy(shell)).stored.map(documentFrom)
       if (out !== undefined) {
         const files = writePolicyFiles(shell, out, documents)
         const rows = documents.map((document, index) => ({ file: files[index], ...document }))

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { userFolder } from '../../src/kernel/user-folder'
-import { type Command, commandsOf } from '../command'
+import { type Command, columnsOf, commandsOf } from '../command'
 import { notFoundFailure, usageFailure } from '../failure'
 import type { Environment, Globals } from '../globals'
-import { columnsOf } from '../output/columns'
 import { readSecretInput } from '../secret'
 import { writeConfigFile, writeWhole } from '../settings'
 import type { Shell } from '../shell'
@@ -81,35 +80,28 @@ export const profileCommands = [
   Later commands use this server, unless a flag chooses another one. "none" goes back to this machine.
   $ profiles use prod
   $ profiles use none`({
-    impact: 'write',
     exits: [3],
     args: { name: argument('the name of a profile, or none') },
+    action: ({ name }) => `use ${name}`,
     async run(shell, { name }) {
-      if (shell.planned(`use ${name}`)) return
       const profiles = stored(shell)
-      const before = profiles.active()
+      const undo = `undo: svc-admin profiles use ${profiles.active() ?? 'none'}`
       await profiles.use(name === 'none' ? null : name)
-      shell.note(
-        `${name === 'none' ? 'no profile is in use' : `profile ${name} is in use`} (undo: svc-admin profiles use ${before ?? 'none'})`,
-      )
+      shell.note(`${name === 'none' ? 'no profile is in use' : `profile ${name} is in use`} (${undo})`)
     },
   }),
   command`remove: Delete a saved server and its key
   Deletes the profile and its key from this machine. The key still works until you revoke it on the server.
   $ profiles remove prod --yes
   $ profiles remove old --dry-run`({
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     args: { name: argument('the name of a profile') },
-    async run(shell, { name }) {
-      const profiles = stored(shell)
-      const { url } = profiles.find(name)
-      if (shell.planned(`delete profile ${name} (${url})`)) return
-      shell.confirm(`Delete profile ${name} (${url}) and its key?`)
-      await profiles.remove(name)
-      shell.note(`forgot profile ${name}`)
-    },
+    find: async (shell, { name }) => stored(shell).find(name),
+    action: ({ name, url }) => `delete profile ${name} (${url})`,
+    question: ({ name, url }) => `Delete profile ${name} (${url}) and its key?`,
+    answer: ({ shell }, { name }) => stored(shell).remove(name),
+    note: (_, { name }) => `forgot profile ${name}`,
   }),
 ]
 

@@ -4,11 +4,10 @@ import { loadConfig } from '../../src/app/config'
 import type { RunningApp } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
 import { clean } from '../../src/kernel/text'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { isListening } from '../open'
-import { columnsOf } from '../output/columns'
 import { aborted } from '../pages'
 import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
@@ -27,13 +26,14 @@ export const quickstart =
   Starts a development server, unless one is already running. Then it makes the first calls for real, and prints for each the command that does the same. The server it started runs until Ctrl-C; --end stops it after the last step. Not available in production mode.
   $ quickstart
   $ quickstart --end --json`({
-    impact: 'write',
     exits: [1, 5, 6],
     columns,
     flags: { end: flag('stop the server it started after the last step') },
+    action(_, { globals }) {
+      if (globals.url) throw usageFailure('quickstart works only on this machine.', 'leave out --url')
+      return 'start a server unless one is running, and make some calls, a webhook and a widget'
+    },
     async run(shell, { end }) {
-      if (shell.globals.url) throw usageFailure('quickstart works only on this machine.', 'leave out --url')
-      if (shell.planned('start a server unless one is running, and make some calls, a webhook and a widget')) return
       const began = shell.clock.monotonic()
       const own = await startUnlessThere(shell)
       try {

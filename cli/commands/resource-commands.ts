@@ -1,8 +1,8 @@
 import type { ApiKey } from '../../src/accounts/keys/schema'
-import { type Arg, type Command, commandsOf, type Flag } from '../command'
+import { type Arg, type Command, column, columnsOf, commandsOf, type Flag } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { type Column, column, columnsOf } from '../output/columns'
+import type { Column } from '../output/columns'
 import { changedBy } from '../policy-files'
 import {
   boundTo,
@@ -129,7 +129,7 @@ function reading(kind: Filed | Switched) {
 
 /** The list, get, create, update and delete commands of a resource made from a file (docs/operating.md 2.10). */
 export function fileCommands(kind: Filed): Command[] {
-  const { path, resource, what, columns, id, file, bound, stays } = kind
+  const { path, resource, what, id, file, bound, stays } = kind
   const { command, args, wordIn, list, get } = reading(kind)
   const flags = ruleSetFile(what)
 
@@ -151,25 +151,23 @@ export function fileCommands(kind: Filed): Command[] {
   ${bound ? 'Takes effect with the next request. ' : ''}Members that the file leaves out stay the same; a list replaces the whole list. With --dry-run it names the fields that would change. ${ABOUT_FILES}
   $ ${resource} update ${id} -f ${file}
   $ ${resource} update ${id} -f - --json`({
-    impact: 'write',
     args,
     flags,
-    async run(shell, input) {
-      const { file: from = '-' } = input
-      const patch = (await readValueFile(shell, from)) as object
+    async find(shell, { file = '-', ...input }) {
+      const patch = (await readValueFile(shell, file)) as object
       const all = await over(shell, path)
-      const found = await resolveRuleSet(all, wordIn(input), what)
-      if (shell.globals.dryRun) {
-        const stored = await all.get(found)
-        const fields = bound ? changedBy(patch, stored) : Object.keys(patch)
-        if (!fields.length) return shell.note(`${from} does not change ${what} ${wordIn(input)}.`)
-        shell.planned(`change ${fields.join(', ')} of ${what} ${wordIn(input)} to ${from}`)
-        return
-      }
-      const made = await all.update(found, patch)
-      shell.print.item(made, columns)
-      noteWarnings(shell, made)
+      const id = await resolveRuleSet(all, wordIn(input), what)
+      const fields = bound && shell.globals.dryRun ? changedBy(patch, await all.get(id)) : Object.keys(patch)
+      return { file, patch, all, id, fields }
     },
+    action: ({ fields, file, ...input }) =>
+      fields.length ? `change ${fields.join(', ')} of ${what} ${wordIn(input)} to ${file}` : undefined,
+    async answer({ shell }, { all, id, patch, fields, file, ...input }) {
+      if (fields.length || !shell.globals.dryRun) return all.update(id, patch)
+      shell.note(`${file} does not change ${what} ${wordIn(input)}.`)
+      return undefined
+    },
+    note: (made, _, shell) => made && noteWarnings(shell, made),
   })
 
   const remove = command`delete: Delete a ${what}${bound ? ' and unbind its keys' : ''}
@@ -181,12 +179,8 @@ export function fileCommands(kind: Filed): Command[] {
     args,
     async find(shell, input) {
       const all = await over(shell, path)
-      const {
-        id,
-        name,
-        bound_key_count: count = 0,
-        is_default,
-      } = await all.get(await resolveRuleSet(all, wordIn(input), what))
+      const found = await all.get(await resolveRuleSet(all, wordIn(input), what))
+      const { id, name, bound_key_count: count = 0, is_default } = found
       const names = bound && count ? await keysHolding(shell, (key) => bound.holds(key, id)) : []
       const boundKeys = bound ? `, ${boundTo(count, names)}` : ''
       return { all, id, title: `${name}${is_default ? ', the default of its scope' : ''}${boundKeys}` }
@@ -270,9 +264,8 @@ export function defaultVerbs(resource: ResourceName, id: string) {
   const set = command`set-default: Make a ${what} the default of its scope
   Every key of the scope that has none of its own uses it, from the next request. The output names the previous default.
   $ ${resource} set-default ${id}`({
-    impact: 'write',
     args: { policy: argument(`id or name of a ${what}`) },
-    async run(shell, { policy }) {
+    async find(shell, { policy }) {
       const all = await storedOf(shell, resource)
       const found = pickNamed(all, policy, what)
       // Operators see everyone's personal policies but not their owners, unless --org names one; then the server
@@ -288,15 +281,17 @@ export function defaultVerbs(resource: ResourceName, id: string) {
                 other.org_id === found.org_id,
             )
           : undefined
-      if (found.is_default) {
-        shell.print.item({ ...found, before: found.id }, defaultColumns)
-        return shell.note(`${found.name} is already the default. Nothing was changed.`)
-      }
-      if (shell.planned(`make ${found.name} the default${before ? ` instead of ${before.name}` : ''}`)) return
-      const made = await makeDefault(await resourceOf(shell, found), found, before)
-      shell.print.item({ ...made, before: before?.id ?? null }, defaultColumns)
-      if (before)
-        shell.note(`Previous default: ${before.name}. Restore it: svc-admin ${resource} set-default ${before.id}`)
+      return { found, before }
+    },
+    action: ({ found, before }) =>
+      found.is_default ? undefined : `make ${found.name} the default${before ? ` instead of ${before.name}` : ''}`,
+    async answer({ shell }, { found, before }) {
+      if (found.is_default) return { ...found, before: found.id }
+      return { ...(await makeDefault(await resourceOf(shell, found), found, before)), before: before?.id ?? null }
+    },
+    note(_, { found, before }) {
+      if (found.is_default) return `${found.name} is already the default. Nothing was changed.`
+      return before && `Previous default: ${before.name}. Restore it: svc-admin ${resource} set-default ${before.id}`
     },
   })
 
@@ -304,22 +299,22 @@ export function defaultVerbs(resource: ResourceName, id: string) {
   From the next request, keys without one of their own use none. Without an id it clears the only default.
   $ ${resource} unset-default
   $ ${resource} unset-default ${id} --json`({
-    impact: 'write',
     exits: [3],
     args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
-    async run(shell, { policy, only }) {
+    async find(shell, { policy, only }) {
       const all = (await storedOf(shell, resource)).filter(({ scope }) => only === undefined || scope === only)
-      const found = policy === undefined ? theDefault(all) : pickNamed(all, policy, what)
-      if (found === null) return shell.note('There is no default. Nothing was changed.')
-      if (!found.is_default) {
-        shell.print.item({ ...found, before: null }, defaultColumns)
-        return shell.note(`${found.name} is not a default. Nothing was changed.`)
-      }
-      if (shell.planned(`stop using ${found.name} as the default`)) return
+      return { found: policy === undefined ? theDefault(all) : pickNamed(all, policy, what) }
+    },
+    action: ({ found }) => (found?.is_default ? `stop using ${found.name} as the default` : undefined),
+    async answer({ shell }, { found }) {
+      if (!found?.is_default) return found && { ...found, before: null }
       const made = await (await resourceOf(shell, found)).update(found.id, { is_default: false })
-      shell.print.item({ ...made, before: found.id }, defaultColumns)
-      shell.note(`Restore it: svc-admin ${resource} set-default ${found.id}`)
+      return { ...made, before: found.id }
+    },
+    note(_, { found }) {
+      if (found?.is_default) return `Restore it: svc-admin ${resource} set-default ${found.id}`
+      return `${found ? `${found.name} is not a default` : 'There is no default'}. Nothing was changed.`
     },
   })
 

@@ -1,12 +1,10 @@
 import { ENGINES, findEngine } from '../../src/engines/schema'
 import type * as words from '../../src/routing/schema'
 import type { Correction, NewRule, Preview } from '../../src/routing/schema'
-import { apiOf, defined } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readTextFile, readValueFile, testCases } from '../files'
 import { formatOf } from '../globals'
-import { column, columnsOf } from '../output/columns'
 import { type PageQuery, pageIn, printPages } from '../pages'
 import { everyOf, noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
@@ -190,24 +188,22 @@ export const routingCommands = [
   Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.
   $ routing suggest data_extraction
   $ routing suggest code --apply ${PREFERENCE_ID} --json`({
-    impact: 'write',
     exits: [3],
     columns: suggested,
     args: { mode: argument('the mode that needs a rule') },
     flags: { apply: text('PREF', 'add the rule to this preference') },
-    async run(shell, { mode, apply }) {
+    async find(shell, { mode, apply }) {
       const { api, ownerFilter } = await apiOf(shell)
       const input = { expected_mode: mode }
       const found = expectData(await api['routing-preferences']['suggest-rule'].post(input, { query: ownerFilter }))
-      if (!apply) {
-        shell.print.item(found, suggested)
-        return noteWarnings(shell, found)
-      }
-      const preferences = await resourceOver(shell, 'routing-preferences')
-      const { id, name, rules } = await preferences.get(await resolveRuleSet(preferences, apply, 'routing preference'))
-      if (shell.planned(`add ${found.suggested_rule.pattern} to routing preference ${name}`)) return
-      const made = await preferences.update(id, { rules: [...rules, found.suggested_rule] })
-      shell.print.item(made, preferenceColumns)
+      const all = await resourceOver(shell, 'routing-preferences')
+      return { found, all, to: apply && (await all.get(await resolveRuleSet(all, apply, 'routing preference'))) }
+    },
+    action: ({ found, to }) =>
+      to ? `add ${found.suggested_rule.pattern} to routing preference ${to.name}` : undefined,
+    async run(shell, { found, all, to }) {
+      const made = to ? await all.update(to.id, { rules: [...to.rules, found.suggested_rule] }) : found
+      shell.print.item(made, to ? preferenceColumns : suggested)
       noteWarnings(shell, made)
     },
   }),

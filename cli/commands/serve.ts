@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { BadWord, conflictFailure, usageFailure } from '../failure'
-import { columnsOf } from '../output/columns'
 import { safeJson } from '../output/json'
 import { overridesOf, writeConfigFile } from '../settings'
 import { fromHere } from '../transport'
@@ -87,7 +86,6 @@ export const serve = command`serve: Run the server: the API, its loops and the o
   $ serve --dev
   $ serve --production --host 0.0.0.0 --port 8080 --log-format json
   $ serve --roles jobs,deliveries`({
-  impact: 'write',
   flags: {
     dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
@@ -104,9 +102,11 @@ export const serve = command`serve: Run the server: the API, its loops and the o
     newSecrets: flag('start even if secrets.json is lost; what it encrypted stays unreadable'),
     logLevel: choice(['debug', 'info', 'warn', 'error', 'silent'], 'the lowest level to log'),
   },
+  action({ dev, production }) {
+    if (!dev || !production) return 'run the server until it is stopped'
+    throw usageFailure('--dev and --production exclude each other. Leave one out.')
+  },
   async run(shell, { dev, production, newSecrets, roles, noBrowser, ...settings }) {
-    if (dev && production) throw usageFailure('--dev and --production exclude each other. Leave one out.')
-    if (shell.planned('run the server until it is stopped')) return
     const mode = dev || production ? { production: production === true } : {}
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     const shared = {

@@ -1,13 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { OpsClient } from '../../src/app/client'
 import { REVIEW_STATUSES } from '../../src/skills/schema'
-import { apiOf, assertOperator, defined } from '../api'
-import { type At, commandsOf } from '../command'
+import { type At, apiOf, assertOperator, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
-import { readTextFile, readValueFile } from '../files'
-import { columnsOf } from '../output/columns'
-import { everyEntry, pageIn } from '../pages'
+import { readTextFile, readValueFile, valueFilesIn } from '../files'
+import { everyEntry, type PageQuery, pageIn } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, flag, needed, optional, text } from '../words'
@@ -41,7 +38,7 @@ const command = commandsOf('skills', { apis: ['operator', 'tenant'], columns: sk
 
 const args = { skill: argument('slug or id of the skill') }
 
-type Filter = { installed: true | undefined; key: string | undefined; category?: string; status?: string }
+type Filter = { installed: boolean | undefined } & Record<'key' | 'category' | 'status', string | undefined>
 
 /** The query for either API. @throws CommandFailed 2 for operator-only filters, and for incomplete ones */
 async function filterOf(shell: Shell, { installed, key, status, category }: Filter): Promise<object> {
@@ -55,7 +52,7 @@ async function filterOf(shell: Shell, { installed, key, status, category }: Filt
   if (installed && owner === undefined && key === undefined)
     throw usageFailure('--installed needs an owner.', 'add --key KEY, or --org NAME')
   if (key !== undefined && !installed) throw usageFailure('--key works only with --installed.', 'add --installed')
-  return defined({ installed, key, status, category, ...ownerFilter })
+  return defined({ installed: installed || undefined, key, status, category, ...ownerFilter })
 }
 
 const versionColumns = columnsOf`
@@ -79,9 +76,7 @@ const readCommands = [
       category: choice(CATEGORIES, 'only skills of this category'),
       status: choice(REVIEW_STATUSES, 'only skills in this state; for operators only'),
     },
-    find: async (shell, { installed, ...rest }) => ({
-      filter: await filterOf(shell, { installed: installed || undefined, ...rest }),
-    }),
+    find: async (shell, given) => ({ filter: await filterOf(shell, given) }),
     paged: 'skills',
     request: ({ api, page }, { filter }) => api.skills.get({ query: { ...page, ...filter } as never }),
     empty: 'No skills.',
@@ -124,10 +119,7 @@ const changeCommands = [
     columns: installedColumns,
     flags: forKey,
     action: ({ skill }) => `install ${skill}`,
-    async answer({ shell }, { skill, key }) {
-      await (await installsOf(shell, skill, key)).install()
-      return { slug: skill, installed: true }
-    },
+    answer: (at, { skill, key }) => setInstalled(at, skill, key, true),
   }),
   command`uninstall: Uninstall a skill for the owner of a key
   From the next request the skill no longer runs for them. Its settings are deleted.
@@ -138,10 +130,7 @@ const changeCommands = [
     flags: forKey,
     action: ({ skill }) => `uninstall ${skill}`,
     question: ' Its settings will be lost.',
-    async answer({ shell }, { skill, key }) {
-      await (await installsOf(shell, skill, key)).uninstall()
-      return { slug: skill, installed: false }
-    },
+    answer: (at, { skill, key }) => setInstalled(at, skill, key, false),
   }),
   command`disable: Remove a published skill from the store
   People who installed it keep it, but no one else can install it. A new version does not bring it back; skills enable does. With --also-installed it stops for everyone, from the next request.
@@ -170,31 +159,22 @@ const changeCommands = [
 ]
 
 /** Operators install for the owner of a key, tenants for the owner of the key in use. @throws CommandFailed 2 */
-async function installsOf(shell: Shell, slug: string, key: string | undefined) {
-  const { api, isOperator } = await apiOf(shell)
+async function setInstalled({ api, isOperator, shell }: At, slug: string, key: string | undefined, installed: boolean) {
+  assertOperator(isOperator, key !== undefined, KEY_IN_USE)
   if (!isOperator) {
-    assertOperator(isOperator, key !== undefined, KEY_IN_USE)
     const { skills } = (await (await shell.connect()).tenant()).client
-    return {
-      install: async () => void expectData(await skills.post({ slug })),
-      uninstall: async () => void expectData(await skills.delete({ slug })),
-    }
+    expectData<object>(installed ? await skills.post({ slug }) : await skills.delete({ slug }))
+  } else {
+    const fix = 'add --key KEY; svc-admin keys list shows them'
+    if (key === undefined) throw usageFailure('Skills belong to the owner of a key, and no key was given.', fix)
+    const one = api.keys({ ref: encodeURIComponent(key) }).skills({ slug: encodeURIComponent(slug) })
+    expectData<unknown>(installed ? await one.put() : await one.delete())
   }
-  if (key === undefined)
-    throw usageFailure(
-      'Skills belong to the owner of a key, and no key was given.',
-      'add --key KEY; svc-admin keys list shows them',
-    )
-  const one = api.keys({ ref: encodeURIComponent(key) }).skills({ slug: encodeURIComponent(slug) })
-  return {
-    install: async () => void expectData(await one.put()),
-    uninstall: async () => void expectData(await one.delete()),
-  }
+  return { slug, installed }
 }
 
 /** A manifest as its author writes it, with the text of its knowledge files. */
 type WrittenManifest = Record<string, unknown>
-
 /** Matches names inside the folder. Other files are not read, and the review rejects them. */
 const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
 
@@ -206,23 +186,7 @@ const submitted = columnsOf`
   id ID, skillId SKILL, manifestVersion VERSION, status STATUS, reviewTier TIER, autoApproved AUTO flag`
 
 const imported = columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`
-
-function manifestsIn(shell: Shell, file: string): string[] {
-  const path = fromHere(shell.cwd, file)
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory()
-  if (!isFolder) return [file]
-  return readdirSync(path)
-    .filter((name) => /\.(jsonc?|ya?ml|toml)$/.test(name))
-    .sort()
-    .map((name) => join(path, name))
-}
-
 const exported = columnsOf`slug SLUG, version VERSION, file FILE`
-
-const everySlug = async (ops: OpsClient): Promise<string[]> =>
-  (await everyEntry((input) => pageIn(ops.skills.get({ query: { status: 'approved', ...input } }), 'skills'))).map(
-    ({ slug }) => slug,
-  )
 
 const fileCommands = [
   command`validate: Check a manifest like a submission, without a server
@@ -282,7 +246,7 @@ const fileCommands = [
     args: { file: argument('manifest, or a folder of manifests') },
     reason: true,
     find: async (shell, { file }) => ({
-      manifests: await Promise.all(manifestsIn(shell, file).map((one) => readManifestFile(shell, one))),
+      manifests: await Promise.all(valueFilesIn(shell, file).map((one) => readManifestFile(shell, one))),
     }),
     action: ({ manifests }) => `import ${manifests.length} manifests`,
     question: ({ manifests }) => `Import ${manifests.length} skills and publish them for everyone?`,
@@ -303,20 +267,20 @@ const fileCommands = [
     columns: exported,
     args: { skill: optional('slug or id of the skill') },
     flags: { out: needed(text('FOLDER', 'folder for the files; required'), 'add --out FOLDER') },
-    async run(shell, { skill, out }) {
-      const ops = (await shell.connect()).ops
+    async answer({ ops, shell }, { skill, out }) {
       const folder = fromHere(shell.cwd, out)
       mkdirSync(folder, { recursive: true })
+      const page = (input: PageQuery) => pageIn(ops.skills.get({ query: { status: 'approved', ...input } }), 'skills')
       const rows: object[] = []
-      for (const ref of skill ? [skill] : await everySlug(ops())) {
-        const one = ops().skills({ ref: encodeURIComponent(ref) })
-        const { slug, version, manifest } = expectData(await one.get())
+      for (const ref of skill ? [skill] : (await everyEntry(page)).map(({ slug }) => slug)) {
+        const { slug, version, manifest } = expectData(await ops.skills({ ref: encodeURIComponent(ref) }).get())
         const file = join(folder, `${slug}.json`)
         writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
         rows.push({ slug, version, file })
       }
-      shell.print.list(rows, exported, 'No skill is published.')
+      return rows
     },
+    empty: 'No skill is published.',
   }),
 ]
 

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled, NO_RELEASE, RELEASE_FACTS, type Release, ROOT } from '../../src/app/bundle'
 import { clean } from '../../src/kernel/text'
-import { commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { CheckFailed, expectData } from '../failure'
-import { columnsOf } from '../output/columns'
 import { spellSpan } from '../output/time'
 import { flag } from '../words'
 

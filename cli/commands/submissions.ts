@@ -1,10 +1,8 @@
 import type { OpsClient } from '../../src/app/client'
 import { clean } from '../../src/kernel/text'
 import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
-import { defined } from '../api'
-import { commandsOf } from '../command'
+import { column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { column, columnsOf } from '../output/columns'
 import { argument, choice, flag, text } from '../words'
 import { checkColumns, checkRows } from './skills'
 

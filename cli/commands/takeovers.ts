@@ -1,10 +1,9 @@
 import { clean } from '../../src/kernel/text'
-import { apiOf, defined, onceHeaders } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { CommandFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { writtenText } from '../files'
 import { formatOf } from '../globals'
-import { type Column, column, columnsOf } from '../output/columns'
+import type { Column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { aborted, eachEntry, type PageQuery, pageIn } from '../pages'
 import { LINK_FATE } from '../secret'
@@ -66,18 +65,18 @@ const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline:
 const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
 const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
 
-type Taking = {
-  session: string
-  widget: string | undefined
-  as: string | undefined
-  steal: boolean
-  say?: string | undefined
+type Taking = { session: string; steal: boolean } & Record<'widget' | 'as', string | undefined> & {
+    say?: string | undefined
+  }
+
+/** The sentence about taking a conversation over. From a colleague it needs a reason. */
+const takingOf = (verb: string) => (input: { session: string; steal: boolean }, shell: Shell) => {
+  if (input.steal) requireReason(shell, `takeovers ${verb} --steal`)
+  return `take over conversation ${input.session}`
 }
 
-/** Takes a conversation over, with `steal` also from a colleague. Null with `--dry-run`. */
-async function take(shell: Shell, verb: string, { session, widget, as: operator_name, steal, say: message }: Taking) {
-  if (steal) requireReason(shell, `takeovers ${verb} --steal`)
-  if (shell.planned(`take over conversation ${session}`)) return null
+/** Takes a conversation over, with `steal` also from a colleague. */
+async function take(shell: Shell, { session, widget, as: operator_name, steal, say: message }: Taking) {
   const { chat } = await chatAt(shell, session, widget)
   const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
   if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
@@ -157,7 +156,6 @@ export const takeoverCommands = [
   $ takeovers take ${SESSION}
   $ takeovers take ${SESSION} --as Ann --say "Ann here." --json`({
     columns: whoColumns,
-    impact: 'write',
     args,
     flags: {
       ...ofWidget,
@@ -165,10 +163,10 @@ export const takeoverCommands = [
       say: text('TEXT', 'your first message'),
       steal: flag('take it even if a colleague has it'),
     },
+    action: takingOf('take'),
     async run(shell, input) {
-      const made = await take(shell, 'take', input)
-      if (made === null) return
-      printWith(shell, await messagesOf(made.chat), made.taken, whoColumns)
+      const { chat, taken } = await take(shell, input)
+      printWith(shell, await messagesOf(chat), taken, whoColumns)
       shell.note(`Reply: svc-admin takeovers reply ${input.session} "…"`)
     },
   }),
@@ -177,34 +175,29 @@ export const takeoverCommands = [
   $ takeovers reply ${SESSION} "It is on its way."
   $ takeovers reply ${SESSION} --draft`({
     columns: repliedColumns,
-    impact: 'write',
     args: { ...args, words: optional('your reply') },
     flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
-    async run(shell, { session, words, widget, draft }) {
-      if (shell.planned(draft ? `draft a reply for ${session}` : `reply in conversation ${session}`)) return
+    action: ({ session, draft }) => (draft ? `draft a reply for ${session}` : `reply in conversation ${session}`),
+    async answer({ shell, headers }, { session, words, widget, draft }): Promise<object | undefined> {
       const { chat } = await chatAt(shell, session, widget)
-      if (draft) {
-        const made = expectData(await chat.draft.post(undefined, { headers: onceHeaders(shell) }))
-        if (isForPrograms(shell)) shell.print.item(made, draftColumns)
-        else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
-        return
+      if (!draft) {
+        const content = await writtenText(shell, words, 'reply')
+        return expectData(await chat.messages.post({ content }, { headers })).message
       }
-      const content = await writtenText(shell, words, 'reply')
-      shell.print.item(
-        expectData(await chat.messages.post({ content }, { headers: onceHeaders(shell) })).message,
-        repliedColumns,
-      )
+      const made = expectData(await chat.draft.post(undefined, { headers }))
+      if (isForPrograms(shell)) shell.print.item(made, draftColumns)
+      else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
+      return undefined
     },
   }),
   command`release: Release a conversation to the AI
   Works in every state, and prints the messages that the AI will see for its next answer.
   $ takeovers release ${SESSION}`({
-    impact: 'write',
     exits: [3],
     args,
     flags: ofWidget,
+    action: ({ session }) => `release conversation ${session}`,
     async run(shell, { session, widget }) {
-      if (shell.planned(`release conversation ${session}`)) return
       const { chat } = await chatAt(shell, session, widget)
       const released = expectData(await chat.release.post({}))
       printWith(shell, (await messagesOf(chat)).slice(-SEEN), released, states)
@@ -214,17 +207,15 @@ export const takeoverCommands = [
   Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.
   $ takeovers attach ${SESSION}
   $ takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`({
-    impact: 'write',
     args,
     flags: {
       ...ofWidget,
       as: text('NAME', 'the name that the visitor sees'),
       steal: flag('take it even if a colleague has it'),
     },
+    action: takingOf('attach'),
     async run(shell, input) {
-      const made = await take(shell, 'attach', input)
-      if (made === null) return
-      const { chat } = made
+      const { chat } = await take(shell, input)
       shell.note('You have the conversation. /release gives it back; /leave exits without giving it back.')
       const over = new AbortController()
       const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))

@@ -2,12 +2,10 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { send } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { clean } from '../../src/kernel/text'
-import { defined } from '../api'
-import { commandsOf } from '../command'
-import { expectData, replyFailure, streamCut, usageFailure } from '../failure'
+import { columnsOf, commandsOf, defined } from '../command'
+import { replyFailure, streamCut, usageFailure } from '../failure'
 import { readTextFile } from '../files'
 import { formatOf } from '../globals'
-import { columnsOf } from '../output/columns'
 import { jsonIn, safeJson } from '../output/json'
 import type { Shell } from '../shell'
 import type { TenantApi } from '../transport'
@@ -15,12 +13,8 @@ import { choice, flag, list, optional, text } from '../words'
 
 const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 
-type TryBody = { prompt: string; mode?: string; skills?: string[]; stream?: boolean }
-
-/** The facts of a completion, whole or streamed. */
+/** The facts of an answer, whole or streamed. */
 type Answer = {
-  id: string
-  content: string
   mode: string
   resolved_mode: string
   model: { id: string; label: string }
@@ -36,7 +30,7 @@ const quoted = (text: string, always = false): string =>
 // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
 type Wire = any
 
-/** Describes the request of another service's format, and where its answers hold what `try` shows. */
+/** Describes the request of a format, and where its answers hold what `try` shows. */
 type Format = {
   path: string
   body(prompt: string): object
@@ -50,25 +44,30 @@ type Format = {
 }
 
 const MAX_TOKENS = 4_096
-
 const messagesOf = (prompt: string) => [{ role: 'user', content: prompt }]
+/** Of formats whose answers are not text and are not streamed. */
+const whole = { pieceOf: () => undefined, factsOf: () => undefined }
 
-/** Base of formats whose answers are not text and are not streamed. */
-function whole<Mode extends string>(mode: Mode) {
-  return { mode, pieceOf: () => undefined, factsOf: () => undefined }
+/** The format of svc, whose facts are members of the answer and of its events. */
+const OWN: Format = {
+  path: '/api/v1/completions',
+  body: (prompt) => ({ prompt }),
+  textOf: ({ content }) => content,
+  pieceOf: ({ token }) => token,
+  factsOf: ({ token, ...facts }) => (token === undefined ? facts : undefined),
 }
 
 /** The formats of clients, by the name of `--as` (docs/api.md 29.1). */
 export const FORMATS = {
   chat: {
-    path: '/chat/completions',
+    path: '/v1/chat/completions',
     body: (prompt) => ({ model: 'auto', messages: messagesOf(prompt) }),
     textOf: ({ choices }) => choices[0].message.content ?? '',
     pieceOf: ({ choices }) => choices?.[0]?.delta?.content,
     factsOf: ({ usage, ...event }) => (event.svc_metadata || usage ? { ...event, usage: usage ?? {} } : undefined),
   },
   responses: {
-    path: '/responses',
+    path: '/v1/responses',
     body: (prompt) => ({ model: 'auto', input: prompt }),
     textOf: ({ output }) => partsOf(output).join(''),
     pieceOf: ({ type, delta }) => (type === 'response.output_text.delta' ? delta : undefined),
@@ -76,32 +75,35 @@ export const FORMATS = {
       type === 'response.completed' || type === 'response.incomplete' ? response : undefined,
   },
   messages: {
-    path: '/messages',
+    path: '/v1/messages',
     body: (prompt) => ({ model: 'auto', max_tokens: MAX_TOKENS, messages: messagesOf(prompt) }),
     textOf: ({ content }) => content.map(({ text = '' }) => text).join(''),
     pieceOf: ({ delta }) => (delta?.type === 'text_delta' ? delta.text : undefined),
     factsOf: ({ message, usage, svc_metadata }) => message ?? (svc_metadata ? { usage, svc_metadata } : undefined),
   },
   embeddings: {
-    path: '/embeddings',
+    path: '/v1/embeddings',
     body: (prompt) => ({ model: 'svc-1-embed', input: prompt }),
     textOf: ({ data: [{ embedding }] }) => `${embedding.length} numbers: ${embedding.slice(0, 8).join(' ')} …`,
-    ...whole('embedding'),
+    mode: 'embedding',
+    ...whole,
   },
   images: {
-    path: '/images/generations',
+    path: '/v1/images/generations',
     body: (prompt) => ({ prompt }),
     textOf: ({ data }) => data.map(({ url }: { url: string }) => url).join('\n'),
-    ...whole('image'),
+    mode: 'image',
+    ...whole,
   },
   speech: {
-    path: '/audio/speech',
+    path: '/v1/audio/speech',
     body: (prompt) => ({ model: 'svc-1-voice', voice: 'alloy', input: prompt }),
     textOf: ({ bytes, type }) => `${bytes} bytes of ${type}`,
-    ...whole('tts'),
+    mode: 'tts',
+    ...whole,
   },
   moderations: {
-    path: '/moderations',
+    path: '/v1/moderations',
     body: (prompt) => ({ input: prompt }),
     textOf: ({ results: [{ flagged, categories }] }) =>
       flagged
@@ -109,7 +111,8 @@ export const FORMATS = {
             .filter((name) => categories[name])
             .join(', ')}`
         : 'not flagged',
-    ...whole('moderation'),
+    mode: 'moderation',
+    ...whole,
   },
 } as const satisfies Record<string, Format>
 
@@ -144,9 +147,10 @@ export const tryPrompt = command`try: Send one prompt and print the answer, its 
     if (as && stream && 'mode' in FORMATS[as])
       throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
     const words = await promptOf(shell, prompt, file)
-    const streamed = stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}
-    const body: object = defined({
-      ...(as ? { ...FORMATS[as].body(words), ...streamed } : { prompt: words }),
+    const format: Format = as ? FORMATS[as] : OWN
+    const body: TryBody = defined({
+      ...format.body(words),
+      ...(stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}),
       mode: mode || undefined,
       skills: skills || undefined,
       stream: stream || undefined,
@@ -155,20 +159,20 @@ export const tryPrompt = command`try: Send one prompt and print the answer, its 
     const connection = await shell.connect()
     const tenant = await connection.tenant()
     const began = shell.clock.monotonic()
-    const ask = stream ? streamAnswer : wholeAnswer
-    const answer = await (as ? answerAs(shell, tenant, as, body) : ask(shell, tenant, body as TryBody))
-    const ms = Math.round(shell.clock.monotonic() - began)
+    const answer = await answerOf(shell, tenant, format, body)
     const { host, port } = connection.config
-    for (const line of summaryOf(answer, ms)) shell.note(line)
+    for (const line of summaryOf(answer, Math.round(shell.clock.monotonic() - began))) shell.note(line)
     shell.note('')
     if (connection.transport.kind === 'local')
       shell.note(
         'No server is running, so this command ran the request itself. To make the call below, start one: svc-admin serve',
       )
-    const path = as ? `/v1${FORMATS[as].path}` : '/api/v1/completions'
-    for (const line of sameCall(body, tenant.url ?? `http://${host}:${port}`, tenant.keySource, path)) shell.note(line)
+    const origin = tenant.url ?? `http://${host}:${port}`
+    for (const line of sameCall(body, origin, tenant.keySource, format.path)) shell.note(line)
   },
 })
+
+type TryBody = { stream?: boolean }
 
 async function promptOf(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
   if (prompt !== undefined && file !== undefined)
@@ -178,27 +182,14 @@ async function promptOf(shell: Shell, prompt: string | undefined, file: string |
   return readTextFile(shell, file)
 }
 
-async function wholeAnswer(shell: Shell, { client }: TenantApi, body: TryBody): Promise<Answer> {
-  const reply = await client.completions.post(body as Parameters<typeof client.completions.post>[0])
-  const answer = expectData(reply) as unknown as Answer
-  if (['table', 'wide'].includes(formatOf(shell.globals))) shell.io.out(clean(answer.content))
-  else shell.print.item(answer, tryPrompt.columns!)
-  return answer
-}
-
 /** The summary under an answer (docs/operating.md 4.1): engine, mode, cost, duration. */
-export function summaryOf(
-  { model, mode, resolved_mode, usage, request_id, warnings = [] }: Answer,
-  ms: number,
-): string[] {
-  const route = mode === resolved_mode ? mode : `${mode} → ${resolved_mode}`
-  const cost = `${spellCents(centsToMicro(usage.cost_cents))}¢`
+export function summaryOf(answer: Answer, ms: number): string[] {
+  const { model, mode, resolved_mode, usage, request_id, warnings = [] } = answer
   const facts = [
     `model ${model.id} (${model.label})`,
-    `mode ${route}`,
-    cost,
-    `${usage.total_tokens} tokens`,
-    `${ms} ms`,
+    `mode ${mode === resolved_mode ? mode : `${mode} → ${resolved_mode}`}`,
+    `${spellCents(centsToMicro(usage.cost_cents))}¢`,
+    `${usage.total_tokens} tokens  ${ms} ms`,
   ]
   return [
     '',
@@ -210,54 +201,29 @@ export function summaryOf(
 }
 
 /** The same call as a curl command, for use without this tool. It never contains the key itself. */
-export function sameCall(
-  body: TryBody | { stream?: boolean },
-  origin: string,
-  keySource: string,
-  path = '/api/v1/completions',
-): string[] {
+export function sameCall(body: object, origin: string, keySource: string, path = OWN.path): string[] {
   const named = /^SVC_[A-Z_]+$/.test(keySource)
   return [
     'same call:',
     ...(named ? [] : [`  export SVC_API_KEY=$(cat ${quoted(keySource)})`]),
-    `  curl ${body.stream ? '-N ' : ''}${origin}${path} \\`,
+    `  curl ${'stream' in body ? '-N ' : ''}${origin}${path} \\`,
     `    -H "Authorization: Bearer $${named ? keySource : 'SVC_API_KEY'}" \\`,
     '    -H "Content-Type: application/json" \\',
     `    -d ${quoted(safeJson(body), true)}`,
   ]
 }
 
-/**
- * Prints an answer while it arrives: plain text in table format, one JSON event per line in every other.
- * @throws CommandFailed when the stream ends with an error, or without its end event
- */
-async function streamAnswer(shell: Shell, tenant: TenantApi, body: TryBody): Promise<Answer> {
-  const response = await post(shell, tenant, '/api/v1/completions', body)
-  if (!response.ok || !response.body) throw replyFailure(response.status, await response.text())
-  const frames: Record<string, Partial<Answer>> = {}
-  const asText = ['table', 'wide'].includes(formatOf(shell.globals))
-  await eachEvent(response.body, ({ event = '', data: text }) => {
-    const data = JSON.parse(text)
-    if (event === 'error') throw replyFailure(500, data)
-    frames[event] = data
-    if (!asText) shell.io.out(safeJson({ event, data }))
-    else if (event === 'token') shell.io.raw(clean(String(data.token)))
+/** Sends one prompt, and prints the answer or its events as they arrive. Returns the facts about the answer. */
+async function answerOf(shell: Shell, { target, key }: TenantApi, format: Format, body: TryBody): Promise<Answer> {
+  const { timeout } = shell.globals
+  const response = await send(target, format.path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: timeout ? AbortSignal.any([shell.signal, AbortSignal.timeout(timeout)]) : shell.signal,
+  }).catch((error: Error) => {
+    throw replyFailure(0, error)
   })
-  if (asText) shell.io.raw('\n')
-  const { meta, done } = frames
-  if (meta && done) return { ...meta, ...done } as Answer
-  throw streamCut()
-}
-
-/** Sends one prompt in the format of other services' clients, and prints the answer or its events. */
-async function answerAs(
-  shell: Shell,
-  tenant: TenantApi,
-  name: FormatName,
-  body: { stream?: boolean },
-): Promise<Answer> {
-  const format: Format = FORMATS[name]
-  const response = await post(shell, tenant, `/v1${format.path}`, body)
   if (!response.ok || !response.body) throw replyFailure(response.status, envelopeOf(await response.text()))
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
   const type = response.headers.get('content-type') ?? ''
@@ -267,13 +233,12 @@ async function answerAs(
     : type.startsWith('audio/')
       ? { type, bytes: (await response.arrayBuffer()).byteLength, svc_metadata: { cost_cents } }
       : await response.json()
-  const content = body.stream ? '' : format.textOf(answer)
-  if (!body.stream) shell.io.out(asText ? clean(content) : safeJson(answer))
+  if (!body.stream && asText) shell.io.out(clean(format.textOf(answer)))
+  else if (!body.stream) shell.print.item(answer, tryPrompt.columns!)
+  if (format === OWN) return answer
   const { svc_metadata: facts, usage = {} } = answer
   const { mode = format.mode!, resolved_mode = mode, engine = format.mode! } = facts
   return {
-    id: answer.id,
-    content,
     mode,
     resolved_mode,
     model: { id: answer.model ?? engine, label: facts.engine ?? answer.model },
@@ -286,43 +251,33 @@ async function answerAs(
   }
 }
 
-/** Posts JSON with the key in use. */
-const post = (shell: Shell, { target, key }: TenantApi, path: string, body: object): Promise<Response> =>
-  send(target, path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-    signal: shell.signal,
-  })
-
-/** Calls `onEvent` with each event of a stream, as it arrives. */
-async function eachEvent(stream: ReadableStream, onEvent: (event: EventSourceMessage) => void): Promise<void> {
-  const parser = createParser({ onEvent })
-  const decoder = new TextDecoder()
-  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>)
-    parser.feed(decoder.decode(chunk, { stream: true }))
-}
-
 /** The error body, with its code in the place that every other format uses. */
 function envelopeOf(text: string): Wire {
   const { error, ...rest } = (jsonIn(text) ?? {}) as Wire
   return error ? { ...rest, error: { ...error, code: error.details?.error_code ?? error.code } } : text
 }
 
-/** @throws CommandFailed when the stream ends with an error, or without its end event */
+/**
+ * Prints the events of a stream: their text in table format, one JSON event per line in every other.
+ * @throws CommandFailed when the stream ends with an error, or without its end event
+ */
 async function readEvents(shell: Shell, stream: ReadableStream, format: Format, asText: boolean): Promise<Wire> {
   let facts: Wire = {}
-  await eachEvent(stream, ({ data }) => {
-    if (data === '[DONE]') return
-    const event = JSON.parse(data)
-    const failed = event.error ?? event.response?.error
+  const onEvent = ({ event: name, data: text }: EventSourceMessage) => {
+    if (text === '[DONE]') return
+    const data = JSON.parse(text)
+    const failed = data.error ?? data.response?.error
     if (failed) throw replyFailure(500, envelopeOf(safeJson({ error: failed })))
-    facts = { ...facts, ...format.factsOf(event) }
-    const piece = format.pieceOf(event)
-    if (!asText) shell.io.out(safeJson(event))
+    facts = { ...facts, ...format.factsOf(data) }
+    const piece = format.pieceOf(data)
+    if (!asText) shell.io.out(safeJson(format === OWN ? { event: name, data } : data))
     else if (piece) shell.io.raw(clean(piece))
-  })
+  }
+  const parser = createParser({ onEvent })
+  const decoder = new TextDecoder()
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>)
+    parser.feed(decoder.decode(chunk, { stream: true }))
   if (asText) shell.io.raw('\n')
-  if (facts.svc_metadata) return facts
+  if (format === OWN ? facts.usage : facts.svc_metadata) return facts
   throw streamCut()
 }

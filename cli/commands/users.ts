@@ -1,10 +1,8 @@
 import type { OpsClient } from '../../src/app/client'
 import { OPERATOR_ROLES as ROLES } from '../../src/kernel/caller'
-import { defined } from '../api'
-import { type Command, commandsOf } from '../command'
+import { type Command, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
-import { columnsOf } from '../output/columns'
 import { LINK_FATE, readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, oneOf, optional, text } from '../words'
@@ -166,7 +164,6 @@ export const userCommands: Command[] = [
   users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.
   $ users sessions list ada@example.com
   $ users sessions end ada@example.com all --yes`({
-    impact: 'write',
     danger: 'moderate',
     exits: [3],
     columns: sessionColumns,
@@ -175,18 +172,18 @@ export const userCommands: Command[] = [
       user: argument('account by id or e-mail address'),
       session: optional('with end: the id of a session, or all'),
     },
-    async run(shell, { verb, user, session }) {
-      if (verb === 'end') {
-        if (!session) throw usageFailure('users sessions end needs a session.', 'write its id, or all')
-        const title = session === 'all' ? `every session of ${user}` : `session ${session} of ${user}`
-        if (shell.planned(`end ${title}`)) return
-        shell.confirm(`End ${title}?`)
-      }
-      const one = (await shell.connect()).ops().users({ ref: step(user) })
-      if (verb === 'list')
-        return shell.print.list(expectData(await one.sessions.get()).sessions, sessionColumns, 'No open sessions.')
-      const { ended } = expectData(await one.sessions({ session: step(session!) }).delete())
-      shell.print.item({ ended }, columnsOf`ended ENDED number`)
+    action({ verb, user, session }) {
+      if (verb === 'list') return undefined
+      if (!session) throw usageFailure('users sessions end needs a session.', 'write its id, or all')
+      return session === 'all' ? `end every session of ${user}` : `end session ${session} of ${user}`
     },
+    async answer({ ops, shell }, { verb, user, session }): Promise<object | undefined> {
+      const { sessions } = ops.users({ ref: step(user) })
+      if (verb === 'list') return expectData(await sessions.get()).sessions
+      const { ended } = expectData(await sessions({ session: step(session!) }).delete())
+      shell.print.item({ ended }, columnsOf`ended ENDED number`)
+      return undefined
+    },
+    empty: 'No open sessions.',
   }),
 ]

@@ -1,6 +1,4 @@
-import { defined } from '../api'
-import { type Command, commandsOf } from '../command'
-import { columnsOf } from '../output/columns'
+import { type Command, columnsOf, commandsOf, defined } from '../command'
 import { argument, list, text, wholeCents } from '../words'
 import { countedColumn, fileCommands } from './resource-commands'
 

@@ -2,11 +2,9 @@ import { timingSafeEqual } from '../../src/kernel/crypto'
 import { createOutbound } from '../../src/kernel/outbound'
 import { signatureHeaders } from '../../src/kernel/webhook-signature'
 import type { Taken } from '../../src/webhooks/schema'
-import { apiOf } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { readTextFile } from '../files'
-import { columnsOf } from '../output/columns'
 import { jsonIn } from '../output/json'
 import { aborted, feedOf, feedsJson } from '../pages'
 import { readSecretInput } from '../secret'
@@ -22,7 +20,7 @@ const MAX_SKEW_S = 300
 const args = { body: argument('file with the body exactly as it was sent; - reads stdin') }
 const secretFile = text('FILE', 'a file that contains the signing secret')
 
-const secretOf = (shell: Parameters<typeof readSecretInput>[0], fromFile: string | undefined) =>
+const secretOf = (shell: Shell, fromFile: string | undefined) =>
   readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
 
 const command = commandsOf('webhooks', { apis: ['host'] })
@@ -158,16 +156,15 @@ export const webhookLocalCommands = [
     apis: ['tenant', 'operator'],
     offline: false,
     columns,
-    impact: 'write',
     flags: {
       events: list('A,B', 'names, families such as job.*, or *; everything by default'),
       forwardTo: text('URL', 'an address of this machine that gets each delivery'),
       printSecret: flag('print the signing secret'),
       printBody: flag('print the body of each delivery'),
     },
-    async run(shell, { events = ['*'], forwardTo, printSecret, printBody }) {
-      const pass = forwardTo === undefined ? null : forwarding(forwardTo)
-      if (shell.planned(`listen for ${events.join(', ')}`)) return
+    find: async (_, { forwardTo }) => ({ pass: forwardTo === undefined ? null : forwarding(forwardTo) }),
+    action: ({ events = ['*'] }) => `listen for ${events.join(', ')}`,
+    async run(shell, { events = ['*'], pass, printSecret, printBody }) {
       const { api, ownerFilter } = await apiOf(shell)
       const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
       const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))

@@ -1,10 +1,8 @@
 import { SAMPLES } from '../../src/events/schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, defined, type SharedRoutes } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
-import { columnsOf } from '../output/columns'
 import { poll } from '../pages'
 import { everyOf, resourceOver } from '../resource'
 import { readSecretInput, SIGNING_FATE } from '../secret'
@@ -109,12 +107,11 @@ export const webhookCommands = [
   $ webhooks test 31aa07c2-… --within 5s --json`({
     columns: deliveryColumns,
     offline: false,
-    impact: 'write',
     exits: [3, 5, 6, 8, 9],
     args,
     flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
+    action: ({ id }) => `send a test event to webhook ${id}`,
     async run(shell, { id, within = PATIENCE_MS, noWait }) {
-      if (shell.planned(`send a test event to webhook ${id}`)) return
       const { hook } = await webhookAt(shell, id)
       const { event_id } = expectData(await hook.test.post())
       shell.note(`Sent ${event_id}.`)

@@ -1,17 +1,17 @@
 import type { NewWorkflow, StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows-schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, onceHeaders } from '../api'
-import { commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, onceHeaders } from '../command'
 import { CheckFailed, EXIT, expectData, notFoundFailure, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { columnsOf } from '../output/columns'
 import { pageFlags, pageIn, poll, printPages } from '../pages'
 import { everyOf, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
-/** Workflows (docs/api.md 10). Their runs are in `workflows-runs`. */
+const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
+
+/** Workflows (docs/api.md 10). */
 const editing = fileCommands({
   path: 'workflows',
   resource: 'workflows',
@@ -20,7 +20,7 @@ const editing = fileCommands({
     id, name NAME, triggerType TRIGGER, enabled ON flag,
     steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time, lastRunAt LAST time,
     createdAt CREATED time wide, updatedAt CHANGED time wide`,
-  id: '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11',
+  id: ID,
   file: 'workflow.json',
   arg: 'workflow',
   stays: 'Runs that already started will finish.',
@@ -57,11 +57,12 @@ const stepColumns = columnsOf`
 
 const WORKFLOW = argument('id or name of the workflow')
 const RUN = argument('id of the run')
-const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
+type Routes = Awaited<ReturnType<typeof workflowOver>>['one']
+
 /** Asks after each step. An abandoned run waits a day for `workflows approve`. */
-async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflowOver>>['one'], begun: WorkflowRun) {
+async function stepThrough(shell: Shell, one: Routes, begun: WorkflowRun) {
   let [run, drawn] = [begun, 0]
   const until = shell.clock.monotonic() + PATIENCE_MS
   while (run.completedAt === null) {
@@ -82,12 +83,7 @@ async function stepThrough(shell: Shell, one: Awaited<ReturnType<typeof workflow
 }
 
 /** Prints the steps of a run as they end. */
-async function follow(
-  shell: Shell,
-  one: Awaited<ReturnType<typeof workflowOver>>['one'],
-  runId: string,
-  within: number,
-) {
+async function follow(shell: Shell, one: Routes, runId: string, within: number) {
   let drawn: string[] = []
   const ended = await poll(shell, { within, every: POLL_MS }, async () => {
     const { run } = expectData(await one.runs({ runId }).get())
@@ -157,18 +153,9 @@ async function workflowOfRun(shell: Shell, runId: string) {
 const validateColumns = columnsOf`index STEP number, name NAME, type TYPE, next THEN, onFailure IF IT FAILS`
 const NEXT_RUNS = 5
 
-/** The rules are the server's, and large, so only this command loads them. */
-const loadRules = () => import('../../src/automation/workflows-review')
-type Rules = Awaited<ReturnType<typeof loadRules>>
-
 type Steps = Required<NewWorkflow>['steps']
 
-function branchesOf(
-  config: Steps[number]['config'],
-  onSuccess: number | undefined,
-  at: number,
-  count: number,
-): string[] {
+function branchesOf({ config, onSuccess }: Steps[number], at: number, count: number): string[] {
   const after = onSuccess ?? at + 1
   const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
   const branches = 'expression' in config ? [onTrue, onFalse] : [after]
@@ -179,26 +166,11 @@ function branchesOf(
 function unreachedOf(steps: Steps): number[] {
   const reached = new Set([0])
   for (const at of reached) {
-    const { config, onSuccess, onFailure } = steps[at]!
-    const branches = branchesOf(config, onSuccess, at, steps.length).filter((branch) => branch !== 'end')
+    const { onFailure } = steps[at]!
+    const branches = branchesOf(steps[at]!, at, steps.length).filter((branch) => branch !== 'end')
     for (const branch of [...branches.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(branch)
   }
   return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
-}
-
-function nextRuns(
-  { nextOf }: Rules,
-  type: Required<NewWorkflow>['triggerType'],
-  config: Record<string, unknown>,
-  { zone, after }: { zone: string; after: number },
-): string[] {
-  const found: string[] = []
-  for (let at: number | null = after; found.length < NEXT_RUNS; ) {
-    at = nextOf(type, config, { zone, after: at })
-    if (at === null) break
-    found.push(iso(at))
-  }
-  return found
 }
 
 export const workflowCommands = [
@@ -218,7 +190,8 @@ export const workflowCommands = [
     flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
     async run(shell, { file, zone = 'UTC' }) {
       const given = await readValueFile(shell, file)
-      const rules = await loadRules()
+      // The rules are the server's, and large, so only this command loads them.
+      const rules = await import('../../src/automation/workflows-review')
       if (typeof given !== 'object' || given === null)
         throw usageFailure('The file must contain a workflow as an object.')
       const problem = rules.reviewWorkflow(given)
@@ -227,16 +200,17 @@ export const workflowCommands = [
         throw new CheckFailed()
       }
       const { steps, triggerType, triggerConfig = {} } = given as Required<NewWorkflow>
-      const rows = steps.map(({ name, type, config, onSuccess, onFailure }, index) => ({
-        index,
-        name,
-        type,
-        next: branchesOf(config, onSuccess, index, steps.length).join(' or '),
-        onFailure: onFailure === undefined ? 'the run fails' : String(onFailure),
-      }))
+      const rows = steps.map((step, index) => {
+        const { name, type, onFailure = 'the run fails' } = step
+        const next = branchesOf(step, index, steps.length).join(' or ')
+        return { index, name, type, next, onFailure: String(onFailure) }
+      })
       shell.print.list(rows, validateColumns, '')
-      for (const at of nextRuns(rules, triggerType, triggerConfig, { zone, after: shell.clock.now() }))
-        shell.note(`Runs ${at}`)
+      let after: number | null = shell.clock.now()
+      for (let runs = 0; runs < NEXT_RUNS && after !== null; runs += 1) {
+        after = rules.nextOf(triggerType, triggerConfig, { zone, after })
+        if (after !== null) shell.note(`Runs ${iso(after)}`)
+      }
       const unreached = unreachedOf(steps)
       for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
       if (unreached.length) throw new CheckFailed()
@@ -246,7 +220,6 @@ export const workflowCommands = [
   Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.
   $ workflows run ${ID}
   $ workflows run "Daily report" --data data.json --step`({
-    impact: 'write',
     exits: [3, 5, 8, 9],
     args: { workflow: WORKFLOW },
     flags: {
@@ -254,9 +227,11 @@ export const workflowCommands = [
       data: text('FILE', 'trigger data, as JSON; - reads stdin'),
       wait: flag("wait up to ten minutes, instead of the server's 25 seconds"),
     },
-    async run(shell, { workflow, data, wait, step }) {
-      const triggerData = data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {}
-      if (shell.planned(`run workflow ${workflow}`)) return
+    find: async (shell, { data }) => ({
+      triggerData: data ? ((await readValueFile(shell, data)) as Record<string, unknown>) : {},
+    }),
+    action: ({ workflow }) => `run workflow ${workflow}`,
+    async run(shell, { workflow, triggerData, wait, step }) {
       const { one } = await workflowOver(shell, workflow)
       const input = step ? { triggerData, stepwise: true } : { triggerData }
       const { run } = expectData(await one.run.post(input, { headers: onceHeaders(shell) }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { column, idColumn } from '../../cli/output/columns'
+import { column, idColumn } from '../../cli/command'
 import { createPrinter, type Format } from '../../cli/output/print'
 import { spellTime } from '../../cli/output/time'
 import { fakeIo } from '../support/io'

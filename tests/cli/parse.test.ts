@@ -49,6 +49,11 @@ describe('a command line', () => {
     expect(order(['status', '--watch=5s'])).toMatchObject({ globals: { watch: true, watchEvery: 5_000 } })
   })
 
+  test('reads letters written together, and a value written to its flag', () => {
+    const written = order(['keys', 'create', '-qyojson', '--name=a=b'])
+    expect(written).toMatchObject({ input: { name: 'a=b' }, globals: { quiet: true, yes: true, output: 'json' } })
+  })
+
   test('reads a flag from its environment variable unless it is given', () => {
     expect(order(['status'], { SVC_OUTPUT: 'yaml' })).toMatchObject({ globals: { output: 'yaml' } })
     expect(order(['status', '-o', 'csv'], { SVC_OUTPUT: 'yaml' })).toMatchObject({ globals: { output: 'csv' } })
@@ -90,6 +95,10 @@ describe('a refused command line', () => {
     [['keys', 'get', 'a', 'b'], 'keys get takes fewer arguments.'],
     [['keys', 'create', '--tier', 'gold'], '--tier is "gold"; it must be one of free, starter, pro, enterprise.'],
     [['keys', 'create', '--name'], '--name needs a value after it.'],
+    [['keys', 'create', '--name', '--tier', 'pro'], '--name needs a value after it.'],
+    [['keys', 'list', '--json=yes'], '--json takes no value.'],
+    [['--loud', 'keys', 'list'], 'keys list has no flag --loud.'],
+    [['keys', 'get', ''], 'KEY is empty.'],
     [['keys', 'create', '--rpm', '1.5'], '--rpm is "1.5"; it must be a whole number from 1 to 1000000000.'],
     [['credits', 'grant', 'acme', '50'], 'AMOUNT is "50", without a unit; write 50.00 for currency or 50c for cents.'],
     [['credits', 'grant', 'acme', '0.00'], 'AMOUNT is "0.00"; it must be above zero and at most 90000000.00.'],
