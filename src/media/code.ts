@@ -7,7 +7,7 @@ import type { About } from '../files/schema'
 import type { Call } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { storable } from '../kernel/text'
-import { type CodeCheck, CodeId, type CodeInput, type MadeCode } from './code-schema'
+import { type CodeCheck, CodeId, type CodeInput, type MadeCode } from './schema'
 
 /** File extension and media type by language. Any other language is stored as plain text. */
 const KINDS: Record<string, readonly [extension: string, mimeType: string]> = {

@@ -1,5 +1,5 @@
 import { AppError, defineError } from '../kernel/errors'
-import { FORMATS } from './documents/schema'
+import { FORMATS } from './schema'
 
 export const notAnImage = defineError(
   'unavailable',

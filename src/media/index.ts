@@ -1,11 +1,10 @@
 /** Images, videos, documents, code and speech that the server makes or reads. */
 export { type Audio, createAudio, localSpeaker, soundOf, type Transcribed } from './audio/service'
 export { type CodeService, checksOf, codeBlocks, createCode, isProject, kindOf, problemsIn, zipOf } from './code'
-export { artifactOf } from './documents/schema'
 export { createDocuments, type Documents } from './documents/service'
 export { createIllustrator } from './drawing-illustrator'
-export { changesPicture, pictureDescribed } from './follow-up'
 export {
+  changesPicture,
   createImages,
   createPictures,
   type Edit,
@@ -13,6 +12,8 @@ export {
   type MadePictures,
   type Picture,
   type Pictures,
+  pictureDescribed,
 } from './images'
 export { captionOf } from './scenes/read'
+export { artifactOf } from './schema'
 export { createVideo, type VideoService } from './video/service'

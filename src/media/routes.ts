@@ -6,12 +6,18 @@ import { checked, checkedQuery, t } from '../kernel/schema'
 import { MAX_RECORDING_BYTES, SpeechInput, Transcript } from './audio/schema'
 import { type Audio, soundOf } from './audio/service'
 import type { CodeService } from './code'
-import { CodeInput, MadeCode } from './code-schema'
-import { DocumentInput, MadeDocument } from './documents/schema'
 import type { Documents } from './documents/service'
 import type { ImageService } from './images'
-import { ImageInput, Images } from './schema'
-import { VideoAccepted, VideoInput } from './video/schema'
+import {
+  CodeInput,
+  DocumentInput,
+  ImageInput,
+  Images,
+  MadeCode,
+  MadeDocument,
+  VideoAccepted,
+  VideoInput,
+} from './schema'
 import type { VideoService } from './video/service'
 
 /** Options of routes that make something within the request. */

@@ -3,7 +3,7 @@ import { answer } from '../http/envelope'
 import type { Guard } from '../http/guard'
 import { t } from '../kernel/schema'
 import type { HealthService } from './health'
-import { Draining, Health } from './health-schema'
+import { Draining, Health } from './status-schema'
 
 const DOWN_RETRY_AFTER_S = '30'
 /** A restarting server is back within seconds, and another server can answer at once. */

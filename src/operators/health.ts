@@ -1,5 +1,5 @@
 import { type Clock, iso } from '../kernel/clock'
-import type { Draining, Health, Probe } from './health-schema'
+import type { Draining, Health, Probe } from './status-schema'
 
 type Deps = {
   clock: Clock

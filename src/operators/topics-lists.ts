@@ -15,8 +15,7 @@ import type { Increase } from '../limits/schema'
 import type { SkillService } from '../skills'
 import { newestDeliveries } from '../webhooks'
 import { chatSums, openChats, wordsOfWidgets } from '../widgets'
-import type { Names } from './topics-names'
-import { cachedRead } from './topics-topic'
+import { cachedRead, type Names } from './topics-reading'
 
 type Deps = {
   store: Store

@@ -11,8 +11,7 @@ import { usageOfAllOwners } from '../usage'
 import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
 import type { Status } from './status-schema'
-import type { Names } from './topics-names'
-import { cachedRead } from './topics-topic'
+import { cachedRead, type Names } from './topics-reading'
 
 type Probe = { status: string; latencyMs: number | null }
 type Deps = {

@@ -10,9 +10,8 @@ import {
   submissionsTopic,
   takeoversTopic,
 } from './topics-lists'
-import { createNames } from './topics-names'
 import { overviewTopic } from './topics-overview'
-import { cachedRead, type ReadTopic } from './topics-topic'
+import { cachedRead, createNames, type ReadTopic } from './topics-reading'
 
 export type TopicDeps = Omit<Parameters<typeof readersOf>[0], 'names'> & Parameters<typeof createNames>[0]
 

@@ -1,8 +1,6 @@
 import { commandChance, contentWords, scanForInjection } from '../text'
-import { differenceOf } from './difference'
-import { figuresIn } from './figures'
+import { differenceOf, figuresIn, indexesOfCopies, overlap } from './differences'
 import { MAX_CHARS, type Passage, passagesOf } from './passages'
-import { indexesOfCopies, overlap } from './similarity'
 
 /** A source to take notes from. Sources are ordered, best first. */
 export type SourceText = { title: string; text: string }

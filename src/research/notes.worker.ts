@@ -1,6 +1,6 @@
 import { answerTasks } from '../kernel/worker-pool'
+import { indexesOfCopies } from './differences'
 import { type Reading, readSources, type SourceText } from './notes'
-import { indexesOfCopies } from './similarity'
 
 export type ReadingOrder = { question: string; sources: readonly SourceText[]; maxNotes: number; maxOfSource: number }
 /** For each text, the index of the first one that it copies, or null. */

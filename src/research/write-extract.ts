@@ -1,5 +1,5 @@
 import { contentWords } from '../text'
-import type { Disagreement } from './disagreements'
+import type { Disagreement } from './differences'
 import type { Note } from './notes'
 import type { Plan } from './plan'
 import { type Block, type Cite, type Draft, escaped, quoted, type Section, type Statement } from './report'

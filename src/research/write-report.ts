@@ -1,7 +1,7 @@
 import type { EngineService, Origin } from '../engines'
 import type { Call } from '../kernel/caller'
 import type { Memory } from './collect-sources'
-import { type Disagreement, disagreementsIn } from './disagreements'
+import { type Disagreement, disagreementsIn } from './differences'
 import type { Note } from './notes'
 import { type Plan, planFor, withWords } from './plan'
 import type { Draft } from './report'

@@ -1,5 +1,5 @@
 import { defineError, invalidInput } from '../kernel/errors'
-import type { Review, SubmissionStatus } from './schema-review'
+import type { Review, SubmissionStatus } from './schema-skill'
 
 const conflict = <Given extends unknown[]>(text: (...args: Given) => string) =>
   defineError('conflict', 'conflict', text)

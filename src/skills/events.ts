@@ -2,7 +2,7 @@ import { defineEvent, defineInternalEvent } from '../events'
 import type { Call } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import type { SkillId, SubmissionId } from './schema'
-import type { SubmissionStatus, Tier } from './schema-review'
+import type { SubmissionStatus, Tier } from './schema-skill'
 
 /** Public data of installation events (docs/api.md 14.2). */
 export type InstallFacts = { skill_id: SkillId; slug: string; version: string; user_id: UserId }

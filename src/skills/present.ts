@@ -3,8 +3,7 @@ import type { SkillManifest } from './manifest'
 import { isOwn, type Viewer } from './rules'
 import type { Installation, Skill, SkillDetails, SkillEntry, SkillReview, SkillVersion } from './schema'
 import type { OperatorRecord } from './schema-operator'
-import type { Submission, SubmissionRecord } from './schema-review'
-import { HOOKS, type SkillOutline } from './schema-skill'
+import { HOOKS, type SkillOutline, type Submission, type SubmissionRecord } from './schema-skill'
 import type { InstallationRow, ListedRow, SkillReviewRow, SkillRow, SubmissionRow, VersionRow } from './table'
 
 /** The members of a skill shown in every list. */

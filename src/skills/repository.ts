@@ -20,7 +20,7 @@ import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'
-import type { SubmissionStatus, Tier } from './schema-review'
+import type { SubmissionStatus, Tier } from './schema-skill'
 import {
   type SkillRow,
   type SubmissionRow,

@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { OrgId } from '../kernel/ids'
 import type { SkillManifest } from './manifest'
 import type { VersionId } from './schema'
-import type { Decision, SubmissionStatus, Tier } from './schema-review'
+import type { Decision, SubmissionStatus, Tier } from './schema-skill'
 import { searchable } from './search'
 import type { SkillRow } from './table'
 

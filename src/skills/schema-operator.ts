@@ -1,5 +1,5 @@
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { Checks, DecisionInput, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-review'
+import { Checks, DecisionInput, REVIEW_TIERS, SubmissionQuery, SubmissionRecord } from './schema-skill'
 
 /** The operator who has claimed a submission, shown to the other operators (docs/operating.md 2.11). */
 const claim = { claimedBy: nullable(t.String()), claimedUntil: nullable(Timestamp) }

@@ -1,10 +1,19 @@
 import { UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
-import { InstallationId, SkillId, SkillReviewId, VersionId } from './ids'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS } from './manifest'
-import { ManifestWarnings } from './schema-review'
-import { REVIEW_STATUSES, Skill, SkillDetails, SkillEntry, SkillOutline } from './schema-skill'
+import {
+  InstallationId,
+  ManifestWarnings,
+  REVIEW_STATUSES,
+  Skill,
+  SkillDetails,
+  SkillEntry,
+  SkillId,
+  SkillOutline,
+  SkillReviewId,
+  VersionId,
+} from './schema-skill'
 
 export const OperatorSkillQuery = t.Object({
   ...PageQuery.properties,
@@ -55,7 +64,6 @@ export const Imported = t.Object({
 
 export type Imported = Static<typeof Imported>
 
-export { InstallationId, SkillId, SkillReviewId, SubmissionId, VersionId, VISIBILITIES, type Visibility } from './ids'
 export {
   MANIFEST_LIMITS,
   Manifest,
@@ -73,14 +81,22 @@ export {
   SubmissionStats,
 } from './schema-operator'
 export {
+  InstallationId,
   ManifestWarnings,
   REASON_CODES,
+  REVIEW_STATUSES,
   REVIEW_TIERS,
   Review,
+  type ReviewStatus,
+  SkillId,
+  SkillReviewId,
   SUBMISSION_STATUSES,
   Submission,
-} from './schema-review'
-export { REVIEW_STATUSES, type ReviewStatus } from './schema-skill'
+  SubmissionId,
+  VersionId,
+  VISIBILITIES,
+  type Visibility,
+} from './schema-skill'
 export { Skill, SkillDetails, SkillEntry }
 
 const SKILL_FILTERS = ['marketplace', 'installed', 'mine'] as const

@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { KeyId, OrgId, UserId } from '../kernel/ids'
 import { defineTable, type Row } from '../kernel/store'
 import type { SkillManifest } from './manifest'
-import type { Evidence } from './review/check'
+import type { Evidence } from './review/checks'
 import type {
   InstallationId,
   ReviewStatus,
@@ -13,7 +13,7 @@ import type {
   VersionId,
   Visibility,
 } from './schema'
-import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-review'
+import type { Checks, ReasonCode, SubmissionStatus, Tier } from './schema-skill'
 
 /** Shared in an org. A literal, because with a parameter the planner cannot use the partial indexes below. */
 export const isOfOrg = ({ visibility }: { visibility: SQLWrapper }): SQL => sql`${visibility} = 'org'`

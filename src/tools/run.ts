@@ -7,7 +7,7 @@ import { nextTurn } from '../kernel/loop'
 import { shorten } from '../kernel/text'
 import { refusal } from './rules'
 import { type RequestedCall, type Tool, type ToolContext, ToolFailure, type ToolOutcome, type Toolset } from './tool'
-import { compileInTurn, isSlow, validatorOf } from './validation'
+import { compileInTurn, isSlow, validatorOf } from './validation-compile'
 
 /** Larger arguments are rejected before parsing. */
 const MAX_ARGUMENT_BYTES = 256 * 1024

@@ -9,7 +9,7 @@ import { TOOL_NAME } from './rules'
 import type { McpServer } from './schema'
 import { type ListBudget, ListTooLarge, listTools, newListBudget, type Offered, runTool } from './server-client'
 import { type Tool, ToolFailure } from './tool'
-import { type Allowance, newAllowance, problemsOf } from './validation'
+import { type Allowance, newAllowance, problemsOf } from './validation-definition'
 
 /** Maximum number of tools in one request, including those that it defines (docs/api.md 28.2). */
 const MAX_TOOLS = 128

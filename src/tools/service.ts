@@ -10,7 +10,7 @@ import { createRun } from './run'
 import type { InlineTool, ToolEntry, ToolQuery } from './schema'
 import { createServers } from './servers'
 import { type HostedTool, type PermissionLevel, systemTool, type Tool, ToolFailure, type Toolset } from './tool'
-import { newAllowance, problemsOf } from './validation'
+import { newAllowance, problemsOf } from './validation-definition'
 
 const MAX_PROBLEMS = 10
 

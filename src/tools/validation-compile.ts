@@ -5,9 +5,8 @@ import type { JsonSchema } from '../engines'
 import { sha256Hex } from '../kernel/crypto'
 import { quoted } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
-import { OutOfFuel, refuel, spend, spent } from './validation-fuel'
-import { readPattern } from './validation-pattern'
-import { mapSchemas } from './validation-walk'
+import { mapSchemas } from './validation-keywords'
+import { OutOfFuel, readPattern, refuel, spend, spent } from './validation-pattern'
 
 const depth = ({ instancePath }: ErrorObject): number => instancePath.split('/').length
 

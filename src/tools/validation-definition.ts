@@ -1,8 +1,15 @@
 import type { JsonSchema } from '../engines'
 import { type ErrorDetail, quoted } from '../kernel/errors'
-import { ANNOTATIONS, FORMS, LIST_OF_SCHEMAS, MAP_OF_SCHEMAS, REFERENCES } from './validation-keywords'
+import {
+  ANNOTATIONS,
+  FORMS,
+  heldBy,
+  isSchema,
+  LIST_OF_SCHEMAS,
+  MAP_OF_SCHEMAS,
+  REFERENCES,
+} from './validation-keywords'
 import { readPattern, type SizeOf } from './validation-pattern'
-import { heldBy, isSchema } from './validation-walk'
 
 const MAX_SCHEMA_BYTES = 32 * 1024
 /** Maximum subschemas in one schema, because compiling takes about 1 ms for each and blocks the event loop. */

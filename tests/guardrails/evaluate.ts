@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
 import type { Finding, GuardrailId, Inspect, Match, Phase } from '../../src/guardrails/guardrail'
-import { readCorpus } from '../../src/text/model-corpus'
+import { readCorpus } from '../../src/training/corpus'
 import { type Marked, readMarked } from './marked'
 
 const HELD = 'tests/guardrails/held-out'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { attackIn } from '../../src/text'
-import { readCorpus } from '../../src/text/model-corpus'
+import { readCorpus } from '../../src/training/corpus'
 import { slowness } from '../support/effort'
 import {
   attackOutcomes,

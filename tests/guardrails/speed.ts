@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { GUARDRAILS } from '../../src/guardrails/catalogue'
 import type { GuardrailId, Inspect } from '../../src/guardrails/guardrail'
-import { readCorpus } from '../../src/text/model-corpus'
+import { readCorpus } from '../../src/training/corpus'
 import { ownTime } from '../support/effort'
 import { readMarked } from './marked'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { userSettings } from '../../src/accounts/settings-table'
+import { userSettings } from '../../src/accounts/settings'
 import { writePlain } from '../../src/http/metrics'
 import { createLog, errorFields } from '../../src/kernel/log'
 import { openTestStore } from '../support/store'

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { plainAddress, rankCandidates } from '../../src/research/collect-sources'
-import { differenceOf } from '../../src/research/difference'
-import { figuresIn, isNegated } from '../../src/research/figures'
+import { differenceOf, figuresIn, indexesOfCopies, isNegated } from '../../src/research/differences'
 import { type Note, readSources } from '../../src/research/notes'
 import { passagesOf } from '../../src/research/passages'
 import { planFor } from '../../src/research/plan'
 import { escaped, toMarkdown } from '../../src/research/report'
-import { indexesOfCopies } from '../../src/research/similarity'
 import { messagesFor, readPlan, readWritten, whyUnsupported } from '../../src/research/write-engine'
 
 describe('a plan', () => {

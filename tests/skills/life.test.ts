@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isHigher } from '../../src/skills/review/version'
+import { isHigher } from '../../src/skills/review/checks'
 import { createWorld, type Person } from '../support/world'
 import { manifest, reviewer, securityManifest, staffManifest, submit } from './support'
 

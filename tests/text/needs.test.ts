@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { foldedGramsOf, gramsOf } from '../../src/text/grams'
 import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/text/injection/languages'
 import { RULES } from '../../src/text/injection/rules'
-import { readCorpus } from '../../src/text/model-corpus'
 import { hasNeeds, needsOf, wordsNeeded } from '../../src/text/patterns/needs'
+import { readCorpus } from '../../src/training/corpus'
 
 const may = (pattern: RegExp, text: string): boolean => hasNeeds(needsOf(pattern), gramsOf(text))
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { AppError } from '../../src/kernel/errors'
 import { shorten } from '../../src/kernel/text'
-import { problemsOf, validatorOf } from '../../src/tools/validation'
+import { validatorOf } from '../../src/tools/validation-compile'
+import { problemsOf } from '../../src/tools/validation-definition'
 import { contextOf, openTools, requestOf, wanted } from './world'
 
 const tools = openTools()

@@ -28,6 +28,8 @@ import {
   findKeyLocked,
   type KeyDeps,
   keyInUse,
+  NOTHING_SPENT,
+  present,
   presentSpent,
   recordChange,
   scopeOf,
@@ -35,7 +37,6 @@ import {
 import { keyBindings } from './bindings'
 import { keyHasEnded, keyNotFound, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
-import { NOTHING_SPENT, present } from './present'
 import { isLive, type KeyFilter, keyRepository as rows } from './repository'
 import {
   assertGrantable,

@@ -1,10 +1,18 @@
 import { contentWords, sentencesOf } from '../../text'
 import type { EngineTool, ToolCall, ToolChoice } from '../engine'
-import { type Clause, readClause, splitRequested } from './acting-clause'
 import { type Filled, fillArguments } from './acting-fill'
 import { isResult, readable } from './acting-findings'
-import { codeIn } from './acting-phrases'
-import { isVerb, isWeak, likeVerb, tellingWords, wordsOfName } from './acting-vocabulary'
+import {
+  type Clause,
+  codeIn,
+  isVerb,
+  isWeak,
+  likeVerb,
+  readClause,
+  splitRequested,
+  tellingWords,
+  wordsOfName,
+} from './acting-phrases'
 import type { Question } from './question'
 import { fillSchema, propertiesOf } from './schema-fill'
 

@@ -1,12 +1,19 @@
 import { utcDay } from '../../kernel/clock'
 import type { EngineTool, JsonSchema } from '../engine'
-import type { Clause } from './acting-clause'
-import { codeIn, idFor, nameBehind, phraseFor, placesFor, restOf } from './acting-phrases'
-import { tellingWords, wordsOfName } from './acting-vocabulary'
+import {
+  type Clause,
+  codeIn,
+  idFor,
+  nameBehind,
+  phraseFor,
+  placesFor,
+  restOf,
+  tellingWords,
+  wordsOfName,
+} from './acting-phrases'
 import { readDate } from './dates'
-import { factFor } from './labels'
 import { kindOf, propertiesOf, resolve, typeOf } from './schema-fill'
-import { readNumber } from './words'
+import { factFor, readNumber } from './words'
 
 /** A value, and the words of the request that it was read from. */
 type Found = { value: unknown; from: string }

@@ -1,5 +1,121 @@
-import type { Clause } from './acting-clause'
-import { isVerb } from './acting-vocabulary'
+import { contentWords } from '../../text'
+import { type EntityKind, findEntities } from './entities'
+import { labelledFacts } from './words'
+
+/** Groups of synonyms: a tool named by one verb can be asked for with any verb of its group. */
+const GROUPS = [
+  'search lookup google',
+  'run execute evaluate',
+  'save remember memorize memorise store',
+  'send email mail message post notify',
+  'create add make insert',
+  'book reserve schedule',
+  'buy order purchase',
+  'delete remove erase cancel',
+  'update change set edit modify',
+  'calculate compute',
+  'convert',
+  'translate',
+].map((line) => new Set(line.split(' ')))
+
+/** Verbs that only ask to see something, as a question does too. */
+const WEAK = new Set(
+  'get fetch retrieve read show list check see view open visit load download find give tell'.split(' '),
+)
+
+/** Words of tool names that do not say what the tool is for. */
+const EMPTY = new Set(
+  contentWords(
+    'tool tools function api service data info information details result results current latest web online internet memory something anything',
+  ),
+)
+
+export const isVerb = (word: string): boolean => WEAK.has(word) || GROUPS.some((group) => group.has(word))
+
+/** The synonyms of a verb, itself included; null for a weak verb and for words that are no verb. */
+export const likeVerb = (verb: string): ReadonlySet<string> | null =>
+  WEAK.has(verb) ? null : (GROUPS.find((group) => group.has(verb)) ?? null)
+
+export const isWeak = (word: string): boolean => WEAK.has(word)
+
+/** `getStockPrice`, `get_stock_price`, `look-up` in lower-case words. */
+export const wordsOfName = (name: string): string[] =>
+  joined(
+    name
+      .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean)
+      .join(' '),
+  ).split(' ')
+
+/** Writes `look up` as `lookup` and `e-mail` as `email`, so that each is one word. */
+export const joined = (text: string): string =>
+  text.replace(/\blook(s|ing)? up\b/gi, 'lookup$1').replace(/\be-(mails?)\b/gi, 'e$1')
+
+/** The words that say what a tool is for, as stems to compare. */
+export const tellingWords = (words: readonly string[]): string[] =>
+  contentWords(words.filter((word) => !isVerb(word)).join(' ')).filter((word) => !EMPTY.has(word))
+
+/** One thing that a request asks for, parsed once. */
+export type Clause = {
+  /** The instruction, without the text it may be about. */
+  instruction: string
+  /** The text in which argument values are looked for. */
+  text: string
+  words: ReadonlySet<string>
+  /** The first word that is not politeness, in lower case. */
+  first: string
+  isQuestion: boolean
+  facts: ReadonlyMap<string, string>
+  quoted: readonly string[]
+  /** All entities of one kind in the text; the result is cached. */
+  entities(kind: EntityKind): readonly string[]
+  /** Epoch milliseconds from which `tomorrow` is counted. */
+  now: number
+}
+
+const POLITE =
+  /^(?:(?:please|now|then|also|and|hey|ok|okay|kindly)[,\s]+|(?:can|could|would|will) you (?:please )?|i(?:'d| would) like (?:you )?to |i (?:want|need) (?:you )?to |let'?s )+/i
+const QUESTION = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|do|does|did|was|were|has|have)\b|\?\s*$/i
+const QUOTED =
+  /"([^"\n]{1,2000})"|“([^“”\n]{1,2000})”|`([^`\n]{1,2000})`|(?<![\p{L}\p{N}])'([^'\n]{1,2000})'(?!\p{L})/gu
+
+export function readClause(question: string, text: string, now: number): Clause {
+  const plain = joined(question.trim().replace(POLITE, ''))
+  const known = new Map<EntityKind, readonly string[]>()
+  return {
+    instruction: plain,
+    text: text === question ? plain : text,
+    words: new Set([...contentWords(plain), ...(plain.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]),
+    first: /^[\p{L}\p{N}]+/u.exec(plain.toLowerCase())?.[0] ?? '',
+    isQuestion: QUESTION.test(plain),
+    facts: labelledFacts(text),
+    quoted: [...text.matchAll(QUOTED)].map(([, ...found]) => found.find(Boolean)!),
+    entities(kind) {
+      const found = known.get(kind) ?? findEntities(kind, text)
+      known.set(kind, found)
+      return found
+    },
+    now,
+  }
+}
+
+const MAX_CLAUSES = 8
+
+/** `look up tides and look up winds` asks for two things; each part must begin with a verb. */
+export function splitRequested(text: string): string[] {
+  const parts = joined(text)
+    .split(/\s{0,9}(?:;|\n[\s*-]{0,40}|,?\s{1,9}(?:and then|then|and)\s{1,9}|,\s{1,9})(?=\p{L})/u)
+    .filter(Boolean)
+  const whole: string[] = []
+  for (const part of parts) {
+    const first = /^(?:please\s+)?(\p{L}+)/iu.exec(part)?.[1]?.toLowerCase() ?? ''
+    if (whole.length === 0 || isVerb(first) || QUESTION.test(part)) whole.push(part)
+    else return [text]
+  }
+  return whole.length > 1 && whole.length <= MAX_CLAUSES ? whole : [text]
+}
 
 /** Prepositions that introduce a value, by the last word of the property's name. */
 const BEFORE: [RegExp, string][] = [

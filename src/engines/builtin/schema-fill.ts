@@ -1,12 +1,10 @@
 import { utcDay } from '../../kernel/clock'
 import { isStopWord, sentencesOf } from '../../text'
 import type { JsonSchema } from '../engine'
-import { phraseFor } from './acting-phrases'
-import { isVerb, wordsOfName } from './acting-vocabulary'
+import { isVerb, phraseFor, wordsOfName } from './acting-phrases'
 import { readDate } from './dates'
 import { type EntityKind, findEntities } from './entities'
-import { factFor, labelledFacts } from './labels'
-import { readNumber } from './words'
+import { factFor, labelledFacts, readNumber } from './words'
 
 /** Facts in sentences without labels: names are found by their capitals, numbers by the noun they count. */
 type Prose = {

@@ -1,10 +1,9 @@
 import { centralSentences, contentWords, sentencesOf } from '../../text'
 import { type EntityKind, findEntities } from './entities'
-import { labelledFacts } from './labels'
 import { noModel } from './no-model'
 import type { Question, Skill } from './question'
 import { fillSchema } from './schema-fill'
-import { capital, plural } from './words'
+import { capital, labelledFacts, plural } from './words'
 
 const KINDS: EntityKind[] = ['emails', 'urls', 'phones', 'dates', 'amounts', 'hashtags']
 const NOTE = 'Found by form alone: no language model is connected to this server.'

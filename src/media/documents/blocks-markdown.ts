@@ -1,8 +1,8 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { xmlText } from '../../kernel/text'
-import { readChart } from './blocks-chart-data'
 import { formulaOf, NOTED, type Notes, plainer, type Script, scripted } from './blocks-html'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
+import { readChart } from './charts'
 
 /** HTML is text, except for common tags. Nothing is fetched: pictures keep only their address. */
 const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })

@@ -1,6 +1,6 @@
 import { html } from '../../kernel/html'
 import type { Chart, Series } from './blocks-model'
-import { colourOf, startsAtZero, sumOf } from './charts-scale'
+import { colourOf, startsAtZero, sumOf } from './charts'
 
 const SPACES =
   'xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'

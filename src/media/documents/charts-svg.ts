@@ -1,6 +1,6 @@
 import { html } from '../../kernel/html'
 import type { Chart } from './blocks-model'
-import { colourOf, labelOf, type Scale, scaleOf, sumOf } from './charts-scale'
+import { colourOf, labelOf, type Scale, scaleOf, sumOf } from './charts'
 import { shownInOrder } from './render/fonts'
 
 /** In points. The chart is as wide as the text of a page. */

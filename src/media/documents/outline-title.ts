@@ -1,5 +1,5 @@
 import { shorten } from '../../kernel/text'
-import { delimitedRows, labelled, pairRows } from './outline-data'
+import { delimitedRows, labelled, pairRows } from './outline'
 
 const MAX_TITLE = 90
 const NAMELESS = 'Document'

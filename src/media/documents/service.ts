@@ -14,9 +14,6 @@ import { storable } from '../../kernel/text'
 import type { documentSettings } from '../config'
 import { invalidFormat } from '../errors'
 import { missingIn } from '../missing-letters'
-import { titled } from './blocks-model'
-import { titleOf } from './outline-title'
-import { createRendering, type Rendering } from './rendering'
 import {
   artifactOf,
   DocumentId,
@@ -25,7 +22,10 @@ import {
   type Format,
   filenameOf,
   type MadeDocument,
-} from './schema'
+} from '../schema'
+import { titled } from './blocks-model'
+import { titleOf } from './outline-title'
+import { createRendering, type Rendering } from './rendering'
 
 type LaterDeps = {
   jobs: Pick<Jobs, 'enqueue' | 'find' | 'register'>

@@ -1,12 +1,10 @@
-import { contrast, isDark, mix, readableOn, shade, tone } from './color'
 import { abstract } from './layouts/abstract'
 import { type Canvas, drawMotif, paletteOf } from './layouts/canvas'
 import { chart } from './layouts/chart'
 import { groundOf } from './layouts/ground'
-import { type Light, lightOf } from './layouts/light'
 import { poster } from './layouts/poster'
 import { icon, logo, pattern } from './layouts/signs'
-import { deepWater, skyOf, weatherOf } from './layouts/sky'
+import { deepWater, type Light, lightOf, skyOf, weatherOf } from './layouts/sky'
 import {
   type Color,
   circle,
@@ -22,7 +20,7 @@ import {
   type Shape,
 } from './model'
 import { repainted } from './motifs/icon-picture'
-import { moods, type Palette, paletteFor } from './palette'
+import { contrast, isDark, mix, moods, type Palette, paletteFor, readableOn, shade, tone } from './palette'
 import { randomOf } from './random'
 import { type Reading, readPrompt, type Setting } from './read'
 import { fitted, lettered, widthOf } from './typeface'

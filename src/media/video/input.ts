@@ -1,5 +1,5 @@
 import type { actingIdentityOf } from '../../accounts'
-import type { AspectRatio, VideoId } from './schema'
+import type { AspectRatio, VideoId } from '../schema'
 
 /** A requested video. */
 export type VideoOptions = {

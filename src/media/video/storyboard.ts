@@ -1,7 +1,6 @@
-import { mix, readableOn } from '../scenes/color'
 import { compose } from '../scenes/compose'
 import { circle, group, rect, type Scene, type Shape } from '../scenes/model'
-import { paletteFor } from '../scenes/palette'
+import { mix, paletteFor, readableOn } from '../scenes/palette'
 import { randomOf } from '../scenes/random'
 import { readPrompt } from '../scenes/read'
 import { fitted, lettered, widthOf } from '../scenes/typeface'

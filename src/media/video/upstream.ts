@@ -13,9 +13,9 @@ import { GiveUp } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { videoRefused } from '../errors'
+import { FRAMES } from '../schema'
 import { ENGINE, VIDEO_LIMIT_MS, type VideoOptions } from './input'
 import type { Marker } from './marker'
-import { FRAMES } from './schema'
 
 type Deps = {
   clock: Clock

@@ -1,20 +1,27 @@
 import type { EngineOpinion } from '../../guardrails'
 import { nextTurn } from '../../kernel/loop'
 import type { SkillManifest } from '../manifest'
-import type { Checks, Review, Tier } from '../schema-review'
-import { type CheckName, type Evidence, type Finding, hasPassed, type ManifestCheck, resultOf, warn } from './check'
+import type { Checks, Review, Tier } from '../schema-skill'
+import {
+  type CheckName,
+  checkPermissions,
+  checkToolNames,
+  checkVersion,
+  type Evidence,
+  type Finding,
+  hasPassed,
+  type ManifestCheck,
+  resultOf,
+  warn,
+} from './checks'
 import { partsOf, scanPart, together } from './injection-scan'
-import { checkPermissions } from './permissions'
 import { readManifest } from './schema'
 import { checkSlug } from './slug-unique'
-import { checkToolNames } from './tool-names'
-import { checkVersion } from './version'
 
 export { warningsOf } from '../manifest'
-export { type Evidence, hasPassed, resultOf } from './check'
+export { checkToolNames, type Evidence, hasPassed, resultOf } from './checks'
 export { readManifest } from './schema'
 export { isReserved } from './slug-unique'
-export { checkToolNames } from './tool-names'
 
 /** Checks that need only the manifest, in display order. They follow `schema` and `injection_scan`. */
 const MANIFEST_CHECKS: readonly [CheckName, ManifestCheck][] = [

@@ -2,7 +2,7 @@ import { quoted } from '../../kernel/errors'
 import { beginningOf } from '../../kernel/text'
 import { attackChance, type InjectionFinding, meetingsIn, readable, scanForInjection, wishChance } from '../../text'
 import type { SkillManifest } from '../manifest'
-import { type Finding, warn } from './check'
+import { type Finding, warn } from './checks'
 
 /** Characters scanned per turn of the event loop, about ten milliseconds of work. */
 const PIECE_CHARS = 20_000

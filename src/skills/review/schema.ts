@@ -6,7 +6,7 @@ import { beginningOf, charactersIn } from '../../kernel/text'
 import { validationError } from '../../kernel/validation'
 import { newAllowance, problemsOf, problemsOfResult } from '../../tools'
 import { MANIFEST_LIMITS, Manifest, pruneManifest, type SkillManifest, withDefaults } from '../manifest'
-import { type Finding, fail, warn } from './check'
+import { type Finding, fail, warn } from './checks'
 
 const shape = checker(Manifest)
 

@@ -1,5 +1,5 @@
 import { STARTERS } from '../starters'
-import { type Finding, fail, warn } from './check'
+import { type Finding, fail, warn } from './checks'
 
 /** Characters and pairs of characters that look like another letter, replaced in this order. */
 const GLANCES: readonly (readonly [RegExp, string])[] = [

@@ -7,7 +7,7 @@ import { presentOutline, presentRating, presentSkill, presentVersion } from '../
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { complete, type Examined, examine } from '../review'
-import { isHigher } from '../review/version'
+import { isHigher } from '../review/checks'
 import { isDelisted } from '../rules'
 import { type Imported, type OperatorSkill, type OperatorSkillEntry, SkillId, type SkillVersion } from '../schema'
 import { REVIEW_OF_STARTERS, STARTERS } from '../starters'

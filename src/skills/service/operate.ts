@@ -18,7 +18,7 @@ import type {
   OperatorSubmissionQuery,
   SubmissionStats,
 } from '../schema-operator'
-import { REVIEW_TIERS, type Tier } from '../schema-review'
+import { REVIEW_TIERS, type Tier } from '../schema-skill'
 import type { SubmissionRow } from '../table'
 import { findSubmission as find, settle } from './decide'
 import type { SkillDeps } from './deps'

@@ -16,7 +16,7 @@ import {
   withSecondOpinion,
 } from '../review'
 import { SkillId, type Visibility } from '../schema'
-import type { Review, Submission, SubmitInput } from '../schema-review'
+import type { Review, Submission, SubmitInput } from '../schema-skill'
 import type { SkillRow } from '../table'
 import { assertMayManage, type SkillDeps } from './deps'
 import { publishVersion } from './versions'

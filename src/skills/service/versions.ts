@@ -8,7 +8,7 @@ import { skillRepository as rows, submissionRepository as submissions } from '..
 import type { Evidence, Examined } from '../review'
 import { isDelisted, listColumnsOf } from '../rules'
 import { SkillId, SubmissionId, VersionId } from '../schema'
-import type { Review, Submission } from '../schema-review'
+import type { Review, Submission } from '../schema-skill'
 import type { SkillRow, SubmissionRow, VersionRow } from '../table'
 import type { SkillDeps } from './deps'
 import type { Target } from './submit'

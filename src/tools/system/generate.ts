@@ -1,8 +1,7 @@
 import { AppError } from '../../kernel/errors'
 import { beginningOf } from '../../kernel/text'
 import { artifactOf, type CodeService, type Documents, type ImageService, type VideoService } from '../../media'
-import { FORMATS, type Format } from '../../media/documents/schema'
-import { type ImageInput, ImageInput as Input } from '../../media/schema'
+import { FORMATS, type Format, type ImageInput, ImageInput as Input } from '../../media/schema'
 import type { ResearchService } from '../../research'
 import { systemTool, type Tool, ToolFailure } from '../tool'
 

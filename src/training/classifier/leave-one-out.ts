@@ -1,16 +1,8 @@
 import { join } from 'node:path'
 import { type Calibration, likeliest, logOddsOf, SHAPE, TEXT_MODES, type TextMode } from '../../routing/classifier'
-import {
-  type Example,
-  type Labelled,
-  learn,
-  type Model,
-  promptFeaturesOf,
-  readCorpus,
-  readWriters,
-  rounded,
-  type Written,
-} from '../../text'
+import { type Model, promptFeaturesOf } from '../../text'
+import { type Labelled, readCorpus, readWriters, type Written } from '../corpus'
+import { type Example, learn, rounded } from '../learn'
 
 type Prompt = Written<TextMode>
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Model } from '../../text/model'
-import { readCorpus } from '../../text/model-corpus'
 import { beginTagOf, KINDS, likeliestTags, OUTSIDE, SHAPE, TAGS } from '../../text/names/tagger'
 import { featuresOf, isCapital, SLOTS, tokensOf } from '../../text/names/tokens'
 import { plainly } from '../../text/plain'
+import { readCorpus } from '../corpus'
 import { madeAddresses } from './made-addresses'
 
 /** A text of a writer, with each distinct value that is personal data, by kind. */

@@ -1,6 +1,5 @@
-import type { Model } from '../../text/model'
-import { softmax } from '../../text/model'
-import { type Scored, sharpnessFor } from '../../text/model-calibrate'
+import { type Model, softmax } from '../../text/model'
+import { type Scored, sharpnessFor } from '../learn'
 
 /** The threshold of rules without their own (docs/api.md 12). */
 const USUAL_THRESHOLD = 0.8

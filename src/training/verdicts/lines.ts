@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { type Labelled, readCorpus } from '../../text/model-corpus'
-import type { Example } from '../../text/model-learn'
 import { reading } from '../../text/reading'
 import { featuresOf } from '../../text/verdicts/features'
 import { LABELS, type ModelName } from '../../text/verdicts/models'
+import { type Labelled, readCorpus } from '../corpus'
+import type { Example } from '../learn'
 
 /** Number of variants generated from a line with choices. */
 const MIXES = 4

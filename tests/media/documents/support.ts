@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readMarkdown } from '../../../src/media/documents/blocks-markdown'
 import type { Document } from '../../../src/media/documents/blocks-model'
-import type { Format } from '../../../src/media/documents/schema'
+import type { Format } from '../../../src/media/schema'
 import type { Reply, World } from '../../support/world'
 
 /** All that a document may have, in the alphabets that every format must show. */

@@ -1,6 +1,6 @@
 /** Prints how good the classifier is on the held-out prompts: accuracy, confusion, calibration, speed. */
 import { TEXT_MODES } from '../../../src/routing/classifier'
-import { readCorpus } from '../../../src/text/model-corpus'
+import { readCorpus } from '../../../src/training/corpus'
 import {
   calibrationError,
   heldOut,

@@ -1,6 +1,6 @@
 import { createClassifier } from '../../../src/routing'
 import { TEXT_MODES, type TextMode } from '../../../src/routing/classifier'
-import { type Labelled as LabelledText, readCorpus } from '../../../src/text/model-corpus'
+import { type Labelled as LabelledText, readCorpus } from '../../../src/training/corpus'
 import { ownTime } from '../../support/effort'
 
 type Labelled = LabelledText<TextMode>

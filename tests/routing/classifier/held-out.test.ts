@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { loadModel, MODEL_FILE, TEXT_MODES } from '../../../src/routing/classifier'
-import { readCorpus } from '../../../src/text/model-corpus'
+import { readCorpus } from '../../../src/training/corpus'
 import { effortOf, slowness } from '../../support/effort'
 import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile } from './evaluate'
 

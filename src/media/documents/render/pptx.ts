@@ -2,7 +2,7 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import PptxGenJS from 'pptxgenjs'
 import { directionOf } from '../../fonts'
 import { type Chart, type Document, type Picture, plain, type Table, type Text } from '../blocks-model'
-import { PALETTE, startsAtZero } from '../charts-scale'
+import { PALETTE, startsAtZero } from '../charts'
 import { heightOf, type Line, type Slide, slidesOf, type Visual } from './slides'
 import { fitAny, OTHER_FONT, SMALLER } from './table-fit'
 

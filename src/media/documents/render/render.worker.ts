@@ -1,10 +1,9 @@
 import { xmlText } from '../../../kernel/text'
 import { answerTasks } from '../../../kernel/worker-pool'
+import type { Format } from '../../schema'
 import { readMarkdown } from '../blocks-markdown'
 import { type Block, type Document, type Image, titled } from '../blocks-model'
-import { outlineOf } from '../outline'
-import { jsonRows } from '../outline-data'
-import type { Format } from '../schema'
+import { jsonRows, outlineOf } from '../outline'
 import { renderCsv } from './csv'
 import { inlineBytes, readPicture } from './pictures'
 

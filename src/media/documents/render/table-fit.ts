@@ -1,6 +1,6 @@
 import { fontOf } from '../../fonts'
-import { readNumber } from '../blocks-chart-data'
 import { type Block, plain, type Table, type Text } from '../blocks-model'
+import { readNumber } from '../charts'
 import { FONTS } from './fonts'
 
 /** In characters: the minimum width of a column, and the length above which more text does not widen it. */

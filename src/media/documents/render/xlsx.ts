@@ -2,8 +2,8 @@ import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
 import { beginningOf } from '../../../kernel/text'
 import { directionOf } from '../../fonts'
-import { readNumber, writtenWith } from '../blocks-chart-data'
 import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks-model'
+import { readNumber, writtenWith } from '../charts'
 import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts-office'
 
 type SheetChart = { chart: Chart }

@@ -1,5 +1,5 @@
-import { mix, readableOn } from '../color'
 import { type Color, circle, group, type Paint, path, rect, type Shape } from '../model'
+import { mix, readableOn } from '../palette'
 import type { Canvas } from './canvas'
 
 /** A tile with one geometric shape, 100 units wide and high. */

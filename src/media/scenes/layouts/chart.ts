@@ -1,6 +1,6 @@
-import type { ChartData } from '../chart-data'
-import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { type Color, circle, group, line, type Paint, path, rect, type Shape, type TextLook } from '../model'
+import { contrast, isDark, mix, readableOn, shade } from '../palette'
+import type { ChartData } from '../read'
 import { fitted, lettered, widthOf } from '../typeface'
 import type { Canvas } from './canvas'
 

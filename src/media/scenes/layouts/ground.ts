@@ -1,9 +1,9 @@
-import { mix, shade, tone } from '../color'
 import { type Color, circle, ellipse, type Gradient, group, line, path, rect, type Shape } from '../model'
+import { mix, shade, tone } from '../palette'
 import type { Random } from '../random'
 import type { Setting } from '../read'
 import type { Canvas } from './canvas'
-import type { Light } from './light'
+import type { Light } from './sky'
 
 /** A line of hills from the left edge to the right, closed at the bottom. */
 function hills({ width, height }: Canvas, y: number, swing: number, random: Random, fill: Color): Shape {

@@ -1,6 +1,6 @@
 import { directionOf } from '../../fonts'
-import { contrast, isDark, mix, readableOn, shade } from '../color'
 import { circle, group, type Paint, path, rect, type Shape } from '../model'
+import { contrast, isDark, mix, readableOn, shade } from '../palette'
 import { fitted, lettered } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, drawMotif, paletteOf } from './canvas'

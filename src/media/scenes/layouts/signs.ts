@@ -1,5 +1,5 @@
-import { mix, readableOn, shade, turned } from '../color'
 import { circle, type Gradient, group, type Paint, rect, type Shape } from '../model'
+import { mix, readableOn, shade, turned } from '../palette'
 import { fitted, lettered, widthOf, writable } from '../typeface'
 import { tiles } from './abstract'
 import { type Canvas, drawMotif, paletteOf } from './canvas'

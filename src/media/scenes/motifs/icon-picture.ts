@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Resvg } from '@resvg/resvg-js'
-import { colorOf, mix, oklchOf, tone } from '../color'
 import { type Color, type Group, group } from '../model'
-import type { Palette } from '../palette'
+import { colorOf, mix, oklchOf, type Palette, tone } from '../palette'
 
 /** An icon of the set: its markup, the bounding box of its ink in 32 by 32 units, and its main colour. */
 type Icon = { body: string; x: number; y: number; width: number; height: number; main: Color }

@@ -1,6 +1,5 @@
-import { mix, shade } from '../color'
 import { circle, ellipse, group, line, path, rect, type Shape } from '../model'
-import type { Palette } from '../palette'
+import { mix, type Palette, shade } from '../palette'
 import { motif } from './motif'
 
 const windows = (

@@ -1,4 +1,4 @@
-import type { SubmissionRecord } from '../../../../../skills/schema-review'
+import type { SubmissionRecord } from '../../../../../skills/schema-skill'
 import { Actions, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
