@@ -42,12 +42,6 @@ export const BOUNDED: readonly Bounded[] = [
   { file: 'src/text/browsing-ask.ts', begins: '^fill', chars: 2_000, why: STEP },
   { file: 'src/text/browsing-ask.ts', begins: '^set', chars: 2_000, why: STEP },
   { file: 'src/text/browsing-ask.ts', begins: '^(?:select', chars: 2_000, why: STEP },
-  {
-    file: 'src/text/patterns/ecma.ts',
-    begins: '\\[[^\\]]*\\]',
-    chars: 1_010,
-    why: 'a pattern, at most MAX_PATTERN_CHARS',
-  },
   { file: 'src/routing/stages.ts', begins: '^(?:(?:please', chars: 400, why: HEAD },
   { file: 'src/app/make-bundle.ts', begins: '\\/(src', chars: 4_096, why: 'a path of this repository' },
 ]

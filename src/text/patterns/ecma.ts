@@ -1,6 +1,17 @@
-import { type CharacterSet, readClass, readEscape } from './ecma-characters'
+import { type AST, RegExpParser } from '@eslint-community/regexpp'
 import { classOfMarked } from './ecma-lines'
-import { classMembers, inAnyCase, LAST, literal, only, type Range } from './ecma-ranges'
+import {
+  classMembers,
+  complement,
+  DIGITS,
+  inAnyCase,
+  LAST,
+  literal,
+  only,
+  type Range,
+  SPACE,
+  WORD,
+} from './ecma-ranges'
 
 /** Thrown for syntax that RE2 cannot run: look-around, back-references and the like. The message is half a sentence. */
 export class NotLinear extends Error {
@@ -22,26 +33,37 @@ export type Translated = {
 /** The flags that a group can change. */
 type Mode = { ignoreCase: boolean; multiline: boolean; dotAll: boolean }
 
-type Reader = {
-  source: string
-  at: number
-  /** Parsed with the flag `u` or `v`. */
+type Reading = {
   isUnicode: boolean
-  /** Parsed with the flag `v`. */
-  isSets: boolean
   isOfLines: boolean
-  /** The number of capturing groups. `\1` up to this number are back-references. */
-  groups: number
-  hasNames: boolean
   hasWordEdge: boolean
+  codeOf(character: AST.Character): number
 }
 
-const NEWLINES: readonly Range[] = [only(0x0a), only(0x0d), [0x2028, 0x2029]]
+/** The characters that one position of a pattern matches. */
+type CharacterSet = {
+  ranges: readonly Range[]
+  /** Unicode properties in RE2's syntax, as members of a class. */
+  properties?: string
+  isNegated?: boolean
+  /** The set needs no case folding: it contains both cases already, or no letters. */
+  isCaseless?: boolean
+}
+
 const ALL: readonly Range[] = [[0, LAST]]
-const COUNT = /\{\d+(?:,\d*)?\}/y
-const OPENING = /\(\?(?:(?<look><?[=!])|<(?<name>[^>]+)>|(?<on>[a-z]*)(?:-(?<off>[a-z]*))?:)/y
+const NOT_NEWLINES: CharacterSet = {
+  ranges: [only(0x0a), only(0x0d), [0x2028, 0x2029]],
+  isNegated: true,
+  isCaseless: true,
+}
 /** Syntax that only makes sense with the flag `u`. A pattern that contains it is parsed as if the flag were set. */
 const MEANS_CHARACTERS = /\\[pP]\{|\\u\{/
+
+const parser = new RegExpParser()
+
+/** Parses an ECMAScript pattern. Throws for an invalid one. */
+export const parsePattern = (source: string, flags: { unicode?: boolean; unicodeSets?: boolean } = {}): AST.Pattern =>
+  parser.parsePattern(source, 0, source.length, flags)
 
 /**
  * Translates an ECMAScript pattern to RE2's syntax. Two meanings differ: a character is always a whole code point, and
@@ -54,123 +76,157 @@ export function translated(source: string, flags = ''): Translated {
   const isUnicode = /[uv]/.test(flags) || (MEANS_CHARACTERS.test(source) && isExpression(source, `${plain}u`))
   const has = (flag: string) => flags.includes(flag)
   const isOfLines = (has('m') || /\(\?[a-z]*m/.test(source)) && /[$^]/.test(source)
-  const outside = source.replace(/\\./gsu, '').replace(/\[[^\]]*\]/g, '')
-  const reader: Reader = {
-    source,
-    at: 0,
-    isUnicode,
-    isSets: has('v'),
-    isOfLines,
-    hasWordEdge: false,
-    groups: outside.match(/\((?!\?)|\(\?<[^=!]/g)?.length ?? 0,
-    hasNames: /\(\?<[^=!]/.test(source),
-  }
+  const { prepared, codeOf } = prepare(source, isUnicode)
+  const reading: Reading = { isUnicode, isOfLines, hasWordEdge: false, codeOf }
+  const pattern = parsePattern(prepared, { unicode: isUnicode && !has('v'), unicodeSets: has('v') })
   const mode = { ignoreCase: has('i'), multiline: has('m'), dotAll: has('s') }
-  const body = sequence(reader, mode)
+  const body = alternatives(pattern, reading, mode)
   const folds = isUnicode && (mode.ignoreCase || /\(\?[a-z]*i/.test(source))
   return {
     source: mode.ignoreCase ? `(?i:${body})` : body,
     isOfLines,
-    foldsWords: folds && reader.hasWordEdge,
+    foldsWords: folds && reading.hasWordEdge,
   }
 }
 
-/** Translates up to the end of the current group, or of the pattern. */
-function sequence(reader: Reader, mode: Mode): string {
-  const { source } = reader
-  let out = ''
-  while (reader.at < source.length && source[reader.at] !== ')') {
-    const char = source[reader.at]!
-    if (char === '(') out += group(reader, mode)
-    else if ('*+?|'.includes(char)) out += source[reader.at++]
-    else if (char === '{') out += count(reader) ?? one(reader, mode)
-    else out += one(reader, mode)
+/** Escaped characters outside ASCII, other escapes, and surrogate pairs as characters or as two escapes. */
+const WHOLE =
+  /\\([^\0-\x7f])|\\[^u]|[\u{10000}-\u{10ffff}]|\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})/gu
+
+/**
+ * Prepares a source for the parser, which refuses escapes outside ASCII with the flag `u` and reads halves of surrogate
+ * pairs without it. The escapes lose their sign. Each pair becomes a letter that is not in the source, and `codeOf`
+ * gives the code point that it stands for.
+ */
+function prepare(source: string, isUnicode: boolean) {
+  const letters = new Map<string, string>()
+  let next = 0x4e00
+  const unused = () => {
+    while (source.includes(String.fromCharCode(next))) next++
+    return String.fromCharCode(next++)
   }
-  return out
+  const prepared = source.replace(WHOLE, (found, escaped?: string, high?: string, low?: string) => {
+    const whole = escaped ?? (high ? String.fromCharCode(Number.parseInt(high, 16), Number.parseInt(low!, 16)) : found)
+    const isPair = whole.length === 2 && !whole.startsWith('\\')
+    return isPair && !isUnicode ? letters.getOrInsertComputed(whole, unused) : whole
+  })
+  const codes = new Map([...letters].map(([whole, letter]) => [letter, whole.codePointAt(0)!]))
+  return { prepared, codeOf: ({ raw, value }: AST.Character) => codes.get(raw) ?? value }
 }
 
-/** A count `{n,m}`. Null if the brace is a literal, as it may be without the flag `u`. */
-function count(reader: Reader): string | null {
-  COUNT.lastIndex = reader.at
-  const [text] = COUNT.exec(reader.source) ?? []
-  reader.at += text?.length ?? 0
-  return text ?? null
-}
+const alternatives = (branch: { alternatives: AST.Alternative[] }, reading: Reading, mode: Mode): string =>
+  branch.alternatives
+    .map(({ elements }) => elements.map((element) => translatedElement(element, reading, mode)).join(''))
+    .join('|')
 
-/** Translates a group. All groups become non-capturing, because no caller uses captures. */
-function group(reader: Reader, mode: Mode): string {
-  OPENING.lastIndex = reader.at
-  const { 0: opening = '(', groups = {} } = OPENING.exec(reader.source) ?? {}
-  if (groups.look) throw new NotLinear('it looks around')
-  reader.at += opening.length
-  const { on = '', off = '' } = groups
-  const is = (flag: string, before: boolean) => (before || on.includes(flag)) && !off.includes(flag)
-  const own = {
-    ignoreCase: is('i', mode.ignoreCase),
-    multiline: is('m', mode.multiline),
-    dotAll: is('s', mode.dotAll),
+function translatedElement(element: AST.Element, reading: Reading, mode: Mode): string {
+  switch (element.type) {
+    case 'Quantifier': {
+      const times = element.raw.slice(element.element.end - element.start)
+      return translatedElement(element.element, reading, mode) + times
+    }
+    // All groups become non-capturing, because no caller uses captures.
+    case 'CapturingGroup':
+      return `(?:${alternatives(element, reading, mode)})`
+    case 'Group': {
+      const { add, remove } = element.modifiers ?? {}
+      const is = (flag: keyof Mode) => (mode[flag] || add?.[flag] === true) && !remove?.[flag]
+      const own = { ignoreCase: is('ignoreCase'), multiline: is('multiline'), dotAll: is('dotAll') }
+      const folds = own.ignoreCase !== mode.ignoreCase
+      return `(?${folds ? (own.ignoreCase ? 'i' : '-i') : ''}:${alternatives(element, reading, own)})`
+    }
+    case 'Assertion':
+      if (element.kind === 'lookahead' || element.kind === 'lookbehind') throw new NotLinear('it looks around')
+      if (element.kind === 'word') {
+        reading.hasWordEdge = true
+        return element.negate ? '\\B' : '\\b'
+      }
+      if (mode.multiline) return `(?m:${element.raw})`
+      return element.kind === 'start' ? '\\A' : '\\z'
+    case 'Backreference':
+      throw new NotLinear('it refers back to a group')
+    case 'Character':
+      return characterSet(reading, mode, { ranges: [only(reading.codeOf(element))] })
+    case 'CharacterSet':
+      return characterSet(reading, mode, setOf(element, reading, mode))
+    default:
+      return characterSet(reading, mode, classSetOf(element, reading, mode))
   }
-  const inner = sequence(reader, own)
-  reader.at++
-  const folds = own.ignoreCase !== mode.ignoreCase
-  return `(?${folds ? (own.ignoreCase ? 'i' : '-i') : ''}:${inner})`
 }
 
-/** Translates one character, class or anchor. */
-function one(reader: Reader, mode: Mode): string {
-  const { source } = reader
-  const char = source[reader.at]!
-  if (char === '^' || char === '$') {
-    reader.at++
-    if (mode.multiline) return `(?m:${char})`
-    return char === '^' ? '\\A' : '\\z'
+/** RE2's short names of properties, by the long names that ECMAScript also accepts. */
+const SHORT: Readonly<Record<string, string>> = {
+  Letter: 'L',
+  Uppercase_Letter: 'Lu',
+  Lowercase_Letter: 'Ll',
+  Mark: 'M',
+  Number: 'N',
+  Decimal_Number: 'Nd',
+  Punctuation: 'P',
+  Symbol: 'S',
+  Separator: 'Z',
+  Space_Separator: 'Zs',
+  Other: 'C',
+  Control: 'Cc',
+}
+
+/** The set of `.`, of an escape such as `\d`, and of a property. */
+function setOf(set: AST.CharacterSet, { isUnicode }: Reading, { ignoreCase, dotAll }: Mode): CharacterSet {
+  if (set.kind === 'any') return dotAll ? { ranges: ALL, isCaseless: true } : NOT_NEWLINES
+  const of = (ranges: readonly Range[]) => ({ ranges: set.negate ? complement(ranges) : ranges, isCaseless: true })
+  switch (set.kind) {
+    case 'digit':
+      return of(DIGITS)
+    case 'space':
+      return of(SPACE)
+    case 'word':
+      // With the flags `i` and `u`, `\w` also contains the long s and the Kelvin sign.
+      return of(isUnicode && ignoreCase ? [...WORD, only(0x17f), only(0x212a)] : WORD)
+    case 'property': {
+      const { key, value, negate } = set
+      if (key === 'ASCII') return { ...of([[0, 127]]), isCaseless: false }
+      const isPlain = value === null || /^(?:General_Category|gc|Script|sc)$/.test(key)
+      const name = isPlain ? (value ?? key) : `${key}=${value}`
+      return { ranges: [], properties: `\\${negate ? 'P' : 'p'}{${SHORT[name] ?? name}}` }
+    }
   }
-  if (char === '.') {
-    reader.at++
-    return characterSet(reader, mode, mode.dotAll ? { ranges: ALL, isCaseless: true } : NOT_NEWLINES)
+}
+
+/** The set of a class in brackets. */
+function classSetOf(
+  set: AST.CharacterClass | AST.ExpressionCharacterClass,
+  reading: Reading,
+  mode: Mode,
+): CharacterSet {
+  if (set.type === 'ExpressionCharacterClass') throw new NotLinear('it has classes in a class')
+  const [ranges, caseless]: [Range[], Range[]] = [[], []]
+  let properties = ''
+  for (const member of set.elements) {
+    if (member.type === 'Character') ranges.push(only(reading.codeOf(member)))
+    else if (member.type === 'CharacterClassRange')
+      ranges.push([reading.codeOf(member.min), reading.codeOf(member.max)])
+    else if (member.type === 'CharacterSet') {
+      const found = setOf(member, reading, mode)
+      properties += found.properties ?? ''
+      caseless.push(...found.ranges)
+    } else throw new NotLinear('it has classes in a class')
   }
-  if (char === '[') return characterSet(reader, mode, readClass(reader, { ...mode, refuse }))
-  if (char === '\\') return escaped(reader, mode)
-  const code = source.codePointAt(reader.at)!
-  reader.at += code > 0xffff ? 2 : 1
-  return characterSet(reader, mode, { ranges: [only(code)] })
-}
-
-const NOT_NEWLINES: CharacterSet = { ranges: NEWLINES, isNegated: true, isCaseless: true }
-
-function refuse(why: string): never {
-  throw new NotLinear(why)
-}
-
-function escaped(reader: Reader, mode: Mode): string {
-  const next = reader.source[reader.at + 1]!
-  if (next === 'b' || next === 'B') {
-    reader.at += 2
-    reader.hasWordEdge = true
-    return `\\${next}`
-  }
-  if (refersBack(reader, next)) throw new NotLinear('it refers back to a group')
-  return characterSet(reader, mode, readEscape(reader, mode))
-}
-
-function refersBack({ source, at, isUnicode, groups, hasNames }: Reader, next: string): boolean {
-  if (next === 'k') return isUnicode || hasNames
-  return next >= '1' && next <= '9' && (isUnicode || Number.parseInt(source.slice(at + 1, at + 6), 10) <= groups)
+  return { ranges: [...ranges, ...caseless], properties, isNegated: set.negate, isCaseless: !ranges.length }
 }
 
 /**
  * Writes one character set. Without `u`, ECMAScript folds fewer letters than RE2, so sets are written with both cases
  * and with folding off. RE2 folds single ASCII letters, so that it still sees literal words.
  */
-function characterSet(reader: Reader, { ignoreCase }: Mode, found: CharacterSet): string {
-  const isWritten = ignoreCase && !reader.isUnicode
+function characterSet(reading: Reading, { ignoreCase }: Mode, found: CharacterSet): string {
+  const isWritten = ignoreCase && !reading.isUnicode
   const [first] = found.ranges
-  if (isWritten && !reader.isOfLines && isOne(found) && first![0] < 128 && !FOLDED_FARTHER.has(first![0])) {
+  if (isWritten && !reading.isOfLines && isOne(found) && first![0] < 128 && !FOLDED_FARTHER.has(first![0])) {
     return literal(first![0])
   }
-  if (!isWritten) return classOf(reader, found)
+  if (!isWritten) return classOf(reading, found)
   const ranges = found.isCaseless ? found.ranges : inAnyCase(found.ranges)
-  return `(?-i:${classOf(reader, { ...found, ranges })})`
+  return `(?-i:${classOf(reading, { ...found, ranges })})`
 }
 
 /** RE2 folds K with the Kelvin sign and S with the long s. */
@@ -179,7 +235,7 @@ const FOLDED_FARTHER: ReadonlySet<number> = new Set([...'kKsS'].map((letter) => 
 const isOne = ({ ranges, properties = '', isNegated = false }: CharacterSet): boolean =>
   !properties && !isNegated && ranges.length === 1 && ranges[0]![0] === ranges[0]![1]
 
-function classOf({ isOfLines }: Reader, found: CharacterSet): string {
+function classOf({ isOfLines }: Reading, found: CharacterSet): string {
   const { ranges, properties = '', isNegated = false } = found
   if (isOfLines) {
     const marked = classOfMarked(ranges, properties, isNegated)

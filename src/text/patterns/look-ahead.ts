@@ -1,10 +1,9 @@
-import { endOfAtom } from './size'
+import type { AST } from '@eslint-community/regexpp'
+import { parsePattern } from './ecma'
 
 /** A pattern without look-ahead, and whether it must match or must not match. */
-export type Demand = { source: string; isMet: boolean }
+type Demand = { source: string; isMet: boolean }
 
-const LOOK = /\(\?[=!]/y
-const QUANTIFIER = /[*+?{]/
 /** The pattern outside may refer to a group inside a look-ahead. */
 const REFERENCE = /\\[1-9k]/
 
@@ -14,41 +13,27 @@ const REFERENCE = /\\[1-9k]/
  * passwords in this form. Returns any other pattern unchanged.
  */
 export function demandsOf(source: string): Demand[] {
-  const demands: Demand[] = []
-  let at = 1
-  while (source.startsWith('^') && startsLook(source, at)) {
-    const end = endOfGroup(source, at)
-    if (end === null || QUANTIFIER.test(source[end] ?? '')) return [{ source, isMet: true }]
-    demands.push({ source: `^(?:${source.slice(at + 3, end - 1)})`, isMet: source[at + 2] === '=' })
-    at = end
-  }
-  const rest = source.slice(at)
-  if (!demands.length || REFERENCE.test(source) || hasBranches(rest)) return [{ source, isMet: true }]
-  return [...demands, { source: `^(?:${rest})`, isMet: true }]
+  const [only, ...others] = alternativesOf(source)
+  const [start, ...elements] = only?.elements ?? []
+  const after = elements.findIndex((element) => !isLookahead(element))
+  const looks = (after < 0 ? elements : elements.slice(0, after)).filter(isLookahead)
+  const next = elements[looks.length]
+  // A look-ahead that is repeated may be left out.
+  const isRepeated = next?.type === 'Quantifier' && isLookahead(next.element)
+  if (others.length || start?.raw !== '^' || !looks.length || isRepeated || REFERENCE.test(source))
+    return [{ source, isMet: true }]
+  const demands = looks.map(({ raw, negate }) => ({ source: `^(?:${raw.slice(3, -1)})`, isMet: !negate }))
+  return [...demands, { source: `^(?:${source.slice(looks.at(-1)!.end)})`, isMet: true }]
 }
 
-function startsLook(source: string, at: number): boolean {
-  LOOK.lastIndex = at
-  return LOOK.test(source)
+/** None for an invalid pattern. */
+function alternativesOf(source: string): AST.Alternative[] {
+  try {
+    return parsePattern(source).alternatives
+  } catch {
+    return []
+  }
 }
 
-/** The index after the group that begins at `at`. Null when the group does not end. */
-function endOfGroup(source: string, at: number): number | null {
-  let depth = 0
-  for (let index = at; index < source.length; index = endOfAtom(source, index)) {
-    if (source[index] === '(') depth++
-    if (source[index] === ')' && --depth === 0) return index + 1
-  }
-  return null
-}
-
-/** Whether a `|` is outside all groups. Then the `^` before it does not apply to the whole pattern. */
-function hasBranches(source: string): boolean {
-  let depth = 0
-  for (let index = 0; index < source.length; index = endOfAtom(source, index)) {
-    if (source[index] === '(') depth++
-    if (source[index] === ')') depth--
-    if (source[index] === '|' && depth <= 0) return true
-  }
-  return false
-}
+const isLookahead = (element: AST.Element): element is AST.LookaheadAssertion =>
+  element.type === 'Assertion' && element.kind === 'lookahead'

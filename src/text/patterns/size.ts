@@ -42,7 +42,7 @@ function add(group: Group, size: number): void {
 }
 
 /** The index after one letter, one escape, or one class in brackets. */
-export function endOfAtom(source: string, at: number): number {
+function endOfAtom(source: string, at: number): number {
   if (source[at] === '\\') return at + 2
   if (source[at] !== '[') return at + 1
   for (let end = at + 1; end < source.length; end++) {
