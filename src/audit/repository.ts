@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
-import { command, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
+import { allOf, command, excludedOf, locked, query, type Reader, rowsIn, type Tx } from '../kernel/store'
 import { type End, GENESIS, START } from './chain'
 import type { ChainScope } from './schema'
 import { type AuditEventRow, auditBases, auditEvents, auditHeads, auditLog } from './table'
@@ -81,25 +81,7 @@ export function setHeads(tx: Tx, heads: ReadonlyMap<ChainScope, Head>): Promise<
 }
 
 export const insertEvent = command<AuditEventRow>()((tx, p) =>
-  tx.insert(tx.of(auditEvents)).values({
-    scope: p.scope,
-    seq: p.seq,
-    id: p.id,
-    at: p.at,
-    action: p.action,
-    entity_type: p.entity_type,
-    entity_id: p.entity_id,
-    user_id: p.user_id,
-    org_id: p.org_id,
-    api_key_id: p.api_key_id,
-    request_id: p.request_id,
-    input: p.input,
-    output: p.output,
-    mode: p.mode,
-    status: p.status,
-    prev_hash: p.prev_hash,
-    hash: p.hash,
-  }),
+  tx.insert(tx.of(auditEvents)).values(allOf(tx.of(auditEvents), p)),
 )
 
 const anyHead = query<Record<never, never>>()((db) =>
@@ -227,18 +209,11 @@ export const allBases = query<Record<never, never>>()((db) => db.select().from(d
 
 export const setBase = command<Base & { scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditBases)
+  const row = allOf(t, p)
   return tx
     .insert(t)
-    .values({ scope: p.scope, seq: p.seq, hash: p.hash, at: p.at, event_seq: p.event_seq })
-    .onConflictDoUpdate({
-      target: t.scope,
-      set: {
-        seq: sql`excluded.seq`,
-        hash: sql`excluded.hash`,
-        at: sql`excluded.at`,
-        event_seq: sql`excluded.event_seq`,
-      },
-    })
+    .values(row)
+    .onConflictDoUpdate({ target: t.scope, set: excludedOf(row, 'scope') })
 })
 
 /** The event up to which a chain was trimmed, from which it is verified. `START` if it was never trimmed. */

@@ -5,7 +5,19 @@ import { pagesBy } from '../kernel/keyset'
 import { microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import { type Page, toPage } from '../kernel/page'
-import { command, counted, insertAll, query, type Reader, rowsIn, type Store, type Tx, unlocked } from '../kernel/store'
+import {
+  allOf,
+  command,
+  counted,
+  excludedOf,
+  insertAll,
+  query,
+  type Reader,
+  rowsIn,
+  type Store,
+  type Tx,
+  unlocked,
+} from '../kernel/store'
 import type { CanvasId } from './canvases-schema'
 import { type RunRow, type StepRow, type WorkflowRow, workflowRuns, workflowSteps, workflows } from './table'
 import type { RunQuery, StepResult, WorkflowId, WorkflowRun, WorkflowRunId } from './workflows-schema'
@@ -33,31 +45,7 @@ const MAX_LISTED_BYTES = 4 * 1024 * 1024
 const inserted = counted<RunRow>()((tx, p) =>
   tx
     .insert(tx.of(workflowRuns))
-    .values({
-      id: p.id,
-      owner: p.owner,
-      workflow_id: p.workflow_id,
-      name: p.name,
-      user_id: p.user_id,
-      api_key_id: p.api_key_id,
-      active_org_id: p.active_org_id,
-      steps: p.steps,
-      trigger_type: p.trigger_type,
-      trigger_data: p.trigger_data,
-      depth: p.depth,
-      status: p.status,
-      next: p.next,
-      executed: p.executed,
-      turn: p.turn,
-      stepwise: p.stepwise,
-      pause: p.pause,
-      warnings: p.warnings,
-      error: p.error,
-      output: p.output,
-      once: p.once,
-      created_at: p.created_at,
-      completed_at: p.completed_at,
-    } satisfies Record<keyof RunRow, unknown>)
+    .values(allOf(tx.of(workflowRuns), p))
     .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
 )
 
@@ -95,25 +83,11 @@ const stepsOf = query<{ id: WorkflowRunId }>()((db, p) => {
 
 const stepPut = command<StepRow>()((tx, p) => {
   const t = tx.of(workflowSteps)
-  const row = {
-    run_id: p.run_id,
-    seq: p.seq,
-    index: p.index,
-    name: p.name,
-    type: p.type,
-    status: p.status,
-    output: p.output,
-    error: p.error,
-    cost_micro: p.cost_micro,
-    started_at: p.started_at,
-    completed_at: p.completed_at,
-  } satisfies Record<keyof StepRow, unknown>
-  const names = Object.keys(row) as (keyof StepRow)[]
-  const set = Object.fromEntries(names.map((name) => [name, sql`excluded.${sql.identifier(name)}`]))
+  const row = allOf(t, p)
   return tx
     .insert(t)
     .values(row)
-    .onConflictDoUpdate({ target: [t.run_id, t.seq], set })
+    .onConflictDoUpdate({ target: [t.run_id, t.seq], set: excludedOf(row) })
 })
 
 /** The columns that a continuing run changes. */

@@ -5,7 +5,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import { command, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Store, type Tx } from '../kernel/store'
 import type { Escrows } from './escrow'
 import { spendGrants } from './limits'
 import type { BalanceWatch } from './low-balance'
@@ -27,16 +27,7 @@ export const expiredCredit = ({ expireDue, dueAt }: Pick<ExpiringGrants, 'expire
 }
 
 const insertGrant = command<ExpiringGrantRow>()((tx, p) =>
-  tx.insert(tx.of(expiringGrants)).values({
-    ref: p.ref,
-    owner: p.owner,
-    remaining: p.remaining,
-    seen_balance: p.seen_balance,
-    granted_at: p.granted_at,
-    expires_at: p.expires_at,
-    due_at: p.due_at,
-    takings: p.takings,
-  }),
+  tx.insert(tx.of(expiringGrants)).values(allOf(tx.of(expiringGrants), p)),
 )
 
 /** An owner's grants that are not used up, soonest to expire first. */

@@ -6,7 +6,17 @@ import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { createReadCache } from '../kernel/read-cache'
-import { type Changes, command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
+import {
+  allOf,
+  type Changes,
+  command,
+  counted,
+  excludedOf,
+  query,
+  type Reader,
+  type Store,
+  type Tx,
+} from '../kernel/store'
 import { costOfDay, type Spend, spendOf, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
 import { type CapHolder, capReached } from './errors'
@@ -34,28 +44,11 @@ const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
 
 export const saveLimits = command<LimitsRow>()((tx, p) => {
   const t = tx.of(billingLimits)
-  const set = {
-    daily_cap_cents: sql`excluded.daily_cap_cents`,
-    monthly_cap_cents: sql`excluded.monthly_cap_cents`,
-    low_balance_threshold_cents: sql`excluded.low_balance_threshold_cents`,
-    top_up_enabled: sql`excluded.top_up_enabled`,
-    top_up_threshold_cents: sql`excluded.top_up_threshold_cents`,
-    top_up_amount_cents: sql`excluded.top_up_amount_cents`,
-    updated_at: sql`excluded.updated_at`,
-  }
+  const row = allOf(t, p)
   return tx
     .insert(t)
-    .values({
-      owner: p.owner,
-      daily_cap_cents: p.daily_cap_cents,
-      monthly_cap_cents: p.monthly_cap_cents,
-      low_balance_threshold_cents: p.low_balance_threshold_cents,
-      top_up_enabled: p.top_up_enabled,
-      top_up_threshold_cents: p.top_up_threshold_cents,
-      top_up_amount_cents: p.top_up_amount_cents,
-      updated_at: p.updated_at,
-    })
-    .onConflictDoUpdate({ target: t.owner, set })
+    .values(row)
+    .onConflictDoUpdate({ target: t.owner, set: excludedOf(row, 'owner') })
 })
 
 /** Turns automatic top-up off; 0 rows if it was off. */

@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { nameFilter, type PageRequest, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import type { EventId } from './schema'
 import { type BusEventRow, busEvents, eventSubscriptions } from './table'
 
@@ -40,17 +40,7 @@ export function matchesPattern(pattern: string, type: string, { prefix }: { pref
 
 const newestFirst = pagesBy(busEvents, 'created_at')
 
-const insertEvent = command<BusEventRow>()((tx, p) =>
-  tx.insert(tx.of(busEvents)).values({
-    id: p.id,
-    owner: p.owner,
-    type: p.type,
-    envelope: p.envelope,
-    source: p.source,
-    depth: p.depth,
-    created_at: p.created_at,
-  }),
-)
+const insertEvent = command<BusEventRow>()((tx, p) => tx.insert(tx.of(busEvents)).values(allOf(tx.of(busEvents), p)))
 
 /** One row per pattern with all its targets, because rows determine the cost. No target contains a space. */
 const interested = query<{ owner: OwnerScope } & ReturnType<typeof stemsOf>>()((db, p) => {

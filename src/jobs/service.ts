@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { inBatches, type Loop } from '../kernel/loop'
 import { removeOldest } from '../kernel/old-rows'
-import { command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
+import { allOf, command, type Reader, type Store, type Tx, unlocked } from '../kernel/store'
 import { type JobKind, RECURRING, recurring, STORED_MS, type Stored } from './kind'
 import { shownJobs } from './queries'
 import { createQueues } from './queues'
@@ -54,15 +54,7 @@ const endedBefore = (t: typeof jobs.sqlite, { kinds, before, owner = null }: End
 
 type Ask = Omit<AskRow, 'seq'>
 
-const inserted = command<Ask>()((tx, p) =>
-  tx.insert(tx.of(jobAsks)).values({
-    kind: p.kind,
-    unique_key: p.unique_key,
-    owner: p.owner,
-    payload: p.payload,
-    run_at: p.run_at,
-  } satisfies Record<keyof Ask, unknown>),
-)
+const inserted = command<Ask>()((tx, p) => tx.insert(tx.of(jobAsks)).values(allOf(tx.of(jobAsks), p)))
 
 /** Requests for jobs that no worker has processed yet. */
 const askRepository = {

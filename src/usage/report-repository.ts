@@ -2,7 +2,7 @@ import { and, eq, gte, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import {
   addEncoded,
   addSums,
@@ -45,15 +45,7 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
   const t = tx.of(usageSpeeds)
   return tx
     .insert(t)
-    .values({
-      owner: p.owner,
-      grain: p.grain,
-      at: p.at,
-      mode: p.mode,
-      ttft: p.ttft,
-      classified: p.classified,
-      failovers: p.failovers,
-    })
+    .values(allOf(t, p))
     .onConflictDoUpdate({
       target: [t.owner, t.grain, t.at, t.mode],
       set: {

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
-import { command, counted, query, type Reader } from '../kernel/store'
+import { allOf, command, counted, query, type Reader } from '../kernel/store'
 import type { RollupKey } from './buckets'
 import { callFields, type RollupRow, speedFields, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
@@ -97,18 +97,7 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
   return tx
     .insert(t)
-    .values({
-      ...keyValues(p),
-      requests: p.requests,
-      prompt_tokens: p.prompt_tokens,
-      completion_tokens: p.completion_tokens,
-      cost_micro: p.cost_micro,
-      cached: p.cached,
-      client_errors: p.client_errors,
-      server_errors: p.server_errors,
-      refused: p.refused,
-      latency: p.latency,
-    })
+    .values(allOf(t, p))
     .onConflictDoUpdate({
       target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
       set: {

@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import { command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { allOf, command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { grainsOf, type RollupKey, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
@@ -28,36 +28,7 @@ export const settleSpend = (tx: Tx, subject: string, at: number, charged: number
 type NewRow = Omit<UsageRow, 'id'>
 
 const insertStatement = (tx: Tx, p: { [K in keyof NewRow]: Placeholder }) =>
-  tx.insert(tx.of(usageRecords)).values({
-    owner: p.owner,
-    at: p.at,
-    request_id: p.request_id,
-    user_id: p.user_id,
-    api_key_id: p.api_key_id,
-    endpoint: p.endpoint,
-    mode: p.mode,
-    resolved_mode: p.resolved_mode,
-    model: p.model,
-    status: p.status,
-    prompt_tokens: p.prompt_tokens,
-    completion_tokens: p.completion_tokens,
-    cost_micro: p.cost_micro,
-    cached: p.cached,
-    latency_ms: p.latency_ms,
-    ttft_ms: p.ttft_ms,
-    classified_us: p.classified_us,
-    fallback_used: p.fallback_used,
-    seq: p.seq,
-    event_id: p.event_id,
-    action: p.action,
-    entity_type: p.entity_type,
-    entity_id: p.entity_id,
-    input: p.input,
-    output: p.output,
-    prev_hash: p.prev_hash,
-    hash: p.hash,
-    ledger_ref: p.ledger_ref,
-  })
+  tx.insert(tx.of(usageRecords)).values(allOf(tx.of(usageRecords), p))
 
 const insertOne = command<NewRow>()(insertStatement)
 

@@ -21,7 +21,7 @@ import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
-import { command, query, type Reader, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { presentDelivery } from './present'
 import type { DeliveryId, WebhookId } from './schema'
 import { type DeliveryRow, type OutboxRow, type WebhookRow, webhookDeliveries, webhookOutbox, webhooks } from './table'
@@ -29,13 +29,7 @@ import { type DeliveryRow, type OutboxRow, type WebhookRow, webhookDeliveries, w
 const insert = command<Omit<OutboxRow, 'seq'>>()((tx, p) =>
   tx
     .insert(tx.of(webhookOutbox))
-    .values({
-      webhook_id: p.webhook_id,
-      event_id: p.event_id,
-      event_type: p.event_type,
-      attempt: p.attempt,
-      due_at: p.due_at,
-    })
+    .values(allOf(tx.of(webhookOutbox), p))
     .onConflictDoNothing(),
 )
 
@@ -155,23 +149,7 @@ const counted = command<Counts & { id: WebhookId }>()((tx, p) => {
 })
 
 const logged = command<DeliveryRow>()((tx, p) =>
-  tx.insert(tx.of(webhookDeliveries)).values({
-    id: p.id,
-    webhook_id: p.webhook_id,
-    owner: p.owner,
-    event_id: p.event_id,
-    event_type: p.event_type,
-    http_status: p.http_status,
-    error_message: p.error_message,
-    status: p.status,
-    attempt: p.attempt,
-    next_retry_at: p.next_retry_at,
-    duration_ms: p.duration_ms,
-    bytes: p.bytes,
-    signature: p.signature,
-    secret_version: p.secret_version,
-    created_at: p.created_at,
-  }),
+  tx.insert(tx.of(webhookDeliveries)).values(allOf(tx.of(webhookDeliveries), p)),
 )
 
 const newestFirst = pagesBy(webhookDeliveries, 'created_at')

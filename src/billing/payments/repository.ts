@@ -1,37 +1,13 @@
 import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
-import { command, counted, query } from '../../kernel/store'
+import { allOf, command, counted, query } from '../../kernel/store'
 import type { PurchaseId } from './schema'
 import { type GrantCodeRow, grantCodes, type PurchaseRow, paymentCustomers, paymentEvents, purchases } from './table'
 
 /** Inserts a purchase; does nothing when it is a top-up and the owner already has one open. */
 export const insertPurchase = command<PurchaseRow>()((tx, p) => {
   const t = tx.of(purchases)
-  return tx
-    .insert(t)
-    .values({
-      id: p.id,
-      owner: p.owner,
-      user_id: p.user_id,
-      kind: p.kind,
-      provider: p.provider,
-      amount_cents: p.amount_cents,
-      state: p.state,
-      session_ref: p.session_ref,
-      payment_ref: p.payment_ref,
-      success_url: p.success_url,
-      cancel_url: p.cancel_url,
-      refunded_cents: p.refunded_cents,
-      refunded_at: p.refunded_at,
-      disputed_cents: p.disputed_cents,
-      disputed_at: p.disputed_at,
-      taken: p.taken,
-      error: p.error,
-      created_at: p.created_at,
-      ended_at: p.ended_at,
-    })
-    .onConflictDoNothing()
-    .returning({ id: t.id })
+  return tx.insert(t).values(allOf(t, p)).onConflictDoNothing().returning({ id: t.id })
 })
 
 export const purchaseById = query<{ id: PurchaseId }>()((db, p) => {
@@ -154,15 +130,7 @@ export const insertCustomer = command<{ owner: OwnerScope; provider: string; cus
 )
 
 export const insertCode = command<GrantCodeRow>()((tx, p) =>
-  tx.insert(tx.of(grantCodes)).values({
-    hash: p.hash,
-    amount_cents: p.amount_cents,
-    note: p.note,
-    created_at: p.created_at,
-    expires_at: p.expires_at,
-    used_at: p.used_at,
-    used_for: p.used_for,
-  }),
+  tx.insert(tx.of(grantCodes)).values(allOf(tx.of(grantCodes), p)),
 )
 
 export const codeByHash = query<{ hash: string }>()((db, p) => {

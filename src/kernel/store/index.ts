@@ -12,6 +12,7 @@ export {
   defineClusteredTable,
   defineTable,
   defineView,
+  excludedOf,
   insertAll,
   insertListed,
   type Kit,

@@ -239,9 +239,24 @@ const changedBy = (result: unknown): number => {
   return changes ?? count ?? 0
 }
 
-/** Placeholders for all columns of a table, for a statement that inserts a whole row. */
+/**
+ * Placeholders for all columns of a table, for a statement that inserts a whole row. Leaves out a key that the database
+ * counts up itself.
+ */
 export const allOf = <P extends Record<string, Placeholder>>(table: sqlite.SQLiteTable, params: P): P =>
-  Object.fromEntries(Object.keys(getTableColumns(table)).map((name) => [name, params[name]])) as P
+  Object.fromEntries(
+    Object.entries(getTableColumns(table)).flatMap(([name, { primary, hasDefault }]) =>
+      primary && hasDefault ? [] : [[name, params[name]]],
+    ),
+  ) as P
+
+/** For an upsert: the columns of `row` take the values of the row that exists already, without those in `but`. */
+export const excludedOf = (row: object, ...but: string[]): Record<string, SQL> =>
+  Object.fromEntries(
+    Object.keys(row)
+      .filter((name) => !but.includes(name))
+      .map((name) => [name, sql`excluded.${sql.identifier(name)}`]),
+  )
 
 /** Like {@link query}, for statements that change rows and therefore need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
