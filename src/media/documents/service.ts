@@ -24,7 +24,7 @@ import {
   type MadeDocument,
 } from '../schema'
 import { titled } from './blocks-model'
-import { titleOf } from './outline-title'
+import { titleOf } from './outline-reading'
 import { createRendering, type Rendering } from './rendering'
 
 type LaterDeps = {

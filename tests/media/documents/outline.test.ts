@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readMarkdown } from '../../../src/media/documents/blocks-markdown'
 import { plain } from '../../../src/media/documents/blocks-model'
 import { outlineOf } from '../../../src/media/documents/outline'
-import { titleOf } from '../../../src/media/documents/outline-title'
+import { titleOf } from '../../../src/media/documents/outline-reading'
 
 describe('a document by rules, without a language model', () => {
   test('is the prompt itself where that is laid out, whatever fence it has', () => {
