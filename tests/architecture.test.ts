@@ -17,7 +17,7 @@ import {
 /** Reading order: a module may use modules named before it, never one named after. Routes come last but for `app`. */
 const ORDER = `
   kernel cluster jobs resource text audit idempotency events files usage accounts webhooks billing limits pages engines
-  guardrails charging routing media research training tools browser skills completions doors automation widgets
+  guardrails charging routing media research training tools browser skills completions compat automation widgets
   operators http routes app
 `
   .trim()

@@ -16,7 +16,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     console: one('bench/console', 'first load, scrolling and sizes of the console, and calls beside twenty of them'),
     crowd: one('bench/crowd', 'delay of events while a million deliveries wait for dead receivers'),
     deliveries: one('bench/deliveries', 'deliveries to a healthy receiver with full durability'),
-    doors: one('bench/doors', 'processor time of a call through each door, beside chat'),
+    compat: one('bench/compat', 'processor time of a call of each compatible API, beside chat'),
     faces: one('bench/faces', 'processor time of the dashboard, bytes and first paint of the reference'),
     files: one('bench/files', 'memory of serving a gigabyte from one large file'),
     frame: one('bench/frame', 'how soon the chat of a widget is painted and ready'),

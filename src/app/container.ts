@@ -13,6 +13,16 @@ import { createBrowser, startWatchLoop } from '../browser'
 import { createCharging } from '../charging'
 import { startLeaseLoop } from '../cluster'
 import {
+  backgroundKind,
+  defineBatchJob,
+  expiredResponses,
+  type FileDeps,
+  fileReader,
+  removeResponsesOf,
+} from '../compat'
+import { createLineHandlers } from '../compat/routes'
+import { baseRulesOf, honoursParameters } from '../compat/routes-bases'
+import {
   cacheRulesOf,
   createAgent,
   createChat,
@@ -22,16 +32,6 @@ import {
   createTestCases,
   createVoice,
 } from '../completions'
-import {
-  backgroundKind,
-  defineBatchJob,
-  expiredResponses,
-  type FileDeps,
-  fileReader,
-  removeResponsesOf,
-} from '../doors'
-import { createLineHandlers } from '../doors/routes'
-import { baseRulesOf, honoursParameters } from '../doors/routes-bases'
 import { startEngineSettingsLoop, startProbeLoop } from '../engines'
 import { expiredFiles, expiredUploads, sweptFiles } from '../files'
 import { expiredKeys, startIdempotencyLoop } from '../idempotency'

@@ -18,7 +18,7 @@ const GOLDEN = [
 ]
 /**
  * Of visitors, who have the token of a widget's chat and its origin instead (docs/api.md 15.3):
- * tests/widgets/door.test.ts.
+ * tests/widgets/visitor-auth.test.ts.
  */
 const OF_VISITORS = [
   'GET /iframes/{id}/public',

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { MessageError } from '../../src/doors/messages-schema'
+import { MessageError } from '../../src/compat/messages-schema'
 import { ErrorBody } from '../../src/http/envelope'
 import { checker, type TSchema } from '../../src/kernel/schema'
 

@@ -1,6 +1,6 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { errorFormatOf } from '../../src/doors/routes-messages'
+import { errorFormatOf } from '../../src/compat/routes-messages'
 import { AppError, type ErrorKind } from '../../src/kernel/errors'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { fakeClock } from '../support/clock'
@@ -67,28 +67,28 @@ test('an id in the path is no member: GET /conversations/{id}', async () => {
   expect({ status, param: body.error.param }).toEqual({ status: 404, param: undefined })
 })
 
-describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
+describe('the errors of every API (docs/api.md 29.10, 30.5)', () => {
   const ORDERS = {
     chat: (content: string) => ['/v1/chat/completions', { messages: [{ role: 'user', content }] }],
     responses: (input: string) => ['/v1/responses', { input }],
     messages: (content: string) => ['/v1/messages', { messages: [{ role: 'user', content }], max_tokens: 50 }],
     embeddings: (input: string) => ['/v1/embeddings', { input }],
   } satisfies Record<string, (words: string) => [string, object]>
-  type Door = keyof typeof ORDERS
-  const ALL = Object.keys(ORDERS) as Door[]
-  const ANSWERING = ALL.filter((door) => door !== 'embeddings')
-  const order = (door: Door, words = freshPrompt()) => ORDERS[door](words) as [string, object]
-  const as = async (input: PersonInput, door: Door) => (await world.person(input)).send('POST', ...order(door))
-  const twice = async (person: Person, door: Door, headers: Record<string, string> = {}) => {
-    await person.send('POST', ...order(door), headers)
-    return person.send('POST', ...order(door), headers)
+  type Api = keyof typeof ORDERS
+  const ALL = Object.keys(ORDERS) as Api[]
+  const ANSWERING = ALL.filter((api) => api !== 'embeddings')
+  const order = (api: Api, words = freshPrompt()) => ORDERS[api](words) as [string, object]
+  const as = async (input: PersonInput, api: Api) => (await world.person(input)).send('POST', ...order(api))
+  const twice = async (person: Person, api: Api, headers: Record<string, string> = {}) => {
+    await person.send('POST', ...order(api), headers)
+    return person.send('POST', ...order(api), headers)
   }
 
   type Answer = { status: number; headers: Headers; text: string | (() => Promise<string>) }
   type Row = [
     what: string,
-    doors: Door[],
-    send: (door: Door) => Promise<Answer> | Answer,
+    apis: Api[],
+    send: (api: Api) => Promise<Answer> | Answer,
     status: number,
     type: string,
     code: string,
@@ -96,21 +96,21 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
   ]
   const INVALID = 'invalid_request_error'
   const rows: Row[] = [
-    ['a body without members', ALL, (door) => ada.send('POST', order(door)[0], {}), 400, INVALID, 'validation_error'],
+    ['a body without members', ALL, (api) => ada.send('POST', order(api)[0], {}), 400, INVALID, 'validation_error'],
     [
       'a prompt longer than the window',
       ALL,
-      (door) => ada.send('POST', ...order(door, '漢'.repeat(400_000))),
+      (api) => ada.send('POST', ...order(api, '漢'.repeat(400_000))),
       ...([400, INVALID, 'context_length_exceeded'] as const),
     ],
-    ['no key', ALL, (door) => world.send('POST', ...order(door)), 401, 'authentication_error', 'invalid_api_key'],
-    ['no credit', ANSWERING, (door) => as({ cents: 0 }, door), 402, 'billing_error', 'insufficient_credits'],
-    ['another scope', ALL, (door) => as({ scopes: ['tools'] }, door), 403, 'permission_error', 'missing_scope'],
+    ['no key', ALL, (api) => world.send('POST', ...order(api)), 401, 'authentication_error', 'invalid_api_key'],
+    ['no credit', ANSWERING, (api) => as({ cents: 0 }, api), 402, 'billing_error', 'insufficient_credits'],
+    ['another scope', ALL, (api) => as({ scopes: ['tools'] }, api), 403, 'permission_error', 'missing_scope'],
     [
       'an unknown conversation',
       ANSWERING,
-      (door) => {
-        const [path, body] = order(door)
+      (api) => {
+        const [path, body] = order(api)
         return ada.send('POST', path, { ...body, conversation_id: crypto.randomUUID() })
       },
       ...([404, 'not_found_error', 'not_found'] as const),
@@ -121,23 +121,23 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
       () => ada.send('POST', '/v1/responses', { input: 'Hello', previous_response_id: `resp_${'a'.repeat(24)}` }),
       ...([404, 'not_found_error', 'previous_response_not_found'] as const),
     ],
-    ['another method', ALL, (door) => ada.send('PUT', ...order(door)), 405, INVALID, 'method_not_allowed'],
+    ['another method', ALL, (api) => ada.send('PUT', ...order(api)), 405, INVALID, 'method_not_allowed'],
     [
       'an Idempotency-Key of another body',
       ALL,
-      (door) => twice(ada, door, { 'idempotency-key': `once-${door}` }),
+      (api) => twice(ada, api, { 'idempotency-key': `once-${api}` }),
       ...([409, 'conflict_error', 'idempotency_conflict', { type: INVALID }] as const),
     ],
     [
       'a body that is too large',
       ALL,
-      (door) => post(order(door)[0], `{"input":"${'x'.repeat(60_000_000)}"}`),
+      (api) => post(order(api)[0], `{"input":"${'x'.repeat(60_000_000)}"}`),
       ...([413, INVALID, 'payload_too_large', { type: 'request_too_large' }] as const),
     ],
     [
       'a form',
       ALL,
-      (door) => post(order(door)[0], 'a=b', 'application/x-www-form-urlencoded'),
+      (api) => post(order(api)[0], 'a=b', 'application/x-www-form-urlencoded'),
       415,
       INVALID,
       'unsupported_media_type',
@@ -145,19 +145,19 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
     [
       'more requests than the key may send',
       ALL,
-      async (door) => {
+      async (api) => {
         const person = await world.person()
         const { body } = await (await world.signedIn(person)).send('POST', 'keys', { rpm_limit: 1 })
-        return twice(person, door, { authorization: `Bearer ${body.key}` })
+        return twice(person, api, { authorization: `Bearer ${body.key}` })
       },
       ...([429, 'rate_limit_error', 'rate_limit_exceeded'] as const),
     ],
     [
       'an engine that does not answer in time',
       ANSWERING,
-      async (door) => {
+      async (api) => {
         const before = upstream.calls.length
-        const waiting = ada.send('POST', ...order(door, freshPrompt('[[hang]]')))
+        const waiting = ada.send('POST', ...order(api, freshPrompt('[[hang]]')))
         await eventually(() => upstream.calls.length > before)
         clock.advance(120_000)
         return waiting
@@ -168,16 +168,16 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
     [
       'an engine that is down',
       ANSWERING,
-      (door) => impatiently(clock, ada.send('POST', ...order(door, freshPrompt('[[drop]]')))),
+      (api) => impatiently(clock, ada.send('POST', ...order(api, freshPrompt('[[drop]]')))),
       ...([503, 'api_error', 'engine_unavailable', { status: 529, type: 'overloaded_error' }] as const),
     ],
   ]
-  const table = rows.flatMap(([what, doors, ...row]) => doors.map((door) => [what, door, ...row] as const))
+  const table = rows.flatMap(([what, apis, ...row]) => apis.map((api) => [what, api, ...row] as const))
 
-  test.each(table)('%s: %s', async (_what, door, send, status, type, code, ofMessages = {}) => {
-    const answer = await send(door)
+  test.each(table)('%s: %s', async (_what, api, send, status, type, code, ofMessages = {}) => {
+    const answer = await send(api)
     const body = JSON.parse(typeof answer.text === 'string' ? answer.text : await answer.text())
-    const isMessages = door === 'messages'
+    const isMessages = api === 'messages'
     const wanted = isMessages ? { status, type, code, ...ofMessages } : { status, type, code }
     // Contract 30.5 says how the message begins, and names no code.
     if (isMessages && code === 'context_length_exceeded') wanted.code = 'validation_error'
@@ -217,7 +217,7 @@ describe('the errors of every door (docs/api.md 29.10, 30.5)', () => {
   })
 })
 
-describe('the errors of the doors that run no completion (docs/api.md 29.10)', () => {
+describe('the errors of the APIs that run no completion (docs/api.md 29.10)', () => {
   type Order = { method?: string; path: string; json?: object; form?: () => FormData }
   const form = (files: Record<string, Blob>, fields: Record<string, string>) => () => {
     const made = new FormData()
@@ -244,22 +244,22 @@ describe('the errors of the doors that run no completion (docs/api.md 29.10)', (
     moderations: { path: '/v1/moderations', json: { input: 'Hello' } },
     models: { method: 'GET', path: '/v1/models' },
   } satisfies Record<string, Order>
-  type Door = keyof typeof ORDERS
-  const ALL = Object.keys(ORDERS) as Door[]
-  const inJson = ALL.filter((door) => 'json' in ORDERS[door])
+  type Api = keyof typeof ORDERS
+  const ALL = Object.keys(ORDERS) as Api[]
+  const inJson = ALL.filter((api) => 'json' in ORDERS[api])
 
   const call = (
     by: Pick<Person, 'send'>,
     { method = 'POST', path, json, form }: Order,
     headers?: Record<string, string>,
   ) => by.send(method, path, form?.() ?? json, headers)
-  const as = async (input: PersonInput, door: Door) => call(await world.person(input), ORDERS[door])
+  const as = async (input: PersonInput, api: Api) => call(await world.person(input), ORDERS[api])
   const read = (path: string) => call(ada, { method: 'GET', path })
 
   type Row = [
     what: string,
-    doors: Door[],
-    send: (door: Door) => Promise<Reply | Response> | Response,
+    apis: Api[],
+    send: (api: Api) => Promise<Reply | Response> | Response,
     status: number,
     type: string,
     code: string,
@@ -270,47 +270,47 @@ describe('the errors of the doors that run no completion (docs/api.md 29.10)', (
     [
       'a body without members',
       ['batches', 'moderations'],
-      (door) => call(ada, { ...ORDERS[door], json: {} }),
+      (api) => call(ada, { ...ORDERS[api], json: {} }),
       ...([400, INVALID, 'validation_error'] as const),
     ],
     [
       'a form without its file',
       ['transcriptions', 'translations'],
-      (door) => call(ada, { ...ORDERS[door], form: form({}, { other: 'x' }) }),
+      (api) => call(ada, { ...ORDERS[api], form: form({}, { other: 'x' }) }),
       ...([400, INVALID, 'missing_file'] as const),
     ],
     [
       'no prompt',
       ['images'],
-      (door) => call(ada, { ...ORDERS[door], json: {} }),
+      (api) => call(ada, { ...ORDERS[api], json: {} }),
       ...([400, INVALID, 'missing_prompt'] as const),
     ],
     [
       'no text',
       ['speech'],
-      (door) => call(ada, { ...ORDERS[door], json: { voice: 'alloy' } }),
+      (api) => call(ada, { ...ORDERS[api], json: { voice: 'alloy' } }),
       ...([400, INVALID, 'missing_text'] as const),
     ],
     [
       'a form without parts',
       ['edits', 'files'],
-      (door) => call(ada, { ...ORDERS[door], form: form({}, { other: 'x' }) }),
+      (api) => call(ada, { ...ORDERS[api], form: form({}, { other: 'x' }) }),
       ...([400, INVALID, 'validation_error'] as const),
     ],
-    ['no key', ALL, (door) => call(world, ORDERS[door]), 401, 'authentication_error', 'invalid_api_key'],
+    ['no key', ALL, (api) => call(world, ORDERS[api]), 401, 'authentication_error', 'invalid_api_key'],
     [
       'a key of nobody',
       ALL,
-      (door) => call(world, ORDERS[door], { authorization: 'Bearer svc_sk_live_x' }),
+      (api) => call(world, ORDERS[api], { authorization: 'Bearer svc_sk_live_x' }),
       401,
       'authentication_error',
       'invalid_api_key',
     ],
-    ['another scope', ALL, (door) => as({ scopes: ['tools'] }, door), 403, 'permission_error', 'missing_scope'],
+    ['another scope', ALL, (api) => as({ scopes: ['tools'] }, api), 403, 'permission_error', 'missing_scope'],
     [
       'an unknown file',
       ['batches'],
-      (door) => call(ada, ORDERS[door]),
+      (api) => call(ada, ORDERS[api]),
       404,
       'not_found_error',
       'not_found',
@@ -330,7 +330,7 @@ describe('the errors of the doors that run no completion (docs/api.md 29.10)', (
     [
       'another method',
       ALL,
-      (door) => call(ada, { path: ORDERS[door].path, method: 'PATCH', json: {} }),
+      (api) => call(ada, { path: ORDERS[api].path, method: 'PATCH', json: {} }),
       ...([405, INVALID, 'method_not_allowed'] as const),
     ],
     [
@@ -346,23 +346,23 @@ describe('the errors of the doors that run no completion (docs/api.md 29.10)', (
     [
       'a body that is too large',
       inJson,
-      (door) => call(ada, { ...ORDERS[door], json: { input: 'x'.repeat(60_000_000) } }),
+      (api) => call(ada, { ...ORDERS[api], json: { input: 'x'.repeat(60_000_000) } }),
       ...([413, INVALID, 'payload_too_large'] as const),
     ],
     [
       'another type of body',
-      ALL.filter((door) => door !== 'models'),
-      (door) => post(ORDERS[door].path, 'prompt=x', 'application/x-www-form-urlencoded'),
+      ALL.filter((api) => api !== 'models'),
+      (api) => post(ORDERS[api].path, 'prompt=x', 'application/x-www-form-urlencoded'),
       ...([415, INVALID, 'unsupported_media_type'] as const),
     ],
     [
       'more requests than the key may send',
       ALL,
-      async (door) => {
+      async (api) => {
         const { body } = await (await world.signedIn(await world.person())).send('POST', 'keys', { rpm_limit: 1 })
         const headers = { authorization: `Bearer ${body.key}` }
         await call(world, ORDERS.models, headers)
-        return call(world, ORDERS[door], headers)
+        return call(world, ORDERS[api], headers)
       },
       ...([429, 'rate_limit_error', 'rate_limit_exceeded'] as const),
     ],
@@ -376,18 +376,18 @@ describe('the errors of the doors that run no completion (docs/api.md 29.10)', (
       },
       ...([402, 'billing_error', 'insufficient_credits'] as const),
     ],
-    ['no engine', ['edits'], (door) => call(ada, ORDERS[door]), 503, 'api_error', 'engine_unavailable'],
+    ['no engine', ['edits'], (api) => call(ada, ORDERS[api]), 503, 'api_error', 'engine_unavailable'],
     [
       'no engine',
       ['transcriptions', 'translations'],
-      (door) => call(ada, ORDERS[door]),
+      (api) => call(ada, ORDERS[api]),
       ...([503, 'api_error', 'stt_unavailable'] as const),
     ],
   ]
-  const table = rows.flatMap(([what, doors, ...row]) => doors.map((door) => [what, door, ...row] as const))
+  const table = rows.flatMap(([what, apis, ...row]) => apis.map((api) => [what, api, ...row] as const))
 
-  test.each(table)('%s: %s', async (_what, door, send, status, type, code, param = '') => {
-    const answer = await send(door)
+  test.each(table)('%s: %s', async (_what, api, send, status, type, code, param = '') => {
+    const answer = await send(api)
     const { status: found, headers } = answer
     const { error } = JSON.parse(typeof answer.text === 'string' ? answer.text : await answer.text())
     expect({ found, type: error.type, code: error.code }).toEqual({ found: status, type, code })

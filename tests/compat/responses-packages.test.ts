@@ -7,7 +7,7 @@ import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
-import { WEATHER } from '../suites/door'
+import { WEATHER } from '../suites/compat'
 import { listen } from '../support/listening'
 import { PIXEL } from '../support/pixel'
 

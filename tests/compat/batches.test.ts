@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
 import { jobCompleted } from '../../src/charging'
-import { batchLines } from '../../src/doors/table'
+import { batchLines } from '../../src/compat/table'
 import type { DomainEvent } from '../../src/events'
 import { uploads } from '../../src/files/table'
 import { createUpstreamWorld } from '../completions/upstream-world'
@@ -109,7 +109,7 @@ describe('batches (docs/api.md 32.6) with the openai package', () => {
     expect((await client.files.retrieve(batch.output_file_id)).purpose as string).toBe('batch_output')
   })
 
-  test('are recorded: the batch, each line with its door, a webhook of its job, and the job itself', async () => {
+  test('are recorded: the batch, each line with its API, a webhook of its job, and the job itself', async () => {
     const person = await world.person()
     const { body } = await create(person, textOf([lineOf('a', bodyOf('one')), lineOf('b', bodyOf('two'))]))
     await done(person, body.id)

@@ -92,7 +92,7 @@ const MESSAGE = {
   ],
 }
 
-const DOORS: [string, object][] = [
+const APIS: [string, object][] = [
   ['/v1/responses', RESPONSE],
   ['/v1/responses/input_tokens', RESPONSE],
   ['/v1/messages', MESSAGE],
@@ -128,18 +128,18 @@ const shown = (path: Path): string =>
 const WRONG = [null, -1, '', 'y'.repeat(5_000), [null], [[1]], { type: { toString: 5 } }]
 
 describe('a member of a wrong type is refused by its name, and nothing breaks', () => {
-  test.each(DOORS)(
+  test.each(APIS)(
     '%s',
-    async (door, body) => {
+    async (api, body) => {
       const eve = await world.person()
-      expect((await eve.send('POST', door, body)).status).toBe(200)
+      expect((await eve.send('POST', api, body)).status).toBe(200)
       const faults: string[] = []
       for (const path of pathsOf(body))
         for (const value of WRONG) {
-          const { status, body: answer } = await eve.send('POST', door, changed(body, path, value))
+          const { status, body: answer } = await eve.send('POST', api, changed(body, path, value))
           if (status === 200) continue
           const { error } = answer
-          const param = door.startsWith('/v1/messages') ? error.details.param : error.param
+          const param = api.startsWith('/v1/messages') ? error.details.param : error.param
           const why = `${shown(path)} = ${JSON.stringify(value).slice(0, 40)}: ${status} ${param} ${error.message}`
           if (![400, 404].includes(status) || typeof param !== 'string' || !error.message) faults.push(why)
         }

@@ -9,7 +9,7 @@ import type { Person, Reply, World } from '../support/world'
 export type Call = { id: string; name: string; arguments: string }
 
 /** A request in no format: every format writes it in its own way. */
-export type DoorRequest = {
+export type ApiRequest = {
   prompt: string
   model?: string
   system?: string
@@ -34,7 +34,7 @@ export type DoorRequest = {
 }
 
 /** What an answer says, in no format. `ended`: why, in the format's own word. */
-export type DoorAnswer = {
+export type ApiAnswer = {
   text: string
   calls: Call[]
   refusal: string | null
@@ -53,11 +53,11 @@ export type Format = {
   path: string
   /** Its words for the ends of an answer. */
   ends: Record<'stop' | 'calls' | 'filter' | 'limit', string> & { sequence: string | null }
-  send(request: DoorRequest): Record<string, unknown>
+  send(request: ApiRequest): Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
-  read(body: any): DoorAnswer
+  read(body: any): ApiAnswer
   /** Reads the text of a whole stream, and throws where a client of the format would. */
-  readStream(text: string): DoorAnswer
+  readStream(text: string): ApiAnswer
   // biome-ignore lint/suspicious/noExplicitAny: every format has a shape of its own
   error(body: any): { code: string; message: string }
   /** The error at the end of a stream that broke. */
@@ -80,20 +80,23 @@ const PERSON = {
 }
 
 /** What every format owes, whatever its clients call things (docs/api.md 29.1). */
-export function doorSuite(format: Format, { world, upstream, ada }: { world: World; upstream: Upstream; ada: Person }) {
-  const post = (request: DoorRequest, by = ada): Promise<Reply> =>
+export function compatSuite(
+  format: Format,
+  { world, upstream, ada }: { world: World; upstream: Upstream; ada: Person },
+) {
+  const post = (request: ApiRequest, by = ada): Promise<Reply> =>
     by.send('POST', `/v1${format.path}`, { ...format.send({ model: 'svc-1-flash', ...request }), ...request.more })
-  const answered = async (request: DoorRequest, by?: Person): Promise<DoorAnswer> => {
+  const answered = async (request: ApiRequest, by?: Person): Promise<ApiAnswer> => {
     const { status, body } = await post(request, by)
     expect({ status, error: body.error ?? null }).toEqual({ status: 200, error: null })
     return format.read(body)
   }
-  const streamed = async (request: DoorRequest): Promise<DoorAnswer> => {
+  const streamed = async (request: ApiRequest): Promise<ApiAnswer> => {
     const { status, text } = await post({ ...request, more: { ...request.more, ...format.streaming } })
     expect(status).toBe(200)
     return format.readStream(text)
   }
-  const refused = async (request: DoorRequest, by?: Person) => {
+  const refused = async (request: ApiRequest, by?: Person) => {
     const { status, body, headers } = await post(request, by)
     return { status, headers, ...format.error(body) }
   }
@@ -159,7 +162,7 @@ export function doorSuite(format: Format, { world, upstream, ada }: { world: Wor
   })
 
   test('reasoning is shown apart from the answer, plain and streamed (docs/api.md 33.6.1, 33.6.12, 33.6.15)', async () => {
-    const request: DoorRequest = { prompt: freshPrompt('[[think:Two and two.]] [[say:Four.]]'), reasons: true }
+    const request: ApiRequest = { prompt: freshPrompt('[[think:Two and two.]] [[say:Four.]]'), reasons: true }
     expect(await answered(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
     expect(await streamed(request)).toMatchObject({ text: 'Four.', thoughts: 'Two and two.' })
   })

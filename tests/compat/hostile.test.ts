@@ -37,7 +37,7 @@ async function send(path: string, body: string | Uint8Array<ArrayBuffer>, type: 
 
 const refused = (param: string | null, status = 400): Refusal => ({ status, param, kind: 'invalid_request_error' })
 
-/** An order of each door that takes JSON, and what none of its members can be. */
+/** An order of each API that takes JSON, and what none of its members can be. */
 const ORDERS: Record<string, Record<string, unknown>> = {
   embeddings: { input: 'hello', model: 'svc-1-embed-local', encoding_format: 'float', dimensions: 512, user: 'u' },
   moderations: { input: 'hello' },
@@ -91,7 +91,7 @@ const CLOSING = Buffer.from('--b--\r\n')
 const form = (...pieces: Piece[]): Buffer => Buffer.concat([...pieces.map(piece), CLOSING])
 const field = (name: string, bytes: string | Uint8Array, type = ''): Piece => ({ name, bytes, type })
 
-/** What each door that takes a form wants besides its file. */
+/** What each API that takes a form wants besides its file. */
 const FORMS = {
   files: { name: 'file', bytes: 'words', rest: field('purpose', 'user_data') },
   'images/edits': { name: 'image', bytes: Buffer.from(PIXEL, 'base64'), rest: field('prompt', 'red') },

@@ -26,8 +26,8 @@ async function made(format: string): Promise<Buffer> {
   return Buffer.from(await (await fetch(`${origin}${pathname}${search}`)).arrayBuffer())
 }
 
-/** A request of each door with one file, and its answer. */
-const DOORS = {
+/** A request of each API with one file, and its answer. */
+const APIS = {
   chat: (data: string, filename: string) =>
     ada.send('POST', 'chat/completions', {
       model,
@@ -77,7 +77,7 @@ const DOORS = {
 const asDataUrl = (bytes: Uint8Array | string) =>
   `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`
 
-describe.each(Object.entries(DOORS))('a file in %s (docs/api.md 33.3)', (door, send) => {
+describe.each(Object.entries(APIS))('a file in %s (docs/api.md 33.3)', (api, send) => {
   test('is read as its text, under its name', async () => {
     for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv']) {
       const { status, body } = await send(asDataUrl(await made(format)), `tides.${format}`)
@@ -100,7 +100,7 @@ describe.each(Object.entries(DOORS))('a file in %s (docs/api.md 33.3)', (door, s
     for (const bytes of ['PK\u0003\u0004 broken', '\u0000\u0001\u0002', '%PDF-1.7 broken']) {
       const { status, body } = await send(asDataUrl(bytes), 'x.bin')
       expect(status).toBe(400)
-      const error = door === 'messages' ? body.error.details : body.error
+      const error = api === 'messages' ? body.error.details : body.error
       expect(error.param).toMatch(/^(?:messages|input)\[0\]\.content\[0\]$/)
     }
   })
@@ -175,7 +175,7 @@ describe('pictures and long texts', () => {
   })
 
   test('a warning says where a text was cut', async () => {
-    const { status, body } = await DOORS.chat(asDataUrl('word '.repeat(50_000)), 'long.txt')
+    const { status, body } = await APIS.chat(asDataUrl('word '.repeat(50_000)), 'long.txt')
     expect({ status, warning: body.svc_metadata.warnings.join() }).toEqual({
       status: 200,
       warning: expect.stringContaining('only its first 200,000 characters'),
@@ -209,7 +209,7 @@ describe('an engine that takes files as they are (docs/api.md 33.3)', async () =
     file: { filename: 'tides.pdf', file_data: `data:application/pdf;base64,${Buffer.from(bytes).toString('base64')}` },
   })
 
-  test('gets a document itself through every door, others its text', async () => {
+  test('gets a document itself through every API, others its text', async () => {
     const bytes = pdfOf('The moon pulls the heliotrope sea.')
     expect((await chat(pdf(bytes))).status).toBe(200)
     expect(lastParts()).toEqual([asIs(bytes), { type: 'text', text: expect.stringContaining('Read it') }])

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { OpenAI, OpenAIEmbedding } from '@llamaindex/openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
-import { WEATHER } from '../suites/door'
+import { WEATHER } from '../suites/compat'
 import { listen } from '../support/listening'
 
 const { world } = await createUpstreamWorld()

@@ -58,38 +58,38 @@ afterAll(() => site.stop(true))
 const origin = `http://127.0.0.1:${site.port}`
 const sent = () => JSON.stringify(upstream.calls.at(-1)!.body.messages)
 
-const part = (door: string, url: string) =>
-  door === 'responses'
+const part = (api: string, url: string) =>
+  api === 'responses'
     ? url.endsWith('.png')
       ? { type: 'input_image', image_url: url }
       : { type: 'input_file', file_url: url }
     : { type: url.endsWith('.png') ? 'image' : 'document', source: { type: 'url', url } }
 
-/** Asks a door about what is at an address. */
-async function ask(door: string, url: string) {
-  const content = [part(door, url), { type: door === 'responses' ? 'input_text' : 'text', text: freshPrompt() }]
+/** Asks an API about what is at an address. */
+async function ask(api: string, url: string) {
+  const content = [part(api, url), { type: api === 'responses' ? 'input_text' : 'text', text: freshPrompt() }]
   const turns = [{ role: 'user', content }]
-  const more = door === 'responses' ? { input: turns } : { messages: turns, max_tokens: 50 }
-  const { status, body } = await ada.send('POST', `/v1/${door}`, { model: 'svc-1-vision', ...more })
+  const more = api === 'responses' ? { input: turns } : { messages: turns, max_tokens: 50 }
+  const { status, body } = await ada.send('POST', `/v1/${api}`, { model: 'svc-1-vision', ...more })
   const { message, param = body.error?.details?.param } = body.error ?? {}
   return { status, message, param, warnings: body.svc_metadata?.warnings ?? [] }
 }
 
-describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/api.md 33.3)', (door) => {
+describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/api.md 33.3)', (api) => {
   test('a file of 15 MiB is read, and its text is cut with a warning', async () => {
-    const { status, warnings } = await ask(door, `${origin}/large.txt`)
+    const { status, warnings } = await ask(api, `${origin}/large.txt`)
     expect({ status, warnings }).toEqual({ status: 200, warnings: [expect.stringContaining('200,000 characters')] })
     expect(sent()).toContain('heliotrope')
   })
 
   test('a redirect is followed to a public address', async () => {
-    expect((await ask(door, `${origin}/moved.txt`)).status).toBe(200)
+    expect((await ask(api, `${origin}/moved.txt`)).status).toBe(200)
     expect(sent()).toContain('heliotrope')
   })
 
   test('a picture is known by its bytes', async () => {
     for (const name of ['small.png', 'large.png']) {
-      expect(await ask(door, `${origin}/${name}`)).toMatchObject({ status: 200, warnings: [] })
+      expect(await ask(api, `${origin}/${name}`)).toMatchObject({ status: 200, warnings: [] })
       expect(sent()).toContain(PIXEL.slice(0, 40))
     }
   })
@@ -107,7 +107,7 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
     ['inward.png', /not a public address/],
   ])('%s is refused by its place, and no engine is asked', async (name, why) => {
     const before = upstream.calls.length
-    const { status, message, param } = await ask(door, `${origin}/${name}`)
+    const { status, message, param } = await ask(api, `${origin}/${name}`)
     expect({ status, message, param }).toEqual({
       status: 400,
       message: expect.stringMatching(why),
@@ -119,7 +119,7 @@ describe.each(['responses', 'messages'])('what is at an address, in /%s (docs/ap
   test.each(['http://127.0.0.2/x.txt', 'http://10.0.0.1/x.png', 'http://[::1]/x.txt', 'ftp://example.com/x.txt'])(
     '%s is never called',
     async (url) => {
-      const { status, param } = await ask(door, url)
+      const { status, param } = await ask(api, url)
       expect({ status, param }).toEqual({ status: 400, param: expect.stringContaining('[0].content[0]') })
     },
   )

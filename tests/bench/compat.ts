@@ -1,6 +1,6 @@
 /**
- * What a call costs through each door beside chat, in turn: `bun run bench doors`. Processor time of the whole server
- * for each answered call, and the ratio to chat, round by round; no door is to take over 10 % more (issue 31). The
+ * What a call costs through each API beside chat, in turn: `bun run bench compat`. Processor time of the whole server
+ * for each answered call, and the ratio to chat, round by round; none is to take over 10 % more (issue 31). The
  * checkout must be bundled. `--stream`, `--connections=16`, `--rounds=8`, `--ms=1500`, `--warm-up=6000`.
  */
 import { fire, requestBytes } from './load'
@@ -15,7 +15,7 @@ const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[M
 const text = 'What is the answer to the question of life? '.repeat(20)
 const messages = [{ role: 'user', content: text }]
 const vector = { model: 'svc-1-embed', input: text, encoding_format: 'base64' }
-const DOORS: Record<string, { path: string; body: object; headers?: object }> = {
+const APIS: Record<string, { path: string; body: object; headers?: object }> = {
   chat: { path: '/v1/chat/completions', body: { messages } },
   'responses, not stored': { path: '/v1/responses', body: { input: text, store: false } },
   responses: { path: '/v1/responses', body: { input: text } },
@@ -33,7 +33,7 @@ const authorization = `Bearer ${product.key}`
 
 /** Microseconds of processor for each answer. */
 async function measure(name: string, ms: number): Promise<number> {
-  const { path, body, headers } = DOORS[name]!
+  const { path, body, headers } = APIS[name]!
   const sent = { model: 'svc-1-flash', ...body, ...(stream ? { stream } : {}) }
   const request = requestBytes('POST', path, { authorization, ...headers }, sent)
   const before = product.cpuMs()
@@ -42,7 +42,7 @@ async function measure(name: string, ms: number): Promise<number> {
   return ((product.cpuMs() - before) * 1_000) / count
 }
 
-const names = Object.keys(DOORS)
+const names = Object.keys(APIS)
 const taken = new Map(names.map((name) => [name, [] as number[]]))
 for (const name of names) await measure(name, option('warm-up', 6_000))
 for (let round = 0; round < rounds; round++)

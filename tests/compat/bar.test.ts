@@ -1,4 +1,4 @@
-// SQLite only: the doors are run on both databases by their own tests.
+// SQLite only: the APIs are run on both databases by their own tests.
 import { describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +8,14 @@ import { createWorld, type World } from '../support/world'
 
 const bar = join(import.meta.dir, 'bar')
 /** Apart from the sources, which other tests read whole. `.ci/run` installs its packages. */
-const folder = join(import.meta.dir, '../../node_modules/.cache/doors-bar')
+const folder = join(import.meta.dir, '../../node_modules/.cache/compat-bar')
 const textOf = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 const isInstalled =
   existsSync(join(folder, 'node_modules')) && textOf(join(folder, 'bun.lock')) === textOf(join(bar, 'bun.lock'))
 if (!isInstalled)
-  process.stderr.write('NOT RUN: tests/doors/bar.test.ts, because .ci/run has not installed the packages of the bar.\n')
+  process.stderr.write(
+    'NOT RUN: tests/compat/bar.test.ts, because .ci/run has not installed the packages of the bar.\n',
+  )
 
 const run = (file: string, env: Record<string, string> = {}) =>
   Bun.spawn([process.execPath, file], {
@@ -45,7 +47,7 @@ test('docs/clients.md shows each package of the bar', () => {
   expect(clients.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
-describe.skipIf(!isInstalled)('every door with the real packages at their defaults', () => {
+describe.skipIf(!isInstalled)('every API with the real packages at their defaults', () => {
   test('passes whole with a server that is not svc', async () => {
     copyFileSync(join(bar, 'fake.mjs'), join(folder, 'fake.mjs'))
     const fake = run('fake.mjs')

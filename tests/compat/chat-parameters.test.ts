@@ -351,7 +351,7 @@ test.each([
   ['/v1/messages/batches', '/batches'],
   ['/api/v1/threads/thread_1/messages', '/responses'],
   ['/api/v1/vector_stores', '/embeddings'],
-])('%s is not served, and names the nearest door', async (path, word) => {
+])('%s is not served, and names the nearest API', async (path, word) => {
   const { status, text } = await post(path, {})
   expect(status).toBe(404)
   expect(text).toContain(word)

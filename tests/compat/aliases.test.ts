@@ -9,7 +9,7 @@ const { world } = await createUpstreamWorld({ config })
 const ada = await world.person()
 const operate = operatorSender(world)
 
-/** The engine that answers a model name on each door, and what is said of that. */
+/** The engine that answers a model name on each API, and what is said of that. */
 async function engineOf(model: string) {
   const messages = [{ role: 'user', content: freshPrompt() }]
   const [chat, response, message] = await Promise.all([

@@ -1,4 +1,4 @@
-import { type Call, type DoorAnswer, type DoorRequest, type Format, WEATHER } from '../suites/door'
+import { type ApiAnswer, type ApiRequest, type Call, type Format, WEATHER } from '../suites/compat'
 import { readFrames } from '../support/frames'
 
 const PARAMETERS = { description: 'Gets the weather.', parameters: WEATHER }
@@ -28,7 +28,7 @@ export const chat: Format = {
     file,
     stop,
     reasons,
-  }: DoorRequest) {
+  }: ApiRequest) {
     return {
       model,
       messages: [
@@ -73,7 +73,7 @@ export const chat: Format = {
     }
   },
 
-  read({ choices, usage, svc_metadata }): DoorAnswer {
+  read({ choices, usage, svc_metadata }): ApiAnswer {
     const { message, finish_reason } = choices[0]
     return {
       text: message.content ?? '',
@@ -145,7 +145,7 @@ export const responses: Format = {
     file,
     stop,
     reasons,
-  }: DoorRequest) {
+  }: ApiRequest) {
     return {
       model,
       instructions: system,
@@ -179,7 +179,7 @@ export const responses: Format = {
     }
   },
 
-  read({ output, usage, status, incomplete_details, svc_metadata }): DoorAnswer {
+  read({ output, usage, status, incomplete_details, svc_metadata }): ApiAnswer {
     const items = output as Record<string, string & Record<string, string>[]>[]
     const parts = items.flatMap(({ type, content }) => (String(type) === 'message' ? (content ?? []) : []))
     return {
@@ -288,7 +288,7 @@ export const messages: Format = {
     file,
     stop,
     reasons,
-  }: DoorRequest) {
+  }: ApiRequest) {
     return {
       model,
       max_tokens: limit ?? 4_096,
@@ -336,7 +336,7 @@ export const messages: Format = {
     }
   },
 
-  read({ content, usage, stop_reason, svc_metadata }): DoorAnswer {
+  read({ content, usage, stop_reason, svc_metadata }): ApiAnswer {
     const blocks = content as {
       type: string
       id: string
@@ -389,7 +389,7 @@ export const messages: Format = {
   },
 }
 
-const toolChoice = (choice: NonNullable<DoorRequest['choice']>) =>
+const toolChoice = (choice: NonNullable<ApiRequest['choice']>) =>
   typeof choice === 'object' ? { type: 'tool', name: choice.name } : { type: choice === 'required' ? 'any' : 'none' }
 
 // biome-ignore lint/suspicious/noExplicitAny: events of every shape

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
-import { WEATHER } from '../suites/door'
+import { WEATHER } from '../suites/compat'
 import { listen } from '../support/listening'
 
 const { world, upstream } = await createUpstreamWorld()

@@ -1,5 +1,5 @@
 /**
- * Calls every door of a server with the real packages at their defaults: `SVC_URL=… SVC_KEY=… bun bar.mjs`.
+ * Calls every API of a server with the real packages at their defaults: `SVC_URL=… SVC_KEY=… bun bar.mjs`.
  * Prints each case that fails, then `N passed, M failed`. A word of the command line chooses cases by name.
  *
  * A prompt says what to do in plain words; with `SVC_SCRIPTED=1` also in the signs of the scripted upstream of the
