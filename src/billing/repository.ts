@@ -68,6 +68,7 @@ export const unclaim = command<{ id: OwnerScope; held: number; charged: number }
     .update(t)
     .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
     .where(eq(t.id, p.id))
+    .returning({ balance: t.balance, capped: t.capped })
 })
 
 /** Adds to a wallet, creating it on first credit. Returns the new amounts. */
@@ -227,16 +228,6 @@ export async function endHolds(tx: Tx, charges: readonly Charge[]): Promise<void
   }
 }
 
-/** `unclaim` that also returns the balance. */
-const unclaimOneReturning = command<{ id: OwnerScope; held: number; charged: number }>()((tx, p) => {
-  const t = tx.of(wallets)
-  return tx
-    .update(t)
-    .set({ balance: sql`${t.balance} - ${p.charged}`, held: sql`${t.held} - ${p.held}` })
-    .where(eq(t.id, p.id))
-    .returning({ balance: t.balance, capped: t.capped })
-})
-
 const unclaimListed = command<{ list: string }>()((tx, p) => {
   const t = tx.of(wallets)
   return tx
@@ -280,7 +271,7 @@ async function unclaimSums(
   }
   const left = new Map<OwnerScope, { balance: number; capped: boolean }>()
   for (const [id, { charged, freed }] of sums)
-    for (const row of await unclaimOneReturning(tx, { id, charged, held: freed })) left.set(id, row)
+    for (const row of await unclaim(tx, { id, charged, held: freed })) left.set(id, row)
   return left
 }
 

@@ -161,16 +161,6 @@ export const walletsFrom = query<{ after: string; limit: number }>()((db, p) => 
     .limit(p.limit)
 })
 
-/** A wallet's balance and the sum of its ledger entries, in one statement so that both are of one instant. */
-export const walletAndSum = query<{ id: string }>()((db, p) => {
-  const [w, e] = [db.of(wallets), db.of(ledger)]
-  const sum = sql<number | string>`(SELECT coalesce(sum(${e.amount}), 0) FROM ${e} WHERE ${e.account} = ${p.id})`
-  return db
-    .select({ balance: w.balance, sum })
-    .from(w)
-    .where(eq(w.id, sql`${p.id}`))
-})
-
 /** Wallets whose `held` differs from the sum of their open holds, at one instant. */
 export const heldMismatches = query()((db) => {
   const [w, h] = [db.of(wallets), db.of(holds)]

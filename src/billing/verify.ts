@@ -15,7 +15,6 @@ import {
   postingsFrom,
   setWallet,
   sharedCharges,
-  walletAndSum,
   walletsFrom,
 } from './verify-queries'
 
@@ -147,14 +146,14 @@ async function* walletFaults(reader: Reader, accounts: Map<string, number>): Asy
     const sum = accounts.get(id) ?? 0
     accounts.delete(id)
     if (balance === sum) continue
-    const [now] = await walletAndSum(reader, { id })
-    if (now && now.balance !== Number(now.sum)) {
-      yield `wallet ${id} has ${now.balance}, but its ledger entries add up to ${now.sum}`
+    const [now] = await booksOf(reader, { id })
+    if (now && now.balance !== Number(now.entries)) {
+      yield `wallet ${id} has ${now.balance}, but its ledger entries add up to ${now.entries}`
     }
   }
   for (const account of accounts.keys()) {
     if (account === REVENUE || account === ISSUED) continue
-    if (!(await walletAndSum(reader, { id: account as never })).length) {
+    if (!(await booksOf(reader, { id: account })).length) {
       yield `ledger entries name ${account}, which has no wallet`
     }
   }

@@ -21,6 +21,9 @@ const MODE_GROUPS = ['text', 'stealth', 'image', 'research', 'video'] as const
 
 export type ModeGroup = (typeof MODE_GROUPS)[number]
 
+const forEachGroup = <T>(make: (group: ModeGroup) => T) =>
+  Object.fromEntries(MODE_GROUPS.map((group) => [group, make(group)])) as Record<ModeGroup, T>
+
 type TierLimits = { rpm: number; tpm: number; modes: Readonly<Record<ModeGroup, number>> }
 
 const Limit = t.Integer({ minimum: 1, maximum: 1_000_000_000_000 })
@@ -112,7 +115,7 @@ const MAX_ANONYMOUS = 10_000
 
 type Deps = { clock: Clock; tiers: Tiers; shared?: Shared | null }
 
-const STATUS: readonly WindowName[] = ['requests', 'tokens', 'text', 'stealth', 'image', 'research', 'video']
+const STATUS: readonly WindowName[] = ['requests', 'tokens', ...MODE_GROUPS]
 
 /**
  * The limits of docs/api.md 1.6, exact in every half-open minute (docs/promises.md I12). A rejected request does not
@@ -215,7 +218,6 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
     const { subject, tier, rpm, tpm, modes } = planOf(caller)
     const views = await subjects.read(subject, STATUS)
     const of = (name: WindowName, limit: number) => statusOf(views[STATUS.indexOf(name)]!, limit)
-    const ofMode = (group: ModeGroup) => of(group, modes[group])
     const overrides = caller.type === 'key' ? caller : { rpmLimit: null, tpmLimit: null }
     return {
       tier,
@@ -225,13 +227,7 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
       usage: {
         requests: of('requests', rpm),
         tokens: of('tokens', tpm),
-        modes: {
-          text: ofMode('text'),
-          stealth: ofMode('stealth'),
-          image: ofMode('image'),
-          research: ofMode('research'),
-          video: ofMode('video'),
-        },
+        modes: forEachGroup((group) => of(group, modes[group])),
       },
       key_overrides: { rpm_limit: overrides.rpmLimit, tpm_limit: overrides.tpmLimit },
     }
@@ -286,15 +282,7 @@ export function createTiers(overrides: TierTable = {}) {
 }
 
 function limitsFrom({ rpm, tpm, ...set }: Plan & { rpm: number; tpm: number }): TierLimits {
-  const limit = (group: ModeGroup) => set[group] ?? Math.max(1, Math.floor(rpm / SHARES[group]))
-  const modes = {
-    text: limit('text'),
-    stealth: limit('stealth'),
-    image: limit('image'),
-    research: limit('research'),
-    video: limit('video'),
-  }
-  return { rpm, tpm, modes }
+  return { rpm, tpm, modes: forEachGroup((group) => set[group] ?? Math.max(1, Math.floor(rpm / SHARES[group]))) }
 }
 
 /** The group a mode counts in. Code, documents and speech from their own endpoints count as text. */

@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import { type Call, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
@@ -18,7 +18,7 @@ import {
   startOf,
   type Timed,
 } from './buckets'
-import { type CallSums, sumsOf } from './call-repository'
+import { type CallSums, sumsOf, whole } from './call-repository'
 import { type Rolled, rolledIn, speedsIn, timedCalls } from './report-repository'
 import type { Benchmarks, BenchmarkWindow } from './schema'
 import { planOf, type Span, tailOf } from './spans'
@@ -34,8 +34,6 @@ const DAYS = 7
 
 /** Maximum number of hours read. If this many hours are equally busy, another one is hardly busier. */
 const MAX_HOURS = 48
-
-const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
 
 type Latencies = { latencies: readonly number[] }
 

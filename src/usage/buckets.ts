@@ -167,7 +167,8 @@ export function createBuckets() {
   }
 }
 
-function addCall(into: Sums, call: Counted): void {
+/** Adds one call. */
+export function addCall(into: Sums, call: Omit<Counted, 'id' | 'owner' | 'at' | 'api_key_id'>): void {
   into.requests += 1
   into.prompt_tokens += call.prompt_tokens
   into.completion_tokens += call.completion_tokens
@@ -177,7 +178,10 @@ function addCall(into: Sums, call: Counted): void {
   else if (call.status >= 400) into.client_errors += 1
 }
 
-function rollupKeysOf(call: Counted, skills: readonly string[]): RollupKey[] {
+type Placed = Pick<Counted, 'owner' | 'at' | 'api_key_id' | 'mode' | 'resolved_mode' | 'model'>
+
+/** The buckets that count a call. */
+export function rollupKeysOf(call: Placed, skills: readonly string[]): RollupKey[] {
   const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
   const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
   return keys.flatMap((api_key) =>

@@ -2,8 +2,9 @@ import { and, asc, eq, exists, gt, gte, lt, lte, or, type SQL, sql } from 'drizz
 import type { Reader } from '../kernel/store'
 import { type Counted, DAY_MS, type Sums } from './buckets'
 import type { Choice } from './report-repository'
+import type { SeriesGroup } from './schema'
 import type { Span } from './spans'
-import { usageRecords, usageSkills } from './table'
+import { callFields, usageRecords, usageSkills } from './table'
 
 /** An SQL condition that selects usage records. */
 export type Calls = SQL | undefined
@@ -56,6 +57,17 @@ export async function momentAfter(
     .offset(calls)
   return rows[0]?.at ?? null
 }
+
+/** Single calls, with the columns by which a series can be split. */
+export const callsOf = (reader: Reader, calls: Calls, group: SeriesGroup) => {
+  const t = reader.of(usageRecords)
+  // The outputs of events are long, so they are read only for groups that need them.
+  const output =
+    group === 'guardrail' || group === 'policy' || group === 'preference' ? t.output : sql<string | null>`null`
+  const columns = { ...callFields(t), ttft_ms: t.ttft_ms, endpoint: t.endpoint, user_id: t.user_id, output }
+  return reader.select(columns).from(t).where(calls)
+}
+export type Found = Awaited<ReturnType<typeof callsOf>>[number]
 
 export type CallSums = Sums & Pick<Counted, 'at' | 'mode' | 'resolved_mode' | 'model'>
 
@@ -112,7 +124,8 @@ export async function skillSumsOf(db: Reader, calls: Calls): Promise<(Sums & { s
     .groupBy(s.skill)
 }
 
-const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
+/** A value that the driver may give as a text. */
+export const whole = (value: SQL) => sql<number>`${value}`.mapWith(Number)
 
 const sums = (t: typeof usageRecords.sqlite) => ({
   requests: whole(sql`count(*)`),

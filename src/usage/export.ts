@@ -4,7 +4,7 @@ import { iso } from '../kernel/clock'
 import { type CsvCell, csvFile, csvHeaders } from '../kernel/csv'
 import { microToCents, plainCents } from '../kernel/money'
 import type { Reader } from '../kernel/store'
-import { addEncoded, type Counted, noCalls, percentiles, WIDTHS } from './buckets'
+import { addEncoded, type Counted, DAY_MS, HOUR_MS, noCalls, percentiles, WIDTHS } from './buckets'
 import { chosen, slicesOf } from './requests'
 import { type ExportFormat, type RequestFilters, UsageExportRow } from './schema'
 import type { Span } from './spans'
@@ -52,8 +52,6 @@ const toRow = (row: ExportRow): UsageExportRow => ({
 const toCells = (row: ExportRow): CsvCell[] =>
   Object.values({ ...toRow(row), cost_cents: plainCents(row.cost_micro) } satisfies Record<string, CsvCell>)
 
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 const SLOT_MS = WIDTHS.slot
 const MAX_OWNERS = 3
 

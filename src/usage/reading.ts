@@ -8,7 +8,7 @@ import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { DAY_MS, grainsOf } from './buckets'
-import { type Calls, daySumsOf, momentAfter, rolledCalls, skillSumsOf, sumsOf } from './call-repository'
+import { type Calls, daySumsOf, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
 import { countRequests, findRequest, listRequests, type ReadHeldAmount } from './requests'
@@ -24,7 +24,7 @@ import type {
 import { EXPORT_DAYS, REPORT_DAYS } from './schema'
 import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
-import { planOf, SLICE, type Span, type Turn, tailOf, withWholeSlots } from './spans'
+import { endOf, planOf, type Span, type Turn, tailOf, withWholeSlots } from './spans'
 import { spendDays } from './table'
 
 const EXPORT_ROWS = 1_000_000
@@ -269,30 +269,12 @@ export async function tallyOf(
   const plan = choice.keyId === undefined ? withWholeSlots(ends) : { ...ends, less: [] }
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
-  for (const end of plan.calls) await addEnd(db, choice, end, position, tally, turn)
-  for (const rest of plan.less) await addEnd(db, choice, rest, position, tally, turn, -1)
+  for (const end of plan.calls)
+    for await (const calls of endOf(db, choice, end, position, turn)) await addCalls(db, choice, calls, tally)
+  for (const rest of plan.less)
+    for await (const calls of endOf(db, choice, rest, position, turn)) await addCalls(db, choice, calls, tally, -1)
   for await (const calls of tailOf(db, choice, plan.whole, position, turn)) await addCalls(db, choice, calls, tally)
   return tally
-}
-
-/** Adds the calls of a span that are rolled up, or subtracts them if `sign` is -1. */
-async function addEnd(
-  db: Reader,
-  choice: Choice,
-  end: Span,
-  upTo: number,
-  tally: Tally,
-  turn: Turn,
-  sign = 1,
-): Promise<void> {
-  for (let from = end.from; from < end.to; ) {
-    if (from > end.from) await turn()
-    const next = await momentAfter(db, choice, { from, to: end.to }, SLICE)
-    // A slice is at least one millisecond long, even if it has very many calls.
-    const to = next === null ? end.to : Math.max(next, from + 1)
-    await addCalls(db, choice, rolledCalls(db, choice, { from, to, upTo }), tally, sign)
-    from = to
-  }
 }
 
 async function addCalls(db: Reader, { skill, brief }: Choice, calls: Calls, tally: Tally, sign = 1): Promise<void> {

@@ -1,4 +1,4 @@
-import { and, eq, gte, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
@@ -10,6 +10,7 @@ import {
   emptySums,
   encode,
   type Histogram,
+  modeOf,
   noCalls,
   percentiles,
   type Speed,
@@ -17,7 +18,7 @@ import {
   type Timed,
 } from './buckets'
 import type { CallSums, Calls } from './call-repository'
-import { CURSOR } from './rollup-repository'
+import { CURSOR, rolledUpTo } from './rollup-repository'
 import type { Breakdown } from './schema'
 import type { Plan, Span } from './spans'
 import {
@@ -30,6 +31,9 @@ import {
   usageRollups,
   usageSpeeds,
 } from './table'
+
+/** Keys of one series, at most. */
+const MAX_KEYS = 500
 
 type SpeedKey = Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>
 
@@ -56,7 +60,7 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
     })
 })
 
-type RolledSpeed = Omit<SpeedRow, 'owner' | 'grain' | 'at'>
+type RolledSpeed = Omit<SpeedRow, 'owner' | 'grain'>
 
 /** The calls to report. `mode` matches both the requested and the resolved mode. */
 export type Choice = {
@@ -68,8 +72,11 @@ export type Choice = {
   brief?: boolean
 }
 
-/** A stored bucket without its owner, or the sum of all buckets of a skill, with empty mode and model. */
-export type Rolled = Omit<RollupRow, 'owner' | 'grain' | 'api_key'>
+/** For a series: also the buckets of these keys, only those of a model, and those of every skill. */
+type Wanted = Choice & { keys?: readonly string[]; model?: string | undefined; everySkill?: boolean }
+
+/** A stored bucket without its owner, or the sum of all buckets of a skill, with empty key, mode and model. */
+export type Rolled = Omit<RollupRow, 'owner' | 'grain'>
 type Part = Span & { grain: Grain }
 
 /**
@@ -79,35 +86,62 @@ type Part = Span & { grain: Grain }
  */
 export async function rolledIn(
   db: Reader,
-  choice: Choice,
+  choice: Wanted,
   { rolled }: Plan,
 ): Promise<{ position: number; buckets: Rolled[] }> {
   const parts = rolled.map((part) => bucketsOf(db, choice, part))
   const ofSkills = choice.brief || choice.skill !== undefined ? [] : rolled.map((part) => skillsOf(db, choice, part))
   // The columns are the same. Only the types differ by table.
   const [first, ...more] = [...parts, ...(ofSkills as unknown as typeof parts)]
-  if (!first) return { position: await positionOf(db), buckets: [] }
+  if (!first) return { position: await rolledUpTo(db), buckets: [] }
   const rows = await more.reduce((union, query) => union.unionAll(query) as typeof first, first)
   return { position: rows[0]?.position ?? 0, buckets: rows.filter(({ at }) => at !== null) as Rolled[] }
 }
 
-export async function positionOf(db: Reader): Promise<number> {
-  const c = db.of(usageCursors)
-  const [row] = await db.select({ position: c.position }).from(c).where(eq(c.name, CURSOR))
-  return row?.position ?? 0
+/** The keys for which an owner has sums, found one by one with the primary key. */
+export async function keysWithSums(db: Reader, owner: OwnerScope, grain: Grain): Promise<string[]> {
+  const r = db.of(usageRollups)
+  const keys: string[] = []
+  for (let last = ''; keys.length < MAX_KEYS; ) {
+    const [next] = await db
+      .select({ key: r.api_key })
+      .from(r)
+      .where(and(eq(r.owner, owner), eq(r.grain, grain), gt(r.api_key, last)))
+      .orderBy(asc(r.api_key))
+      .limit(1)
+    if (!next) break
+    keys.push(next.key)
+    last = next.key
+  }
+  return keys
 }
 
 /** The buckets of one part. Left join from the cursor, so that a row with the position exists even without buckets. */
-function bucketsOf(db: Reader, choice: Choice, part: Part) {
+function bucketsOf(db: Reader, choice: Wanted, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
+  const ofSkill = choice.everySkill ? undefined : eq(r.skill, choice.skill ?? '')
+  const ofModel = choice.model === undefined ? undefined : eq(r.model, choice.model)
   return db
     .select({
       position: c.position,
-      ...rolledFields(r),
+      at: r.at,
+      api_key: r.api_key,
+      skill: r.skill,
+      mode: r.mode,
+      resolved_mode: r.resolved_mode,
+      model: r.model,
+      requests: r.requests,
+      prompt_tokens: r.prompt_tokens,
+      completion_tokens: r.completion_tokens,
+      cost_micro: r.cost_micro,
+      cached: r.cached,
+      client_errors: r.client_errors,
+      server_errors: r.server_errors,
+      refused: r.refused,
       latency: choice.brief ? sql<string>`''` : r.latency,
     })
     .from(c)
-    .leftJoin(r, and(...within(r, choice, part), eq(r.skill, choice.skill ?? '')))
+    .leftJoin(r, and(...within(r, choice, part), ofSkill, ofModel))
     .where(eq(c.name, CURSOR))
 }
 
@@ -119,6 +153,7 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
     .select({
       position: sql<number>`0`,
       at: sql<number>`0`,
+      api_key: sql<string>`''`,
       skill: r.skill,
       mode: sql<string>`''`,
       resolved_mode: sql<string>`''`,
@@ -138,27 +173,14 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
     .groupBy(r.skill)
 }
 
-/** The columns of a bucket, without its histogram. */
-export const rolledFields = (r: typeof usageRollups.sqlite) => ({
-  at: r.at,
-  skill: r.skill,
-  mode: r.mode,
-  resolved_mode: r.resolved_mode,
-  model: r.model,
-  requests: r.requests,
-  prompt_tokens: r.prompt_tokens,
-  completion_tokens: r.completion_tokens,
-  cost_micro: r.cost_micro,
-  cached: r.cached,
-  client_errors: r.client_errors,
-  server_errors: r.server_errors,
-  refused: r.refused,
-})
-
-const within = (r: typeof usageRollups.sqlite, { owner, keyId, mode }: Choice, { grain, from, to }: Part) => [
+const within = (
+  r: typeof usageRollups.sqlite,
+  { owner, keyId = '', keys, mode }: Wanted,
+  { grain, from, to }: Part,
+) => [
   eq(r.owner, owner),
   eq(r.grain, grain),
-  eq(r.api_key, keyId ?? ''),
+  keys ? inArray(r.api_key, [keyId, ...keys]) : eq(r.api_key, keyId),
   gte(r.at, from),
   lt(r.at, to),
   mode === undefined ? undefined : or(eq(r.mode, mode), eq(r.resolved_mode, mode)),
@@ -190,10 +212,12 @@ export async function speedsIn(
   owner: OwnerScope,
   { rolled }: Plan,
 ): Promise<{ position: number; rows: RolledSpeed[] }> {
+  if (!rolled.length) return { position: await rolledUpTo(db), rows: [] }
   const [c, s] = [db.of(usageCursors), db.of(usageSpeeds)]
   const spans = rolled.map(({ grain, from, to }) => and(eq(s.grain, grain), gte(s.at, from), lt(s.at, to)))
+  const values = { at: s.at, mode: s.mode, ttft: s.ttft, classified: s.classified, failovers: s.failovers }
   const found = await db
-    .select({ position: c.position, mode: s.mode, ttft: s.ttft, classified: s.classified, failovers: s.failovers })
+    .select({ position: c.position, ...values })
     .from(c)
     .leftJoin(s, and(eq(s.owner, owner), or(...spans)))
     .where(eq(c.name, CURSOR))
@@ -215,7 +239,7 @@ export function timedCalls(db: Reader, calls: Calls): Promise<Timed[]> {
 
 export type Tally = ReturnType<typeof createTally>
 
-/** The name under which calls without a mode or model are listed. */
+/** The name under which calls without a model are listed. */
 const UNNAMED = 'none'
 
 const tokensOf = (sums: Sums): number => sums.prompt_tokens + sums.completion_tokens
@@ -249,7 +273,7 @@ export function createTally(only = '') {
     addSums(total, sums, sign)
     // A bucket that contains only rejected calls does not count towards any mode, model or day.
     if (sums.requests === 0) return
-    addSums(sumsAt(modes, sums.resolved_mode || sums.mode || UNNAMED), sums, sign)
+    addSums(sumsAt(modes, modeOf(sums)), sums, sign)
     addSums(sumsAt(models, sums.model || UNNAMED), sums, sign)
     addSums(sumsAt(days, utcDay(sums.at)), sums, sign)
   }

@@ -29,6 +29,8 @@ export type ReadHeldAmount = (reader: Reader, reference: string) => Promise<numb
 /** Time limit for the search of one request, because a filter with few matches reads many calls. */
 const LIST_MS = 150
 const FIND_MS = 2_000
+/** A page usually ends within it. The entries of a slice are read from the index before its calls. */
+const FIRST_SLICE = 200
 const MAX_COUNTED = 10_000
 /** Filter value of guardrails: any guardrail fired. */
 const ANY = '*'
@@ -135,8 +137,9 @@ export async function findRequest(
 }
 
 /**
- * The calls of an owner in slices of a few thousand, newest first, until `forMs` have passed or the caller has
- * disconnected. Other work gets a turn between slices, because SQLite runs on this thread.
+ * The calls of an owner in slices, newest first, until `forMs` have passed or the caller has disconnected. The first
+ * slice is small, the others are a few thousand. Other work gets a turn between slices, because SQLite runs on this
+ * thread.
  */
 export async function* slicesOf(
   { reader, clock }: Deps,
@@ -147,14 +150,14 @@ export async function* slicesOf(
 ) {
   const t = reader.of(usageRecords)
   const endsAt = clock.monotonic() + forMs
-  for (let high = to; high >= from && !signal.aborted; ) {
+  for (let [high, calls] = [to, FIRST_SLICE]; high >= from && !signal.aborted; calls = SLICE) {
     const [oldest] = await reader
       .select({ at: t.at })
       .from(t)
       .where(and(eq(t.owner, owner), gte(t.at, from), lte(t.at, high)))
       .orderBy(desc(t.at))
       .limit(1)
-      .offset(SLICE)
+      .offset(calls)
     const low = oldest?.at ?? from
     yield { from: low, calls: and(eq(t.owner, owner), gte(t.at, low), lte(t.at, high)) }
     if (clock.monotonic() >= endsAt) return

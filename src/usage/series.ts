@@ -7,6 +7,7 @@ import { microToCents } from '../kernel/money'
 import { isTimeZone } from '../kernel/schedule'
 import type { Reader } from '../kernel/store'
 import {
+  addCall,
   addEncoded,
   addSums,
   cellOf,
@@ -20,12 +21,12 @@ import {
   type Sums,
   WIDTHS,
 } from './buckets'
-import { type Calls, momentAfter, newCalls, rolledCalls } from './call-repository'
+import { type Calls, callsOf, type Found } from './call-repository'
+import { keysWithSums, rolledIn, speedsIn } from './report-repository'
 import { chosen, outcomeOf, slicesOf } from './requests'
-import { newestId, skillsOf } from './rollup-repository'
+import { skillsOf } from './rollup-repository'
 import type { Figures, Series, SeriesGroup, SeriesQuery, SeriesStep, SeriesTotals, UsageSeries } from './schema'
-import { callsOf, type Found, rolledIn, speedsIn } from './series-repository'
-import { planOf, SLICE, type Span } from './spans'
+import { endOf, planOf, type Span, tailOf } from './spans'
 import { type UsageRow, usageRecords } from './table'
 
 const MAX_BUCKETS = 400
@@ -204,9 +205,8 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
     const skills = group_by === 'skill' ? await skillsOf(reader, rows) : null
     for (const row of rows) {
       const keys = skills ? (skills.get(row.id) ?? []) : group_by === 'none' ? [] : keysOf(group_by, row)
-      const sums = sumsOf(row)
       for (const cell of [found.whole, ...keys.map(lineOf)].map((line) => cellIn(line, row.at))) {
-        addSums(cell.sums, sums)
+        addCall(cell.sums, row)
         cell.saved += savedOf(row, row.cached ? 1 : 0)
         if (row.status < 400) cell.cells.push(cellOf(row.latency_ms))
         if (row.ttft_ms !== null) cell.first.push(cellOf(row.ttft_ms))
@@ -232,8 +232,10 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   }
   const choice = { owner, keyId: query.key_id, mode: query.mode, skill: query.skill }
   const plan = planOf(span, clock.now(), grains)
-  const { position, rows } = await rolledIn(reader, { ...choice, model: query.model, group_by }, plan)
-  for (const row of rows) {
+  const keys = group_by === 'key' ? await keysWithSums(reader, owner, plan.rolled[0]?.grain ?? 'day') : null
+  const wanted = { ...choice, skill: query.skill ?? '', model: query.model, everySkill: group_by === 'skill' }
+  const { position, buckets } = await rolledIn(reader, { ...wanted, ...(keys && { keys }) }, plan)
+  for (const row of buckets) {
     const isWhole = row.skill === (query.skill ?? '') && (group_by !== 'key' || row.api_key === '')
     const its = group_by === 'skill' ? row.skill : group_by === 'key' ? row.api_key : keyOf(group_by, row)
     const lines = [...(isWhole ? [found.whole] : []), ...(group_by === 'none' || its === '' ? [] : [lineOf(its)])]
@@ -244,24 +246,14 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
     }
   }
   const model = query.model === undefined ? undefined : eq(reader.of(usageRecords).model, query.model)
-  for (const end of plan.calls) {
-    for (let from = end.from; from < end.to; ) {
-      if (from > end.from) await nextTurn()
-      const to = Math.max((await momentAfter(reader, choice, { from, to: end.to }, SLICE)) ?? end.to, from + 1)
-      await addCalls(and(rolledCalls(reader, choice, { from, to, upTo: position }), model))
-      from = to
-    }
-  }
-  const newest = (await newestId(reader, {}))[0]?.id ?? 0
-  for (let above = position; above < newest; above += SLICE) {
-    if (above > position) await nextTurn()
-    const upTo = Math.min(above + SLICE, newest)
-    await addCalls(and(newCalls(reader, choice, { ...plan.whole, above, upTo }), model))
-  }
+  for (const end of plan.calls)
+    for await (const calls of endOf(reader, choice, end, position)) await addCalls(and(calls, model))
+  for await (const calls of tailOf(reader, choice, plan.whole, position)) await addCalls(and(calls, model))
   if (group_by === 'key') addKeyless(found)
   const hasSpeeds = [query.key_id, query.model, query.mode, query.skill].every((value) => value === undefined)
   if (hasSpeeds && grains[0] !== 'slot' && (group_by === 'none' || group_by === 'mode')) {
-    for (const { at, mode, ttft } of await speedsIn(reader, owner, plan)) {
+    const { rows: speeds } = await speedsIn(reader, owner, plan)
+    for (const { at, mode, ttft } of speeds.filter((one) => one.ttft !== '')) {
       cellIn(found.whole, at).ttft.push(ttft)
       if (group_by === 'mode') cellIn(lineOf(mode), at).ttft.push(ttft)
     }
@@ -278,9 +270,9 @@ function addKeyless({ lines, whole }: Collected): void {
   const line: Line = new Map()
   for (const [bucket, { sums, saved }] of whole) {
     const cell = { ...emptyCell(), sums: { ...sums }, saved }
-    for (const other of [...lines.values()].map((it) => it.get(bucket))) {
-      for (const name of Object.keys(sums) as (keyof Sums)[]) cell.sums[name] -= other?.sums[name] ?? 0
-      cell.saved -= other?.saved ?? 0
+    for (const other of [...lines.values()].flatMap((it) => it.get(bucket) ?? [])) {
+      addSums(cell.sums, other.sums, -1)
+      cell.saved -= other.saved
     }
     if (cell.sums.requests > 0) line.set(bucket, cell)
   }
@@ -307,14 +299,6 @@ function keysOf(group: SeriesGroup, row: Found): string[] {
   const firedIn = (guardrail: string) => (group === 'policy' ? guardrail_policy_id : guardrail)
   return [...new Set(guardrails.map(({ guardrail_id, verdict }) => `${firedIn(guardrail_id)}:${verdict}`))]
 }
-
-const sumsOf = ({ prompt_tokens, completion_tokens, cost_micro, cached, status }: Found): Sums => ({
-  ...emptySums(),
-  ...{ requests: 1, prompt_tokens, completion_tokens, cost_micro },
-  cached: cached ? 1 : 0,
-  client_errors: status >= 400 && status < 500 ? 1 : 0,
-  server_errors: status >= 500 ? 1 : 0,
-})
 
 function merged(lines: readonly Line[]): Line {
   const all: Line = new Map()

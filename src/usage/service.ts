@@ -5,7 +5,7 @@ import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
 import { allOf, command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { grainsOf, type RollupKey, startOf } from './buckets'
+import { type RollupKey, rollupKeysOf, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
 import type { Span } from './spans'
@@ -287,8 +287,9 @@ export function createRefusals({ clock }: { clock: Clock }) {
 /** Sums first, because all counts of an owner share the all-keys rows. */
 async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   const sums = new Map<string, RollupKey & { refused: number }>()
-  for (const { calls, ...count } of counts)
-    for (const key of rollupKeysOf(count)) {
+  const words = { mode: null, resolved_mode: null, model: null }
+  for (const { calls, owner, keyId, at } of counts)
+    for (const key of rollupKeysOf({ owner, api_key_id: keyId, at, ...words }, [])) {
       const name = Object.values(key).join('\n')
       const existing = sums.get(name)
       if (existing) existing.refused += calls
@@ -297,22 +298,6 @@ async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   // Reports read the buckets joined with the cursor, so the cursor row must exist.
   await placeCursor(tx, {})
   for (const sum of sums.values()) await addRefused(tx, sum)
-}
-
-function rollupKeysOf({ owner, keyId, at }: Omit<Count, 'calls'>): RollupKey[] {
-  const keys = keyId === null ? [''] : ['', keyId]
-  return keys.flatMap((api_key) =>
-    grainsOf(api_key).map((grain) => ({
-      owner,
-      grain,
-      api_key,
-      at: startOf(grain, at),
-      skill: '',
-      mode: '',
-      resolved_mode: '',
-      model: '',
-    })),
-  )
 }
 
 /** Adds rejected calls to the rollups every ten seconds, and the rest when the server stops. */

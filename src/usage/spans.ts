@@ -3,7 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { nextTurn } from '../kernel/loop'
 import type { Reader } from '../kernel/store'
 import { HOUR_MS, startOf, WIDTHS } from './buckets'
-import { type Calls, newCalls } from './call-repository'
+import { type Calls, momentAfter, newCalls, rolledCalls } from './call-repository'
 import type { Choice } from './report-repository'
 import { newestId } from './rollup-repository'
 import { type Grain, usageRecords } from './table'
@@ -90,6 +90,23 @@ export async function modeOfCall(
     .where(and(eq(table.owner, owner), nearTime, eq(table.request_id, requestId)))
     .limit(1)
   return found[0] ?? null
+}
+
+/** Conditions for the calls of a span that are rolled up, slice by slice. */
+export async function* endOf(
+  db: Reader,
+  choice: Choice,
+  end: Span,
+  upTo: number,
+  turn: Turn = nextTurn,
+): AsyncGenerator<Calls> {
+  for (let from = end.from; from < end.to; ) {
+    if (from > end.from) await turn()
+    // A slice is at least one millisecond long, even if it has very many calls.
+    const to = Math.max((await momentAfter(db, choice, { from, to: end.to }, SLICE)) ?? end.to, from + 1)
+    yield rolledCalls(db, choice, { from, to, upTo })
+    from = to
+  }
 }
 
 /** Conditions for the calls of a span that are not rolled up yet, slice by slice. */

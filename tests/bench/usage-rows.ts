@@ -29,11 +29,15 @@ export function seedCalls({ path, ...calls }: Input): void {
   const database = new Database(path)
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA cache_size = -400000')
+  // It looks for each row before it is there, which is half of the time.
+  const [trigger] = database.query('SELECT sql FROM sqlite_master WHERE name = ?').values('usage_records_no_replace')
+  database.run('DROP TRIGGER usage_records_no_replace')
   const insert = database.prepare(`
     WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
     ${insertFrom(calls, "printf('%024d', i)", () => 'lower(hex(randomblob(32)))')}`)
   for (let start = 0; start < calls.rows; start += CHUNK) insert.run(start, Math.min(start + CHUNK, calls.rows))
   if (calls.seq) database.run(moveHead(calls))
+  database.run(String(trigger![0]))
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
 }
@@ -42,6 +46,10 @@ export function seedCalls({ path, ...calls }: Input): void {
 export async function seedPostgresCalls({ url, ...rows }: SeededCalls & { url: string }): Promise<void> {
   const client = new SQL(url, { max: WRITERS })
   const insert = insertFrom(rows, "lpad(i::text, 24, '0')", (salt) => `md5(i || '${salt}') || md5('${salt}' || i)`)
+  // Made again afterwards, which is much faster than row by row.
+  const indexes: { indexname: string; indexdef: string }[] = await client`
+    SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'usage_records' AND indexname NOT LIKE '%_pkey'`
+  for (const { indexname } of indexes) await client.unsafe(`DROP INDEX ${indexname}`)
   let next = 0
   const write = async () => {
     while (next < rows.rows) {
@@ -51,6 +59,7 @@ export async function seedPostgresCalls({ url, ...rows }: SeededCalls & { url: s
     }
   }
   await Promise.all(Array.from({ length: WRITERS }, write))
+  for (const { indexdef } of indexes) await client.unsafe(`SET maintenance_work_mem = '1GB'; ${indexdef}`)
   if (rows.seq) await client.unsafe(moveHead(rows))
   await client.unsafe('VACUUM ANALYZE usage_records')
   await client.close()
