@@ -56,8 +56,9 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
     model: one('billing/model-run', 'random lives of an account, beside a model'),
     mutants: one('mutants/run', 'small faults in modules, and whether a test sees each'),
     overdraft: one('billing/overdraft-run', 'credit for 10 calls, under 200 at once'),
-    soak: one('chaos/soak', 'memory and open files of a server under load for twenty minutes'),
+    soak: one('chaos/soak', 'memory and open files of servers under load for twenty minutes'),
     sockets: one('chaos/flood', 'many slow or heavy connections, while others ask for /health'),
+    upgrade: one('chaos/upgrade', 'two nodes of an older commit replaced by this one, under load'),
     tampering: one('audit/tampering-run', 'every way to change the audit log, at 50 places each'),
   },
   make: {

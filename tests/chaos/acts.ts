@@ -9,6 +9,9 @@ type Deps = { client: Client; stripe: ScriptedStripe; endpoint: Endpoint; witnes
 
 let made = 0
 
+/** Name of each event that a client publishes. Nothing listens to it. */
+const EVENT_TYPE = 'chaos.happened'
+
 /** The paths of things that are made and deleted, with what each needs beside a name. */
 const THINGS: Record<string, object> = {
   'routing-preferences': { rules: [{ pattern: '^a', target_mode: 'code', confidence: 0.9 }] },
@@ -27,6 +30,7 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
   const own: Known[] = []
   const ownKeys: KeyAck[] = []
   const things: Made[] = []
+  let userId: string | null = null
   const live = () => own.filter(({ deleted, pending }) => !deleted && !Object.keys(pending).length)
 
   return {
@@ -107,6 +111,22 @@ export function actsOf({ client, stripe, endpoint, witness, random }: Deps) {
         things.push(thing)
         witness.made.push(thing)
       })
+    },
+
+    /** A workflow is run by jobs; the answer waits for their end. */
+    async run() {
+      const workflow = things.find(({ path }) => path === 'workflows')
+      if (!workflow) return this.make()
+      return noted('run', await client.send('POST', `workflows/${workflow.id}/run`, {}), ({ run }) => {
+        if (run.status === 'completed') witness.runs.push(run.id)
+      })
+    },
+
+    async publish() {
+      userId ??= await userOf(client)
+      if (!userId) return complete()
+      const input = { orgId: userId, eventType: EVENT_TYPE, payload: { number: ++made } }
+      return post('event', 'events', input, ({ id }) => witness.events.push(id))
     },
 
     async createOrg() {
@@ -219,4 +239,10 @@ function newPrompt(random: Random): string {
   const number = ++made
   const pace = random.between(1, 4) === 1 ? ' [[slow:8]][[delay:10]]' : ''
   return `Question ${number}. [[say:This is answer ${number} of the scripted engine.]]${pace}`
+}
+
+/** Null if there was no answer. */
+async function userOf(client: Client): Promise<string | null> {
+  const outcome = await client.send('GET', 'auth/me')
+  return outcome.is === 'acked' ? (outcome.value.active_org_id ?? outcome.value.user.id) : null
 }

@@ -6,16 +6,15 @@
  * by more than 1 %. Exits 1 otherwise. What takes long is no fault: the processes may get little of the machine. Limits
  * of time count only what the nodes were given, or are there to end a run in which nothing moves at all.
  */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { RedisClient } from 'bun'
 import { ownPostgres } from '../run/postgres'
 import { eventually } from '../support/eventually'
-import { freePort } from '../support/free-port'
 import { seededRandom } from '../support/random'
 import { hasRedis, startRedis } from '../support/redis'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
+import { devKeyOf, type ServerProcess } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
 import { startGreedy } from './bounds'
 import { createClient } from './client'
@@ -145,17 +144,14 @@ async function bootAll(boot: (at: number) => Promise<ServerProcess>): Promise<(S
   return nodes
 }
 
-/** Each node has a folder and a port of its own; the first has the rig's, and its secrets are everybody's. */
+/** Each node has a folder and a port of its own; the first has the rig's. */
 async function bootOne(rig: Rig, at: number): Promise<ServerProcess> {
   if (at === 0) return rig.boot()
-  const dataDir = join(rig.root, `node-${at}`)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  cpSync(join(rig.dataDir, 'secrets.json'), join(dataDir, 'secrets.json'))
-  if (at === 1) return startServerProcess({ dataDir, env: rig.env, port: await freePort() })
+  if (at === 1) return rig.bootNode('node-1')
   const shift = join(rig.root, 'ahead')
   writeFileSync(shift, String(AHEAD_MS))
   const command = [process.execPath, '--preload', './tests/support/shifted-clock.ts', 'src/main.ts']
-  return startServerProcess({ dataDir, env: { ...rig.env, SHIFT_FILE: shift }, port: await freePort(), command })
+  return rig.bootNode('node-2', { env: { SHIFT_FILE: shift }, command })
 }
 
 function print(line: string): void {

@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/app/config'
 import { openApp } from '../../src/app/open'
 import { createLog } from '../../src/kernel/log'
 import { centsToMicro } from '../../src/kernel/money'
-import { offTheRecord } from './effects'
+import { countsOf, offTheRecord } from './effects'
 import { misbooked, type PurchaseAck } from './purchases'
 import type { AnswerAck, KeyAck, OrgAck } from './witness'
 
@@ -30,6 +30,8 @@ type Acked = {
   orgs: readonly OrgAck[]
   settings: readonly string[]
   purchases: readonly PurchaseAck[]
+  events: readonly string[]
+  runs: readonly string[]
 }
 
 /**
@@ -44,6 +46,8 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
       ...missingKeys(database, acked.keys),
       ...missingOrgs(database, acked.orgs),
       ...unrecorded(database, acked.settings),
+      ...notOnce(database, 'event', acked.events, 'SELECT id FROM bus_events'),
+      ...notOnce(database, 'run', acked.runs, RUNS),
       ...misbooked(database, acked.purchases),
       ...chargedTwice(database),
       ...madeTwice(database, acked.keys),
@@ -79,6 +83,10 @@ export function openHolds(dataDir: string): number {
     database.close()
   }
 }
+
+/** The ends of runs, as the record has them. A workflow takes its runs with it when it is deleted. */
+const RUNS =
+  "SELECT json_extract(input, '$.metadata.run_id') AS id FROM audit_log WHERE action = 'workflow.run' AND json_extract(output, '$.status') = 200"
 
 type UsageRow = { request_id: string; cost_micro: number; status: number }
 
@@ -123,6 +131,14 @@ function unrecorded(database: Database, settings: readonly string[]): string[] {
   const found = database.query("SELECT request_id FROM audit_log WHERE action = 'settings.updated'").all()
   const recorded = new Set((found as UsageRow[]).map(({ request_id }) => request_id))
   return settings.flatMap((id) => (recorded.has(id) ? [] : [`the settings of ${id} were acknowledged, off the record`]))
+}
+
+/** Acknowledged ids that a query does not have, or has more than once. */
+function notOnce(database: Database, what: string, ids: readonly string[], query: string): string[] {
+  const counts = countsOf(database, query)
+  return ids
+    .filter((id) => counts.get(id) !== 1)
+    .map((id) => `${what} ${id} was acknowledged and is there ${counts.get(id) ?? 0} times`)
 }
 
 /** An answer that is kept belongs to something that happened: its request is on the record. */

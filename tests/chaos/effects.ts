@@ -26,6 +26,7 @@ const PAIRS: readonly Pair[] = [
     effects: 'SELECT id FROM api_keys WHERE revoked_at IS NOT NULL',
     rows: rowsOf('key.revoked'),
   },
+  { action: 'event.published', effects: 'SELECT id FROM bus_events', rows: rowsOf('event.published') },
   {
     action: 'org.created',
     effects: `SELECT id FROM orgs UNION ALL ${rowsOf('org.deleted')}`,
@@ -66,7 +67,8 @@ function compare(database: Database, { action, effects, rows }: Pair): string[] 
     )
 }
 
-function countsOf(database: Database, query: string): Map<string, number> {
+/** How often a query has each id. */
+export function countsOf(database: Database, query: string): Map<string, number> {
   const rows = database.query(`SELECT id, count(*) AS n FROM (${query}) GROUP BY id`).all()
   return new Map((rows as { id: string; n: number }[]).map(({ id, n }) => [id, n]))
 }

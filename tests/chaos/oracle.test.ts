@@ -25,7 +25,7 @@ afterAll(async () => {
 const first = await rig.boot()
 /** Conversations of one turn that no client of the load knows of: what the load did cannot change them. */
 const [changed, renamed, back] = await Promise.all(['changed', 'renamed', 'back'].map((word) => converse(word)))
-const { answers, keys, orgs, purchases } = rig.witness
+const { answers, keys, orgs, purchases, events, runs } = rig.witness
 await rig.load(
   first,
   seededRandom(1),
@@ -36,6 +36,8 @@ await rig.load(
         answers.length - 20,
         keys.length - 1,
         orgs.length,
+        events.length,
+        runs.length,
         purchases.filter(({ notify: notice }) => notice).length,
       ),
     (enough) => enough > 0,
@@ -104,6 +106,12 @@ test.each([
   ],
   ['a lost key', 'DELETE FROM api_keys', /was acknowledged and is not there/],
   ['a lost org', "DELETE FROM orgs WHERE name LIKE 'org %'", /org .* was acknowledged and is not there/],
+  ['a lost event', 'DELETE FROM bus_events', /event \S+ was acknowledged and is there 0 times/],
+  [
+    'a run that nobody recorded',
+    "DELETE FROM audit_events WHERE action = 'workflow.run'",
+    /run \S+ was acknowledged and is there 0 times/,
+  ],
   [
     'a key made twice',
     "UPDATE api_keys SET name = (SELECT max(name) FROM api_keys WHERE name LIKE 'key %') WHERE name LIKE 'key %'",

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timeGivenTo } from '../support/effort'
@@ -21,6 +21,9 @@ export type Rig = Awaited<ReturnType<typeof createRig>>
 const HOLDS_ENDED_WITHIN_MS = 60_000
 /** Limits are not what is tested here. */
 const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_000 } })
+
+/** Settings of one node, and a program that is not this one. */
+type Program = { env?: Record<string, string>; command?: string[]; cwd?: string }
 
 /**
  * One data folder with everything that is known of it: what clients were told, what was found wrong.
@@ -60,6 +63,7 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
     witness,
     endpoint,
     boot: (more: Record<string, string> = {}) => startServerProcess({ dataDir, port, env: { ...env, ...more } }),
+    bootNode,
 
     /** Clients at work until `until` settles; then the group is killed, if it still lives. */
     load: (server: ServerProcess, random: Random, until: Promise<unknown>) =>
@@ -110,11 +114,21 @@ export async function createRig(upstream: Upstream, postgres: string | null = nu
       } else {
         // Not in the temporary folder of this run, which goes with it.
         const kept = mkdtempSync(join(tmpdir().replace(/\/svc-tests-.*/, ''), 'svc-chaos-'))
-        cpSync(root, kept, { recursive: true })
+        cpSync(root, kept, { recursive: true, filter: (path) => !path.endsWith('.sock') })
         violations.push(`the data and the log of acknowledgements are kept in ${kept}`)
         if (database) violations.push(`the database is kept: ${new URL(database.url).pathname.slice(1)}`)
       }
     },
+  }
+
+  /** A node at a port of its own: with the folder of the rig, or with another one and the same secrets. */
+  async function bootNode(name = 'data', { env: more = {}, ...program }: Program = {}): Promise<ServerProcess> {
+    const folder = join(root, name)
+    if (!existsSync(folder) && existsSync(dataDir)) {
+      mkdirSync(folder, { mode: 0o700 })
+      cpSync(join(dataDir, 'secrets.json'), join(folder, 'secrets.json'))
+    }
+    return startServerProcess({ dataDir: folder, env: { ...env, ...more }, ...program })
   }
 
   /** Clients at work until `end` has done what ends their work. */

@@ -48,6 +48,8 @@ export function createWitness(logPath: string) {
   const made: Made[] = []
   const settings: string[] = []
   const purchases: PurchaseAck[] = []
+  const events: string[] = []
+  const runs: string[] = []
   const conversations: Known[] = []
   let unsynced: string[] = []
   let acks = 0
@@ -59,6 +61,10 @@ export function createWitness(logPath: string) {
     orgs,
     made,
     purchases,
+    /** Ids of published events. */
+    events,
+    /** Ids of runs of workflows that were completed. */
+    runs,
     /** Request ids of acknowledged changes of settings. */
     settings,
     /** Requests whose connection died: they happened or they did not. */
