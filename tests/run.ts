@@ -2,8 +2,8 @@
  * `bun tests/run.ts TIER…`, the test commands. `test`: types, lint, unused code, generated files, quickly trained
  * models, and the tests of units and modules on SQLite. `system`: those that start processes, browsers or terminals,
  * and on Postgres those that it can change. `long`: the other trained models, kills of the server, the tests that have
- * more rounds, and every database-bound one on Postgres. Prints a table of modules; the last line sums up; exits 1 when
- * anything failed.
+ * more rounds, every database-bound one on Postgres, and the contract on three nodes. Prints a table of modules; the
+ * last line sums up; exits 1 when anything failed.
  */
 import { rmSync } from 'node:fs'
 import { BUN, type FileTally, runCheck, runTests, type Tally } from './run/children'
@@ -11,6 +11,7 @@ import { leftovers } from './run/leftovers'
 import { type Files, planTests, without } from './run/plan'
 import { findPostgres } from './run/postgres'
 import { modulesTable } from './run/table'
+import { hasRedis, startRedis } from './support/redis'
 import { fastestParent, makeScratch } from './support/scratch'
 
 const CHECKS: Record<string, string[]> = {
@@ -102,10 +103,19 @@ async function onPostgres(): Promise<void> {
       // What the system run had a moment ago gets more rounds or does not run again.
       const rest = isSystem ? without(plan.databaseBound, without(plan.bothDatabases, plan.long)) : plan.databaseBound
       await runFiles('all of the rest on Postgres', rest, { ...env, TEST_LONG: '1' })
+      await acrossNodes(env)
     }
   } finally {
     await found.stop()
   }
+}
+
+async function acrossNodes(env: Record<string, string>): Promise<void> {
+  if (!hasRedis('contract and tenants on three nodes')) return
+  const redis = await startRedis()
+  const nodes = { ...env, TEST_NODES: '3', TEST_REDIS_URL: redis.url }
+  await runFiles('contract, tenants and repeated requests on three nodes', plan.acrossNodes, nodes)
+  await redis.stop()
 }
 
 function print(line: string): void {

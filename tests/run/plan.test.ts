@@ -18,6 +18,10 @@ test.each(['kernel/store', 'billing/overdraft', 'jobs/kills', 'contract/resource
   },
 )
 
+test.each(['contract/tenants', 'contract/idempotency', 'idempotency/replay'])('%s is asked of three nodes', (name) => {
+  expect(all(plan.acrossNodes)).toContain(`tests/${name}.test.ts`)
+})
+
 test('a file that names a database runs on both', () => {
   expect(all(plan.bothDatabases)).toContain('tests/media/video-resume.test.ts')
 })

@@ -23,6 +23,8 @@ export type Plan = {
    * why once is enough: `// SQLite only: <reason>`, where nothing reaches the database that other tests do not.
    */
   databaseBound: Files
+  /** What must hold whichever node answers: the contract, whose things are whose, and repeated requests. */
+  acrossNodes: Files
 }
 
 /** These open the database that `SVC_TEST_POSTGRES_URL` chooses. */
@@ -30,7 +32,10 @@ const DATABASE = /^tests\/support\/(store|world)\.ts$/
 /** What differs by dialect: statements, query plans, two processes on one database. */
 const BY_DIALECT = /support\/store'|\bpostgresUrl\b|\bopenPlanner\b|^\/\/ Both databases: \S/m
 const LONG = 'tests/support/long.ts'
+const WORLD = 'tests/support/world.ts'
 const ONCE = /^\/\/ SQLite only: \S/m
+/** `world.ts` spreads their requests over several nodes. */
+const ACROSS_NODES = /^tests\/(contract|idempotency)\//
 /** Git is where the sources are, and answers at once. */
 const SPAWNS = /\bBun\.spawn(Sync)?\((?!\['git')|from '(node:child_process|puppeteer-core)'|\bfindChromium\b/
 /** What is imported for its types alone is not there when the file runs. */
@@ -46,7 +51,10 @@ const TIMES = /\bperformance\.now\(\)|support\/effort'/
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
   const none = (): Files => ({ sharing: [], timing: [] })
-  const plan: Plan = { units: none(), system: none(), long: none(), bothDatabases: none(), databaseBound: none() }
+  const plan: Plan = {
+    ...{ units: none(), system: none(), long: none(), bothDatabases: none(), databaseBound: none() },
+    acrossNodes: none(),
+  }
   for (const file of files) {
     const sources = await closureOf(file)
     const own = sources.get(file)!
@@ -56,6 +64,7 @@ export async function planTests(folder: string): Promise<Plan> {
     if (sources.has(LONG)) plan.long[kind].push(file)
     if (ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source))) continue
     plan.databaseBound[kind].push(file)
+    if (ACROSS_NODES.test(file) && sources.has(WORLD)) plan.acrossNodes[kind].push(file)
     if (BY_DIALECT.test(own)) plan.bothDatabases[kind].push(file)
   }
   return plan
