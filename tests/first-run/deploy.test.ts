@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port'
 import { hasRedis, startRedis } from '../support/redis'
-import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { postgresUrl } from '../support/store'
 import { type Clone, cloneRepository } from './clone'
 
 const PATIENCE_MS = 180_000
@@ -28,28 +28,28 @@ const haproxy = program('haproxy')
 const lacking = [
   ...(postgresUrl ? [] : ['SVC_TEST_POSTGRES_URL is not set']),
   ...(haproxy ? [] : ['haproxy is not installed']),
+  ...(program('psql') ? [] : ['psql is not installed']),
   ...(hasRedis('the cluster of docs/deploy') ? [] : ['redis-server is not installed']),
 ]
 if (lacking.length) process.stdout.write(`NOT RUN: the cluster of docs/deploy, because ${lacking.join(' and ')}.\n`)
 
 test.skipIf(lacking.length > 0)(
-  'two nodes behind a proxy come up as typed, answer, are sound, and one of them is drained',
+  'two nodes behind a proxy come up as typed, answer, are sound, and one of them is upgraded',
   async () => {
-    const [database, redis, clone] = [
-      await createPostgresDatabase(postgresUrl!),
-      await startRedis(),
-      await cloneRepository(),
-    ]
+    const [redis, clone] = [await startRedis(), await cloneRepository()]
+    const name = `svc_deployed_${process.pid}`
+    const database = Object.assign(new URL(postgresUrl!), { username: name, password: 'PASSWORD', pathname: name })
+    const asPostgres = async (...words: string[]) => clone.type(`psql ${postgresUrl} ${words.join(' ')}`)
     cleanUp.push(
-      () => database.drop(),
-      () => redis.stop(),
       () => clone.remove(),
+      () => redis.stop(),
+      () => asPostgres(`-c 'DROP DATABASE IF EXISTS ${name} WITH (FORCE)'`, `-c 'DROP ROLE IF EXISTS ${name}'`),
     )
     const ports: Record<string, number> = {}
     for (const each of ['3401', '3402', '8080']) ports[each] = await freePort()
     const here = (text: string) => text.replaceAll(/3401|3402|8080/g, (port) => String(ports[port]))
     const settings = here(blockOf('file=svc.env'))
-      .replace(/(?<=SVC_DATABASE_URL=).*/, database.url)
+      .replace(/(?<=SVC_DATABASE_URL=).*/, database.href)
       .replace(/(?<=SVC_REDIS_URL=).*/, redis.url)
     await Bun.write(clone.path('svc.env'), settings)
     await Bun.write(clone.path(FOLDER, 'haproxy.cfg'), here(read('haproxy.cfg')))
@@ -60,6 +60,10 @@ test.skipIf(lacking.length > 0)(
       expect({ name, exitCode, stderr: exitCode ? stderr : '' }).toEqual({ name, exitCode: 0, stderr: '' })
       return stdout
     }
+    const made = blockOf('run=database')
+      .replace('sudo -u postgres psql', '')
+      .replaceAll(/\bsvc\b/g, name)
+    expect(await asPostgres(made)).toMatchObject({ exitCode: 0 })
     await type('master-key')
     await type('first-node')
     await type('second-node')
@@ -68,6 +72,8 @@ test.skipIf(lacking.length > 0)(
     expect(sound.match(/ serving /g)).toHaveLength(2)
     expect(sound.match(/^(redis|jobs|clock) +ok /gm)).toHaveLength(3)
     expect(await type('drain')).toMatch(/empty/)
+    expect(await type('second-node')).toContain('"status":')
+    expect((await type('check-cluster')).match(/ serving /g)).toHaveLength(2)
   },
   PATIENCE_MS,
 )

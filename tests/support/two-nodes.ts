@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { type ServerProcess, startServerProcess } from './server-process'
 import { createPostgresDatabase, postgresUrl } from './store'
 
-/** Two processes with one database and one set of secrets, and the folder of the first; both end after the tests. */
-export async function startTwoNodes(more: Record<string, string>) {
+/** Settings and program of the second node, where they differ. */
+type Other = { env?: Record<string, string>; command?: string[] }
+
+/** Two processes with one database and one set of secrets, and their folders; both end after the tests. */
+export async function startTwoNodes(more: Record<string, string>, { env: own = {}, ...program }: Other = {}) {
   const root = mkdtempSync(join(tmpdir(), 'svc-two-nodes-'))
   const database = await createPostgresDatabase(postgresUrl!)
   const env = { SVC_DATABASE_URL: database.url, ...more }
@@ -20,7 +23,7 @@ export async function startTwoNodes(more: Record<string, string>) {
   nodes.push(await startServerProcess({ dataDir: home, env }))
   mkdirSync(away, { mode: 0o700 })
   copyFileSync(join(home, 'secrets.json'), join(away, 'secrets.json'))
-  nodes.push(await startServerProcess({ dataDir: away, env }))
+  nodes.push(await startServerProcess({ dataDir: away, env: { ...env, ...own }, ...program }))
   const [one, other] = nodes as [ServerProcess, ServerProcess]
-  return { one, other, home }
+  return { one, other, home, away, databaseUrl: database.url }
 }

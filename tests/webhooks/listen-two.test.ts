@@ -1,33 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
-import { createMigratedDatabase, postgresUrl } from '../support/store'
+import { expect, test } from 'bun:test'
+import { devKeyOf, type ServerProcess } from '../support/server-process'
+import { postgresUrl } from '../support/store'
+import { startTwoNodes } from '../support/two-nodes'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: listening at one of two, because SVC_TEST_POSTGRES_URL is not set.\n')
 
 test.skipIf(!postgresUrl)(
   'anyone who listens at one process gets what happens at the other, once it is told',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'svc-listen-'))
-    const database = await createMigratedDatabase(postgresUrl!)
-    const nodes: ServerProcess[] = []
-    afterAll(async () => {
-      for (const node of nodes) await node.kill()
-      await database.drop()
-      rmSync(root, { recursive: true, force: true })
-    })
-    const boot = async (name: string) => {
-      const node = await startServerProcess({ dataDir: join(root, name), env: { SVC_DATABASE_URL: database.url } })
-      nodes.push(node)
-      return node
-    }
-    const one = await boot('a')
-    const authorization = `Bearer ${devKeyOf(join(root, 'a'))}`
-    mkdirSync(join(root, 'b'), { mode: 0o700 })
-    cpSync(join(root, 'a', 'secrets.json'), join(root, 'b', 'secrets.json'))
-    const two = await boot('b')
+    const { one, other: two, home } = await startTwoNodes({})
+    const nodes = [one, two]
+    const authorization = `Bearer ${devKeyOf(home)}`
     const ask = async (at: ServerProcess, method: string, path: string, body?: object) => {
       const headers = { authorization, 'content-type': 'application/json' }
       const sent = body ? { body: JSON.stringify(body) } : {}

@@ -1,31 +1,17 @@
 import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/server-process'
-import { createPostgresDatabase, postgresUrl } from '../../support/store'
+import { devKeyOf } from '../../support/server-process'
+import { postgresUrl } from '../../support/store'
+import { startTwoNodes } from '../../support/two-nodes'
 import { startUpstream } from '../../support/upstream'
 
 if (!postgresUrl) process.stdout.write('NOT RUN: a node that dies, because SVC_TEST_POSTGRES_URL is not set.\n')
 
 test.skipIf(!postgresUrl)('what a killed node had on hold is given back by the node that is left', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'svc-dead-node-'))
-  const [database, upstream] = await Promise.all([createPostgresDatabase(postgresUrl!), startUpstream()])
-  const env = { SVC_DATABASE_URL: database.url, SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' }
-  const nodes: ServerProcess[] = []
-  afterAll(async () => {
-    for (const node of nodes) await node.kill()
-    await upstream.stop()
-    await database.drop()
-    rmSync(root, { recursive: true, force: true })
-  })
-  const [home, other] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
-  nodes.push(await startServerProcess({ dataDir: home, env }))
-  mkdirSync(other, { mode: 0o700 })
-  copyFileSync(join(home, 'secrets.json'), join(other, 'secrets.json'))
-  nodes.push(await startServerProcess({ dataDir: other, env }))
-  const [dying, left] = nodes as [ServerProcess, ServerProcess]
+  const upstream = await startUpstream()
+  afterAll(() => upstream.stop())
+  const engine = { SVC_ENGINE_BASE_URL: upstream.url, SVC_ENGINE_MODEL: 'scripted' }
+  const { one: dying, other: left, home } = await startTwoNodes(engine)
   const headers = { authorization: `Bearer ${devKeyOf(home)}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ prompt: 'whole [[hang]]', mode: 'fast' })
   const request = fetch(`${dying.url}/api/v1/completions`, { method: 'POST', headers, body }).catch(() => null)

@@ -1,11 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
 import { hasRedis, startRedis } from '../../support/redis'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/server-process'
-import { createPostgresDatabase, postgresUrl } from '../../support/store'
+import { devKeyOf, type ServerProcess } from '../../support/server-process'
+import { postgresUrl } from '../../support/store'
+import { startTwoNodes } from '../../support/two-nodes'
 
 const can = hasRedis('two nodes with one Redis') && postgresUrl !== undefined
 if (!postgresUrl) process.stdout.write('NOT RUN: two nodes with one Redis, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -13,27 +11,11 @@ if (!postgresUrl) process.stdout.write('NOT RUN: two nodes with one Redis, becau
 test.skipIf(!can)(
   'two nodes count a key’s requests together, and share its limit while Redis is away (I-10)',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'svc-two-nodes-'))
-    const [database, redis] = await Promise.all([createPostgresDatabase(postgresUrl!), startRedis()])
-    const env = {
-      SVC_DATABASE_URL: database.url,
-      SVC_REDIS_URL: redis.url,
-      SVC_LOG_FORMAT: 'json',
-      SVC_LOG_LEVEL: 'info',
-    }
-    const nodes: ServerProcess[] = []
-    afterAll(async () => {
-      for (const node of nodes) await node.kill()
-      await redis.stop()
-      await database.drop()
-      rmSync(root, { recursive: true, force: true })
-    })
-    const [home, other] = ['one', 'other'].map((name) => join(root, name)) as [string, string]
-    nodes.push(await startServerProcess({ dataDir: home, env }))
-    mkdirSync(other, { mode: 0o700 })
-    copyFileSync(join(home, 'secrets.json'), join(other, 'secrets.json'))
-    nodes.push(await startServerProcess({ dataDir: other, env }))
-    const [one, two] = nodes as [ServerProcess, ServerProcess]
+    const redis = await startRedis()
+    afterAll(() => redis.stop())
+    const settings = { SVC_REDIS_URL: redis.url, SVC_LOG_FORMAT: 'json', SVC_LOG_LEVEL: 'info' }
+    const { one, other: two, home, databaseUrl } = await startTwoNodes(settings)
+    const nodes = [one, two]
 
     const newKey = async (): Promise<string> => {
       const response = await fetch(`${one.url}/api/v1/keys`, {
@@ -71,7 +53,7 @@ test.skipIf(!can)(
     )
 
     const { stdout } = Bun.spawnSync([process.execPath, 'cli/main.ts', 'doctor', 'redis', '--json'], {
-      env: { ...process.env, ...env, SVC_DATA_DIR: home },
+      env: { ...process.env, ...settings, SVC_DATABASE_URL: databaseUrl, SVC_DATA_DIR: home },
     })
     expect(JSON.parse(String(stdout))).toEqual([
       expect.objectContaining({ status: 'warn', detail: expect.stringContaining('its share of the limits') }),

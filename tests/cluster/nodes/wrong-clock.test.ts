@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { eventually } from '../../support/eventually'
-import { devKeyOf, type ServerProcess, startServerProcess } from '../../support/server-process'
-import { createPostgresDatabase, postgresUrl } from '../../support/store'
+import { devKeyOf, type ServerProcess } from '../../support/server-process'
+import { postgresUrl } from '../../support/store'
+import { temporaryFolder } from '../../support/temporary-folder'
+import { startTwoNodes } from '../../support/two-nodes'
 
 if (!postgresUrl)
   process.stdout.write('NOT RUN: a node with a wrong clock, because SVC_TEST_POSTGRES_URL is not set.\n')
@@ -18,26 +19,13 @@ const SHIFTED = [process.execPath, '--preload', './tests/support/shifted-clock.t
 test.skipIf(!postgresUrl)(
   'a node with a wrong clock goes by that of the database, says so, and far off takes no work',
   async () => {
-    const root = mkdtempSync(join(tmpdir(), 'svc-wrong-clock-'))
-    const database = await createPostgresDatabase(postgresUrl!)
-    const client = new SQL(database.url, { max: 1 })
-    const shift = join(root, 'shift')
-    const env = { SVC_DATABASE_URL: database.url, SVC_LOG_LEVEL: 'info', SVC_LOG_FORMAT: 'json', SHIFT_FILE: shift }
-    const nodes: ServerProcess[] = []
-    afterAll(async () => {
-      for (const node of nodes) await node.kill()
-      await client.close()
-      await database.drop()
-      rmSync(root, { recursive: true, force: true })
-    })
-    const [home, other] = ['right', 'wrong'].map((name) => join(root, name)) as [string, string]
-    nodes.push(await startServerProcess({ dataDir: home, env }))
-    mkdirSync(other, { mode: 0o700 })
-    copyFileSync(join(home, 'secrets.json'), join(other, 'secrets.json'))
+    const shift = join(temporaryFolder('svc-wrong-clock-'), 'shift')
     writeFileSync(shift, String(30_000))
-    const right = nodes[0]!
-    const wrong = { ...(await startServerProcess({ dataDir: other, env, command: SHIFTED })), bootMs: 0 }
-    nodes.push(wrong)
+    const settings = { SVC_LOG_LEVEL: 'info', SVC_LOG_FORMAT: 'json', SHIFT_FILE: shift }
+    const both = await startTwoNodes(settings, { command: SHIFTED })
+    const { one: right, other: wrong, home, away: other, databaseUrl } = both
+    const client = new SQL(databaseUrl, { max: 1 })
+    afterAll(() => client.close())
 
     const headers = { authorization: `Bearer ${devKeyOf(home)}`, 'content-type': 'application/json' }
     const ask = async ({ url }: ServerProcess, path: string, input: RequestInit = {}) => {
