@@ -22,7 +22,7 @@ export const userSettings = defineTable((k) =>
     updated_at: k.ms('updated_at').notNull(),
   }),
 )
-export type SettingsRow = Row<typeof userSettings>
+type SettingsRow = Row<typeof userSettings>
 
 const ofUser = query<{ user_id: UserId }>()((db, p) => {
   const table = db.of(userSettings)

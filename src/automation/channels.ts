@@ -1,4 +1,4 @@
-import { and, count, desc, eq, inArray, lt } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt } from 'drizzle-orm'
 import { orgDeleted } from '../accounts'
 import { type CompletionFacts, completionCreated } from '../charging'
 import type { DomainEvent, EventBus } from '../events'
@@ -37,7 +37,7 @@ const channelRepository = {
 
   async count(db: Reader, owner: OwnerScope): Promise<number> {
     const t = db.of(channels)
-    return Number((await db.select({ total: count() }).from(t).where(eq(t.owner, owner)))[0]!.total)
+    return db.$count(t, eq(t.owner, owner))
   },
 
   /** Lists the most recently used channels first. A null owner matches all owners. */

@@ -38,11 +38,7 @@ export const sessionRepository = {
   async countOfUser(reader: Reader, user: UserId): Promise<number> {
     const t = reader.of(browserSessions)
     const activeOfUser = and(eq(t.user_id, user), eq(t.state, 'active'))
-    const [found] = await reader
-      .select({ n: sql<number>`count(*)`.mapWith(Number) })
-      .from(t)
-      .where(activeOfUser)
-    return found!.n
+    return reader.$count(t, activeOfUser)
   },
 
   /** Open sessions of a process. */

@@ -43,9 +43,7 @@ export const shownJobs = {
   /** The number of an owner's jobs of a type that have not ended. */
   async countOpen(db: Reader, owner: OwnerScope, type: JobType): Promise<number> {
     const t = db.of(jobs)
-    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
-    const [row] = await found.where(and(eq(t.owner, owner), eq(t.type, type), inArray(t.state, ['queued', 'active'])))
-    return row!.total
+    return db.$count(t, and(eq(t.owner, owner), eq(t.type, type), inArray(t.state, ['queued', 'active'])))
   },
 
   /** The given jobs that have not ended. */

@@ -267,8 +267,7 @@ function removeEnded(tx: Tx, wanted: Ended, batch: { limit: number; from: number
 
 async function countEnded(db: Reader, wanted: Ended): Promise<number> {
   const t = db.of(jobs)
-  const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
-  return (await found.where(endedBefore(t, wanted)))[0]!.total
+  return db.$count(t, endedBefore(t, wanted))
 }
 
 /** Total time in milliseconds for which jobs have been served, as counted so far. */

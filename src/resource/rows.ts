@@ -1,4 +1,4 @@
-import { and, count, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { OwnerScope } from '../kernel/caller'
 import type { OrgId, UserId } from '../kernel/ids'
@@ -122,8 +122,7 @@ export function createRows<Row extends OwnedRow>(
 
     async count(db: Reader, owner: OwnerScope): Promise<number> {
       const table = db.of(listed)
-      const counted = db.select({ total: count() }).from(table as SQLiteTable)
-      return Number((await counted.where(eq(table.owner, owner)))[0]?.total ?? 0)
+      return db.$count(table, eq(table.owner, owner))
     },
 
     /** The default of an owner, if the resource has defaults. */

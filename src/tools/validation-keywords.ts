@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../engines'
 
 /** Keywords that contain schemas (JSON Schema 2020-12, and `definitions` of older drafts). */
-export const ONE_SCHEMA: ReadonlySet<string> = new Set([
+const ONE_SCHEMA: ReadonlySet<string> = new Set([
   'not',
   'if',
   'then',

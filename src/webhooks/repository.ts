@@ -124,8 +124,7 @@ export const outboxRepository = {
 
   async count(db: Reader, id: WebhookId): Promise<number> {
     const t = db.of(webhookOutbox)
-    const counted = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
-    return (await counted.where(eq(t.webhook_id, id)))[0]!.total
+    return db.$count(t, eq(t.webhook_id, id))
   },
 }
 
@@ -174,8 +173,7 @@ export const webhookRepository = {
 
   async countEnabled(db: Reader, owner: OwnerScope): Promise<number> {
     const t = db.of(webhooks)
-    const counted = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(t)
-    return (await counted.where(and(eq(t.owner, owner), eq(t.enabled, true))))[0]!.total
+    return db.$count(t, and(eq(t.owner, owner), eq(t.enabled, true)))
   },
 
   /** Webhooks without an address that no one has listened to since `before`. */

@@ -133,10 +133,7 @@ export async function openChats(reader: Reader) {
     listed(ne(chat.takeover_status, 'ai')),
     listed(eq(chat.takeover_status, 'ai')),
   ])
-  const [counted] = await reader
-    .select({ total: sql<number>`count(*)`.mapWith(Number) })
-    .from(chat)
-    .where(and(isOpen, eq(chat.takeover_status, 'ai')))
+  const withoutPerson = await reader.$count(chat, and(isOpen, eq(chat.takeover_status, 'ai')))
   const all = [...personal, ...others]
   const ids = personal.map(({ chat }) => chat.id)
   const [last, state, visits] = await Promise.all([
@@ -148,7 +145,7 @@ export async function openChats(reader: Reader) {
     ),
   ])
   return {
-    with_ai: counted!.total,
+    with_ai: withoutPerson,
     chats: all.map(({ chat, widget, key }) => ({
       id: chat.id,
       widget_id: chat.config_id,

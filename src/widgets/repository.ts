@@ -239,9 +239,7 @@ export const sessionRepository = {
 
   async begunSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<number> {
     const t = db.of(widgetSessions)
-    const found = db.select({ begun: count() }).from(t)
-    const [row] = await found.where(and(eq(t.config_id, config), eq(t.ip_hash, ip), gt(t.created_at, since)))
-    return Number(row?.begun ?? 0)
+    return db.$count(t, and(eq(t.config_id, config), eq(t.ip_hash, ip), gt(t.created_at, since)))
   },
 
   /** Chats, last activity first. A null widget selects all widgets, for operators. */

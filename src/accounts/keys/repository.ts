@@ -1,4 +1,4 @@
-import { and, count, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import { type PageRequest, pagesAmong, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
@@ -134,8 +134,7 @@ export const keyRepository = {
   async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
     const table = db.of(apiKeys)
     const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))
-    const counted = db.select({ total: count() }).from(table)
-    return Number((await counted.where(and(owned, isNull(table.revoked_at))))[0]?.total ?? 0)
+    return db.$count(table, and(owned, isNull(table.revoked_at)))
   },
 
   /** One key, or every personal key of a user, if neither revoked nor expired at `at`. */
@@ -160,10 +159,8 @@ export const keyRepository = {
   search: (db: Reader, filter: KeyFilter, wanted: PageRequest): Promise<Page<KeyRow>> =>
     newestFirst(db, wanted, ...conditionsOf(db, filter)),
 
-  async count(db: Reader, filter: KeyFilter): Promise<number> {
-    const counted = db.select({ total: count() }).from(db.of(apiKeys))
-    return Number((await counted.where(and(...conditionsOf(db, filter))))[0]?.total ?? 0)
-  },
+  count: (db: Reader, filter: KeyFilter): Promise<number> =>
+    db.$count(db.of(apiKeys), and(...conditionsOf(db, filter))),
 }
 
 function conditionsOf(db: Reader, filter: KeyFilter): (SQL | undefined)[] {

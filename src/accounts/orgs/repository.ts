@@ -283,17 +283,13 @@ export const memberRows = {
 
   async owners(db: Reader, orgId: OrgId): Promise<number> {
     const table = db.of(members)
-    const counted = db.select({ total: count() }).from(table)
-    const [found] = await counted.where(and(eq(table.org_id, orgId), eq(table.role, 'owner')))
-    return Number(found?.total ?? 0)
+    return db.$count(table, and(eq(table.org_id, orgId), eq(table.role, 'owner')))
   },
 
   /** Number of orgs that the user owns. */
   async ownedBy(db: Reader, userId: UserId): Promise<number> {
     const table = db.of(members)
-    const counted = db.select({ total: count() }).from(table)
-    const [found] = await counted.where(and(eq(table.user_id, userId), eq(table.role, 'owner')))
-    return Number(found?.total ?? 0)
+    return db.$count(table, and(eq(table.user_id, userId), eq(table.role, 'owner')))
   },
 
   /** Returns false when the user is already a member. */

@@ -50,7 +50,7 @@ export const wordsOfName = (name: string): string[] =>
   ).split(' ')
 
 /** Writes `look up` as `lookup` and `e-mail` as `email`, so that each is one word. */
-export const joined = (text: string): string =>
+const joined = (text: string): string =>
   text.replace(/\blook(s|ing)? up\b/gi, 'lookup$1').replace(/\be-(mails?)\b/gi, 'e$1')
 
 /** The words that say what a tool is for, as stems to compare. */

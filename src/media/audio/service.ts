@@ -300,7 +300,7 @@ const MEASURE_MS = 10_000
 const PCM_BYTES_A_SECOND = 48_000
 
 /** Inspects recordings in a process, because untrusted files may be slow to read or crash the parser. */
-export function createRecordings() {
+function createRecordings() {
   const pool = createWorkerPool<DurationInput, DurationAnswer>({
     script: new URL('./duration.worker.ts', import.meta.url),
     max: 2,

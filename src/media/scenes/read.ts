@@ -271,7 +271,7 @@ const PAIR =
 const FRAME = /^(?:.*\s)?(?:chart|graph|plot|infographic|pie|histogram|bars?)\s+(?:of|for|showing|about|with)\s+/i
 
 /** The chart data that a text contains with a chart request, or null. */
-export function readChart(text: string): ChartData | null {
+function readChart(text: string): ChartData | null {
   const low = text.toLowerCase()
   if (!/\b(chart|graph|plot|diagram|histogram|infographic|pie|bars?)\b/.test(low)) return null
   const from = Math.max(text.indexOf(':') + 1, 0)

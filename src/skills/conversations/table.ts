@@ -164,8 +164,7 @@ export const conversationRepository = {
 
   async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
     const table = db.of(conversations)
-    const found = db.select({ total: sql<number>`count(*)`.mapWith(Number) }).from(table)
-    return (await found.where(and(eq(table.owner, owner), lt(table.updated_at, before))))[0]!.total
+    return db.$count(table, and(eq(table.owner, owner), lt(table.updated_at, before)))
   },
 
   /** Deletes up to `limit` conversations last updated before a given time, with their messages. Returns their ids. */
