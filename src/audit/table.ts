@@ -29,40 +29,34 @@ const columns = (k: Kit) => ({
  * by binary search over `seq`, without an index. Not clustered, because rows are long and many owners write: in chain
  * order each row would go to a different page. Rows go to the end, and the index is short.
  */
-export const auditEvents = defineTable((k) =>
-  k.table('audit_events', columns(k), (t) => [
-    k.primaryKey({ columns: [t.scope, t.seq] }),
-    // Omits completions, because their ids are random, and indexing them would cost more than the rest of the row.
-    k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
-  ]),
-)
+export const auditEvents = defineTable('audit_events', columns, (t, k) => [
+  k.primaryKey({ columns: [t.scope, t.seq] }),
+  // Omits completions, because their ids are random, and indexing them would cost more than the rest of the row.
+  k.index('audit_events_by_entity').on(t.scope, t.entity_id, t.seq).where(sql`${t.entity_type} <> 'completion'`),
+])
 
 /** All events: those of `audit_events`, and those that rows of `usage_records` contain. */
-export const auditLog = defineView((k) => k.table('audit_log', columns(k)))
+export const auditLog = defineView('audit_log', columns)
 
 /** The head of each chain. Locking it serialises writers. Comparing with it reveals a truncated chain. */
-export const auditHeads = defineClusteredTable((k) =>
-  k.table('audit_heads', {
-    scope: k.text('scope').$type<ChainScope>().primaryKey(),
-    seq: k.int('seq').notNull(),
-    hash: k.text('hash').notNull(),
-    at: k.ms('at').notNull(),
-  }),
-)
+export const auditHeads = defineClusteredTable('audit_heads', (k) => ({
+  scope: k.text('scope').$type<ChainScope>().primaryKey(),
+  seq: k.int('seq').notNull(),
+  hash: k.text('hash').notNull(),
+  at: k.ms('at').notNull(),
+}))
 
 /**
  * The event up to which a chain was trimmed. Calls up to `seq` may be deleted, and the chain is verified from there.
  * `event_seq` is the position of the event in the server's chain that records the trimming.
  */
-export const auditBases = defineTable((k) =>
-  k.table('audit_bases', {
-    scope: k.text('scope').$type<ChainScope>().primaryKey(),
-    seq: k.int('seq').notNull(),
-    hash: k.text('hash').notNull(),
-    at: k.ms('at').notNull(),
-    event_seq: k.int('event_seq').notNull(),
-  }),
-)
+export const auditBases = defineTable('audit_bases', (k) => ({
+  scope: k.text('scope').$type<ChainScope>().primaryKey(),
+  seq: k.int('seq').notNull(),
+  hash: k.text('hash').notNull(),
+  at: k.ms('at').notNull(),
+  event_seq: k.int('event_seq').notNull(),
+}))
 
 export type AuditEventRow = Row<typeof auditEvents>
 export type AuditHeadRow = Row<typeof auditHeads>

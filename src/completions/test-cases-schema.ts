@@ -97,18 +97,16 @@ export type TestRun = {
   request_id: string
 }
 
-export const testCases = defineTable((k) =>
-  k.table(
-    'test_cases',
-    {
-      ...ownedColumns<TestCaseId>(k),
-      tags: k.json<string[]>('tags').notNull(),
-      request: k.json<Record<string, unknown>>('request').notNull(),
-      /** Size of the request in bytes. */
-      bytes: k.int('bytes').notNull(),
-      checks: k.json<Check[]>('checks').notNull(),
-    },
-    (t) => ownedIndexes(k, 'test_cases', t),
-  ),
+export const testCases = defineTable(
+  'test_cases',
+  (k) => ({
+    ...ownedColumns<TestCaseId>(k),
+    tags: k.json<string[]>('tags').notNull(),
+    request: k.json<Record<string, unknown>>('request').notNull(),
+    /** Size of the request in bytes. */
+    bytes: k.int('bytes').notNull(),
+    checks: k.json<Check[]>('checks').notNull(),
+  }),
+  (t, k) => ownedIndexes(k, 'test_cases', t),
 )
 export type TestCaseRow = Row<typeof testCases>

@@ -50,13 +50,11 @@ const opened = (masterKey: Uint8Array, value: string): StoredEngines => JSON.par
  * One row with the engine settings that operators made at runtime, for every node. `value` is encrypted JSON, because
  * it contains keys of upstreams. `revision` grows with every change.
  */
-export const engineSettingsRow = defineTable((k) =>
-  k.table('engine_settings', {
-    id: k.int('id').primaryKey(),
-    revision: k.int('revision').notNull(),
-    value: k.text('value').notNull(),
-  }),
-)
+export const engineSettingsRow = defineTable('engine_settings', (k) => ({
+  id: k.int('id').primaryKey(),
+  revision: k.int('revision').notNull(),
+  value: k.text('value').notNull(),
+}))
 
 /** Encrypts the settings with another master key. If `to` is null, only counts what `from` can decrypt. */
 export async function resealEngines(db: Reader | Tx, from: Uint8Array, to: Uint8Array | null): Promise<Resealed> {

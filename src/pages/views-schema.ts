@@ -34,11 +34,9 @@ export type SavedView = Static<typeof SavedView>
 export const ViewPage = pageOf('views', SavedView)
 export const ViewQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(SCOPES)) })
 
-export const savedViews = defineTable((k) =>
-  k.table(
-    'saved_views',
-    { ...ownedColumns<ViewId>(k), section: k.text('section').notNull(), query: k.text('query').notNull() },
-    (t) => ownedIndexes(k, 'saved_views', t),
-  ),
+export const savedViews = defineTable(
+  'saved_views',
+  (k) => ({ ...ownedColumns<ViewId>(k), section: k.text('section').notNull(), query: k.text('query').notNull() }),
+  (t, k) => ownedIndexes(k, 'saved_views', t),
 )
 export type ViewRow = Row<typeof savedViews>

@@ -11,9 +11,10 @@ const ADDED_AT_ONCE = 250
 const LOOK_EVERY_MS = 50
 
 /** One row for each time that a job's effect was committed. */
-const effects = defineTable((k) =>
-  k.table('job_effects', { id: k.text('id').primaryKey(), job_id: k.text('job_id').notNull() }),
-)
+const effects = defineTable('job_effects', (k) => ({
+  id: k.text('id').primaryKey(),
+  job_id: k.text('job_id').notNull(),
+}))
 
 /** Work of a few milliseconds, with an effect that must happen once. Kills are not its fault: it has many attempts. */
 export const chaosKind = defineJob<{ n: number }, { n: number }>({

@@ -9,17 +9,15 @@ import { command, defineTable, openPostgres, openSqlite, query, type Store } fro
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 
 /** A table that only the store's own tests know, with a column of every kind. */
-export const things = defineTable((k) =>
-  k.table('things', {
-    seq: k.serial('seq'),
-    id: k.text('id').notNull(),
-    amount: k.int('amount').notNull(),
-    share: k.real('share'),
-    done: k.bool('done'),
-    at: k.ms('at'),
-    data: k.json<{ b: number; a: string[] } | null>('data'),
-  }),
-)
+export const things = defineTable('things', (k) => ({
+  seq: k.serial('seq'),
+  id: k.text('id').notNull(),
+  amount: k.int('amount').notNull(),
+  share: k.real('share'),
+  done: k.bool('done'),
+  at: k.ms('at'),
+  data: k.json<{ b: number; a: string[] } | null>('data'),
+}))
 
 const SQLITE = `CREATE TABLE things (seq integer PRIMARY KEY, id text NOT NULL UNIQUE, amount integer NOT NULL CHECK (amount >= 0),
   share real, done integer, at integer, data text)`

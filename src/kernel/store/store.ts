@@ -1,6 +1,12 @@
 import { getTableColumns, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { BuildColumns } from 'drizzle-orm/column-builder'
 import * as pg from 'drizzle-orm/pg-core'
-import type { BaseSQLiteDatabase, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type {
+  BaseSQLiteDatabase,
+  SQLiteColumnBuilderBase,
+  SQLiteTable,
+  SQLiteTableExtraConfigValue,
+} from 'drizzle-orm/sqlite-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 import { ConfigError } from '../config'
 import { storableJson } from '../text'
@@ -71,23 +77,27 @@ export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clus
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
 
-/** Defines a table once for both dialects. `define` runs twice, with the columns of each dialect. */
-export const defineTable = <T>(define: (kit: Kit) => T): Table<T> => ({
-  sqlite: define(sqliteKit),
-  postgres: define(pgKit),
-})
+/**
+ * Defines a table once for both dialects: its name, its columns, and its indexes if it has some. `columns` and `indexes`
+ * run twice, with the columns of each dialect.
+ */
+export function defineTable<Name extends string, Columns extends Record<string, SQLiteColumnBuilderBase>>(
+  name: Name,
+  columns: (kit: Kit) => Columns,
+  indexes?: (table: BuildColumns<Name, Columns, 'sqlite'>, kit: Kit) => SQLiteTableExtraConfigValue[],
+) {
+  const tableOf = (kit: Kit) => kit.table(name, columns(kit), indexes && ((table) => indexes(table, kit)))
+  return { sqlite: tableOf(sqliteKit), postgres: tableOf(pgKit) }
+}
 
 /**
  * Like `defineTable`, for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree
  * instead of two. For rows written with every paid call, or read in long ranges.
  */
-export const defineClusteredTable = <T>(define: (kit: Kit) => T): Table<T> => ({
-  ...defineTable(define),
-  clustered: true,
-})
+export const defineClusteredTable: typeof defineTable = (...table) => ({ ...defineTable(...table), clustered: true })
 
 /** The columns of a view that a migration creates. Read like a table, and not part of generated migrations. */
-export const defineView = <T>(define: (kit: Kit) => T): Table<T> => ({ ...defineTable(define), view: true })
+export const defineView: typeof defineTable = (...table) => ({ ...defineTable(...table), view: true })
 
 export type Dialect = 'sqlite' | 'postgres'
 

@@ -7,22 +7,20 @@ import { allOf, command, defineTable, query, type Reader, type Row, type Tx } fr
 import type { ConversationId, ConversationQuery, MemoryId, MemorySource, MessageId, Role } from './schema'
 
 /** @public Read by the migrations. */
-export const conversations = defineTable((k) =>
-  k.table(
-    'conversations',
-    {
-      id: k.text('id').$type<ConversationId>().primaryKey(),
-      owner: k.text('owner').$type<OwnerScope>().notNull(),
-      title: k.text('title'),
-      last_message: k.text('last_message'),
-      message_count: k.int('message_count').notNull().default(0),
-      /** The client's metadata. Null when the conversation was created without metadata. */
-      metadata: k.json<Record<string, string> | null>('metadata'),
-      created_at: k.ms('created_at').notNull(),
-      updated_at: k.ms('updated_at').notNull(),
-    },
-    (t) => [k.index('conversations_by_owner').on(t.owner, t.updated_at, t.id)],
-  ),
+export const conversations = defineTable(
+  'conversations',
+  (k) => ({
+    id: k.text('id').$type<ConversationId>().primaryKey(),
+    owner: k.text('owner').$type<OwnerScope>().notNull(),
+    title: k.text('title'),
+    last_message: k.text('last_message'),
+    message_count: k.int('message_count').notNull().default(0),
+    /** The client's metadata. Null when the conversation was created without metadata. */
+    metadata: k.json<Record<string, string> | null>('metadata'),
+    created_at: k.ms('created_at').notNull(),
+    updated_at: k.ms('updated_at').notNull(),
+  }),
+  (t, k) => [k.index('conversations_by_owner').on(t.owner, t.updated_at, t.id)],
 )
 export type ConversationRow = Row<typeof conversations>
 
@@ -39,38 +37,34 @@ export type MessageAbout = {
 }
 
 /** @public Read by the migrations. */
-export const messages = defineTable((k) =>
-  k.table(
-    'messages',
-    {
-      id: k.text('id').$type<MessageId>().primaryKey(),
-      conversation_id: k.text('conversation_id').$type<ConversationId>().notNull(),
-      seq: k.int('seq').notNull(),
-      role: k.text('role').$type<Role>().notNull(),
-      content: k.text('content').notNull(),
-      about: k.json<MessageAbout | null>('about'),
-      /** The response item, stored when role and content do not express all of it. */
-      item: k.json<Record<string, unknown> | null>('item'),
-      created_at: k.ms('created_at').notNull(),
-    },
-    (t) => [k.uniqueIndex('messages_by_conversation').on(t.conversation_id, t.seq)],
-  ),
+export const messages = defineTable(
+  'messages',
+  (k) => ({
+    id: k.text('id').$type<MessageId>().primaryKey(),
+    conversation_id: k.text('conversation_id').$type<ConversationId>().notNull(),
+    seq: k.int('seq').notNull(),
+    role: k.text('role').$type<Role>().notNull(),
+    content: k.text('content').notNull(),
+    about: k.json<MessageAbout | null>('about'),
+    /** The response item, stored when role and content do not express all of it. */
+    item: k.json<Record<string, unknown> | null>('item'),
+    created_at: k.ms('created_at').notNull(),
+  }),
+  (t, k) => [k.uniqueIndex('messages_by_conversation').on(t.conversation_id, t.seq)],
 )
 export type MessageRow = Row<typeof messages>
 
 /** Memories of a user or an org, whichever channel stored them (docs/api.md 22.6). */
-export const memories = defineTable((k) =>
-  k.table(
-    'memories',
-    {
-      id: k.text('id').$type<MemoryId>().primaryKey(),
-      owner: k.text('owner').$type<OwnerScope>().notNull(),
-      content: k.text('content').notNull(),
-      source: k.text('source').$type<MemorySource>().notNull(),
-      created_at: k.ms('created_at').notNull(),
-    },
-    (t) => [k.index('memories_by_owner').on(t.owner, t.created_at, t.id)],
-  ),
+export const memories = defineTable(
+  'memories',
+  (k) => ({
+    id: k.text('id').$type<MemoryId>().primaryKey(),
+    owner: k.text('owner').$type<OwnerScope>().notNull(),
+    content: k.text('content').notNull(),
+    source: k.text('source').$type<MemorySource>().notNull(),
+    created_at: k.ms('created_at').notNull(),
+  }),
+  (t, k) => [k.index('memories_by_owner').on(t.owner, t.created_at, t.id)],
 )
 export type MemoryRow = Row<typeof memories>
 
