@@ -1,7 +1,7 @@
 import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
-import { pagesBy } from '../kernel/keyset'
+import { listBy, pagesBy } from '../kernel/keyset'
 import { microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import { type Page, toPage } from '../kernel/page'
@@ -346,7 +346,13 @@ export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQue
     }
   }
   if (items.length === page.items.length) return { ...page, items }
-  return { items, next: toPage(page.items, items.length, ({ created_at: at, id }) => ({ at, id })).next }
+  return {
+    items,
+    next: toPage(listBy(db.of(workflowRuns).created_at), page.items, items.length, ({ created_at: at, id }) => ({
+      at,
+      id,
+    })).next,
+  }
 }
 
 /** Total size of the outputs of steps as JSON, in bytes. */

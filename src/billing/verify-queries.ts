@@ -23,6 +23,8 @@ type LedgerPage = { items: LedgerEntry[]; next: string | null }
 /** Rows read per statement, and statements per page, when a filter selects few of them. */
 const ROWS_PER_FILTERED_READ = 1_000
 const MAX_READS = 1_000
+/** The name of the list in its cursors. */
+const LEDGER = 'ledger'
 
 /** Added to the id of a call's row, so that its entry has an id of its own. */
 const CALL_IDS = 2 ** 40
@@ -254,7 +256,7 @@ export async function listLedger(
   limit: number,
   { cursor, ref, kind, from = null, to = null }: LedgerFilter = {},
 ): Promise<LedgerPage> {
-  const mark = decodeCursor(cursor)
+  const mark = decodeCursor(LEDGER, cursor)
   const items: LedgerEntry[] = []
   let [at, id] = [mark?.at ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
   let balance: number | null = null
@@ -269,7 +271,7 @@ export async function listLedger(
     const rowLimit = isFiltered ? ROWS_PER_FILTERED_READ : limit + 1
     const rows = await entriesBefore(reader, { account: owner, at, id, limit: rowLimit })
     for (const { now, ...row } of rows) {
-      if (items.length === limit) return { items, next: encodeCursor({ at, id: `${id} ${balance}` }) }
+      if (items.length === limit) return { items, next: encodeCursor(LEDGER, { at, id: `${id} ${balance}` }) }
       balance ??= now
       if (from !== null && row.at < from) return { items, next: null }
       // The reference of a charge is a time and the id of the request.
@@ -285,7 +287,7 @@ export async function listLedger(
     if (rows.length < rowLimit) return { items, next: null }
     await nextTurn()
   }
-  return { items, next: encodeCursor({ at, id: `${id} ${balance}` }) }
+  return { items, next: encodeCursor(LEDGER, { at, id: `${id} ${balance}` }) }
 }
 
 const DAY_MS = 86_400_000

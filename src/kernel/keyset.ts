@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableName, inArray, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { invalidInput } from './errors'
 import { decodeCursor, type Page, toPage } from './page'
@@ -16,18 +16,22 @@ export function nameFilter(column: SQLiteColumn, name: string | undefined): SQL 
   return sql`substr(${column}, 1, ${begin.length}) = ${begin}`
 }
 
-type Slice = { after: SQL | undefined; order: [SQL, SQL]; limit: number }
+/** The name of a list in its cursors: the column that it is sorted by. */
+export const listBy = (at: SQLiteColumn): string => `${getTableName(at.table)}.${at.name}`
+
+type Slice = { list: string; after: SQL | undefined; order: [SQL, SQL]; limit: number }
 
 /**
  * The condition, order and limit of a query for one page: newest first, rows of the same moment by id. The limit is one
  * row higher than requested, so that `toPage` knows whether there is a next page. Throws 400 `validation_error` for a
- * malformed cursor.
+ * malformed cursor and for one of another list.
  */
 export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: PageRequest): Slice {
-  const mark = decodeCursor(cursor)
+  const list = listBy(at)
+  const mark = decodeCursor(list, cursor)
   // A row comparison lets the index seek to the cursor. AND and OR would make it scan all earlier pages.
   const after = mark ? sql`(${at}, ${id}) < (${mark.at}, ${mark.id})` : undefined
-  return { after, order: [desc(at), desc(id)], limit: limit + 1 }
+  return { list, after, order: [desc(at), desc(id)], limit: limit + 1 }
 }
 
 /**
@@ -36,19 +40,19 @@ export function sliceBy(at: SQLiteColumn, id: SQLiteColumn, { limit, cursor }: P
  *     const newestFirst = pagesBy(apiKeys, 'created_at')
  *     const page = await newestFirst(store.read, { limit, cursor }, eq(table.owner, owner))
  *
- * Throws 400 `validation_error` for a malformed cursor.
+ * Throws 400 `validation_error` for a malformed cursor and for one of another list.
  */
 export const pagesBy =
   <T extends Dated<Moment>, Moment extends string>(listed: Table<T>, moment: Moment) =>
   async (db: Reader, wanted: PageRequest, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
     const table = db.of(listed)
-    const { after, order, limit } = sliceBy(table[moment], table.id, wanted)
+    const { list, after, order, limit } = sliceBy(table[moment], table.id, wanted)
     const found = db
       .select()
       .from(table as SQLiteTable)
       .where(and(...conditions, after))
     const rows = await found.orderBy(...order).limit(limit)
-    return toPage(rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
+    return toPage(list, rows as T['$inferSelect'][], wanted.limit, (row) => ({ at: row[moment], id: row.id }))
   }
 
 /** A page in the style of other services: `after` is the id of the last row that the client has. */
@@ -101,13 +105,13 @@ export const pagesOfLarge =
   ) =>
   async (db: Reader, wanted: PageRequest, ...conditions: (SQL | undefined)[]): Promise<Page<T['$inferSelect']>> => {
     const table = db.of(listed)
-    const { after, order, limit } = sliceBy(table[moment], table.id, wanted)
+    const { list, after, order, limit } = sliceBy(table[moment], table.id, wanted)
     const outlined = db
       .select({ id: table.id, at: table[moment], bytes: table[size] })
       .from(table as SQLiteTable)
       .where(and(...conditions, after))
     const outlines = (await outlined.orderBy(...order).limit(limit)) as { id: string; at: number; bytes: number }[]
-    const page = toPage(outlines, Math.min(wanted.limit, countFitting(outlines)), (outline) => outline)
+    const page = toPage(list, outlines, Math.min(wanted.limit, countFitting(outlines)), (outline) => outline)
     const ids = page.items.map(({ id }) => id)
     const found = db.select().from(table as SQLiteTable)
     const rows = ids.length ? await found.where(and(inArray(table.id, ids), ...conditions)) : []

@@ -14,17 +14,20 @@ export type Mark = { at: number; id: string }
 /** Result of a list verb: items in order, and the cursor of the next page or null at the end. */
 export type Page<T> = { items: T[]; next: string | null }
 
-export function encodeCursor({ at, id }: Mark): string {
-  return Buffer.from(JSON.stringify([at, id])).toString('base64url')
+/** A cursor of the list with this name. */
+export function encodeCursor(list: string, { at, id }: Mark): string {
+  return Buffer.from(JSON.stringify([at, id, list])).toString('base64url')
 }
 
-/** Decodes a cursor. Throws 400 `validation_error` for text that `encodeCursor` did not make (docs/attacks.md B34). */
-export function decodeCursor(cursor: string | undefined): Mark | null {
+/**
+ * Decodes a cursor. Throws 400 `validation_error` for one of another list, and for text that `encodeCursor` did not
+ * make (docs/attacks.md B34).
+ */
+export function decodeCursor(list: string, cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)
-  const [at, id] = parts ?? []
-  if (parts?.length !== 2 || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64)
-    throw invalidCursor()
+  const [at, id, of] = parts ?? []
+  if (of !== list || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) throw invalidCursor()
   return { at: at as number, id }
 }
 
@@ -46,10 +49,10 @@ function parse(cursor: string): unknown[] | null {
 }
 
 /** Makes a page from rows fetched with a limit of one more. An extra row means that there is a next page. */
-export function toPage<T>(rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
+export function toPage<T>(list: string, rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
-  return { items, next: rows.length > limit && last ? encodeCursor(markOf(last)) : null }
+  return { items, next: rows.length > limit && last ? encodeCursor(list, markOf(last)) : null }
 }
 
 /** Maps the items of a page and keeps its cursor. */

@@ -38,7 +38,7 @@ export const installRepository = {
   /** A page of an owner's installations, newest first. */
   async list(db: Reader, owner: OwnerScope, wanted: PageRequest): Promise<Page<InstalledSkill>> {
     const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
-    const { after, order, limit } = sliceBy(installation.installed_at, installation.id, wanted)
+    const { list, after, order, limit } = sliceBy(installation.installed_at, installation.id, wanted)
     const found = await db
       .select({ installation, skill })
       .from(installation)
@@ -46,7 +46,7 @@ export const installRepository = {
       .where(and(eq(installation.owner, owner), after))
       .orderBy(...order)
       .limit(limit)
-    return toPage(found, wanted.limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
+    return toPage(list, found, wanted.limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
   },
 
   async find(db: Reader, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {

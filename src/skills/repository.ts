@@ -16,7 +16,7 @@ import {
 } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
-import { type PageRequest, pagesBy } from '../kernel/keyset'
+import { listBy, type PageRequest, pagesBy } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { counted, query, type Reader, type Tx } from '../kernel/store'
 import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'
@@ -277,7 +277,8 @@ export const skillRepository = {
   async all(db: Reader, query: SkillNarrowing & PageRequest): Promise<Page<SkillRow>> {
     const { status, category, owner, limit, cursor } = query
     const table = db.of(skills)
-    const before = decodeCursor(cursor)
+    const list = listBy(table.seq)
+    const before = decodeCursor(list, cursor)
     const found = db
       .select()
       .from(table)
@@ -289,7 +290,8 @@ export const skillRepository = {
           before ? lt(table.seq, before.at) : undefined,
         ),
       )
-    return toPage(await found.orderBy(desc(table.seq)).limit(limit + 1), limit, ({ seq, id }) => ({ at: seq, id }))
+    const rows = await found.orderBy(desc(table.seq)).limit(limit + 1)
+    return toPage(list, rows, limit, ({ seq, id }) => ({ at: seq, id }))
   },
 
   /** Deletes the skill with its installations, ratings and versions. Returns the owners who had it installed. */

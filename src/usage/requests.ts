@@ -2,6 +2,7 @@ import { and, desc, eq, exists, gte, isNotNull, isNull, lt, lte, or, type SQL, s
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
+import { listBy } from '../kernel/keyset'
 import { nextTurn } from '../kernel/loop'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
@@ -53,7 +54,8 @@ export async function listRequests(
   query: RequestQuery,
 ): Promise<Page<RequestRow>> {
   const t = deps.reader.of(usageRecords)
-  const after = decodeCursor(query.cursor)
+  const list = listBy(t.at)
+  const after = decodeCursor(list, query.cursor)
   const filters = chosen(deps.reader, seenAs(call, query))
   if (after) filters.push(or(lt(t.at, after.at), lt(t.id, Number(after.id))))
   const rows: Found[] = []
@@ -69,8 +71,8 @@ export async function listRequests(
     end = slice.from
     if (rows.length > query.limit) break
   }
-  const page = toPage(rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
-  const next = page.next ?? (end > span.from ? encodeCursor({ at: end, id: '0' }) : null)
+  const page = toPage(list, rows, query.limit, ({ at, id }) => ({ at, id: String(id) }))
+  const next = page.next ?? (end > span.from ? encodeCursor(list, { at: end, id: '0' }) : null)
   return { items: await present(deps, owner, page.items), next }
 }
 

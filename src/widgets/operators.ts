@@ -4,6 +4,7 @@ import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { invalidInput, storageUnavailable } from '../kernel/errors'
 import { OrgId, UserId } from '../kernel/ids'
+import { listBy } from '../kernel/keyset'
 import { encodeCursor, mapPage, type Page, pageFields } from '../kernel/page'
 import type { Reader, Tx } from '../kernel/store'
 import { isBlank, storable } from '../kernel/text'
@@ -39,7 +40,7 @@ import {
   type WidgetSessionQuery,
   type WidgetTranscript,
 } from './schema-sessions'
-import type { SessionRow } from './table'
+import { type SessionRow, widgetSessions } from './table'
 import { CHAT, draftAnswer, markChat, publishChat, subjectOf, together, writeMessage, writeReply } from './transcript'
 
 type Reply = { call: Call<Caller>; session: SessionRow; content: string }
@@ -92,7 +93,13 @@ export async function listTakeovers(
     for (const row of page.items.filter(({ id }) => matching?.has(id) ?? true)) {
       found.push(row)
       if (found.length < limit || row === page.items.at(-1)) continue
-      page = { items: [], next: encodeCursor({ at: row.last_message_at, id: row.id }) }
+      page = {
+        items: [],
+        next: encodeCursor(listBy(store.read.of(widgetSessions).last_message_at), {
+          at: row.last_message_at,
+          id: row.id,
+        }),
+      }
       break
     }
   } while (found.length < limit && page.next !== null && clock.monotonic() < endsAt)

@@ -154,6 +154,20 @@ describe('B. addresses in content', () => {
     const { body } = await send('GET', `conversations?cursor=${mine.body.next_cursor}`, { as: 'k2' })
     expect(body.conversations).toEqual([])
   })
+
+  test.each(['keys', 'jobs', 'memory', 'artifacts', 'skills', 'audit', 'requests', 'billing/ledger'])(
+    'B34 GET %s refuses the cursor of another list',
+    async (list) => {
+      for (let at = 0; at < 2; at++) await send('POST', 'completions', { body: { prompt: `mine ${at}` } })
+      const { next_cursor } = (await send('GET', 'conversations?limit=1')).body
+      const { status, body } = await send('GET', `${list}?cursor=${next_cursor}`)
+      expect({ status, code: body.error.code, param: body.error.param }).toEqual({
+        status: 400,
+        code: 'validation_error',
+        param: 'cursor',
+      })
+    },
+  )
 })
 
 keepsItsPromises(target)

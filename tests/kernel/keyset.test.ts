@@ -42,15 +42,15 @@ describe('a list in pages', () => {
   })
 
   test('goes on after a last row that was deleted', async () => {
-    const cursor = encodeCursor({ at: 20, id: 'ee' })
+    const cursor = encodeCursor('things.amount', { at: 20, id: 'ee' })
     expect((await largestFirst(store.read, { limit: 2, cursor })).items).toMatchObject([{ id: 'd' }, { id: 'b' }])
   })
 
   test('can be made of any query', async () => {
     const pages = await walk(async (cursor) => {
-      const { after, order, limit } = sliceBy(table.amount, table.id, { limit: 3, cursor })
+      const { list, after, order, limit } = sliceBy(table.amount, table.id, { limit: 3, cursor })
       const found = store.read.select({ id: table.id, at: table.amount }).from(table).where(after)
-      return toPage(await found.orderBy(...order).limit(limit), 3, ({ at, id }) => ({ at, id }))
+      return toPage(list, await found.orderBy(...order).limit(limit), 3, ({ at, id }) => ({ at, id }))
     })
     expect(pages).toEqual([['g', 'c', 'f'], ['d', 'b', 'e'], ['a']])
   })

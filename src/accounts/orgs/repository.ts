@@ -227,9 +227,9 @@ export const orgRepository = {
 
   async pageOfOrgs(db: Reader, userId: UserId, only: OrgId | null, wanted: PageRequest): Promise<Page<Membership>> {
     const { org_created_at, org_id } = db.of(members)
-    const { after, limit } = sliceBy(org_created_at, org_id, wanted)
+    const { list, after, limit } = sliceBy(org_created_at, org_id, wanted)
     const found = await membershipsOf(db, userId, only, after).limit(limit)
-    return toPage(found, wanted.limit, ({ org }) => ({ at: org.created_at, id: org.id }))
+    return toPage(list, found, wanted.limit, ({ org }) => ({ at: org.created_at, id: org.id }))
   },
 
   /** For operators: every org that was not deleted, newest first. */

@@ -53,17 +53,18 @@ async function found(deps: SkillDeps, { caller }: Call, query: SkillQuery): Prom
   const { filter, category, q, limit } = query
   const isMine = filter === 'mine'
   const sort = query.sort ?? (isMine ? 'newest' : 'installs')
+  const list = `skills.${sort}`
   const wanted = { category, sort, words: q === undefined || q.trim() === '' ? null : wordsOf(q) }
-  const before = decodeCursor(query.cursor)
+  const before = decodeCursor(list, query.cursor)
   const search = (among: Parameters<typeof searchSkills>[1]) =>
     searchSkills(store.read, among, wanted, before, limit + 1)
   const mark = markOf(sort)
   const viewer = await viewerOf(deps, store.read, caller)
-  if (isMine) return present(deps, toPage(await search({ owner: ownerOf(caller) }), limit, mark), viewer)
+  if (isMine) return present(deps, toPage(list, await search({ owner: ownerOf(caller) }), limit, mark), viewer)
   const { orgIds } = viewer
   const [listed, ofOrgs] = [await search({ listed: true }), orgIds.length ? await search({ orgIds }) : []]
   const merged = [...listed, ...ofOrgs].sort((a, b) => mark(b).at - mark(a).at || b.seq - a.seq)
-  return present(deps, toPage(merged, limit, mark), viewer)
+  return present(deps, toPage(list, merged, limit, mark), viewer)
 }
 
 async function present(deps: SkillDeps, page: Page<ListedRow>, viewer: Viewer): Promise<Page<SkillEntry>> {
