@@ -1,4 +1,4 @@
-import { fileTypeFromFile } from 'file-type'
+import { fileTypeFromBlob, fileTypeFromFile } from 'file-type'
 import type { ChargingService, Work } from '../../charging'
 import {
   type EngineService,
@@ -296,6 +296,8 @@ const TYPES = [
   { mimeType: 'audio/ogg', extension: 'ogg', marks: ['audio/ogg', 'video/ogg', 'application/ogg'] },
   { mimeType: 'video/mpeg', extension: 'mpeg', marks: ['video/mpeg', 'video/mp1s', 'video/mp2p'] },
 ]
+/** Bytes at the beginning of a file in which its content must begin. */
+const MAX_LEAD_BYTES = 64 * 1024
 const MEASURE_MS = 10_000
 const PCM_BYTES_A_SECOND = 48_000
 
@@ -316,10 +318,10 @@ function createRecordings() {
      * anything but a recording, whatever its name.
      */
     async look(path: string, signal: AbortSignal, who: string): Promise<Recording> {
-      const [found = ''] = (await fileTypeFromFile(path))?.mime.split(';') ?? []
+      const { found, from } = await typeOf(path)
       const type = TYPES.find(({ marks }) => marks.includes(found.toLowerCase()))
       if (!type) throw notARecording(found || 'of an unknown type')
-      const { seconds, isSilent } = await measure({ path, mimeType: type.mimeType }, signal, who).catch(broken)
+      const { seconds, isSilent } = await measure({ path, from, mimeType: type.mimeType }, signal, who).catch(broken)
       if (isSilent) throw notARecording(`${found} without sound`)
       return { mimeType: type.mimeType, filename: `recording.${type.extension}`, seconds }
     },
@@ -330,6 +332,20 @@ function createRecordings() {
       return (await measure({ bytes, mimeType: SPEECH_FORMATS[format] }, signal, who).catch(unknown)).seconds ?? 0
     },
   }
+}
+
+/**
+ * The type of a file by its bytes, and where its content begins. Knows two forms that the library does not: RF64, the
+ * WAV of long recordings, and MP3 behind zeros, which some encoders write.
+ */
+async function typeOf(path: string): Promise<{ found: string; from: number }> {
+  const type = await fileTypeFromFile(path)
+  if (type) return { found: type.mime.split(';')[0]!, from: 0 }
+  const head = Buffer.from(await Bun.file(path).slice(0, MAX_LEAD_BYTES).bytes())
+  if (/^(?:RF64|BW64).{4}WAVE/s.test(head.toString('latin1', 0, 12))) return { found: 'audio/wav', from: 0 }
+  const from = head.findIndex((byte) => byte !== 0)
+  const inner = from > 0 ? await fileTypeFromBlob(new Blob([head.subarray(from)])) : undefined
+  return inner?.mime === 'audio/mpeg' ? { found: inner.mime, from } : { found: '', from: 0 }
 }
 
 /** A file that cannot be read here may still be readable by the transcriber. */

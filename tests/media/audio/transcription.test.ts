@@ -56,6 +56,29 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
   })
 
+  test('a WAV in the form of long recordings, RF64, is heard and measured', async () => {
+    const sizes = Buffer.alloc(36)
+    sizes.write('ds64', 0)
+    sizes.writeUInt32LE(28, 4)
+    const long = Buffer.concat([two.subarray(0, 12), sizes, two.subarray(12)])
+    long.write('RF64', 0)
+    long.fill(0xff, 4, 8)
+    long.fill(0xff, 12 + 36 + 28, 12 + 36 + 32)
+    const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(new Uint8Array(long)))
+    expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
+    expect(upstream.heard[0]!.file.name).toBe('recording.wav')
+  })
+
+  test.each([
+    ['an MP3 behind zeros', 300, 200],
+    ['too many zeros', 70_000, 415],
+  ])('%s is %i zeros: %i', async (_, zeros, wanted) => {
+    const tone = readFileSync(join(import.meta.dir, 'tone.mp3'))
+    const padded = new Uint8Array(Buffer.concat([Buffer.alloc(zeros), tone]))
+    const { status } = await formTo(world, await world.person(), 'audio/stt', recording(padded))
+    expect(status).toBe(wanted)
+  })
+
   test('the language of the request is handed on; one that is none is 400', async () => {
     const ada = await world.person()
     expect((await formTo(world, ada, 'audio/stt', recording(two, 'a.wav', { language: 'DE' }))).status).toBe(200)
