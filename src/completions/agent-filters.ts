@@ -1,5 +1,3 @@
-import JSON5 from 'json5'
-
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
 /** A line that opens a fence, with its language. The JSON may begin on the same line. */
@@ -50,43 +48,21 @@ export function createStopFilter(stops: readonly string[]) {
 }
 
 /**
- * Unwraps JSON from a Markdown fence when JSON was requested (docs/api.md 4). Drops the fence and the engine's words
- * around it. Gives the same result for an answer in one piece and in many.
+ * The JSON of a whole answer, when JSON was requested (docs/api.md 4): out of its Markdown fence, without the engine's
+ * words around it, and corrected as by `createJsonMender`. Gives the same result for an answer in one piece and in many.
+ * `isWhole`: the engine ended it itself, so brackets that it left open are closed.
  */
-export function withoutFence(text: string): string {
-  const filter = createFenceFilter()
-  return filter.add(text) + filter.end()
+export function jsonAnswer(answer: string, isWhole = true): string {
+  const filter = createJsonFilter()
+  return filter.add(answer) + filter.end(isWhole)
 }
 
-/** What a relaxed reader would change silently: digits beyond those of a double, and numbers that JSON does not have. */
-const INEXACT = /\d{16}|\bNaN\b|\bInfinity\b/
-
-/** Texts with their line ends as written, and the words of Python. Never fails within a text, so it is linear. */
-const LOOSE = /(["'])(?:(?!\1)[^\\]|\\[\s\S])*(?:\1|\\?$)|\b(?:None|True|False)\b/g
-const MEANT: Record<string, string> = {
-  ...{ None: 'null', True: 'true', False: 'false' },
-  ...{ '\n': '\\n', '\r': '\\r', '\t': '\\t' },
-}
-
-/**
- * The JSON of a whole answer, out of its fence. What models add to JSON is taken away: commas behind the last value,
- * comments, single quotes, names without quotes, line ends in texts, words of Python. Other text, and JSON that was cut,
- * is unchanged.
- */
-export function jsonAnswer(answer: string): string {
-  const text = withoutFence(answer).trim()
-  if (!/^[[{]/.test(text) || !/[\]}]$/.test(text) || INEXACT.test(text) || parsed(JSON, text))
-    return withoutFence(answer)
-  const escaped = () => text.replace(LOOSE, (one) => MEANT[one] ?? one.replace(/[\n\r\t]/g, (sign) => MEANT[sign]!))
-  const value = parsed(JSON5, text) ?? parsed(JSON5, escaped())
-  return value ? JSON.stringify(value) : withoutFence(answer)
-}
-
-function parsed(format: Pick<typeof JSON, 'parse'>, text: string): object | null {
+function isJson(text: string): boolean {
   try {
-    return format.parse(text) as object
+    JSON.parse(text)
+    return true
   } catch {
-    return null
+    return false
   }
 }
 
@@ -94,14 +70,15 @@ function parsed(format: Pick<typeof JSON, 'parse'>, text: string): object | null
  * Takes a text in pieces. Passes on the JSON in the first fence. Without a fence, passes on the object or list at the
  * beginning or among the words, or else the whole text.
  */
-export function createFenceFilter() {
+export function createJsonFilter() {
   let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
   let waiting = ''
-  const value = createValueEnd()
+  const mender = createJsonMender()
 
   function open(): string {
-    const text = waiting.trimStart()
-    if (text === '') return ''
+    // Some engines put the JSON into a JSON string.
+    const text = waiting.trimStart().replace(/^"(?=[[{])/, '')
+    if (text === '' || text === '"') return ''
     if (/^["[{]/.test(text)) {
       state = 'plain'
       waiting = ''
@@ -111,12 +88,11 @@ export function createFenceFilter() {
     return seek('')
   }
 
-  /** The text up to the end of the object or list. Drops the engine's words behind it. */
+  /** The corrected text up to the end of the object or list. Drops the engine's words behind it. */
   function whole(text: string): string {
-    const end = value.find(text)
-    if (end < 0) return text
-    state = 'closed'
-    return text.slice(0, end)
+    const given = mender.add(text)
+    if (mender.isOver()) state = 'closed'
+    return given
   }
 
   /** Passes on nothing before a fence opens, because without a fence the whole text is the answer. */
@@ -129,7 +105,7 @@ export function createFenceFilter() {
     const rest = near.slice(found.index + found[0].length)
     state = 'fenced'
     waiting = ''
-    return hold(rest)
+    return whole(hold(rest))
   }
 
   /** The text up to the closing fence. Holds back anything that may be the beginning of that fence. */
@@ -153,53 +129,236 @@ export function createFenceFilter() {
     add(piece: string): string {
       if (state === 'plain') return whole(piece)
       if (state === 'closed') return ''
-      if (state === 'fenced') return hold(piece)
+      if (state === 'fenced') return whole(hold(piece))
       if (state === 'prose') return seek(piece)
       waiting += piece
       return open()
     },
-    end(): string {
+    end(isWhole = true): string {
       const rest = waiting
       waiting = ''
       if (state === 'prose') return jsonIn(rest) ?? rest
-      return state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest
+      return whole(state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest) + mender.end(isWhole)
     },
   }
 }
 
 const MAX_BRACKETS = 50
 
-/** The first object or list in a text, without the words around it. Null if there is none. */
+/** The first object or list in a text, corrected and without the words around it. Null if there is none. */
 function jsonIn(text: string): string | null {
   let from = text.search(/[[{]/)
   for (let tries = 0; from >= 0 && tries < MAX_BRACKETS; tries++) {
-    const found = text.slice(from)
-    const inner = found.slice(0, createValueEnd().find(found))
-    if (parsed(JSON, inner)) return inner
+    const mender = createJsonMender()
+    const inner = mender.add(text.slice(from))
+    if (mender.isOver() && isJson(inner)) return inner
     const next = text.slice(from + 1).search(/[[{]/)
     from = next < 0 ? -1 : from + 1 + next
   }
   return null
 }
 
-/** Reads JSON in pieces. `find` returns where in a piece the first object or list ends, or -1 if it does not. */
-function createValueEnd() {
-  let depth = 0
-  let isText = false
+/** The sign that ends a text, by the one that begins it. */
+const QUOTES = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['\u201c', '\u201d'],
+])
+
+/** Words of Python. */
+const MEANT = new Map([
+  ['None', 'null'],
+  ['True', 'true'],
+  ['False', 'false'],
+])
+
+/** Signs of a text that need no look. */
+const ORDINARY = /[^"'\u201d\\\p{Cc}]+/uy
+
+/** What escapes of a JSON string mean, apart from signs that stand for themselves. */
+const UNQUOTED = new Map([
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+])
+
+/** The signs that may follow a backslash in JSON. */
+const ESCAPABLE = '"\\/bfnrtu'
+
+/**
+ * Reads an object or list in pieces and corrects what models do to JSON: commas behind the last value, missing commas,
+ * comments, other quotes, names without quotes, line ends in texts, words of Python. JSON passes unchanged. So does
+ * everything from the first place that cannot be corrected. `isOver` tells that the value ended; the rest is dropped.
+ */
+export function createJsonMender() {
+  const open: string[] = []
+  let state: 'between' | 'word' | 'text' | 'comment' | 'raw' | 'over' = 'between'
+  let last: 'open' | 'comma' | 'colon' | 'value' = 'open'
+  /** A comma that a value must follow, with the blanks behind it. */
+  let held = ''
+  let word = ''
+  let closing = ''
   let isEscaped = false
+  /** The signs of a comment that tell its kind and its end. */
+  let marks = ''
+  let before = ''
+  /** Whether the value is written with the escapes of a JSON string around it, and whether such an escape began. */
+  let isQuoted = false
+  let isUnquoting = false
+
+  const release = (): string => {
+    const comma = held
+    held = ''
+    return comma
+  }
+
+  function endWord(text: string): string {
+    word = ''
+    last = 'value'
+    state = 'between'
+    return text
+  }
+
+  /** A name without quotes ends with its colon, any other word with the next blank or sign. */
+  function inWord(sign: string): string {
+    const isName = open.at(-1) === '{' && last !== 'colon'
+    if (isName && sign === ':') return endWord(JSON.stringify(word.trim())) + between(sign)
+    if (isName ? /[^\s\p{L}\p{N}_$-]/u.test(sign) : /[\s,:{}[\]"'/]/.test(sign)) {
+      return isName ? giveUp(endWord(word) + sign) : endWord(MEANT.get(word) ?? word) + between(sign)
+    }
+    word += sign
+    return ''
+  }
+
+  function giveUp(sign: string): string {
+    state = 'raw'
+    return release() + sign
+  }
+
+  function between(sign: string): string {
+    if (sign.trim() === '') {
+      if (held === '') return sign
+      held += sign
+      return ''
+    }
+    if (sign === '/') {
+      state = 'comment'
+      marks = sign
+      return ''
+    }
+    if (sign === ',') {
+      if (last === 'value') held = sign
+      last = 'comma'
+      return ''
+    }
+    if (sign === ':') {
+      last = 'colon'
+      return sign
+    }
+    if (sign === '}' || sign === ']') {
+      open.pop()
+      if (!open.length) state = 'over'
+      last = 'value'
+      return release().slice(1) + sign
+    }
+    const closes = QUOTES.get(sign)
+    const begins = closes !== undefined || sign === '{' || sign === '['
+    const comma = last !== 'value' || !open.length ? '' : begins && before.trim() === '' ? ',' : null
+    if (comma === null) return giveUp(sign)
+    if (closes) {
+      state = 'text'
+      closing = closes
+      last = 'value'
+      return `${comma}${release()}"`
+    }
+    if (begins) {
+      open.push(sign)
+      last = 'open'
+      return comma + release() + sign
+    }
+    state = 'word'
+    word = sign
+    return release()
+  }
+
+  function inText(sign: string): string {
+    if (isEscaped) {
+      isEscaped = false
+      if (ESCAPABLE.includes(sign)) return `\\${sign}`
+      return sign === closing ? sign : `\\\\${inText(sign)}`
+    }
+    if (sign === '\\') {
+      isEscaped = true
+      return ''
+    }
+    if (sign === closing) {
+      state = 'between'
+      return '"'
+    }
+    return sign === '"' || /\p{Cc}/u.test(sign) ? JSON.stringify(sign).slice(1, -1) : sign
+  }
+
+  function inComment(sign: string): string {
+    if (marks === '/') {
+      if (sign !== '/' && sign !== '*') return giveUp(marks + sign)
+      marks += sign
+    } else if (marks === '//' ? sign === '\n' : marks.endsWith('*') && marks !== '/*' && sign === '/') {
+      state = 'between'
+      return marks === '//' ? between(sign) : ''
+    } else if (marks !== '//') marks = sign === '*' ? '/**' : '/*'
+    return ''
+  }
+
+  function take(sign: string): string {
+    if (state === 'raw') return sign
+    if (state === 'text') return inText(sign)
+    if (state === 'comment') return inComment(sign)
+    return state === 'word' ? inWord(sign) : between(sign)
+  }
+
+  function unquoted(sign: string): string {
+    if (sign === '\\' && state === 'between' && last === 'open') isQuoted = true
+    if (!isQuoted) return take(sign)
+    if (isUnquoting || sign !== '\\') {
+      const meant = isUnquoting ? (UNQUOTED.get(sign) ?? sign) : sign
+      isUnquoting = false
+      return take(meant)
+    }
+    isUnquoting = true
+    return ''
+  }
+
+  /** The brackets that close what is open, where nothing else is missing. */
+  function closers(): string {
+    const endsWord = state === 'word' && (last === 'colon' || open.at(-1) === '[')
+    const isValue = endsWord || (state === 'between' && last === 'value')
+    return isValue
+      ? open
+          .map((sign) => (sign === '{' ? '}' : ']'))
+          .reverse()
+          .join('')
+      : ''
+  }
+
   return {
-    find(piece: string): number {
-      for (let at = 0; at < piece.length; at++) {
-        const sign = piece[at]!
-        if (isEscaped) isEscaped = false
-        else if (isText) {
-          if (sign === '\\') isEscaped = true
-          else if (sign === '"') isText = false
-        } else if (sign === '"') isText = true
-        else if (sign === '{' || sign === '[') depth += 1
-        else if ((sign === '}' || sign === ']') && --depth === 0) return at + 1
+    isOver: () => state === 'over',
+    add(piece: string): string {
+      let given = ''
+      for (let at = 0; at < piece.length && state !== 'over'; at++) {
+        ORDINARY.lastIndex = at
+        const run = state === 'text' && !isEscaped && !isUnquoting ? ORDINARY.exec(piece)?.[0] : undefined
+        given += run ?? unquoted(piece[at]!)
+        if (run) at += run.length - 1
+        before = piece[at]!
       }
-      return -1
+      return given
     },
+    /** What was held back, at the end of the text. Closes what is open if the text is whole. */
+    end: (isWhole: boolean): string =>
+      release() +
+      word +
+      (isEscaped ? '\\' : '') +
+      (state === 'comment' && marks === '/' ? marks : '') +
+      (isWhole ? closers() : ''),
   }
 }

@@ -15,7 +15,7 @@ import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, Pieces, storable } from '../kernel/text'
-import { createFenceFilter, createStopFilter, jsonAnswer } from './agent-filters'
+import { createJsonFilter, createStopFilter, jsonAnswer } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, OfferedTools, Task } from './agent-schema'
 
 const RANDOM_CHARS = 18
@@ -105,7 +105,7 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
     engineId,
     free,
     fallbackUsed,
-    text: storable(request.json ? jsonAnswer(heard) : heard),
+    text: storable(request.json ? jsonAnswer(heard, finish === 'stop' && hit === null) : heard),
     reasoning,
     refusal,
     toolCalls: calls.map((call) => ownCall(call, request, newCallId(request.mode))),
@@ -138,7 +138,7 @@ async function streamed(
 ): Promise<Turn> {
   const startedAt = clock.monotonic()
   const pairs = createPairKeeper()
-  const fence = request.json ? createFenceFilter() : null
+  const fence = request.json ? createJsonFilter() : null
   const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
@@ -200,7 +200,8 @@ async function streamed(
     }
   })
   const last = stop?.end() ?? ''
-  const rest = pairs.add((fence?.add(last) ?? last) + (fence?.end() ?? '')) + pairs.end()
+  const rest =
+    pairs.add((fence?.add(last) ?? last) + (fence?.end(finish === 'stop' && !stop?.hit()) ?? '')) + pairs.end()
   if (rest) await emit({ type: 'text', text: rest, ...taken() })
   const { promptTokens, completionTokens } = usage
   const message = {

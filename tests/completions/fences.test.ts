@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createFenceFilter, jsonAnswer, withoutFence } from '../../src/completions/agent-filters'
+import { createJsonFilter, jsonAnswer } from '../../src/completions/agent-filters'
 import { structuredOutput } from '../../src/completions/rules'
 import { effortOf } from '../support/effort'
 
@@ -49,9 +49,9 @@ describe('an answer where JSON was asked for', () => {
     ['a number', ' 12 ', ' 12 '],
     ['nothing', '', ''],
   ])('with %s is that JSON, whole and in pieces', (_, text, wanted) => {
-    expect(withoutFence(text)).toBe(wanted)
+    expect(jsonAnswer(text)).toBe(wanted)
     for (const size of [1, 2, 7]) {
-      const filter = createFenceFilter()
+      const filter = createJsonFilter()
       let given = ''
       for (let at = 0; at < text.length; at += size) given += filter.add(text.slice(at, at + size))
       expect({ size, given: given + filter.end() }).toEqual({ size, given: wanted })
@@ -63,20 +63,45 @@ describe('JSON as models write it', () => {
   test.each([
     ['commas behind the last value (deer-flow#2368, mem0#5623)', '{"a":[1,2,],"b":"x,}",}', '{"a":[1,2],"b":"x,}"}'],
     ['single quotes and names without quotes', "{a: 'it is', 'b': 1}", '{"a":"it is","b":1}'],
-    ['comments', '{\n // the row\n "a":"B" /* ok */\n}', '{"a":"B"}'],
+    ['comments', '{\n // the row\n "a":"B", /* ok ** */"b": /**/2 //\n}', '{"a":"B","b":2}'],
     [
       'words of Python',
       "{'a': None, 'b': [True, False], 'c': 'None of it'}",
       '{"a":null,"b":[true,false],"c":"None of it"}',
     ],
     ['a line end in a text, in a fence', '```json\n{"a":"one\ntwo\tx",}\n```', '{"a":"one\\ntwo\\tx"}'],
-  ])('with %s is read as meant', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
+    [
+      'missing commas (vmlx#187)',
+      '{"a":1 "b":["x" "y"]\n"c":[{"d":1} {"d":2}]}',
+      '{"a":1,"b":["x","y"],"c":[{"d":1},{"d":2}]}',
+    ],
+    ['curly quotes', '{\u201ca\u201d: \u201cit\u2019s "so"\u201d}', '{"a":"it\u2019s \\"so\\""}'],
+    ['a number beyond doubles', '{"a":9007199254740993,}', '{"a":9007199254740993}'],
+    ['backslashes of formulas', '{"a":"\\(x\\) \\n \\u00e9",}', '{"a":"\\\\(x\\\\) \\n \\u00e9"}'],
+    ['an answer left open', '{"a":[{"b":"x"}', '{"a":[{"b":"x"}]}'],
+    ['JSON in a JSON string', '"{\\"a\\":\\"x\\\\ny\\"}"', '{"a":"x\\ny"}'],
+    ['escaped quotes (allms#21)', '{\\"a\\": [1], \\"b\\":\\"x\\"}', '{"a":[1],"b":"x"}'],
+    ['an answer closed twice (modlens#45)', '{"a":{"b":1}}}', '{"a":{"b":1}}'],
+    ['a quote in a text of single quotes', `{'a': 'say "hi", it\\'s'}`, `{"a":"say \\"hi\\", it's"}`],
+  ])('with %s is read as meant, whole and in pieces', (_, answer, wanted) => {
+    for (const size of [1, 2, 7, answer.length]) {
+      const filter = createJsonFilter()
+      let given = ''
+      for (let at = 0; at < answer.length; at += size) given += filter.add(answer.slice(at, at + size))
+      given += filter.end()
+      // Only blanks between values differ.
+      expect({ size, given: given.replace(/\s+(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)/g, '') }).toEqual({
+        size,
+        given: wanted,
+      })
+    }
+  })
 
   test.each([
     ['JSON', ' {"a": 1.0}', '{"a": 1.0}'],
-    ['what was cut', '{"a":[1,2', '{"a":[1,2'],
-    ['a number that would change', '{"a":9007199254740993,}', '{"a":9007199254740993,}'],
+    ['what was cut within a text', '{"a":[1,"x', '{"a":[1,"x'],
     ['no JSON', '{not json}', '{not json}'],
+    ['words in a text', '{"a":"said "no" to it"}', '{"a":"said "no" to it"}'],
   ])('%s stays as it is', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
 
   test('a hostile text takes no time (I28)', async () => {
@@ -86,6 +111,6 @@ describe('JSON as models write it', () => {
       `{${'{ x'.repeat(100_000)}}`,
       `x ${'{"'.repeat(100_000)}`,
     ]
-    expect(await effortOf(() => hostile.map(jsonAnswer))).toBeLessThan(400)
+    expect(await effortOf(() => hostile.map((text) => jsonAnswer(text)))).toBeLessThan(400)
   })
 })
