@@ -144,14 +144,20 @@ export function createJsonFilter() {
 }
 
 const MAX_BRACKETS = 50
+/** Objects and lists that do not end before the text does, at most. Each is read to the end. */
+const MAX_OPEN = 3
+const SLICE_CHARS = 4_096
 
 /** The first object or list in a text, corrected and without the words around it. Null if there is none. */
 function jsonIn(text: string): string | null {
   let from = text.search(/[[{]/)
-  for (let tries = 0; from >= 0 && tries < MAX_BRACKETS; tries++) {
+  for (let [tries, open] = [0, 0]; from >= 0 && tries < MAX_BRACKETS && open < MAX_OPEN; tries++) {
     const mender = createJsonMender()
-    const inner = mender.add(text.slice(from))
+    let inner = ''
+    for (let at = from; at < text.length && !mender.isOver() && !mender.gaveUp(); at += SLICE_CHARS)
+      inner += mender.add(text.slice(at, at + SLICE_CHARS))
     if (mender.isOver() && isJson(inner)) return inner
+    if (!mender.isOver() && !mender.gaveUp()) open += 1
     const next = text.slice(from + 1).search(/[[{]/)
     from = next < 0 ? -1 : from + 1 + next
   }
@@ -342,6 +348,7 @@ export function createJsonMender() {
 
   return {
     isOver: () => state === 'over',
+    gaveUp: () => state === 'raw',
     add(piece: string): string {
       let given = ''
       for (let at = 0; at < piece.length && state !== 'over'; at++) {

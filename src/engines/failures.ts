@@ -75,14 +75,15 @@ const REFUSING: ReadonlySet<number> = new Set([400, 413, 422])
 /** Characters of an upstream's text to read or keep, at most. */
 const MAX_WORDS = 16_384
 
-/** Codes of a 400 that mean a wrong key, model or output limit of the operator. Other upstreams use 401 or 404. */
+/** Codes of a 400 that mean a wrong key, model, output limit or account of the operator. Others use 401, 402 or 404. */
 const OPERATORS_CODE =
-  /^(?:model_not_found|model_not_exist|invalid_model|unknown_model|model_not_supported|deploymentnotfound|invalid_api_key|api_key_invalid)$/i
+  /^(?:model_not_found|model_not_exist|invalid_model|unknown_model|model_not_supported|deploymentnotfound|invalid_api_key|api_key_invalid|insufficient_(?:balance|credits?|funds|quota)|billing_\w{1,40})$/i
 
 const OPERATORS_WORDS = [
   /^[^.:]{0,60}\bmodel\b[:= ]*[`'"]?[^\s`'"]{0,120}[`'"]? ?(?:does not exist|doesn't exist|not exist|(?:was |is )?not found|is not a valid|is unknown)/i,
   /^(?:unknown|invalid|no such) model\b/i,
   /^[^.:]{0,40}\bapi[ _-]?key\b[^.:]{0,40}\b(?:invalid|not valid|incorrect|missing)/i,
+  /^[^.:]{0,40}\b(?:credit balance is too low|billing hard limit|insufficient (?:account )?(?:balance|credits?|funds))/i,
   /^\W?max_(?:completion_|output_)?tokens\b(?!.*context).*(?:completion|output) tokens/i,
 ]
 
@@ -92,7 +93,7 @@ const MAX_OPERATORS_CHARS = 300
 const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|large)|string_above_max_length/i
 
 const LENGTH_WORDS =
-  /context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|maximum (?:number of )?(?:input |prompt )?tokens|max(?:imum)? (?:model |input |prompt )?length|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
+  /context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|max(?:imum)? (?:number of )?(?:input |prompt |message )?tokens|max(?:imum)? (?:model |input |prompt )?length|max_seq_len|context limit|context of \d|tokens length|上下文长度|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
 
 /** Messages of a 500 that mean that the prompt is too long. */
 const OVER_CONTEXT =
@@ -121,8 +122,10 @@ const NUMBERS = new RegExp(NUMBER, 'g')
 
 /** How upstreams state their maximum. */
 const MAX = [
-  String.raw`(?:context|model|input|prompt|sequence) (?:length|size|window)[^\d.]{0,40}${NUMBER}`,
-  String.raw`maximum (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
+  String.raw`context limit: \d{1,9} \+ \d{1,9} > ${NUMBER}`,
+  String.raw`(?:context|model|input|prompt|sequence) (?:length|size|window)(?! by)[^\d.]{0,40}${NUMBER}`,
+  String.raw`(?:context of|max_seq_len \(|上下文长度) ?${NUMBER}`,
+  String.raw`max(?:imum)? (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
   `${NUMBER} (?:tokens? )?maximum`,
   String.raw`(?:limit|limited to|at most|up to|must be <=|less than|cannot exceed|exceeding)[^\d.]{0,30}${NUMBER}`,
   String.raw`range of input length should be \[\d+, ${NUMBER}`,
@@ -145,7 +148,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
-  const retryAfterS = readRetryAfter(headers, now) ?? (status === 429 ? statedWait(headers, body) : undefined)
+  const retryAfterS = readRetryAfter(headers, now) ?? (status === 429 ? statedWait(headers, body, now) : undefined)
   if (status === 429) return new EngineFailure('throttled', message, { retryAfterS })
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   const about = readRefusal(status, body)
@@ -175,14 +178,19 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
 
 /** Whether a body is only an error: `{"code": 429, "message": …}`, or an object that declares itself an error. */
 export function isReport(value: object): boolean {
-  const { object, choices, code, status, message, title } = value as Record<string, unknown>
+  const { object, choices, code, status, message, title, msg, error_msg, success, base_resp } = value as Record<
+    string,
+    unknown
+  >
   if (choices != null) return false
-  return object === 'error' || (Number(code ?? status) >= 400 && typeof (message ?? title) === 'string')
+  // Vendors' own forms of an error within a 200.
+  if (success === false || typeof error_msg === 'string' || objectOf(base_resp).status_code) return true
+  return object === 'error' || (Number(code ?? status) >= 400 && typeof (message ?? title ?? msg) === 'string')
 }
 
 /** Status codes for the error identifiers of upstreams. */
 const STATUS_OF_WORDS: readonly [RegExp, number][] = [
-  [/rate_?limit|too_many_requests|resource_exhausted|quota|throttl/i, 429],
+  [/rate[_ ]?limit|too[_ ]many[_ ]requests|resource_exhausted|quota|throttl/i, 429],
   [/overloaded|unavailable|capacity/i, 503],
   [/context_(?:length|window)|maximum context length|invalid_(?:request|argument)|too_long|bad_request/i, 400],
   [/authentication|invalid_api_key|unauthori[sz]ed/i, 401],
@@ -202,18 +210,38 @@ function readRetryAfter(headers: Headers, now: number): number | undefined {
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms) / 1_000
   const word = headers.get('retry-after')?.trim() ?? ''
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(word)) return Number(word)
+  // Some servers send the moment itself.
+  if (/^\d{10}(?:\d{3})?$/.test(word)) return untilMoment(word, now)
   // Only dates that begin with a weekday, because `Date.parse` accepts "-1" as a date.
   const seconds = /^[A-Z][a-z]{2},/.test(word) ? (Date.parse(word) - now) / 1_000 : Number.NaN
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
 }
 
+/** The limits that upstreams count, with their headers: what is left, and when it is reset. */
+const LIMITS = [
+  ...['requests', 'tokens'].map((what) => [`x-ratelimit-remaining-${what}`, `x-ratelimit-reset-${what}`] as const),
+  ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map(
+    (what) => [`anthropic-ratelimit-${what}-remaining`, `anthropic-ratelimit-${what}-reset`] as const,
+  ),
+  ['x-ratelimit-remaining', 'x-ratelimit-reset'] as const,
+]
+
 /** Seconds to wait, from the body of a 429 or from the headers of the exhausted limit. */
-function statedWait(headers: Headers, body: string): number | undefined {
+function statedWait(headers: Headers, body: string, now: number): number | undefined {
   const words = body.slice(0, MAX_WORDS)
   const wait = /"retryDelay"\s*:\s*"([\d.hms]{2,20})"|try again in ([\d.hms]{2,20}?)(?=[.,]?(?:\s|"|$))/i.exec(words)
-  const spent = ['requests', 'tokens'].filter((what) => headers.get(`x-ratelimit-remaining-${what}`) === '0')
-  const resets = spent.map((what) => secondsOf(headers.get(`x-ratelimit-reset-${what}`) ?? ''))
-  return secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? resets.find((one) => one !== undefined)
+  const [, count, unit] = /\b(?:retry|try again) (?:after|in) (\d{1,6}) ?(s|m|h)(?:ec|in|our)/i.exec(words) ?? []
+  const spent = LIMITS.filter(([left]) => headers.get(left) === '0').map(([, reset]) => headers.get(reset) ?? '')
+  const resets = spent.map((word) => secondsOf(word) ?? untilMoment(word, now))
+  const stated = secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? secondsOf(`${count}${unit?.toLowerCase()}`)
+  return stated ?? resets.find((one) => one !== undefined)
+}
+
+/** Seconds until a moment: a date, or seconds or milliseconds since 1970. Undefined for other text. */
+function untilMoment(word: string, now: number): number | undefined {
+  const isDate = /^\d{4}-\d\d-\d\dT/.test(word)
+  const at = /^\d{10}(?:\d{3})?$/.test(word) ? Number(word.padEnd(13, '0')) : isDate ? Date.parse(word) : Number.NaN
+  return Number.isFinite(at) ? Math.max(0, Math.ceil((at - now) / 1_000)) : undefined
 }
 
 /** Parses durations like `1m30.5s` and `250ms` into seconds, rounded up. Undefined for other text. */
@@ -242,7 +270,7 @@ export function readRefusal(status: number, body: string): Refusal | null {
   if (codes.some((code) => OPERATORS_CODE.test(code))) return null
   if (message.length <= MAX_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message))) return null
   if (codes.some((code) => LENGTH_CODE.test(code)) || LENGTH_WORDS.test(message)) {
-    if (!/image/i.test(param + message.slice(0, 200))) return { part: 'length', ...tokensIn(stated) }
+    if (!/image(?! and text)/i.test(param + message.slice(0, 200))) return { part: 'length', ...tokensIn(stated) }
   }
   const part =
     PARTS.find(([, params]) => param !== '' && params.test(param)) ??
@@ -256,9 +284,9 @@ function readStated(body: string): Stated {
   const parsed = parse(body)
   const whole = objectOf(Array.isArray(parsed) ? parsed[0] : parsed)
   const error = objectOf(whole.error ?? whole.detail ?? whole)
-  const [listed] = Array.isArray(whole.detail) ? whole.detail : []
+  const [listed] = [whole.detail, whole.errors].find(Array.isArray) ?? []
   const words = [
-    ...[error.message, whole.message, whole.detail, whole.error, objectOf(listed).msg],
+    ...[error.message, whole.message, whole.detail, whole.error, objectOf(listed).msg, objectOf(listed).message],
     parsed === null ? body : null,
   ]
   const details = Array.isArray(error.details) ? error.details.map((one) => objectOf(one).reason) : []

@@ -11,7 +11,23 @@ export function argumentsOf(text: string): string {
   const fenced = whole.endsWith('```') ? /^```[a-z]{0,10}\s/i.exec(whole)?.[0] : undefined
   if (fenced && whole.length > fenced.length + 3) return whole.slice(fenced.length, -3).trim()
   const value = text.startsWith('"') ? parsed(text) : text
-  return typeof value === 'string' ? value : text
+  if (typeof value !== 'string') return text
+  const bare = withoutMarks(value)
+  return bare !== value && parsed(bare) !== undefined ? bare : value
+}
+
+const MARK = /<(?:\/\w{1,20}|\|\w{1,20}\|)>$/
+const MAX_MARKS = 3
+
+/** A text without the marks of a chat template at its end, such as `</tool_call>` and `<|call|>`. */
+export function withoutMarks(text: string): string {
+  let bare = text.trimEnd()
+  for (let marks = 0; marks < MAX_MARKS; marks++) {
+    const mark = MARK.exec(bare.slice(-30))?.[0] ?? ''
+    if (!mark) return marks ? bare : text
+    bare = bare.slice(0, -mark.length).trimEnd()
+  }
+  return bare
 }
 
 /** Finish reasons of upstreams, in lower case without `_`, `-` and blanks. */
@@ -29,6 +45,12 @@ const FINISHES = new Map<string, FinishReason>([
     .split(/\s+/)
     .map((word) => [word, 'content-filter'] as const),
 ])
+
+/** Families of finish reasons: each vendor has words of its own. */
+const FAMILIES: readonly (readonly [RegExp, FinishReason])[] = [
+  [/filter|safety|moderat|polic(?:y|ies)|prohibited|guardrail/i, 'content-filter'],
+  [/length|(?:token|output|context).*(?:limit|reached|exceeded)/i, 'length'],
+]
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
 
@@ -168,25 +190,41 @@ export function createEventSplitter(
   let line = ''
   let data = ''
   let done = false
+  /** Whether the next data is an error, by the name of its event. */
+  let fails = false
 
   function takeLine(text: string): void {
     if (text === '') {
       if (data !== '') flush()
+      fails = false
       return
     }
     const isBare = text.startsWith('{')
-    if (!isBare && !text.startsWith('data:')) return
+    if (!isBare && !text.startsWith('data:')) {
+      if (/^event: ?error\b/.test(text)) fails = true
+      // One server names the field itself so.
+      else if (text.startsWith('error:')) report(text.slice('error:'.length))
+      return
+    }
     // Some servers add the prefix twice.
     const raw = isBare ? text : text.replace(/^(?:data: ?){1,2}/, '')
     const isObject = raw.startsWith('{')
-    if (!isObject && raw.trim() === '[DONE]') done = true
+    if (fails) report(raw)
+    else if (!isObject && /^\s*"?\[done\]"?\s*$/i.test(raw)) done = true
     else if (data !== '') data += `\n${raw}`
     else {
       const value = parsed(raw)
-      if (value === undefined) data = raw
-      // Some servers send `null` as a keep-alive.
-      else if (value !== null) give({ line: text, raw, value })
+      // Some servers send `null` or a word as a keep-alive.
+      if (typeof value === 'object' && value !== null) give({ line: text, raw, value })
+      else if (value === undefined && /^\s*[[{]/.test(raw)) data = raw
     }
+  }
+
+  /** Gives an error whose event says that it is one, whatever its own form. */
+  function report(raw: string): void {
+    const value = parsed(raw) ?? raw.trim()
+    const hasError = typeof value === 'object' && value !== null && 'error' in value
+    if (value !== '') give({ line: '', raw, value: hasError ? value : { error: value } })
   }
 
   function flush(): void {
@@ -280,6 +318,8 @@ export function finishOf(word: string): FinishReason {
         .replace(/^finishreason/, ''),
     )
   if (known) return known
+  const family = FAMILIES.find(([words]) => words.test(word))
+  if (family) return family[1]
   throw new EngineFailure('truncated', `the upstream ended its answer with "${word.slice(0, 40)}"`)
 }
 

@@ -21,7 +21,6 @@ import {
 import { failureOfReport, failureOfStatus } from '../failures'
 import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
-import { createCompatSpeech, createCompatTranscription, type TranscriptionOptions } from './compat-audio'
 import {
   argumentsForHistory,
   atMost,
@@ -36,7 +35,12 @@ import {
 } from './compat-body'
 import { createCompatEmbeddings, type EmbeddingOptions } from './compat-embeddings'
 import { createStreamReader, type ExplainError, readAnswer, readEvents } from './compat-from-wire'
-import { createCompatVideos } from './compat-videos'
+import {
+  createCompatSpeech,
+  createCompatTranscription,
+  createCompatVideos,
+  type TranscriptionOptions,
+} from './compat-media'
 import {
   askModels,
   type CallOptions,
@@ -62,11 +66,6 @@ const malformed = () => new EngineFailure('malformed', 'the answer holds no imag
 /** The body of a chat-completions request. */
 type WireRequest = Record<string, unknown>
 
-type WireOptions = {
-  /** `max_tokens`, or `max_completion_tokens` for servers that require it. */
-  outputLimitField: string
-}
-
 const OF_TOOL: Part = { type: 'text', text: 'Images of the tool results above:' }
 
 function partToWire(part: Part | GivenFile): unknown {
@@ -83,6 +82,7 @@ const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function:
 export type CompatOptions = CallOptions &
   EmbeddingOptions &
   TranscriptionOptions & {
+    /** `max_tokens`, or `max_completion_tokens` for servers that require it. */
     outputLimitField: string
     imageEdits?: boolean | undefined
     thinksFirst?: boolean | undefined
@@ -98,7 +98,7 @@ const USAGE_WAIT_MS = 900
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
-  const { clock, outputLimitField, silenceMs, thinksFirst } = options
+  const { clock, silenceMs, thinksFirst } = options
   const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
   const endpoint = urlOf(options, '/chat/completions')
   const own = headersOf(options)
@@ -121,7 +121,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
       const response = await trustedFetch(endpoint, {
         method: 'POST',
         headers,
-        body: JSON.stringify(toWire(request, sink.streams, { outputLimitField })),
+        body: JSON.stringify(toWire(request, sink.streams, options)),
         signal: timeout.signal,
       })
       timeout.heard()
@@ -162,17 +162,18 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const give = async (parts: Iterable<EnginePart>) => {
       for (const part of parts) await sink.take(part)
     }
+    const take = (part: EnginePart) =>
+      part.type === 'text' && !head.isAnswer() && !part.logprobs ? give(head.take(part.text)) : sink.take(part)
     try {
       while (!reader.isFinished && !reader.isDone) {
         const piece = bytes.taken(await bytes.read())
         for (const part of reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))) {
-          const isHead = part.type === 'text' && !head.isAnswer() && !part.logprobs
-          const behind = isHead ? give(head.take(part.text)) : sink.take(part)
+          const behind = take(part)
           if (behind) await behind
         }
         if (!piece) break
       }
-      if (reader.isFinished && !reader.isWhole) await readUsage(bytes, decoder, reader)
+      if (reader.isFinished) await readRest(bytes, decoder, reader, take)
       const last = [...reader.end()]
       await give([...head.end(last), ...last])
     } catch (error) {
@@ -182,22 +183,26 @@ export function createCompatDriver(options: CompatOptions): Driver {
     }
   }
 
-  /** Reads until the usage arrives, at most `USAGE_WAIT_MS`. */
-  async function readUsage(
+  /** Reads until the usage arrives, at most `USAGE_WAIT_MS`, and longer if text follows a finish, as on some servers. */
+  async function readRest(
     bytes: ReturnType<typeof openBytes>,
     decoder: TextDecoder,
     reader: ReturnType<typeof createStreamReader>,
+    take: (part: EnginePart) => void | Promise<void>,
   ): Promise<void> {
-    let waiting = true
-    const reading = async () => {
-      while (waiting && !reader.isWhole && !reader.isDone) {
-        const piece = await bytes.next()
-        if (waiting) reader.read(piece && decoder.decode(piece, MORE_FOLLOWS))
-        if (!piece) return
-      }
+    let until = clock.monotonic() + USAGE_WAIT_MS
+    let isOver = false
+    const next = async (): Promise<EnginePart[]> => {
+      const piece = await bytes.next()
+      isOver ||= !piece
+      return clock.monotonic() <= until ? reader.read(piece && decoder.decode(piece, MORE_FOLLOWS)) : []
     }
-    await atMost(USAGE_WAIT_MS, reading())
-    waiting = false
+    while (!isOver && !reader.isWhole && !reader.isDone) {
+      const parts = await atMost(Math.max(0, until - clock.monotonic()), next())
+      isOver ||= !parts
+      if (parts?.length) until = clock.monotonic() + USAGE_WAIT_MS
+      for (const part of parts ?? []) await take(part)
+    }
   }
 
   function explainIn(response: Response): ExplainError {
@@ -205,7 +210,7 @@ export function createCompatDriver(options: CompatOptions): Driver {
   }
 }
 
-function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: WireOptions): WireRequest {
+function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: CompatOptions): WireRequest {
   const body: WireRequest = { model: request.model, messages: messagesToWire(request), stream }
   if (stream) body.stream_options = { include_usage: true }
   if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
@@ -381,13 +386,7 @@ function readImageAnswer(text: string): MadeImage | { url: string } {
 }
 
 function dataOf(text: string): WireImage[] {
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw malformed()
-  }
-  const { data } = (answer ?? {}) as { data?: unknown }
+  const { data } = (parsed(text) ?? {}) as { data?: unknown }
   if (!Array.isArray(data)) throw malformed()
   return data as WireImage[]
 }

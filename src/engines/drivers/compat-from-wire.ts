@@ -1,5 +1,4 @@
 import {
-  type CallDelta,
   type EngineAnswer,
   EngineFailure,
   type EnginePart,
@@ -9,36 +8,17 @@ import {
   type ToolCall,
 } from '../engine'
 import { isReport } from '../failures'
-import {
-  argumentsOf,
-  createEventSplitter,
-  createLinePattern,
-  finishOf,
-  finishWith,
-  parsed,
-  type WireEvent,
-} from './compat-body'
+import { createEventSplitter, createLinePattern, finishOf, finishWith, type WireEvent } from './compat-body'
+import { createCallJoiner, type WireCall } from './compat-calls'
 import { createThoughtSplitter, splitText, withThoughts } from './upstream'
-
-/** A call, or a piece of one. The upstream needs its other members back on the next turn. */
-type WireCall = {
-  index?: number | null
-  id?: string | null
-  type?: unknown
-  function?: { name?: string | null; arguments?: unknown } | null
-  /** Some servers write the function's members into the call itself. */
-  name?: unknown
-  arguments?: unknown
-}
-
-/** Arguments as text; some servers send the object itself instead of JSON text. */
-const textOfCalls = (args: unknown): string =>
-  typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args)
 
 type WireText = {
   content?: unknown
+  /** Names of the reasoning. */
   reasoning_content?: unknown
   reasoning?: unknown
+  reasoning_text?: unknown
+  thinking?: unknown
   refusal?: unknown
   reasoning_details?: unknown
   tool_calls?: unknown
@@ -52,6 +32,9 @@ type WireChoice = {
   /** The text of servers that answer in the format of text completions. */
   text?: unknown
   finish_reason?: unknown
+  /** Other names of the finish. */
+  finishReason?: unknown
+  done_reason?: unknown
   /** Some servers put the usage into the choice. */
   usage?: WireUsage | null
   /** Some servers name the text that ended the answer. */
@@ -62,20 +45,32 @@ type WireChoice = {
 type WireAnswer = {
   choices?: WireChoice[] | null
   usage?: WireUsage | null
-  /** One vendor puts the usage of a stream here. */
+  /** Other places of the usage. */
   x_groq?: { usage?: WireUsage | null } | null
+  usageMetadata?: WireUsage | null
+  prompt_eval_count?: unknown
+  eval_count?: unknown
   system_fingerprint?: unknown
 }
 type WireUsage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
+  total_tokens?: unknown
   /** The same counts in other formats. */
   input_tokens?: unknown
   output_tokens?: unknown
+  inputTokens?: unknown
+  outputTokens?: unknown
+  promptTokenCount?: unknown
+  candidatesTokenCount?: unknown
+  tokens?: WireUsage | null
   prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
+  input_tokens_details?: { cached_tokens?: unknown } | null
   completion_tokens_details?: { reasoning_tokens?: unknown } | null
   /** Cached tokens of servers that count them at the top level. */
   prompt_cache_hit_tokens?: unknown
+  num_cached_tokens?: unknown
+  cached_tokens?: unknown
 }
 
 /** Turns an error inside an answer into a failure. */
@@ -105,7 +100,8 @@ export function createStreamReader(explain: ExplainError) {
   let any = false
 
   function takeEvent({ line, value }: WireEvent): void {
-    const wire = readObject(value, explain)
+    const wire = readEvent(value)
+    if (!wire) return
     const choice = firstOf(wire)
     const message = choice && (choice.delta ?? messageIn(choice))
     any = true
@@ -128,20 +124,30 @@ export function createStreamReader(explain: ExplainError) {
         content === message.content &&
         !thoughts &&
         !refused &&
-        !choice?.finish_reason &&
+        !finishIn(choice!) &&
         !wire.usage &&
         !likely.length
       )
         pattern.learn(line, content)
     }
-    if (choice?.finish_reason && choice.finish_reason !== 'null') {
-      finish = finishOf(String(choice.finish_reason))
+    const word = choice && finishIn(choice)
+    if (word) {
+      finish = finishOf(word)
       stoppedBy = stopOf(choice)
     }
     const counted = usageIn(wire, choice)
-    if (counted && !(usage && !counted.promptTokens && !counted.completionTokens)) {
-      usage = counted
-      isCounted = finish !== null
+    if (counted && !(usage && !counted.promptTokens && !counted.completionTokens)) usage = counted
+    // A finish beside text is perhaps in every event of the stream, so another event may follow.
+    if (counted || isCounted) isCounted = finish !== null && !(message && hasContent(message))
+  }
+
+  /** Null for an error after the finish, because the answer was over by then. */
+  function readEvent(value: unknown): WireAnswer | null {
+    try {
+      return readObject(value, explain)
+    } catch (error) {
+      if (finish) return null
+      throw error
     }
   }
 
@@ -210,7 +216,7 @@ export function readAnswer(body: unknown, explain: ExplainError, thinksFirst = f
   if (!message) throw new EngineFailure('malformed', 'the answer holds no message')
   const toolCalls = wholeCalls(callsIn(message), detailsIn(message))
   const likely = logprobsOf(choice)
-  const finish = choice.finish_reason ? finishOf(String(choice.finish_reason)) : 'stop'
+  const finish = finishOf(finishIn(choice) ?? 'stop')
   const { text, reasoning } = splitText(textOf(message.content), reasoningOf(message), thinksFirst)
   const answer: EngineAnswer = {
     text,
@@ -258,6 +264,7 @@ function textOf(content: unknown): string {
 
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, 'text', 'output_text'])
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning'])
+const DETAILS: ReadonlySet<unknown> = new Set(['reasoning.text'])
 
 /** The text of a part of one of these types: its `text`, the text of nested parts, or the text in an object. */
 function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
@@ -270,14 +277,30 @@ function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** The finish reason of a choice. Some servers send empty ones before, and one the word `null`. */
+function finishIn({ finish_reason: usual, finishReason: camel, done_reason: done }: WireChoice): string | null {
+  const word = usual || camel || done
+  return word && word !== 'null' ? String(word) : null
+}
+
+const hasContent = (message: WireText): boolean =>
+  Boolean(message.content || reasoningOf(message) || (Array.isArray(message.tool_calls) && message.tool_calls.length))
+
 /** Reasoning that one vendor needs back unchanged. */
 const detailsIn = ({ reasoning_details: details }: WireText): unknown[] => (Array.isArray(details) ? details : [])
 
-/** Servers use one of two names, or both. Others put the reasoning into parts of the content. */
-const reasoningOf = ({ reasoning_content: long, reasoning: short, content }: WireText): string => {
-  const stated = typeof long === 'string' ? long : short
+/** Servers use one of several names, or two. Others put the reasoning into parts of the content, or into details. */
+function reasoningOf(message: WireText): string {
+  const { reasoning_content: long, reasoning: short, reasoning_text: text, thinking, content } = message
+  const stated = long || short || text || thinking
   if (typeof stated === 'string') return stated
-  return Array.isArray(content) ? content.map((part) => textOfPart(part, THOUGHTS)).join('') : ''
+  const parts = Array.isArray(content) ? content.map((part) => textOfPart(part, THOUGHTS)).join('') : ''
+  return (
+    parts ||
+    detailsIn(message)
+      .map((part) => textOfPart(part, DETAILS))
+      .join('')
+  )
 }
 
 function readObject(value: unknown, explain: ExplainError): WireAnswer {
@@ -291,104 +314,29 @@ function readObject(value: unknown, explain: ExplainError): WireAnswer {
 }
 
 function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage | null {
-  const usage = wire.usage ?? choice?.usage ?? wire.x_groq?.usage
-  if (!usage) return null
+  const stated = wire.usage ?? choice?.usage ?? wire.x_groq?.usage ?? wire.usageMetadata
+  const usage = stated?.tokens ?? stated
+  if (!usage) {
+    const { prompt_eval_count: promptTokens, eval_count: completionTokens } = wire
+    return completionTokens === undefined ? null : { promptTokens, completionTokens }
+  }
+  const prompt = usage.prompt_tokens ?? usage.input_tokens ?? usage.inputTokens ?? usage.promptTokenCount
+  const written = usage.completion_tokens ?? usage.output_tokens ?? usage.outputTokens ?? usage.candidatesTokenCount
+  const details = usage.prompt_tokens_details ?? usage.input_tokens_details
+  const cached =
+    details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.num_cached_tokens ?? usage.cached_tokens
+  const reasoning = usage.completion_tokens_details?.reasoning_tokens
+  // One vendor counts reasoning and cached tokens beside the others, which its sums show.
+  const sum = Number(prompt) + Number(written)
+  const isBeside = Number(reasoning) > 0 && Number(usage.total_tokens) === sum + Number(reasoning)
   return {
-    promptTokens: usage.prompt_tokens ?? usage.input_tokens,
-    completionTokens: usage.completion_tokens ?? usage.output_tokens,
-    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+    promptTokens: Number(cached) > Number(prompt) ? Number(prompt) + Number(cached) : prompt,
+    completionTokens: isBeside ? Number(written) + Number(reasoning) : written,
+    cachedTokens: cached,
     cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+    reasoningTokens: reasoning,
   }
 }
 
 const stopOf = ({ stop_reason: reason, matched_stop: match }: WireChoice): string | undefined =>
   [reason, match].find((one) => typeof one === 'string')
-
-/** The calls of a message or a delta. Throws `malformed` for anything but a list of objects, or nothing. */
-function wireCalls(value: unknown): WireCall[] {
-  if (value === null || value === undefined) return []
-  const isCall = (item: unknown) => typeof item === 'object' && item !== null
-  const isOne = typeof value === 'object' && ('function' in value || 'name' in value)
-  const calls: unknown[] = Array.isArray(value) ? value : [isOne ? value : null]
-  if (calls.every(isCall))
-    return (calls as WireCall[]).map(({ name, arguments: args, ...call }) =>
-      call.function || typeof name !== 'string' ? call : { ...call, function: { name, arguments: args } },
-    )
-  throw new EngineFailure('malformed', 'the tool calls of the answer are not a list of calls')
-}
-
-/**
- * Joins the pieces of calls by id, then by index, then by order. One id at several indexes is one call. Without ids,
- * one index can have several calls: a name begins a new call once the one before is complete. A piece without a name at
- * an unknown index belongs to the open call.
- */
-export function createCallJoiner() {
-  const calls: (ToolCall & { place: number })[] = []
-  const byId = new Map<string, (typeof calls)[number]>()
-  const byIndex = new Map<number, (typeof calls)[number]>()
-
-  function callFor({ index, id, function: part }: WireCall): (typeof calls)[number] {
-    const same = id ? byId.get(id) : undefined
-    // Some servers give every call the same id. A name with other arguments after a complete call begins a new one.
-    const isNext = same && part?.name && isWhole(same.arguments) && !repeats(same, part)
-    if (same && !isNext) return same
-    const known = typeof index === 'number' ? byIndex.get(index) : calls.at(-1)
-    const open = known ?? (part?.name ? undefined : calls.at(-1))
-    // Some servers give each piece of a call a new id, with the same name and index.
-    const goesOn = open !== undefined && open === byIndex.get(index as number) && part?.name === open.name
-    if (open && ((goesOn && !isWhole(open.arguments)) || !begins(id, part?.name, open))) return open
-    const call = { id: '', name: '', arguments: '', place: calls.length }
-    calls.push(call)
-    return call
-  }
-
-  return {
-    /** Adds pieces and returns the new deltas. Throws `malformed` if it is not a list of calls. */
-    add(value: unknown): CallDelta[] {
-      return wireCalls(value).map((piece) => {
-        const call = callFor(piece)
-        const { index, id, type: _type, function: part, ...extra } = piece
-        if (typeof index === 'number') byIndex.set(index, call)
-        call.id ||= id && !byId.has(id) ? id : ''
-        if (id) byId.set(id, call)
-        if (part?.name && call.name !== part.name) call.name += part.name
-        // Some servers repeat the whole call at the end, and some repeat all earlier arguments with each piece.
-        const sent = textOfCalls(part?.arguments)
-        const isAll = call.arguments.length > 2 && call.arguments.startsWith('{') && sent.startsWith(call.arguments)
-        const text = repeats(call, part) ? '' : isAll ? sent.slice(call.arguments.length) : sent
-        // Some servers send an empty object before the real arguments.
-        if (text.trimStart().startsWith('{') && call.arguments === NOTHING) call.arguments = ''
-        call.arguments += text
-        // An empty object may still be replaced, and JSON in a string is shown once it is complete.
-        const shown = call.arguments === NOTHING || call.arguments.startsWith('"') ? '' : text
-        if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
-        return { place: call.place, name: call.name, arguments: shown }
-      })
-    },
-
-    /** The complete calls. Throws `malformed` for one without a name. */
-    calls(): ToolCall[] {
-      return calls.map(({ place, ...call }) => {
-        if (!call.name) throw new EngineFailure('malformed', 'a tool call of the answer names no tool')
-        return { ...call, id: call.id || `call_${place}`, arguments: argumentsOf(call.arguments) }
-      })
-    },
-  }
-}
-
-/** Empty arguments. Some servers send them before the real ones. */
-const NOTHING = '{}'
-
-/** Whether a piece repeats a complete call. */
-const repeats = (call: ToolCall, part: WireCall['function']): boolean =>
-  Boolean(part?.name) && isWhole(call.arguments) && textOfCalls(part?.arguments) === call.arguments
-
-/** Whether a piece begins a new call although `open` has its index. */
-function begins(id: string | null | undefined, name: string | null | undefined, open: ToolCall): boolean {
-  if (id && open.id && name) return true
-  // A name may be split across pieces, before any arguments.
-  return Boolean(name) && open.name !== '' && ((open.arguments !== '' && name !== open.name) || isWhole(open.arguments))
-}
-
-const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && parsed(text) !== undefined

@@ -267,6 +267,9 @@ const THOUGHTS: readonly (readonly [string, string])[] = [
   ['<think>', CLOSED],
   ['<thinking>', '</thinking>'],
   ['[THINK]', '[/THINK]'],
+  ['<seed:think>', '</seed:think>'],
+  ['<mm:think>', '</mm:think>'],
+  ['◁think▷', '◁/think▷'],
   ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
 ]
 

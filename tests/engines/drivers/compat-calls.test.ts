@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createCallJoiner, createStreamReader, readAnswer } from '../../../src/engines/drivers/compat-from-wire'
+import { createCallJoiner } from '../../../src/engines/drivers/compat-calls'
+import { createStreamReader, readAnswer } from '../../../src/engines/drivers/compat-from-wire'
 import { EngineFailure } from '../../../src/engines/engine'
 
 const explain = () => new EngineFailure('server', 'reported')
