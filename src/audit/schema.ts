@@ -4,7 +4,7 @@ import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const AuditEventId = defineId('audit_event')
 export type AuditEventId = Id<'audit_event'>
@@ -173,24 +173,21 @@ export const OwnAuditExport = t.Object({ ...AuditExport.properties, ...scopeQuer
 export const OwnRange = t.Object({ ...RangeQuery.properties, ...scopeQuery })
 
 /** A signed statement that a chain had this `seq` and `hash` at a time (docs/api.md 19). */
-export const Checkpoint = t.Object(
-  {
-    object: t.Literal('audit_checkpoint'),
-    scope: t.String({ description: 'Owner of the chain: `org:ID` or `user:ID`' }),
-    seq: t.Integer({ minimum: 0, description: 'Number of events in the chain when the checkpoint was signed' }),
-    hash: t.String({
-      pattern: form('^[0-9a-f]{64}$', '64 lower-case hexadecimal digits'),
-      description: 'Hash of the last of these events; 64 zeros if there were none',
-    }),
-    signed_at: Timestamp,
-    public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
-    signature: t.String({
-      description:
-        'Ed25519, base64url, over the canonical JSON (RFC 8785) of `hash, object, public_key, scope, seq, signed_at`',
-    }),
-  },
-  { $id: 'AuditCheckpoint' },
-)
+export const Checkpoint = namedObject('AuditCheckpoint', {
+  object: t.Literal('audit_checkpoint'),
+  scope: t.String({ description: 'Owner of the chain: `org:ID` or `user:ID`' }),
+  seq: t.Integer({ minimum: 0, description: 'Number of events in the chain when the checkpoint was signed' }),
+  hash: t.String({
+    pattern: form('^[0-9a-f]{64}$', '64 lower-case hexadecimal digits'),
+    description: 'Hash of the last of these events; 64 zeros if there were none',
+  }),
+  signed_at: Timestamp,
+  public_key: t.String({ description: 'Ed25519, its 32 bytes in base64url' }),
+  signature: t.String({
+    description:
+      'Ed25519, base64url, over the canonical JSON (RFC 8785) of `hash, object, public_key, scope, seq, signed_at`',
+  }),
+})
 export type Checkpoint = Static<typeof Checkpoint>
 
 /** A signed statement that this server wrote a file with this hash as an export of a chain. */

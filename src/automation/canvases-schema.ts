@@ -1,5 +1,5 @@
 import { defineId, type Id } from '../kernel/ids'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Manifest, ManifestWarnings, Review, Submission, VISIBILITIES } from '../skills/schema'
 
 export const CanvasId = defineId('canvas')
@@ -15,7 +15,8 @@ const NodeRef = t.String({ minLength: 1, maxLength: 128 })
 /** Extra members that editors add are stored and returned unchanged. */
 const OPEN = { additionalProperties: true }
 
-export const CanvasNode = t.Object(
+export const CanvasNode = namedObject(
+  'CanvasNode',
   {
     id: NodeRef,
     type: t.String({
@@ -34,11 +35,12 @@ export const CanvasNode = t.Object(
       ),
     ),
   },
-  { $id: 'CanvasNode', ...OPEN },
+  { ...OPEN },
 )
 export type CanvasNode = Static<typeof CanvasNode>
 
-export const CanvasEdge = t.Object(
+export const CanvasEdge = namedObject(
+  'CanvasEdge',
   {
     id: t.Optional(t.String({ maxLength: 256 })),
     source: NodeRef,
@@ -52,18 +54,15 @@ export const CanvasEdge = t.Object(
       ),
     ),
   },
-  { $id: 'CanvasEdge', ...OPEN },
+  { ...OPEN },
 )
 export type CanvasEdge = Static<typeof CanvasEdge>
 
 /** A canvas graph. Extra members of nodes and edges are kept. */
-export const CanvasGraph = t.Object(
-  {
-    nodes: t.Array(CanvasNode, { maxItems: GRAPH_LIMITS.savedNodes }),
-    edges: t.Array(CanvasEdge, { maxItems: GRAPH_LIMITS.savedEdges }),
-  },
-  { $id: 'CanvasGraph' },
-)
+export const CanvasGraph = namedObject('CanvasGraph', {
+  nodes: t.Array(CanvasNode, { maxItems: GRAPH_LIMITS.savedNodes }),
+  edges: t.Array(CanvasEdge, { maxItems: GRAPH_LIMITS.savedEdges }),
+})
 export type CanvasGraph = Static<typeof CanvasGraph>
 
 const PROBLEM_CODES = [
@@ -80,44 +79,39 @@ const PROBLEM_CODES = [
 ] as const
 
 /** Why a canvas does not compile. */
-export const CanvasProblem = t.Object(
-  { code: oneOf(PROBLEM_CODES), message: t.String(), nodeId: t.Optional(t.String()) },
-  { $id: 'CanvasProblem' },
-)
+export const CanvasProblem = namedObject('CanvasProblem', {
+  code: oneOf(PROBLEM_CODES),
+  message: t.String(),
+  nodeId: t.Optional(t.String()),
+})
 export type CanvasProblem = Static<typeof CanvasProblem>
 
 /** One step of a workflow (docs/api.md 10). Without `onSuccess` the following step is next. `nodeId` may be absent. */
-export const CanvasStep = t.Object(
-  {
-    type: t.String(),
-    name: t.String(),
-    config: JsonObject,
-    onSuccess: t.Optional(t.Integer({ minimum: 0 })),
-    nodeId: t.Optional(t.String()),
-  },
-  { $id: 'CanvasStep' },
-)
+export const CanvasStep = namedObject('CanvasStep', {
+  type: t.String(),
+  name: t.String(),
+  config: JsonObject,
+  onSuccess: t.Optional(t.Integer({ minimum: 0 })),
+  nodeId: t.Optional(t.String()),
+})
 export type CanvasStep = Static<typeof CanvasStep>
 
 const CANVAS_STATUSES = ['draft', 'testing', 'published'] as const
 export type CanvasStatus = (typeof CANVAS_STATUSES)[number]
 
-export const Canvas = t.Object(
-  {
-    id: CanvasId.schema,
-    name: t.String(),
-    description: nullable(t.String()),
-    status: oneOf(CANVAS_STATUSES),
-    graphJson: CanvasGraph,
-    compiledManifest: nullable(JsonObject),
-    compiledWorkflowSteps: nullable(t.Array(CanvasStep)),
-    isPublic: t.Boolean(),
-    publishedSkillId: nullable(t.String({ format: 'uuid' })),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { $id: 'Canvas' },
-)
+export const Canvas = namedObject('Canvas', {
+  id: CanvasId.schema,
+  name: t.String(),
+  description: nullable(t.String()),
+  status: oneOf(CANVAS_STATUSES),
+  graphJson: CanvasGraph,
+  compiledManifest: nullable(JsonObject),
+  compiledWorkflowSteps: nullable(t.Array(CanvasStep)),
+  isPublic: t.Boolean(),
+  publishedSkillId: nullable(t.String({ format: 'uuid' })),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
 export type Canvas = Static<typeof Canvas>
 
 export const CanvasPage = pageOf('canvases', Canvas)
@@ -128,114 +122,97 @@ const Name = t.String({ minLength: 1, maxLength: 128, pattern: '\\S' })
 const Description = nullable(t.String({ maxLength: 500 }))
 
 /** Body of `POST /evi/canvases`. */
-export const NewCanvas = t.Object(
-  { name: Name, description: t.Optional(Description), graph_json: t.Optional(CanvasGraph) },
-  { $id: 'NewCanvas' },
-)
+export const NewCanvas = namedObject('NewCanvas', {
+  name: Name,
+  description: t.Optional(Description),
+  graph_json: t.Optional(CanvasGraph),
+})
 export type NewCanvas = Static<typeof NewCanvas>
 
 /** Body of `PATCH /evi/canvases/{id}`. Absent members stay unchanged. */
-export const CanvasPatch = t.Object(
-  {
-    name: t.Optional(Name),
-    description: t.Optional(Description),
-    graph_json: t.Optional(CanvasGraph),
-    is_public: t.Optional(t.Boolean()),
-  },
-  { $id: 'CanvasPatch' },
-)
+export const CanvasPatch = namedObject('CanvasPatch', {
+  name: t.Optional(Name),
+  description: t.Optional(Description),
+  graph_json: t.Optional(CanvasGraph),
+  is_public: t.Optional(t.Boolean()),
+})
 export type CanvasPatch = Static<typeof CanvasPatch>
 
 /** Answer of a successful compilation (docs/api.md 9.2). */
-export const Compiled = t.Object(
-  {
-    compiled: t.Literal(true),
-    manifest: JsonObject,
-    steps: t.Array(CanvasStep),
-    errors: t.Array(CanvasProblem),
-    warnings: ManifestWarnings,
-  },
-  { $id: 'CompiledCanvas' },
-)
-export const CompileRefusal = t.Object(
-  { compiled: t.Literal(false), manifest: t.Null(), steps: t.Null(), errors: t.Array(CanvasProblem) },
-  { $id: 'CompileRefusal' },
-)
+export const Compiled = namedObject('CompiledCanvas', {
+  compiled: t.Literal(true),
+  manifest: JsonObject,
+  steps: t.Array(CanvasStep),
+  errors: t.Array(CanvasProblem),
+  warnings: ManifestWarnings,
+})
+export const CompileRefusal = namedObject('CompileRefusal', {
+  compiled: t.Literal(false),
+  manifest: t.Null(),
+  steps: t.Null(),
+  errors: t.Array(CanvasProblem),
+})
 
-export const TestInput = t.Object(
-  {
-    message: t.String({ minLength: 1, maxLength: 4_000 }),
-    history: t.Optional(
-      t.Array(t.Object({ role: oneOf(['user', 'assistant'] as const), content: t.String({ maxLength: 100_000 }) }), {
-        maxItems: 10,
-      }),
-    ),
-  },
-  { $id: 'CanvasTestOrder' },
-)
+export const TestInput = namedObject('CanvasTestOrder', {
+  message: t.String({ minLength: 1, maxLength: 4_000 }),
+  history: t.Optional(
+    t.Array(t.Object({ role: oneOf(['user', 'assistant'] as const), content: t.String({ maxLength: 100_000 }) }), {
+      maxItems: 10,
+    }),
+  ),
+})
 export type TestInput = Static<typeof TestInput>
 
-export const Tested = t.Object({ response: nullable(t.String()), cost_cents: t.Number() }, { $id: 'CanvasTest' })
-export const TestRefusal = t.Object(
-  { response: t.Null(), cost_cents: t.Literal(0), errors: t.Array(CanvasProblem) },
-  { $id: 'CanvasTestRefusal' },
-)
+export const Tested = namedObject('CanvasTest', { response: nullable(t.String()), cost_cents: t.Number() })
+export const TestRefusal = namedObject('CanvasTestRefusal', {
+  response: t.Null(),
+  cost_cents: t.Literal(0),
+  errors: t.Array(CanvasProblem),
+})
 
 /** Body of `POST /evi/canvases/{id}/publish` (docs/api.md 9.3). */
-export const PublishInput = t.Object(
-  {
-    slug: written.slug,
-    version: written.version,
-    author: written.author,
-    visibility: t.Optional(oneOf(VISIBILITIES)),
-    target_org_id: t.Optional(nullable(t.String({ format: 'uuid' }))),
-    readme: written.readme,
-    license: written.license,
-    keywords: written.keywords,
-  },
-  { $id: 'CanvasPublishOrder' },
-)
+export const PublishInput = namedObject('CanvasPublishOrder', {
+  slug: written.slug,
+  version: written.version,
+  author: written.author,
+  visibility: t.Optional(oneOf(VISIBILITIES)),
+  target_org_id: t.Optional(nullable(t.String({ format: 'uuid' }))),
+  readme: written.readme,
+  license: written.license,
+  keywords: written.keywords,
+})
 export type PublishInput = Static<typeof PublishInput>
 
 /** The published skill and the state of its review. */
-export const Published = t.Object(
-  {
-    published: t.Literal(true),
-    visibility: oneOf(VISIBILITIES),
-    submission: t.Pick(Submission, ['id', 'status', 'reviewTier', 'autoApproved']),
-    skillId: Submission.properties.skillId,
-    warnings: ManifestWarnings,
-  },
-  { $id: 'PublishedCanvas' },
-)
+export const Published = namedObject('PublishedCanvas', {
+  published: t.Literal(true),
+  visibility: oneOf(VISIBILITIES),
+  submission: t.Pick(Submission, ['id', 'status', 'reviewTier', 'autoApproved']),
+  skillId: Submission.properties.skillId,
+  warnings: ManifestWarnings,
+})
 export type Published = Static<typeof Published>
 
 /** Why a canvas was not published: it does not compile, or it did not pass the review. */
-export const PublishRefusal = t.Object(
-  {
-    published: t.Literal(false),
-    visibility: oneOf(VISIBILITIES),
-    submission: t.Null(),
-    skillId: t.Null(),
-    errors: t.Optional(t.Array(CanvasProblem)),
-    review: t.Optional(Review),
-  },
-  { $id: 'CanvasPublishRefusal' },
-)
+export const PublishRefusal = namedObject('CanvasPublishRefusal', {
+  published: t.Literal(false),
+  visibility: oneOf(VISIBILITIES),
+  submission: t.Null(),
+  skillId: t.Null(),
+  errors: t.Optional(t.Array(CanvasProblem)),
+  review: t.Optional(Review),
+})
 export type PublishRefusal = Static<typeof PublishRefusal>
 
-export const CanvasVersion = t.Object(
-  {
-    id: CanvasVersionId.schema,
-    version: t.String(),
-    graphJson: CanvasGraph,
-    compiledManifest: JsonObject,
-    visibility: oneOf(VISIBILITIES),
-    skillId: t.String({ format: 'uuid' }),
-    submissionId: t.String({ format: 'uuid' }),
-    createdAt: Timestamp,
-  },
-  { $id: 'CanvasVersion' },
-)
+export const CanvasVersion = namedObject('CanvasVersion', {
+  id: CanvasVersionId.schema,
+  version: t.String(),
+  graphJson: CanvasGraph,
+  compiledManifest: JsonObject,
+  visibility: oneOf(VISIBILITIES),
+  skillId: t.String({ format: 'uuid' }),
+  submissionId: t.String({ format: 'uuid' }),
+  createdAt: Timestamp,
+})
 export type CanvasVersion = Static<typeof CanvasVersion>
 export const CanvasVersionPage = pageOf('versions', CanvasVersion)

@@ -1,7 +1,7 @@
 import { EventId } from '../events/schema'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const ChannelId = defineId('channel')
 export type ChannelId = Id<'channel'>
@@ -11,16 +11,13 @@ export type ChannelType = (typeof CHANNEL_TYPES)[number]
 export type ChannelStatus = 'active' | 'idle'
 
 /** A channel that people write from, derived from `metadata.channel` of completions (docs/api.md 21). */
-const Channel = t.Object(
-  {
-    id: ChannelId.schema,
-    type: oneOf(CHANNEL_TYPES),
-    name: t.String(),
-    status: oneOf(['active', 'idle'] as const),
-    last_message_at: nullable(Timestamp),
-  },
-  { $id: 'Channel' },
-)
+const Channel = namedObject('Channel', {
+  id: ChannelId.schema,
+  type: oneOf(CHANNEL_TYPES),
+  name: t.String(),
+  status: oneOf(['active', 'idle'] as const),
+  last_message_at: nullable(Timestamp),
+})
 export const Channels = t.Object({ channels: t.Array(Channel) })
 export type Channels = Static<typeof Channels>
 
@@ -43,7 +40,8 @@ const Cooldown = t.Optional(
 const Config = t.Optional(JsonObject)
 
 /** Body of `POST /hooks`: exactly one of `hook_preset_id` and `event_pattern`. */
-export const NewHook = t.Object(
+export const NewHook = namedObject(
+  'NewHook',
   {
     hook_preset_id: t.Optional(t.String({ minLength: 1, maxLength: 128 })),
     event_pattern: t.Optional(
@@ -59,7 +57,6 @@ export const NewHook = t.Object(
     config: Config,
   },
   {
-    $id: 'NewHook',
     description:
       'Send either hook_preset_id or event_pattern. `config` is sent with the event; its `prompt` tells the skill what to do.',
   },
@@ -67,15 +64,12 @@ export const NewHook = t.Object(
 export type NewHook = Static<typeof NewHook>
 
 /** Body of `PATCH /hooks/{id}`. Absent members stay unchanged. */
-export const HookPatch = t.Object(
-  {
-    enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
-    cooldown_minutes: Cooldown,
-    name: Name,
-    config: Config,
-  },
-  { $id: 'HookPatch' },
-)
+export const HookPatch = namedObject('HookPatch', {
+  enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
+  cooldown_minutes: Cooldown,
+  name: Name,
+  config: Config,
+})
 export type HookPatch = Static<typeof HookPatch>
 
 const members = {
@@ -100,15 +94,12 @@ export type Hook = Static<typeof Hook>
 /** Answer of `PATCH /hooks/{id}`. */
 export const HookChanged = t.Object({ ...members, updated: t.Literal(true) })
 
-export const HookPreset = t.Object(
-  {
-    id: t.String(),
-    event_pattern: t.String(),
-    default_skill: t.String(),
-    description: t.String(),
-  },
-  { $id: 'HookPreset' },
-)
+export const HookPreset = namedObject('HookPreset', {
+  id: t.String(),
+  event_pattern: t.String(),
+  default_skill: t.String(),
+  description: t.String(),
+})
 export type HookPreset = Static<typeof HookPreset>
 
 const pageMembers = { has_more: t.Boolean(), next_cursor: nullable(t.String()) }
@@ -117,20 +108,17 @@ export type HookQuery = Static<typeof HookQuery>
 export const HookPage = t.Object({ hooks: t.Array(Hook), presets: t.Array(HookPreset), ...pageMembers })
 
 /** One event that reached a hook, and its result (docs/api.md 11.1). */
-export const HookExecution = t.Object(
-  {
-    id: SkillRunId.schema,
-    hookId: HookId.schema,
-    status: oneOf(RUN_STATUSES),
-    eventId: t.Optional(EventId.schema),
-    error: t.Optional(t.String()),
-    output: nullable(t.String()),
-    costCents: t.Number(),
-    createdAt: Timestamp,
-    completedAt: t.Optional(Timestamp),
-  },
-  { $id: 'HookExecution' },
-)
+export const HookExecution = namedObject('HookExecution', {
+  id: SkillRunId.schema,
+  hookId: HookId.schema,
+  status: oneOf(RUN_STATUSES),
+  eventId: t.Optional(EventId.schema),
+  error: t.Optional(t.String()),
+  output: nullable(t.String()),
+  costCents: t.Number(),
+  createdAt: Timestamp,
+  completedAt: t.Optional(Timestamp),
+})
 export type HookExecution = Static<typeof HookExecution>
 export const HookHistory = t.Object({ hook: Hook, executions: t.Array(HookExecution), ...pageMembers })
 export type HookHistory = Static<typeof HookHistory>

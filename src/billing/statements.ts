@@ -8,7 +8,7 @@ import { form } from '../kernel/form'
 import { microToCents, plainCents } from '../kernel/money'
 import { mapPage, type Page, PageQuery } from '../kernel/page'
 import { RangeQuery, readRange } from '../kernel/range'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import type { Store } from '../kernel/store'
 import type { UsageReading } from '../usage'
 import { LimitsQuery } from './limits-schema'
@@ -48,18 +48,15 @@ export const LedgerExportQuery = t.Object({
 })
 type LedgerExportQuery = Static<typeof LedgerExportQuery>
 
-const LedgerEntry = t.Object(
-  {
-    id: t.Integer(),
-    at: Timestamp,
-    kind: t.String(),
-    amount_cents: t.Number(),
-    balance_cents: t.Number({ description: 'Balance after this entry' }),
-    reference: nullable(t.Object({ type: oneOf(['request', 'job', 'session', 'payment'] as const), id: t.String() })),
-    note: nullable(t.String()),
-  },
-  { $id: 'LedgerEntry' },
-)
+const LedgerEntry = namedObject('LedgerEntry', {
+  id: t.Integer(),
+  at: Timestamp,
+  kind: t.String(),
+  amount_cents: t.Number(),
+  balance_cents: t.Number({ description: 'Balance after this entry' }),
+  reference: nullable(t.Object({ type: oneOf(['request', 'job', 'session', 'payment'] as const), id: t.String() })),
+  note: nullable(t.String()),
+})
 type LedgerEntry = Static<typeof LedgerEntry>
 export const LedgerPage = pageOf('entries', LedgerEntry)
 export const LedgerExport = t.Object({ entries: t.Array(LedgerEntry) })
@@ -69,23 +66,17 @@ export const Month = t.Object({
 })
 
 const Costs = t.Array(
-  t.Object(
-    { key: t.String(), label: t.String(), requests: t.Integer(), cost_cents: t.Number() },
-    { $id: 'StatementCost' },
-  ),
+  namedObject('StatementCost', { key: t.String(), label: t.String(), requests: t.Integer(), cost_cents: t.Number() }),
 )
-export const Statement = t.Object(
-  {
-    object: t.Literal('statement'),
-    month: t.String(),
-    opening_cents: t.Number(),
-    entries_by_kind: t.Record(t.String(), t.Object({ entries: t.Integer(), amount_cents: t.Number() })),
-    closing_cents: t.Number({ description: 'At the end of the month; of a running month, the balance now' }),
-    by_key: Costs,
-    by_model: Costs,
-  },
-  { $id: 'Statement' },
-)
+export const Statement = namedObject('Statement', {
+  object: t.Literal('statement'),
+  month: t.String(),
+  opening_cents: t.Number(),
+  entries_by_kind: t.Record(t.String(), t.Object({ entries: t.Integer(), amount_cents: t.Number() })),
+  closing_cents: t.Number({ description: 'At the end of the month; of a running month, the balance now' }),
+  by_key: Costs,
+  by_model: Costs,
+})
 export type Statement = Static<typeof Statement>
 
 const tooManyEntries = defineError(

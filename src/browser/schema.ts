@@ -1,5 +1,5 @@
 import { defineId } from '../kernel/ids'
-import { JsonObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const BrowserSessionId = defineId('browser session', 'bb_sess')
 export type BrowserSessionId = Static<typeof BrowserSessionId.schema>
@@ -21,16 +21,13 @@ const BROWSER_TOOLS = [
 ] as const
 export type BrowserTool = (typeof BROWSER_TOOLS)[number]
 
-export const NewSession = t.Object(
-  {
-    url: t.Optional(nullable(t.String({ description: 'Public http or https address to open first' }))),
-    keep_alive: t.Optional(t.Boolean({ default: false, description: 'Do not end the session when it is idle' })),
-    proxies: t.Optional(t.Boolean({ default: false, description: 'Use the proxy of the server; charged per MB' })),
-    region: t.Optional(t.String({ maxLength: 64, default: 'us-west-2' })),
-    record: t.Optional(t.Boolean({ default: true, description: 'Record the steps, to view them afterwards' })),
-  },
-  { $id: 'NewBrowserSession' },
-)
+export const NewSession = namedObject('NewBrowserSession', {
+  url: t.Optional(nullable(t.String({ description: 'Public http or https address to open first' }))),
+  keep_alive: t.Optional(t.Boolean({ default: false, description: 'Do not end the session when it is idle' })),
+  proxies: t.Optional(t.Boolean({ default: false, description: 'Use the proxy of the server; charged per MB' })),
+  region: t.Optional(t.String({ maxLength: 64, default: 'us-west-2' })),
+  record: t.Optional(t.Boolean({ default: true, description: 'Record the steps, to view them afterwards' })),
+})
 export type NewSession = Static<typeof NewSession>
 
 const handle = {
@@ -53,65 +50,53 @@ const handle = {
 export const SessionHandle = t.Object(handle, { $id: 'BrowserSessionHandle' })
 export type SessionHandle = Static<typeof SessionHandle>
 
-export const SessionSnapshot = t.Object(
-  {
-    object: t.Literal('browser_session'),
-    ...handle,
-    current_url: nullable(t.String()),
-    current_title: nullable(t.String()),
-    favicon_url: nullable(t.String()),
-    last_active_at: Timestamp,
-    proxies: t.Boolean(),
-    status: oneOf(['active', 'ended'] as const),
-    ended_reason: nullable(oneOf(END_REASONS)),
-  },
-  { $id: 'BrowserSession' },
-)
+export const SessionSnapshot = namedObject('BrowserSession', {
+  object: t.Literal('browser_session'),
+  ...handle,
+  current_url: nullable(t.String()),
+  current_title: nullable(t.String()),
+  favicon_url: nullable(t.String()),
+  last_active_at: Timestamp,
+  proxies: t.Boolean(),
+  status: oneOf(['active', 'ended'] as const),
+  ended_reason: nullable(oneOf(END_REASONS)),
+})
 export type SessionSnapshot = Static<typeof SessionSnapshot>
 
 export const SessionList = t.Object({ sessions: t.Array(SessionSnapshot) })
 
 const LivePage = t.Object({ id: t.String(), url: t.String(), title: t.String(), favicon_url: nullable(t.String()) })
 
-export const LiveView = t.Object(
-  {
-    session_id: BrowserSessionId.schema,
-    live_view_url: nullable(t.String()),
-    live_view_version: t.Integer({ minimum: 1 }),
-    pages: t.Array(LivePage),
-  },
-  { $id: 'BrowserLiveView' },
-)
+export const LiveView = namedObject('BrowserLiveView', {
+  session_id: BrowserSessionId.schema,
+  live_view_url: nullable(t.String()),
+  live_view_version: t.Integer({ minimum: 1 }),
+  pages: t.Array(LivePage),
+})
 export type LiveView = Static<typeof LiveView>
 
-export const SessionEnd = t.Object(
-  {
-    session_id: BrowserSessionId.schema,
-    duration_seconds: t.Integer(),
-    proxy_bytes: t.Integer(),
-    cost_cents: t.Number(),
-  },
-  { $id: 'BrowserSessionEnd' },
-)
+export const SessionEnd = namedObject('BrowserSessionEnd', {
+  session_id: BrowserSessionId.schema,
+  duration_seconds: t.Integer(),
+  proxy_bytes: t.Integer(),
+  cost_cents: t.Number(),
+})
 export type SessionEnd = Static<typeof SessionEnd>
 
-export const ActionInput = t.Object(
-  { tool: oneOf(BROWSER_TOOLS), arguments: t.Optional(JsonObject) },
-  { $id: 'BrowserActionOrder' },
-)
+export const ActionInput = namedObject('BrowserActionOrder', {
+  tool: oneOf(BROWSER_TOOLS),
+  arguments: t.Optional(JsonObject),
+})
 export type ActionInput = Static<typeof ActionInput>
 
-export const ActionResult = t.Object(
-  {
-    session_id: BrowserSessionId.schema,
-    tool: oneOf(BROWSER_TOOLS),
-    status: oneOf(['success', 'error'] as const),
-    result: t.Unknown({ description: 'Result of the tool; after an error `{message}`' }),
-    live_view_version: t.Integer({ minimum: 1 }),
-    cost_cents: t.Number({ description: 'Cost of the engine that was asked; the time is charged with the session' }),
-  },
-  { $id: 'BrowserActionResult' },
-)
+export const ActionResult = namedObject('BrowserActionResult', {
+  session_id: BrowserSessionId.schema,
+  tool: oneOf(BROWSER_TOOLS),
+  status: oneOf(['success', 'error'] as const),
+  result: t.Unknown({ description: 'Result of the tool; after an error `{message}`' }),
+  live_view_version: t.Integer({ minimum: 1 }),
+  cost_cents: t.Number({ description: 'Cost of the engine that was asked; the time is charged with the session' }),
+})
 export type ActionResult = Static<typeof ActionResult>
 
 /** `force=1` requests a fresh live view. */
@@ -133,16 +118,13 @@ const RecordedAction = t.Object({
 })
 
 /** The recorded actions of a session (docs/api.md 28.3). */
-export const Recording = t.Object(
-  {
-    session_id: BrowserSessionId.schema,
-    started_at: Timestamp,
-    ended_at: nullable(Timestamp),
-    actions: t.Array(RecordedAction),
-    player_url: t.String(),
-  },
-  { $id: 'BrowserRecording' },
-)
+export const Recording = namedObject('BrowserRecording', {
+  session_id: BrowserSessionId.schema,
+  started_at: Timestamp,
+  ended_at: nullable(Timestamp),
+  actions: t.Array(RecordedAction),
+  player_url: t.String(),
+})
 export type Recording = Static<typeof Recording>
 
 /** A session as operators see it. Its links are null, because operators must request one, which is recorded. */

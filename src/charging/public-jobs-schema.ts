@@ -9,7 +9,17 @@ import { defineError } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
-import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import {
+  deletionMembers,
+  JsonObject,
+  namedObject,
+  nullable,
+  oneOf,
+  pageOf,
+  type Static,
+  Timestamp,
+  t,
+} from '../kernel/schema'
 import type { Reader, Tx } from '../kernel/store'
 
 /** The file's members of `result_data` (docs/api.md 7). A deleted file has no URL. */
@@ -148,44 +158,38 @@ export const JobQuery = t.Object({
 export type JobQuery = Static<typeof JobQuery>
 
 /** Log of a job in order, for operators: each attempt, its steps, and why it was postponed (docs/operating.md 2.12). */
-export const JobLog = t.Object(
-  {
-    object: t.Literal('job_log'),
-    job_id: JobId.schema,
-    status: oneOf(JOB_STATES),
-    cost_cents: nullable(t.Number({ description: 'The charge; null until the job ends' })),
-    webhooks: t.Integer({ description: 'Webhooks that are notified when it ends' }),
-    steps: t.Array(
-      t.Object({
-        at: Timestamp,
-        what: oneOf(['queued', ...STEP_KINDS, 'completed', 'failed']),
-        attempt: t.Integer(),
-        detail: nullable(t.String({ description: 'The stage, the process, or why it ended' })),
-      }),
-    ),
-  },
-  { $id: 'JobLog' },
-)
+export const JobLog = namedObject('JobLog', {
+  object: t.Literal('job_log'),
+  job_id: JobId.schema,
+  status: oneOf(JOB_STATES),
+  cost_cents: nullable(t.Number({ description: 'The charge; null until the job ends' })),
+  webhooks: t.Integer({ description: 'Webhooks that are notified when it ends' }),
+  steps: t.Array(
+    t.Object({
+      at: Timestamp,
+      what: oneOf(['queued', ...STEP_KINDS, 'completed', 'failed']),
+      attempt: t.Integer(),
+      detail: nullable(t.String({ description: 'The stage, the process, or why it ended' })),
+    }),
+  ),
+})
 export type JobLog = Static<typeof JobLog>
 
 /** The job queues by type, for operators. */
-export const JobQueues = t.Object(
-  {
-    queues: t.Array(
-      t.Object({
-        type: oneOf(JOB_TYPES),
-        queued: t.Integer(),
-        active: t.Integer({ description: 'Run now' }),
-        put_off: t.Integer({ description: 'Wait for another try' }),
-        oldest_at: nullable(Timestamp),
-        nodes: t.Integer({ description: 'Processes that run one now' }),
-        workers: t.Integer({ description: 'Maximum at a time in each process' }),
-        paused_at: nullable(Timestamp),
-      }),
-    ),
-  },
-  { $id: 'JobQueues' },
-)
+export const JobQueues = namedObject('JobQueues', {
+  queues: t.Array(
+    t.Object({
+      type: oneOf(JOB_TYPES),
+      queued: t.Integer(),
+      active: t.Integer({ description: 'Run now' }),
+      put_off: t.Integer({ description: 'Wait for another try' }),
+      oldest_at: nullable(Timestamp),
+      nodes: t.Integer({ description: 'Processes that run one now' }),
+      workers: t.Integer({ description: 'Maximum at a time in each process' }),
+      paused_at: nullable(Timestamp),
+    }),
+  ),
+})
 export type JobQueues = Static<typeof JobQueues>
 
 export const JobPurge = t.Object({

@@ -2,7 +2,7 @@ import { UploadId } from '../files/schema'
 import { defineError } from '../kernel/errors'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { listOf, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { listOf, namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Notes } from './responses-schema'
 
 export const BatchId = defineId('batch', 'batch')
@@ -41,54 +41,48 @@ const BatchUsage = t.Object({
 })
 export type BatchUsage = Static<typeof BatchUsage>
 
-export const BatchInput = t.Object(
-  {
-    input_file_id: t.String({ maxLength: 64, description: 'A file with the purpose `batch`' }),
-    endpoint: t.String({ maxLength: 64, description: `${BATCH_ENDPOINTS.join(', ')}; also without /v1` }),
-    completion_window: t.Literal('24h'),
-    metadata: t.Optional(nullable(Notes)),
-    output_expires_after: t.Optional(
-      nullable(
-        t.Object({
-          anchor: t.Literal('created_at'),
-          seconds: t.Integer({ minimum: 3_600, maximum: 2_592_000, description: 'How long its files stay' }),
-        }),
-      ),
+export const BatchInput = namedObject('BatchInput', {
+  input_file_id: t.String({ maxLength: 64, description: 'A file with the purpose `batch`' }),
+  endpoint: t.String({ maxLength: 64, description: `${BATCH_ENDPOINTS.join(', ')}; also without /v1` }),
+  completion_window: t.Literal('24h'),
+  metadata: t.Optional(nullable(Notes)),
+  output_expires_after: t.Optional(
+    nullable(
+      t.Object({
+        anchor: t.Literal('created_at'),
+        seconds: t.Integer({ minimum: 3_600, maximum: 2_592_000, description: 'How long its files stay' }),
+      }),
     ),
-  },
-  { $id: 'BatchInput' },
-)
+  ),
+})
 export type BatchInput = Static<typeof BatchInput>
 
 const Moment = nullable(t.Integer({ description: 'Unix time in seconds' }))
 
-export const Batch = t.Object(
-  {
-    id: BatchId.schema,
-    object: t.Literal('batch'),
-    endpoint: oneOf(BATCH_ENDPOINTS),
-    model: nullable(t.String({ description: 'The engine that answered, where it was one' })),
-    errors: nullable(BatchErrors),
-    input_file_id: UploadId.schema,
-    completion_window: t.Literal('24h'),
-    status: oneOf(BATCH_STATUSES),
-    output_file_id: nullable(UploadId.schema),
-    error_file_id: nullable(UploadId.schema),
-    created_at: t.Integer({ description: 'Unix time in seconds' }),
-    in_progress_at: Moment,
-    expires_at: Moment,
-    finalizing_at: Moment,
-    completed_at: Moment,
-    failed_at: Moment,
-    expired_at: Moment,
-    cancelling_at: Moment,
-    cancelled_at: Moment,
-    request_counts: t.Object({ total: t.Integer(), completed: t.Integer(), failed: t.Integer() }),
-    usage: nullable(BatchUsage),
-    metadata: nullable(Notes),
-  },
-  { $id: 'Batch' },
-)
+export const Batch = namedObject('Batch', {
+  id: BatchId.schema,
+  object: t.Literal('batch'),
+  endpoint: oneOf(BATCH_ENDPOINTS),
+  model: nullable(t.String({ description: 'The engine that answered, where it was one' })),
+  errors: nullable(BatchErrors),
+  input_file_id: UploadId.schema,
+  completion_window: t.Literal('24h'),
+  status: oneOf(BATCH_STATUSES),
+  output_file_id: nullable(UploadId.schema),
+  error_file_id: nullable(UploadId.schema),
+  created_at: t.Integer({ description: 'Unix time in seconds' }),
+  in_progress_at: Moment,
+  expires_at: Moment,
+  finalizing_at: Moment,
+  completed_at: Moment,
+  failed_at: Moment,
+  expired_at: Moment,
+  cancelling_at: Moment,
+  cancelled_at: Moment,
+  request_counts: t.Object({ total: t.Integer(), completed: t.Integer(), failed: t.Integer() }),
+  usage: nullable(BatchUsage),
+  metadata: nullable(Notes),
+})
 export type Batch = Static<typeof Batch>
 
 export const BatchList = listOf(Batch)
@@ -100,21 +94,18 @@ export const BatchQuery = t.Object({
 export type BatchQuery = Static<typeof BatchQuery>
 
 /** A batch as operators see it. */
-export const OverseenBatch = t.Object(
-  {
-    id: BatchId.schema,
-    owner: t.String({ description: 'org:ID or user:ID' }),
-    job_id: t.String(),
-    endpoint: oneOf(BATCH_ENDPOINTS),
-    status: oneOf(BATCH_STATUSES),
-    total: t.Integer(),
-    completed: t.Integer(),
-    failed: t.Integer(),
-    created: Timestamp,
-    expires_at: Timestamp,
-  },
-  { $id: 'OverseenBatch' },
-)
+export const OverseenBatch = namedObject('OverseenBatch', {
+  id: BatchId.schema,
+  owner: t.String({ description: 'org:ID or user:ID' }),
+  job_id: t.String(),
+  endpoint: oneOf(BATCH_ENDPOINTS),
+  status: oneOf(BATCH_STATUSES),
+  total: t.Integer(),
+  completed: t.Integer(),
+  failed: t.Integer(),
+  created: Timestamp,
+  expires_at: Timestamp,
+})
 export type OverseenBatch = Static<typeof OverseenBatch>
 export const OverseenBatches = pageOf('batches', OverseenBatch)
 export const OverseenBatchesQuery = t.Object({

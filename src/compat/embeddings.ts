@@ -6,7 +6,7 @@ import type { Clock } from '../kernel/clock'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { AppError, defineError, invalidInput, notFound } from '../kernel/errors'
 import { timePart } from '../kernel/ids'
-import { nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 import { createWorkerPool } from '../kernel/worker-pool'
 import type { TokenAnswer, TokenTask } from './tokens.worker'
 
@@ -17,71 +17,65 @@ const MAX_TOKENS = 300_000
 const Text = t.String({ minLength: 1 })
 const Tokens = t.Array(t.Integer(), { minItems: 1 })
 
-export const EmbeddingInput = t.Object(
-  {
-    model: t.Optional(
-      nullable(
-        t.String({
-          maxLength: 200,
-          description: `\`${MODEL}\` or \`${LOCAL}\``,
-        }),
-      ),
+export const EmbeddingInput = namedObject('EmbeddingOrder', {
+  model: t.Optional(
+    nullable(
+      t.String({
+        maxLength: 200,
+        description: `\`${MODEL}\` or \`${LOCAL}\``,
+      }),
     ),
-    input: t.Union(
-      [
-        Text,
-        t.Array(Text, { minItems: 1, maxItems: MAX_INPUTS }),
-        Tokens,
-        t.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
-      ],
-      {
-        description: 'A text or several, also as arrays of token ids of the vocabulary `SVC_EMBED_TOKENS`',
-      },
+  ),
+  input: t.Union(
+    [
+      Text,
+      t.Array(Text, { minItems: 1, maxItems: MAX_INPUTS }),
+      Tokens,
+      t.Array(Tokens, { minItems: 1, maxItems: MAX_INPUTS }),
+    ],
+    {
+      description: 'A text or several, also as arrays of token ids of the vocabulary `SVC_EMBED_TOKENS`',
+    },
+  ),
+  encoding_format: t.Optional(
+    nullable(
+      oneOf(['float', 'base64'] as const, {
+        description: 'base64: 32-bit floats, little-endian; default float',
+      }),
     ),
-    encoding_format: t.Optional(
-      nullable(
-        oneOf(['float', 'base64'] as const, {
-          description: 'base64: 32-bit floats, little-endian; default float',
-        }),
-      ),
+  ),
+  dimensions: t.Optional(
+    nullable(
+      t.Integer({
+        minimum: 1,
+        maximum: 4_096,
+        description: 'Numbers of each vector',
+      }),
     ),
-    dimensions: t.Optional(
-      nullable(
-        t.Integer({
-          minimum: 1,
-          maximum: 4_096,
-          description: 'Numbers of each vector',
-        }),
-      ),
-    ),
-    user: t.Optional(nullable(t.String({ description: 'Only its SHA-256 is kept' }))),
-  },
-  { $id: 'EmbeddingOrder' },
-)
+  ),
+  user: t.Optional(nullable(t.String({ description: 'Only its SHA-256 is kept' }))),
+})
 
-export const EmbeddingList = t.Object(
-  {
-    object: t.Literal('list'),
-    data: t.Array(
-      t.Object({
-        object: t.Literal('embedding'),
-        index: t.Integer(),
-        embedding: t.Union([t.Array(t.Number()), t.String()]),
-      }),
-    ),
-    model: t.String(),
-    usage: t.Object({ prompt_tokens: t.Integer(), total_tokens: t.Integer() }),
-    svc_metadata: t.Object({
-      cost_cents: t.Number(),
-      vector_space: t.String({
-        description: 'Vectors of another space do not compare with these',
-      }),
-      warnings: t.Optional(t.Array(t.String())),
+export const EmbeddingList = namedObject('EmbeddingList', {
+  object: t.Literal('list'),
+  data: t.Array(
+    t.Object({
+      object: t.Literal('embedding'),
+      index: t.Integer(),
+      embedding: t.Union([t.Array(t.Number()), t.String()]),
     }),
-    request_id: t.Optional(RequestId),
-  },
-  { $id: 'EmbeddingList' },
-)
+  ),
+  model: t.String(),
+  usage: t.Object({ prompt_tokens: t.Integer(), total_tokens: t.Integer() }),
+  svc_metadata: t.Object({
+    cost_cents: t.Number(),
+    vector_space: t.String({
+      description: 'Vectors of another space do not compare with these',
+    }),
+    warnings: t.Optional(t.Array(t.String())),
+  }),
+  request_id: t.Optional(RequestId),
+})
 
 const embeddingsUnavailable = defineError(
   'unavailable',

@@ -1,4 +1,4 @@
-import { JsonObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 import { SvcMetadata } from './responses-schema'
 
 const optional = <T extends Parameters<typeof nullable>[0]>(schema: T) => t.Optional(nullable(schema))
@@ -56,7 +56,8 @@ export const CountInput = t.Object(ORDER, { $id: 'MessageCountOrder' })
 export type CountInput = Static<typeof CountInput>
 
 /** Body of `POST /messages` (docs/api.md 30.1). Other members are accepted and ignored. */
-export const MessageInput = t.Object(
+export const MessageInput = namedObject(
+  'MessageOrder',
   {
     ...ORDER,
     max_tokens: t.Integer({ minimum: 1, description: "Most tokens of the answer, at most the engine's own limit" }),
@@ -69,10 +70,7 @@ export const MessageInput = t.Object(
     skills: optional(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
     conversation_id: optional(t.String()),
   },
-  {
-    $id: 'MessageOrder',
-    description: 'Other members are accepted; svc_metadata.warnings names those that would change the answer.',
-  },
+  { description: 'Other members are accepted; svc_metadata.warnings names those that would change the answer.' },
 )
 
 export type MessageInput = Static<typeof MessageInput>
@@ -100,42 +98,36 @@ export const STOP_REASONS = [
 ] as const
 
 /** The answer of `POST /messages` (docs/api.md 30.3). */
-export const MessageBody = t.Object(
-  {
-    id: t.String({ pattern: '^msg_[0-9A-Za-z]{24}$' }),
-    type: t.Literal('message'),
-    role: t.Literal('assistant'),
-    model: t.String(),
-    content: t.Array(JsonObject, { description: 'Blocks of thinking, text and tool_use' }),
-    stop_reason: oneOf(STOP_REASONS),
-    stop_sequence: nullable(t.String()),
-    stop_details: t.Null(),
-    container: t.Null(),
-    usage: MessageUsage,
-    svc_metadata: SvcMetadata,
-    request_id: RequestId,
-  },
-  { $id: 'MessageAnswer' },
-)
+export const MessageBody = namedObject('MessageAnswer', {
+  id: t.String({ pattern: '^msg_[0-9A-Za-z]{24}$' }),
+  type: t.Literal('message'),
+  role: t.Literal('assistant'),
+  model: t.String(),
+  content: t.Array(JsonObject, { description: 'Blocks of thinking, text and tool_use' }),
+  stop_reason: oneOf(STOP_REASONS),
+  stop_sequence: nullable(t.String()),
+  stop_details: t.Null(),
+  container: t.Null(),
+  usage: MessageUsage,
+  svc_metadata: SvcMetadata,
+  request_id: RequestId,
+})
 
 export type MessageBody = Static<typeof MessageBody>
 
 /** An error in this format (docs/api.md 30.5). */
-export const MessageError = t.Object(
-  {
-    type: t.Literal('error'),
-    error: t.Object({
-      type: t.String(),
-      message: t.String({ description: 'What is wrong, with the value sent, and what to do' }),
-      details: t.Object({
-        error_code: t.String({ description: 'The code of this server' }),
-        param: nullable(t.String()),
-      }),
+export const MessageError = namedObject('MessageError', {
+  type: t.Literal('error'),
+  error: t.Object({
+    type: t.String(),
+    message: t.String({ description: 'What is wrong, with the value sent, and what to do' }),
+    details: t.Object({
+      error_code: t.String({ description: 'The code of this server' }),
+      param: nullable(t.String()),
     }),
-    request_id: RequestId,
-  },
-  { $id: 'MessageError' },
-)
+  }),
+  request_id: RequestId,
+})
 
 /** One piece of a message, read by its `type`. */
 export type Block = Record<string, unknown>

@@ -2,7 +2,7 @@ import { Routing, ToolUse } from '../completions/schema'
 import { Firing } from '../guardrails/schema'
 import { randomBase62 } from '../kernel/crypto'
 import { defineId, type Id, timePart } from '../kernel/ids'
-import { JsonObject, listOf, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
+import { JsonObject, listOf, namedObject, nullable, oneOf, RequestId, type Static, t } from '../kernel/schema'
 
 export const ResponseId = defineId('response', 'resp')
 export type ResponseId = Id<'response'>
@@ -61,7 +61,8 @@ export const Metadata = mayBe(Notes)
 export const NewItems = t.Array(JsonObject, { maxItems: 20 })
 
 /** Body of `POST /responses` (docs/api.md 29.4). The contents of items and tools are read by their type. */
-export const ResponseInput = t.Object(
+export const ResponseInput = namedObject(
+  'ResponseOrder',
   {
     model: mayBe(t.String({ description: 'Engine id; any other name means svc-1-auto' })),
     input: mayBe(t.Union([t.String({ maxLength: 1_000_000 }), t.Array(JsonObject, { maxItems: 10_000 })])),
@@ -99,7 +100,6 @@ export const ResponseInput = t.Object(
     skills: mayBe(t.Array(t.String({ maxLength: 64 }), { maxItems: 20 })),
   },
   {
-    $id: 'ResponseOrder',
     description:
       'Other members are accepted and ignored; svc_metadata.warnings names those that would change the answer.',
   },
@@ -108,52 +108,49 @@ export const ResponseInput = t.Object(
 export type ResponseInput = Static<typeof ResponseInput>
 
 /** The answer of `POST /responses` (docs/api.md 29.6). Every member is present, null if it has no value. */
-export const ResponseBody = t.Object(
-  {
-    id: ResponseId.schema,
-    object: t.Literal('response'),
-    created_at: t.Integer({ description: 'Unix time in seconds' }),
-    completed_at: nullable(t.Integer()),
-    status: oneOf(['completed', 'incomplete', 'failed', 'cancelled', 'queued', 'in_progress'] as const),
-    background: t.Boolean(),
-    error: nullable(t.Object({ code: t.String(), message: t.String(), type: t.String() })),
-    incomplete_details: nullable(t.Object({ reason: oneOf(['max_output_tokens', 'content_filter'] as const) })),
-    instructions: nullable(t.String()),
-    max_output_tokens: nullable(t.Integer()),
-    max_tool_calls: nullable(t.Integer()),
-    model: t.String(),
-    output: t.Array(JsonObject, { description: 'Items in the order in which they were made' }),
-    parallel_tool_calls: t.Boolean(),
-    previous_response_id: nullable(t.String()),
-    conversation: nullable(t.Object({ id: t.String() })),
-    reasoning: t.Object({ effort: nullable(t.String()), summary: nullable(t.String()) }),
-    store: t.Boolean(),
-    temperature: nullable(t.Number()),
-    text: t.Object({ format: JsonObject, verbosity: t.Optional(nullable(t.String())) }),
-    tool_choice: t.Union([t.String(), JsonObject]),
-    tools: t.Array(JsonObject),
-    top_p: nullable(t.Number()),
-    top_logprobs: t.Integer(),
-    frequency_penalty: t.Number(),
-    presence_penalty: t.Number(),
-    truncation: oneOf(['auto', 'disabled'] as const),
-    usage: nullable(
-      t.Object({
-        input_tokens: t.Integer(),
-        input_tokens_details: t.Object({ cached_tokens: t.Integer(), cache_write_tokens: t.Integer() }),
-        output_tokens: t.Integer(),
-        output_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
-        total_tokens: t.Integer(),
-      }),
-    ),
-    user: t.Null(),
-    metadata: JsonObject,
-    service_tier: t.Literal('default'),
-    svc_metadata: nullable(SvcMetadata),
-    request_id: RequestId,
-  },
-  { $id: 'Response' },
-)
+export const ResponseBody = namedObject('Response', {
+  id: ResponseId.schema,
+  object: t.Literal('response'),
+  created_at: t.Integer({ description: 'Unix time in seconds' }),
+  completed_at: nullable(t.Integer()),
+  status: oneOf(['completed', 'incomplete', 'failed', 'cancelled', 'queued', 'in_progress'] as const),
+  background: t.Boolean(),
+  error: nullable(t.Object({ code: t.String(), message: t.String(), type: t.String() })),
+  incomplete_details: nullable(t.Object({ reason: oneOf(['max_output_tokens', 'content_filter'] as const) })),
+  instructions: nullable(t.String()),
+  max_output_tokens: nullable(t.Integer()),
+  max_tool_calls: nullable(t.Integer()),
+  model: t.String(),
+  output: t.Array(JsonObject, { description: 'Items in the order in which they were made' }),
+  parallel_tool_calls: t.Boolean(),
+  previous_response_id: nullable(t.String()),
+  conversation: nullable(t.Object({ id: t.String() })),
+  reasoning: t.Object({ effort: nullable(t.String()), summary: nullable(t.String()) }),
+  store: t.Boolean(),
+  temperature: nullable(t.Number()),
+  text: t.Object({ format: JsonObject, verbosity: t.Optional(nullable(t.String())) }),
+  tool_choice: t.Union([t.String(), JsonObject]),
+  tools: t.Array(JsonObject),
+  top_p: nullable(t.Number()),
+  top_logprobs: t.Integer(),
+  frequency_penalty: t.Number(),
+  presence_penalty: t.Number(),
+  truncation: oneOf(['auto', 'disabled'] as const),
+  usage: nullable(
+    t.Object({
+      input_tokens: t.Integer(),
+      input_tokens_details: t.Object({ cached_tokens: t.Integer(), cache_write_tokens: t.Integer() }),
+      output_tokens: t.Integer(),
+      output_tokens_details: t.Object({ reasoning_tokens: t.Integer() }),
+      total_tokens: t.Integer(),
+    }),
+  ),
+  user: t.Null(),
+  metadata: JsonObject,
+  service_tier: t.Literal('default'),
+  svc_metadata: nullable(SvcMetadata),
+  request_id: RequestId,
+})
 
 export type ResponseBody = Static<typeof ResponseBody>
 

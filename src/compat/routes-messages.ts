@@ -6,7 +6,7 @@ import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { type Clock, iso } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
-import { checked, described, t } from '../kernel/schema'
+import { checked, described, namedObject, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
 import { type FileDeps, filesRead, givenFiles } from './files'
 import { type MessageRequest, readMessage } from './messages-input'
@@ -85,7 +85,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         scope: 'completions',
         body: checked(CountInput),
         response: {
-          200: answer(t.Object({ input_tokens: t.Integer() }, { $id: 'MessageCount' })),
+          200: answer(namedObject('MessageCount', { input_tokens: t.Integer() })),
           ...REFUSALS,
         },
         detail: { summary: 'Count the tokens of a message' } as object,

@@ -3,7 +3,7 @@ import { Firing } from '../guardrails/schema'
 import { JobId } from '../jobs/schema'
 import { MODES } from '../kernel/caller'
 import { defineId, type Id } from '../kernel/ids'
-import { JsonObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
 import { ImageModel, ImageQuality } from '../media/schema'
 import { ConversationId } from '../skills/conversations/schema'
 import { InlineTool, McpServer } from '../tools/schema'
@@ -26,7 +26,8 @@ const ResponseFormat = t.Union([
 ])
 
 /** Body of `POST /chat/completions` (docs/api.md 4). All other members are accepted and ignored. */
-export const ChatInput = t.Object(
+export const ChatInput = namedObject(
+  'ChatOrder',
   {
     model: t.Optional(nullable(t.String({ description: 'Engine id; any other name means svc-1-auto' }))),
     messages: t.Array(ChatMessage, { minItems: 1, maxItems: 10_000 }),
@@ -42,7 +43,6 @@ export const ChatInput = t.Object(
     response_format: t.Optional(nullable(ResponseFormat)),
   },
   {
-    $id: 'ChatOrder',
     description: `Other members are accepted and ignored, such as ${IGNORED_MEMBERS.join(', ')}. svc_metadata.warnings names those that would change the answer.`,
   },
 )
@@ -51,72 +51,67 @@ export type ChatInput = Static<typeof ChatInput>
 
 /** Parts of native answers and of chat completions (docs/api.md 2.2, 4). */
 
-export const ModelRef = t.Object({ id: t.String(), label: t.String(), engine: t.String() }, { $id: 'ModelRef' })
+export const ModelRef = namedObject('ModelRef', { id: t.String(), label: t.String(), engine: t.String() })
 
 export type ModelRef = Static<typeof ModelRef>
 
-export const FollowUp = t.Object({ label: t.String(), prompt: t.String() }, { $id: 'FollowUp' })
+export const FollowUp = namedObject('FollowUp', { label: t.String(), prompt: t.String() })
 
 export type FollowUp = Static<typeof FollowUp>
 
-export const ToolUse = t.Object(
-  {
-    name: t.String(),
-    status: oneOf(['success', 'error', 'awaiting_approval'] as const),
-    description: t.String(),
-    arguments: t.Optional(JsonObject),
-    result: t.Optional(t.Unknown()),
-  },
-  { $id: 'ToolUse' },
-)
+export const ToolUse = namedObject('ToolUse', {
+  name: t.String(),
+  status: oneOf(['success', 'error', 'awaiting_approval'] as const),
+  description: t.String(),
+  arguments: t.Optional(JsonObject),
+  result: t.Optional(t.Unknown()),
+})
 
 export type ToolUse = Static<typeof ToolUse>
 
-export const Usage = t.Object(
-  {
-    cost_cents: t.Number(),
-    prompt_tokens: t.Integer(),
-    completion_tokens: t.Integer(),
-    total_tokens: t.Integer(),
-    cached: t.Optional(t.Literal(true)),
-  },
-  { $id: 'Usage' },
-)
+export const Usage = namedObject('Usage', {
+  cost_cents: t.Number(),
+  prompt_tokens: t.Integer(),
+  completion_tokens: t.Integer(),
+  total_tokens: t.Integer(),
+  cached: t.Optional(t.Literal(true)),
+})
 
 export type Usage = Static<typeof Usage>
 
-export const Routing = t.Object(
-  {
-    source: oneOf(['explicit', 'rule', 'heuristic', 'local', 'classifier', 'default'] as const),
-    confidence: nullable(t.Number()),
-    reasoning: nullable(t.String()),
-    preference_id: nullable(t.String()),
-    fallback_used: t.Boolean(),
-  },
-  { $id: 'Routing' },
-)
+export const Routing = namedObject('Routing', {
+  source: oneOf(['explicit', 'rule', 'heuristic', 'local', 'classifier', 'default'] as const),
+  confidence: nullable(t.Number()),
+  reasoning: nullable(t.String()),
+  preference_id: nullable(t.String()),
+  fallback_used: t.Boolean(),
+})
 
 export type Routing = Static<typeof Routing>
 
-export const SkillActive = t.Object(
-  { id: t.String(), slug: t.String(), name: t.String(), intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })) },
-  { $id: 'SkillActive' },
-)
+export const SkillActive = namedObject('SkillActive', {
+  id: t.String(),
+  slug: t.String(),
+  name: t.String(),
+  intensity: t.Optional(t.Number({ minimum: 0, maximum: 1 })),
+})
 
 export type SkillActive = Static<typeof SkillActive>
 
-export const StructuredOutput = t.Object(
-  { type: t.String(), data: t.Unknown(), parse_error: t.Optional(t.String()) },
-  { $id: 'StructuredOutput' },
-)
+export const StructuredOutput = namedObject('StructuredOutput', {
+  type: t.String(),
+  data: t.Unknown(),
+  parse_error: t.Optional(t.String()),
+})
 
 export type StructuredOutput = Static<typeof StructuredOutput>
 
 /** The job that continues the work of a request (docs/api.md 2.4). */
-export const JobHandle = t.Object(
-  { job_id: JobId.schema, status: t.Literal('queued'), poll_url: t.String() },
-  { $id: 'JobHandle' },
-)
+export const JobHandle = namedObject('JobHandle', {
+  job_id: JobId.schema,
+  status: t.Literal('queued'),
+  poll_url: t.String(),
+})
 
 export type JobHandle = Static<typeof JobHandle>
 
@@ -174,7 +169,8 @@ const InlineConversation = t.Object({
 })
 
 /** Body of `POST /completions` (docs/api.md 2.1). Unknown members are ignored. */
-export const CompletionInput = t.Object(
+export const CompletionInput = namedObject(
+  'CompletionOrder',
   {
     prompt: t.String({ minLength: 1, maxLength: 1_000_000 }),
     mode: t.Optional(oneOf(MODES)),
@@ -203,40 +199,36 @@ export const CompletionInput = t.Object(
     browser_session_id: t.Optional(t.String({ maxLength: 64 })),
   },
   {
-    $id: 'CompletionOrder',
     description: `Other members are accepted and ignored; model, ${IGNORED_MEMBERS.join(', ')} are then named in warnings.`,
   },
 )
 export type CompletionInput = Static<typeof CompletionInput>
 
 /** Native answer of `POST /completions` (docs/api.md 2.2). */
-export const Completion = t.Object(
-  {
-    id: CompletionId.schema,
-    object: t.Literal('completion'),
-    created: Timestamp,
-    content: t.String(),
-    mode: oneOf(MODES),
-    resolved_mode: t.String(),
-    model: ModelRef,
-    tools_used: t.Array(ToolUse),
-    artifacts: t.Array(Artifact),
-    follow_ups: t.Array(FollowUp),
-    usage: Usage,
-    metadata: nullable(JsonObject),
-    conversation_id: nullable(ConversationId.schema),
-    request_id: RequestId,
-    _cached: t.Optional(t.Literal(true)),
-    genui_code: t.Optional(t.String()),
-    structured_output: t.Optional(StructuredOutput),
-    skills_active: t.Optional(t.Array(SkillActive)),
-    job: t.Optional(JobHandle),
-    routing: t.Optional(Routing),
-    guardrails: t.Optional(t.Array(Firing)),
-    warnings: t.Optional(t.Array(t.String())),
-  },
-  { $id: 'Completion' },
-)
+export const Completion = namedObject('Completion', {
+  id: CompletionId.schema,
+  object: t.Literal('completion'),
+  created: Timestamp,
+  content: t.String(),
+  mode: oneOf(MODES),
+  resolved_mode: t.String(),
+  model: ModelRef,
+  tools_used: t.Array(ToolUse),
+  artifacts: t.Array(Artifact),
+  follow_ups: t.Array(FollowUp),
+  usage: Usage,
+  metadata: nullable(JsonObject),
+  conversation_id: nullable(ConversationId.schema),
+  request_id: RequestId,
+  _cached: t.Optional(t.Literal(true)),
+  genui_code: t.Optional(t.String()),
+  structured_output: t.Optional(StructuredOutput),
+  skills_active: t.Optional(t.Array(SkillActive)),
+  job: t.Optional(JobHandle),
+  routing: t.Optional(Routing),
+  guardrails: t.Optional(t.Array(Firing)),
+  warnings: t.Optional(t.Array(t.String())),
+})
 export type Completion = Static<typeof Completion>
 
 const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
@@ -261,59 +253,56 @@ const CustomCallOut = t.Object({
 })
 
 /** The chat-completions answer (docs/api.md 4). `format: "compat"` also returns it. */
-export const ChatCompletion = t.Object(
-  {
-    id: ChatCompletionId.schema,
-    object: t.Literal('chat.completion'),
-    created: t.Integer({ description: 'Unix time in seconds' }),
-    model: t.String(),
-    choices: t.Array(
-      t.Object({
-        index: t.Integer(),
-        message: t.Object({
-          role: t.Literal('assistant'),
-          content: nullable(t.String()),
-          tool_calls: t.Optional(t.Array(t.Union([FunctionCallOut, CustomCallOut]))),
-          refusal: t.Optional(nullable(t.String())),
-          reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
-          reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),
-        }),
-        logprobs: t.Optional(nullable(t.Object({ content: t.Array(JsonObject), refusal: t.Null() }))),
-        finish_reason: oneOf(FINISH_REASONS),
+export const ChatCompletion = namedObject('ChatCompletion', {
+  id: ChatCompletionId.schema,
+  object: t.Literal('chat.completion'),
+  created: t.Integer({ description: 'Unix time in seconds' }),
+  model: t.String(),
+  choices: t.Array(
+    t.Object({
+      index: t.Integer(),
+      message: t.Object({
+        role: t.Literal('assistant'),
+        content: nullable(t.String()),
+        tool_calls: t.Optional(t.Array(t.Union([FunctionCallOut, CustomCallOut]))),
+        refusal: t.Optional(nullable(t.String())),
+        reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
+        reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),
       }),
-    ),
-    usage: t.Object({
-      prompt_tokens: t.Integer(),
-      completion_tokens: t.Integer(),
-      total_tokens: t.Integer(),
-      cached: t.Optional(t.Literal(true)),
-      prompt_tokens_details: t.Object({ cached_tokens: t.Integer(), audio_tokens: t.Integer() }),
-      completion_tokens_details: t.Object({
-        reasoning_tokens: t.Integer(),
-        audio_tokens: t.Integer(),
-        accepted_prediction_tokens: t.Integer(),
-        rejected_prediction_tokens: t.Integer(),
-      }),
+      logprobs: t.Optional(nullable(t.Object({ content: t.Array(JsonObject), refusal: t.Null() }))),
+      finish_reason: oneOf(FINISH_REASONS),
     }),
-    service_tier: t.Literal('default'),
-    system_fingerprint: nullable(t.String({ description: 'Changes when the upstream changes' })),
-    svc_metadata: t.Object({
-      mode: t.String(),
-      resolved_mode: t.String(),
-      tools_used: t.Array(ToolUse),
-      artifacts: t.Array(Artifact),
-      engine: t.String(),
-      cost_cents: t.Optional(t.Number()),
-      conversation_id: t.Optional(nullable(ConversationId.schema)),
-      follow_ups: t.Optional(t.Array(FollowUp)),
-      routing: t.Optional(Routing),
-      job: t.Optional(JobHandle),
-      guardrails: t.Optional(t.Array(Firing)),
-      warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
+  ),
+  usage: t.Object({
+    prompt_tokens: t.Integer(),
+    completion_tokens: t.Integer(),
+    total_tokens: t.Integer(),
+    cached: t.Optional(t.Literal(true)),
+    prompt_tokens_details: t.Object({ cached_tokens: t.Integer(), audio_tokens: t.Integer() }),
+    completion_tokens_details: t.Object({
+      reasoning_tokens: t.Integer(),
+      audio_tokens: t.Integer(),
+      accepted_prediction_tokens: t.Integer(),
+      rejected_prediction_tokens: t.Integer(),
     }),
-    request_id: RequestId,
-    _cached: t.Optional(t.Literal(true)),
-  },
-  { $id: 'ChatCompletion' },
-)
+  }),
+  service_tier: t.Literal('default'),
+  system_fingerprint: nullable(t.String({ description: 'Changes when the upstream changes' })),
+  svc_metadata: t.Object({
+    mode: t.String(),
+    resolved_mode: t.String(),
+    tools_used: t.Array(ToolUse),
+    artifacts: t.Array(Artifact),
+    engine: t.String(),
+    cost_cents: t.Optional(t.Number()),
+    conversation_id: t.Optional(nullable(ConversationId.schema)),
+    follow_ups: t.Optional(t.Array(FollowUp)),
+    routing: t.Optional(Routing),
+    job: t.Optional(JobHandle),
+    guardrails: t.Optional(t.Array(Firing)),
+    warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
+  }),
+  request_id: RequestId,
+  _cached: t.Optional(t.Literal(true)),
+})
 export type ChatCompletion = Static<typeof ChatCompletion>

@@ -2,7 +2,17 @@ import { JobId } from '../jobs/schema'
 import { MODES } from '../kernel/caller'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, RequestId, type Static, Timestamp, t } from '../kernel/schema'
+import {
+  JsonObject,
+  namedObject,
+  nullable,
+  oneOf,
+  pageOf,
+  RequestId,
+  type Static,
+  Timestamp,
+  t,
+} from '../kernel/schema'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
 
@@ -33,26 +43,26 @@ const Request = t.Unsafe<Record<string, unknown>>({
 })
 
 /** Body of `POST /test-cases`. */
-export const NewTestCase = t.Object(
-  { name: parts.name, tags: t.Optional(parts.tags), request: Request, checks: parts.checks },
-  { $id: 'NewTestCase' },
-)
+export const NewTestCase = namedObject('NewTestCase', {
+  name: parts.name,
+  tags: t.Optional(parts.tags),
+  request: Request,
+  checks: parts.checks,
+})
 export const TestCasePatch = t.Partial(t.Object({ ...parts, request: Request }), { $id: 'TestCasePatch' })
-export const TestCase = t.Object(
-  {
-    ...{ id: TestCaseId.schema, object: t.Literal('test_case'), ...parts },
-    org_id: nullable(OrgId.schema),
-    created: Timestamp,
-    updated: Timestamp,
-  },
-  { $id: 'TestCase' },
-)
+export const TestCase = namedObject('TestCase', {
+  ...{ id: TestCaseId.schema, object: t.Literal('test_case'), ...parts },
+  org_id: nullable(OrgId.schema),
+  created: Timestamp,
+  updated: Timestamp,
+})
 export type TestCase = Static<typeof TestCase>
 export const TestCasePage = pageOf('test_cases', TestCase)
 export const TestCaseQuery = t.Object({ ...PageQuery.properties })
 
 /** Body of `POST /test-cases/run`. */
-export const TestRunInput = t.Object(
+export const TestRunInput = namedObject(
+  'TestRun',
   {
     ids: t.Optional(t.Array(TestCaseId.schema, { minItems: 1, maxItems: 100 })),
     tag: t.Optional(Tag),
@@ -62,7 +72,7 @@ export const TestRunInput = t.Object(
     }),
     most_cents: t.Number({ minimum: 0, maximum: 1_000_000, description: 'No answer begins once so much was charged' }),
   },
-  { $id: 'TestRun', description: 'The cases named by `ids` or `tag`; all of them, at most 500, without either' },
+  { description: 'The cases named by `ids` or `tag`; all of them, at most 500, without either' },
 )
 export type TestRunInput = Static<typeof TestRunInput>
 export const TestRunAccepted = t.Object({
@@ -74,14 +84,11 @@ export const TestRunAccepted = t.Object({
 export type TestRunAccepted = Static<typeof TestRunAccepted>
 
 /** Body of `POST /requests/{id}/replay`. */
-export const ReplayInput = t.Object(
-  {
-    model: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Another engine of GET /models' })),
-    mode: t.Optional(oneOf(MODES)),
-    dry_run: t.Optional(t.Boolean({ description: 'Only say what it would cost at most' })),
-  },
-  { $id: 'Replay' },
-)
+export const ReplayInput = namedObject('Replay', {
+  model: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'Another engine of GET /models' })),
+  mode: t.Optional(oneOf(MODES)),
+  dry_run: t.Optional(t.Boolean({ description: 'Only say what it would cost at most' })),
+})
 export type ReplayInput = Static<typeof ReplayInput>
 export const ReplayEstimate = t.Object({ estimate_cents: t.Number(), request_id: t.Optional(RequestId) })
 

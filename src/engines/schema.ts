@@ -1,4 +1,4 @@
-import { nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export { ENGINES, findEngine } from './catalog'
 
@@ -15,17 +15,14 @@ export type GivenFile = {
   whole: boolean
 }
 
-export const ModelEntry = t.Object(
-  {
-    mode: t.String(),
-    model_id: t.String({ description: 'Engine id, such as svc-1-flash' }),
-    label: t.String(),
-    engine: t.String({ description: 'Subsystem that answers' }),
-    description: t.String(),
-    status: oneOf(['available', 'degraded', 'down']),
-  },
-  { $id: 'Model' },
-)
+export const ModelEntry = namedObject('Model', {
+  mode: t.String(),
+  model_id: t.String({ description: 'Engine id, such as svc-1-flash' }),
+  label: t.String(),
+  engine: t.String({ description: 'Subsystem that answers' }),
+  description: t.String(),
+  status: oneOf(['available', 'degraded', 'down']),
+})
 
 /** A model in the format of chat clients. */
 export const ChatModel = t.Object({

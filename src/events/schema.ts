@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const EventId = defineId('event', 'evt')
 export type EventId = Id<'event'>
@@ -45,19 +45,16 @@ const PATTERN = /^(?:\*|[a-z0-9_]+)(?:\.(?:\*|[a-z0-9_]+))*$/
 export const isEventPattern = (text: string): boolean => text.length <= MAX_CHARS && PATTERN.test(text)
 
 /** The body of `POST /events`. */
-export const NewEvent = t.Object(
-  {
-    orgId: t.String({ format: 'uuid', description: 'The organization; without one, your own user id' }),
-    eventType: t.String({
-      pattern: TYPE,
-      maxLength: MAX_CHARS,
-      description: 'Words joined by dots, such as `order.created`',
-    }),
-    payload: t.Optional(t.Unknown({ description: 'Any JSON of at most 64 KB' })),
-    sourceConnector: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))),
-  },
-  { $id: 'NewEvent' },
-)
+export const NewEvent = namedObject('NewEvent', {
+  orgId: t.String({ format: 'uuid', description: 'The organization; without one, your own user id' }),
+  eventType: t.String({
+    pattern: TYPE,
+    maxLength: MAX_CHARS,
+    description: 'Words joined by dots, such as `order.created`',
+  }),
+  payload: t.Optional(t.Unknown({ description: 'Any JSON of at most 64 KB' })),
+  sourceConnector: t.Optional(nullable(t.String({ minLength: 1, maxLength: 128 }))),
+})
 export type NewEvent = Static<typeof NewEvent>
 
 const members = {

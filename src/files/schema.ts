@@ -1,7 +1,17 @@
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { deletionMembers, listOf, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import {
+  deletionMembers,
+  listOf,
+  namedObject,
+  nullable,
+  oneOf,
+  pageOf,
+  type Static,
+  Timestamp,
+  t,
+} from '../kernel/schema'
 
 export const ArtifactId = defineId('artifact', 'art')
 export type ArtifactId = Id<'artifact'>
@@ -10,29 +20,26 @@ const ARTIFACT_TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] a
 export type ArtifactType = (typeof ARTIFACT_TYPES)[number]
 
 /** A file or code block from an answer (docs/api.md 2.3). Code has its text in `content`, other files have a `url`. */
-export const Artifact = t.Object(
-  {
-    id: ArtifactId.schema,
-    type: oneOf(ARTIFACT_TYPES),
-    title: nullable(t.String()),
-    filename: t.String(),
-    mime_type: t.String(),
-    url: nullable(t.String()),
-    url_expires_at: nullable(Timestamp),
-    size_bytes: nullable(t.Integer()),
-    content: nullable(t.String()),
-    language: nullable(t.String()),
-    format: nullable(t.String()),
-    width: nullable(t.Integer()),
-    height: nullable(t.Integer()),
-    duration_seconds: nullable(t.Number()),
-    engine: t.String(),
-    model: t.String(),
-    prompt: nullable(t.String()),
-    created: Timestamp,
-  },
-  { $id: 'Artifact' },
-)
+export const Artifact = namedObject('Artifact', {
+  id: ArtifactId.schema,
+  type: oneOf(ARTIFACT_TYPES),
+  title: nullable(t.String()),
+  filename: t.String(),
+  mime_type: t.String(),
+  url: nullable(t.String()),
+  url_expires_at: nullable(Timestamp),
+  size_bytes: nullable(t.Integer()),
+  content: nullable(t.String()),
+  language: nullable(t.String()),
+  format: nullable(t.String()),
+  width: nullable(t.Integer()),
+  height: nullable(t.Integer()),
+  duration_seconds: nullable(t.Number()),
+  engine: t.String(),
+  model: t.String(),
+  prompt: nullable(t.String()),
+  created: Timestamp,
+})
 export type Artifact = Static<typeof Artifact>
 
 /** The call or job that made a file, as row members and as list filters. */
@@ -46,17 +53,14 @@ const MADE_BY_QUERY = {
 }
 
 /** An artifact in a list, without its text, which `GET /artifacts/{id}` returns. */
-const ListedArtifact = t.Object(
-  {
-    ...t.Omit(Artifact, ['content']).properties,
-    expires_at: nullable(Timestamp),
-    ...MADE_BY,
-    thumbnail_url: nullable(
-      t.String({ description: 'A link to a picture of it of at most 40 KB; null where there is none' }),
-    ),
-  },
-  { $id: 'ListedArtifact' },
-)
+const ListedArtifact = namedObject('ListedArtifact', {
+  ...t.Omit(Artifact, ['content']).properties,
+  expires_at: nullable(Timestamp),
+  ...MADE_BY,
+  thumbnail_url: nullable(
+    t.String({ description: 'A link to a picture of it of at most 40 KB; null where there is none' }),
+  ),
+})
 export const ArtifactPage = pageOf('artifacts', ListedArtifact)
 export type ArtifactPage = Static<typeof ArtifactPage>
 
@@ -98,21 +102,18 @@ export type About = {
 }
 
 /** An artifact for operators, without link, title and prompt. */
-export const OverseenArtifact = t.Object(
-  {
-    id: ArtifactId.schema,
-    owner: t.String({ description: 'org:ID or user:ID' }),
-    type: oneOf(ARTIFACT_TYPES),
-    filename: t.String(),
-    mime_type: t.String(),
-    size_bytes: t.Integer(),
-    model: t.String(),
-    created: Timestamp,
-    expires_at: nullable(Timestamp),
-    ...MADE_BY,
-  },
-  { $id: 'OverseenArtifact' },
-)
+export const OverseenArtifact = namedObject('OverseenArtifact', {
+  id: ArtifactId.schema,
+  owner: t.String({ description: 'org:ID or user:ID' }),
+  type: oneOf(ARTIFACT_TYPES),
+  filename: t.String(),
+  mime_type: t.String(),
+  size_bytes: t.Integer(),
+  model: t.String(),
+  created: Timestamp,
+  expires_at: nullable(Timestamp),
+  ...MADE_BY,
+})
 export type OverseenArtifact = Static<typeof OverseenArtifact>
 
 export const OverseenArtifacts = pageOf('artifacts', OverseenArtifact)
@@ -127,14 +128,11 @@ export type OverseenArtifactsQuery = Static<typeof OverseenArtifactsQuery>
 
 const stored = { files: t.Integer(), bytes: t.Integer() }
 
-export const ArtifactSizes = t.Object(
-  {
-    object: t.Literal('artifact_sizes'),
-    by_owner: t.Array(t.Object({ owner: t.String(), ...stored }), { description: 'The hundred with the most bytes' }),
-    by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...stored })),
-  },
-  { $id: 'ArtifactSizes' },
-)
+export const ArtifactSizes = namedObject('ArtifactSizes', {
+  object: t.Literal('artifact_sizes'),
+  by_owner: t.Array(t.Object({ owner: t.String(), ...stored }), { description: 'The hundred with the most bytes' }),
+  by_age: t.Array(t.Object({ up_to_days: nullable(t.Integer({ description: 'null: all older files' })), ...stored })),
+})
 export type ArtifactSizes = Static<typeof ArtifactSizes>
 
 export const ArtifactPrune = t.Object({
@@ -162,19 +160,16 @@ const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
 /** An uploaded file, or one that a batch wrote (docs/api.md 32.6). Times are whole seconds. */
-export const Upload = t.Object(
-  {
-    id: UploadId.schema,
-    object: t.Literal('file'),
-    bytes: t.Integer(),
-    created_at: t.Integer({ description: 'Unix time in seconds' }),
-    expires_at: nullable(t.Integer({ description: 'Unix time in seconds' })),
-    filename: t.String(),
-    purpose: oneOf(PURPOSES),
-    status: t.Literal('processed'),
-  },
-  { $id: 'File' },
-)
+export const Upload = namedObject('File', {
+  id: UploadId.schema,
+  object: t.Literal('file'),
+  bytes: t.Integer(),
+  created_at: t.Integer({ description: 'Unix time in seconds' }),
+  expires_at: nullable(t.Integer({ description: 'Unix time in seconds' })),
+  filename: t.String(),
+  purpose: oneOf(PURPOSES),
+  status: t.Literal('processed'),
+})
 export type Upload = Static<typeof Upload>
 
 export const UploadList = listOf(Upload)
@@ -195,20 +190,17 @@ export const UploadDeleted = t.Object({
 })
 
 /** An upload for operators. */
-export const OverseenUpload = t.Object(
-  {
-    id: UploadId.schema,
-    owner: t.String({ description: 'org:ID or user:ID' }),
-    filename: t.String(),
-    purpose: oneOf(PURPOSES),
-    mime_type: t.String(),
-    size_bytes: t.Integer(),
-    readers: t.Integer({ description: 'Batches that read it now' }),
-    created: Timestamp,
-    expires_at: Timestamp,
-  },
-  { $id: 'OverseenFile' },
-)
+export const OverseenUpload = namedObject('OverseenFile', {
+  id: UploadId.schema,
+  owner: t.String({ description: 'org:ID or user:ID' }),
+  filename: t.String(),
+  purpose: oneOf(PURPOSES),
+  mime_type: t.String(),
+  size_bytes: t.Integer(),
+  readers: t.Integer({ description: 'Batches that read it now' }),
+  created: Timestamp,
+  expires_at: Timestamp,
+})
 export const OverseenUploads = pageOf('files', OverseenUpload)
 export const OverseenUploadsQuery = t.Object({
   ...PageQuery.properties,

@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/caller'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
-import { RequestId, type Static, t } from '../kernel/schema'
+import { namedObject, RequestId, type Static, t } from '../kernel/schema'
 import type { ResourceDeps } from '../resource'
 import { loadModel, safetyOf } from '../text'
 import { CATEGORIES } from './catalogue'
@@ -14,17 +14,14 @@ const Part = t.Union([
 ])
 
 /** Body of `POST /moderations` (docs/api.md 32.3). An array of parts is one input. */
-export const ModerationOrder = t.Object(
-  {
-    input: t.Union([
-      Text,
-      t.Array(Text, { minItems: 1, maxItems: 64 }),
-      t.Array(Part, { minItems: 1, maxItems: 64, description: 'One input; its images are not looked at' }),
-    ]),
-    model: t.Optional(t.Unknown({ description: 'Any word; there is one model' })),
-  },
-  { $id: 'ModerationOrder' },
-)
+export const ModerationOrder = namedObject('ModerationOrder', {
+  input: t.Union([
+    Text,
+    t.Array(Text, { minItems: 1, maxItems: 64 }),
+    t.Array(Part, { minItems: 1, maxItems: 64, description: 'One input; its images are not looked at' }),
+  ]),
+  model: t.Optional(t.Unknown({ description: 'Any word; there is one model' })),
+})
 export type ModerationOrder = Static<typeof ModerationOrder>
 
 /** The category names that clients know, mapped to our categories. Null for categories we do not distinguish. */
@@ -47,23 +44,20 @@ const NAMES: Readonly<Record<string, (typeof CATEGORIES)[number] | null>> = {
 const each = <T extends Parameters<typeof t.Array>[0]>(schema: T) =>
   t.Object(Object.fromEntries(Object.keys(NAMES).map((name) => [name, schema])) as Record<string, T>)
 
-export const Moderation = t.Object(
-  {
-    id: t.String(),
-    model: t.String(),
-    results: t.Array(
-      t.Object({
-        flagged: t.Boolean({ description: 'The chance that the text is not ordinary reaches the threshold' }),
-        categories: each(t.Boolean()),
-        category_scores: each(t.Number()),
-        category_applied_input_types: each(t.Array(t.String(), { description: 'Empty: not checked' })),
-      }),
-    ),
-    svc_metadata: t.Object({ languages: t.Array(t.String()), warnings: t.Optional(t.Array(t.String())) }),
-    request_id: t.Optional(RequestId),
-  },
-  { $id: 'Moderation' },
-)
+export const Moderation = namedObject('Moderation', {
+  id: t.String(),
+  model: t.String(),
+  results: t.Array(
+    t.Object({
+      flagged: t.Boolean({ description: 'The chance that the text is not ordinary reaches the threshold' }),
+      categories: each(t.Boolean()),
+      category_scores: each(t.Number()),
+      category_applied_input_types: each(t.Array(t.String(), { description: 'Empty: not checked' })),
+    }),
+  ),
+  svc_metadata: t.Object({ languages: t.Array(t.String()), warnings: t.Optional(t.Array(t.String())) }),
+  request_id: t.Optional(RequestId),
+})
 export type Moderation = Static<typeof Moderation>
 
 /** The languages of the model's training data. */

@@ -1,21 +1,27 @@
 import type { AppError, ErrorKind } from '../kernel/errors'
 import { html, PAGE_HEADERS, page } from '../kernel/html'
-import { described, nullable, RequestId, type Standard, type Static, type TSchema, t } from '../kernel/schema'
+import {
+  described,
+  namedObject,
+  nullable,
+  RequestId,
+  type Standard,
+  type Static,
+  type TSchema,
+  t,
+} from '../kernel/schema'
 import { API } from './context'
 
-export const ErrorBody = t.Object(
-  {
-    error: t.Object({
-      message: t.String({ description: 'What is wrong, with the value sent, and what to do' }),
-      type: t.String(),
-      code: t.String(),
-      request_id: t.String(),
-      param: t.Optional(nullable(t.String())),
-      details: t.Optional(t.Array(t.Object({ path: t.String(), message: t.String() }))),
-    }),
-  },
-  { $id: 'Error' },
-)
+export const ErrorBody = namedObject('Error', {
+  error: t.Object({
+    message: t.String({ description: 'What is wrong, with the value sent, and what to do' }),
+    type: t.String(),
+    code: t.String(),
+    request_id: t.String(),
+    param: t.Optional(nullable(t.String())),
+    details: t.Optional(t.Array(t.Object({ path: t.String(), message: t.String() }))),
+  }),
+})
 export type ErrorBody = Static<typeof ErrorBody>
 
 /** HTTP status and `type` of each kind of error: the table of docs/api.md 1.5. */

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
+import { type Static, type TObjectOptions, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import Format from 'typebox/format'
 import { Value } from 'typebox/value'
@@ -8,6 +8,13 @@ import { findIssues, type Issue, type Request, withoutNulls } from './validation
 export type { Issue }
 /** The only module that imports TypeBox. Modules import `t` from here, routes `checked` and `described`. */
 export { type Static, type TSchema, type TUnsafe, Type as t }
+
+/** An object with a name of its own in the OpenAPI document, where every place that uses it refers to it. */
+export const namedObject = <Properties extends TProperties>(
+  $id: string,
+  properties: Properties,
+  options: TObjectOptions = {},
+) => Type.Object(properties, { ...options, $id })
 
 // The built-in rule of this format rejects hosts in other scripts.
 Format.Set('email', (email) => Format.IsEmail(withAsciiHost(email)))

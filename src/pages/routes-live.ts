@@ -9,7 +9,7 @@ import type { Call, TenantCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import type { Page } from '../kernel/page'
-import { checkedQuery, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { checkedQuery, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { type SseFrame, sseFrame } from '../kernel/stream'
 import type { Resource } from '../resource'
 import { RequestFilters, type RequestQuery, type RequestRow } from '../usage/schema'
@@ -20,32 +20,26 @@ const KINDS = [
   ...(['credit_low', 'hook_paused', 'key_expiring'] as const),
 ]
 /** An item that waits for a person. */
-const Need = t.Object(
-  {
-    kind: oneOf(KINDS),
-    severity: oneOf(['now', 'soon'] as const),
-    text: t.String(),
-    count: t.Integer({ minimum: 1 }),
-    since: nullable(Timestamp),
-    section: t.String({ description: 'The section of the console where it is settled' }),
-    id: nullable(t.String()),
-  },
-  { $id: 'Need' },
-)
+const Need = namedObject('Need', {
+  kind: oneOf(KINDS),
+  severity: oneOf(['now', 'soon'] as const),
+  text: t.String(),
+  count: t.Integer({ minimum: 1 }),
+  since: nullable(Timestamp),
+  section: t.String({ description: 'The section of the console where it is settled' }),
+  id: nullable(t.String()),
+})
 export type Need = Static<typeof Need>
 const Needs = t.Object({ needs: t.Array(Need, { description: 'The most urgent first' }) })
 
 const SearchResults = t.Object({
   results: t.Array(
-    t.Object(
-      {
-        type: t.String(),
-        id: t.String(),
-        label: t.String(),
-        section: t.String({ description: 'The section of the console that shows it' }),
-      },
-      { $id: 'SearchResult' },
-    ),
+    namedObject('SearchResult', {
+      type: t.String(),
+      id: t.String(),
+      label: t.String(),
+      section: t.String({ description: 'The section of the console that shows it' }),
+    }),
     { description: 'At most 20' },
   ),
 })

@@ -1,6 +1,6 @@
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { defineTable, type Row } from '../kernel/store'
 import { ownedColumns, ownedIndexes } from '../resource'
 
@@ -15,21 +15,18 @@ const parts = {
 }
 
 /** Body of `POST /views`: a section of the console with its filters, and a name. */
-export const NewView = t.Object(
-  { ...parts, scope: t.Optional(oneOf(SCOPES, { description: '`team` shares it with your active organization' })) },
-  { $id: 'NewSavedView' },
-)
+export const NewView = namedObject('NewSavedView', {
+  ...parts,
+  scope: t.Optional(oneOf(SCOPES, { description: '`team` shares it with your active organization' })),
+})
 export const ViewPatch = t.Partial(t.Object(parts), { $id: 'SavedViewPatch' })
-export const SavedView = t.Object(
-  {
-    ...{ id: ViewId.schema, object: t.Literal('saved_view'), ...parts },
-    scope: oneOf(SCOPES),
-    org_id: nullable(OrgId.schema),
-    created: Timestamp,
-    updated: Timestamp,
-  },
-  { $id: 'SavedView' },
-)
+export const SavedView = namedObject('SavedView', {
+  ...{ id: ViewId.schema, object: t.Literal('saved_view'), ...parts },
+  scope: oneOf(SCOPES),
+  org_id: nullable(OrgId.schema),
+  created: Timestamp,
+  updated: Timestamp,
+})
 export type SavedView = Static<typeof SavedView>
 export const ViewPage = pageOf('views', SavedView)
 export const ViewQuery = t.Object({ ...PageQuery.properties, scope: t.Optional(oneOf(SCOPES)) })

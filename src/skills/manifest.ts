@@ -1,5 +1,5 @@
 import { form } from '../kernel/form'
-import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { shorten } from '../kernel/text'
 import { HeaderName } from '../tools/schema'
 
@@ -114,37 +114,34 @@ const HOOK_MEANING =
   'Prompt to run once, with this skill alone, when the skill is installed (onUninstall: when it is uninstalled). At most 50 runs and 500 cents a day per owner, 10 tool calls and 50 cents per run'
 
 /** A skill as its author writes it (docs/api.md 8.1). Unknown members are dropped at every depth. */
-export const Manifest = t.Object(
-  {
-    ...SKILL_FIELDS,
-    version: t.String({ pattern: VERSION_PATTERN, maxLength: 64 }),
-    author: Author,
-    systemPromptExtension: t.String({ maxLength: MANIFEST_LIMITS.promptChars }),
-    tools: t.Optional(t.Array(ManifestTool, { maxItems: MANIFEST_LIMITS.tools })),
-    permissions: t.Optional(t.Array(oneOf(SKILL_PERMISSIONS), { maxItems: SKILL_PERMISSIONS.length })),
-    knowledge: t.Optional(t.Array(t.String({ pattern: FILE_PATH }), { maxItems: MANIFEST_LIMITS.knowledgeFiles })),
-    /** Text of each knowledge file by path, because a manifest is sent without further files. */
-    knowledgeFiles: t.Optional(
-      t.Record(t.String(), t.String({ maxLength: 100_000 }), { maxProperties: MANIFEST_LIMITS.knowledgeFiles }),
-    ),
-    modelPreference: t.Optional(nullable(t.String({ minLength: 1, maxLength: 64 }))),
-    trigger: t.Optional(Trigger),
-    hooks: t.Optional(
-      t.Object({
-        onInstall: t.Optional(t.String({ maxLength: 4_000, description: HOOK_MEANING })),
-        onUninstall: t.Optional(t.String({ maxLength: 4_000 })),
-      }),
-    ),
-    readme: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.readmeChars })),
-    changelog: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.changelogChars })),
-    license: t.Optional(t.String({ pattern: SPDX, maxLength: 64 })),
-    repository: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
-    keywords: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 64 }), { maxItems: MANIFEST_LIMITS.keywords })),
-    configSchema: t.Optional(nullable(JsonObject)),
-    setupGuide: t.Optional(nullable(t.String({ maxLength: MANIFEST_LIMITS.readmeChars }))),
-  },
-  { $id: 'SkillManifest' },
-)
+export const Manifest = namedObject('SkillManifest', {
+  ...SKILL_FIELDS,
+  version: t.String({ pattern: VERSION_PATTERN, maxLength: 64 }),
+  author: Author,
+  systemPromptExtension: t.String({ maxLength: MANIFEST_LIMITS.promptChars }),
+  tools: t.Optional(t.Array(ManifestTool, { maxItems: MANIFEST_LIMITS.tools })),
+  permissions: t.Optional(t.Array(oneOf(SKILL_PERMISSIONS), { maxItems: SKILL_PERMISSIONS.length })),
+  knowledge: t.Optional(t.Array(t.String({ pattern: FILE_PATH }), { maxItems: MANIFEST_LIMITS.knowledgeFiles })),
+  /** Text of each knowledge file by path, because a manifest is sent without further files. */
+  knowledgeFiles: t.Optional(
+    t.Record(t.String(), t.String({ maxLength: 100_000 }), { maxProperties: MANIFEST_LIMITS.knowledgeFiles }),
+  ),
+  modelPreference: t.Optional(nullable(t.String({ minLength: 1, maxLength: 64 }))),
+  trigger: t.Optional(Trigger),
+  hooks: t.Optional(
+    t.Object({
+      onInstall: t.Optional(t.String({ maxLength: 4_000, description: HOOK_MEANING })),
+      onUninstall: t.Optional(t.String({ maxLength: 4_000 })),
+    }),
+  ),
+  readme: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.readmeChars })),
+  changelog: t.Optional(t.String({ maxLength: MANIFEST_LIMITS.changelogChars })),
+  license: t.Optional(t.String({ pattern: SPDX, maxLength: 64 })),
+  repository: t.Optional(t.String({ pattern: HTTP_URL, maxLength: 2_048 })),
+  keywords: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 64 }), { maxItems: MANIFEST_LIMITS.keywords })),
+  configSchema: t.Optional(nullable(JsonObject)),
+  setupGuide: t.Optional(nullable(t.String({ maxLength: MANIFEST_LIMITS.readmeChars }))),
+})
 export type WrittenManifest = Static<typeof Manifest>
 /** Names of the members that every manifest has. */
 const REQUIRED: ReadonlySet<string> = new Set(Manifest.required)

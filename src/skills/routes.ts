@@ -3,7 +3,7 @@ import type { Sandbox } from '../completions'
 import { answer, ErrorBody, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import { PageQuery, pageFields } from '../kernel/page'
-import { checked, checkedQuery, described, t } from '../kernel/schema'
+import { checked, checkedQuery, described, namedObject, t } from '../kernel/schema'
 import { reviewFailed } from './errors'
 import * as words from './schema'
 import * as review from './schema-skill'
@@ -17,7 +17,7 @@ import { submit } from './service/submit'
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
 /** Body of a refused manifest: the error envelope with the review (docs/api.md 8.2). */
-const ReviewRefusal = t.Object({ ...ErrorBody.properties, review: review.Review }, { $id: 'SkillReviewRefusal' })
+const ReviewRefusal = namedObject('SkillReviewRefusal', { ...ErrorBody.properties, review: review.Review })
 
 /** `/skills` (docs/api.md 8). */
 export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) =>

@@ -1,6 +1,6 @@
 import { defineId, type Id, OrgId, UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ManifestTool, SKILL_CATEGORIES } from './manifest'
 
 export const SkillId = defineId('skill')
@@ -34,10 +34,11 @@ export const Checks = t.Record(t.String(), t.String(), {
 })
 export type Checks = Static<typeof Checks>
 
-export const Review = t.Object(
-  { passed: t.Boolean(), tier: oneOf(REVIEW_TIERS), checks: Checks },
-  { $id: 'SkillReviewResult' },
-)
+export const Review = namedObject('SkillReviewResult', {
+  passed: t.Boolean(),
+  tier: oneOf(REVIEW_TIERS),
+  checks: Checks,
+})
 export type Review = Static<typeof Review>
 
 const core = {
@@ -57,31 +58,25 @@ export const ManifestWarnings = t.Array(t.String({ description: 'Names members o
 export const Submission = t.Object(core, { $id: 'SkillSubmission' })
 export type Submission = Static<typeof Submission>
 
-export const SubmissionRecord = t.Object(
-  {
-    ...core,
-    slug: t.String(),
-    visibility: oneOf(VISIBILITIES),
-    reason: nullable(t.String()),
-    reasonCode: nullable(oneOf(REASON_CODES)),
-    review: Review,
-  },
-  { $id: 'SkillSubmissionRecord' },
-)
+export const SubmissionRecord = namedObject('SkillSubmissionRecord', {
+  ...core,
+  slug: t.String(),
+  visibility: oneOf(VISIBILITIES),
+  reason: nullable(t.String()),
+  reasonCode: nullable(oneOf(REASON_CODES)),
+  review: Review,
+})
 export type SubmissionRecord = Static<typeof SubmissionRecord>
 
 /** Body of `POST /skills/submit`. The manifest is validated by the review. */
-export const SubmitInput = t.Object(
-  {
-    manifest: JsonObject,
-    skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
-    visibility: t.Optional(
-      oneOf(VISIBILITIES, { description: 'Default public; for a new version, the present visibility of the skill' }),
-    ),
-    target_org_id: t.Optional(nullable(t.String())),
-  },
-  { $id: 'SkillSubmitOrder' },
-)
+export const SubmitInput = namedObject('SkillSubmitOrder', {
+  manifest: JsonObject,
+  skill_id: t.Optional(nullable(t.String({ description: 'The skill this is a new version of' }))),
+  visibility: t.Optional(
+    oneOf(VISIBILITIES, { description: 'Default public; for a new version, the present visibility of the skill' }),
+  ),
+  target_org_id: t.Optional(nullable(t.String())),
+})
 export type SubmitInput = Static<typeof SubmitInput>
 
 export const Submitted = t.Object({ submission: Submission, review: Review, warnings: ManifestWarnings })
@@ -95,14 +90,11 @@ export const SubmissionReply = t.Object({ submission: SubmissionRecord })
 const DECISIONS = ['approve', 'reject', 'suspend', 'reinstate'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-export const DecisionInput = t.Object(
-  {
-    decision: oneOf(DECISIONS),
-    reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))),
-    code: t.Optional(oneOf(REASON_CODES, { description: 'Reason code of a rejection' })),
-  },
-  { $id: 'SkillSubmissionDecision' },
-)
+export const DecisionInput = namedObject('SkillSubmissionDecision', {
+  decision: oneOf(DECISIONS),
+  reason: t.Optional(nullable(t.String({ minLength: 1, maxLength: 2_000 }))),
+  code: t.Optional(oneOf(REASON_CODES, { description: 'Reason code of a rejection' })),
+})
 export type DecisionInput = Static<typeof DecisionInput>
 
 export const HOOKS = ['onInstall', 'onUninstall'] as const
@@ -147,22 +139,21 @@ export const SkillDetails = t.Object({
 export type SkillDetails = Static<typeof SkillDetails>
 
 /** A skill in a list: everything except its prompt (docs/api.md 8.3). */
-export const SkillEntry = t.Object(
-  { ...entry, ...SkillDetails.properties, enabled: t.Optional(t.Boolean()), installedAt: t.Optional(Timestamp) },
-  { $id: 'SkillEntry' },
-)
+export const SkillEntry = namedObject('SkillEntry', {
+  ...entry,
+  ...SkillDetails.properties,
+  enabled: t.Optional(t.Boolean()),
+  installedAt: t.Optional(Timestamp),
+})
 export type SkillEntry = Static<typeof SkillEntry>
 
 /** A single skill; only its author sees the prompt (docs/api.md 8.3). */
-export const Skill = t.Object(
-  {
-    ...entry,
-    systemPromptExt: t.Optional(t.String()),
-    ...SkillDetails.properties,
-    hooks: t.Array(oneOf(HOOKS), {
-      description: 'Events on which the skill runs a prompt by itself; the account that installs it pays',
-    }),
-  },
-  { $id: 'Skill' },
-)
+export const Skill = namedObject('Skill', {
+  ...entry,
+  systemPromptExt: t.Optional(t.String()),
+  ...SkillDetails.properties,
+  hooks: t.Array(oneOf(HOOKS), {
+    description: 'Events on which the skill runs a prompt by itself; the account that installs it pays',
+  }),
+})
 export type Skill = Static<typeof Skill>

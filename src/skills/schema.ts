@@ -1,6 +1,6 @@
 import { UserId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { ManifestTool, SKILL_CATEGORIES, SKILL_FIELDS } from './manifest'
 import {
   InstallationId,
@@ -117,10 +117,10 @@ export const SkillReply = t.Object({ skill: Skill, warnings: ManifestWarnings })
 export type SkillReply = Static<typeof SkillReply>
 
 /** Body of install and uninstall: `skillId` or `slug`. */
-export const SkillRef = t.Object(
-  { skillId: t.Optional(t.String({ format: 'uuid' })), slug: t.Optional(t.String({ minLength: 1, maxLength: 64 })) },
-  { $id: 'SkillRef' },
-)
+export const SkillRef = namedObject('SkillRef', {
+  skillId: t.Optional(t.String({ format: 'uuid' })),
+  slug: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
+})
 export type SkillRef = Static<typeof SkillRef>
 export const Installed = t.Object({ installed: t.Literal(true) })
 export const Uninstalled = t.Object({ uninstalled: t.Literal(true) })
@@ -134,75 +134,60 @@ export const InstallationPatch = t.Object({
 })
 export type InstallationPatch = Static<typeof InstallationPatch>
 
-export const Installation = t.Object(
-  {
-    id: InstallationId.schema,
-    skillId: SkillId.schema,
-    slug: t.String(),
-    version: t.String(),
-    enabled: t.Boolean(),
-    config: JsonObject,
-    intensity: t.Number(),
-    priority: t.Integer(),
-    installedAt: Timestamp,
-  },
-  { $id: 'SkillInstallation' },
-)
+export const Installation = namedObject('SkillInstallation', {
+  id: InstallationId.schema,
+  skillId: SkillId.schema,
+  slug: t.String(),
+  version: t.String(),
+  enabled: t.Boolean(),
+  config: JsonObject,
+  intensity: t.Number(),
+  priority: t.Integer(),
+  installedAt: Timestamp,
+})
 export type Installation = Static<typeof Installation>
 export const InstallationReply = t.Object({ installation: Installation })
 
 const prompt = t.String({ minLength: 1, maxLength: 20_000 })
 
 /** Body of `POST /skills/create`. */
-export const NewSkill = t.Object(
-  {
-    name: SKILL_FIELDS.name,
-    slug: SKILL_FIELDS.slug,
-    category: SKILL_FIELDS.category,
-    system_prompt_ext: prompt,
-    description: t.Optional(SKILL_FIELDS.description),
-    tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
-    is_public: t.Optional(t.Boolean()),
-  },
-  { $id: 'NewSkill' },
-)
+export const NewSkill = namedObject('NewSkill', {
+  name: SKILL_FIELDS.name,
+  slug: SKILL_FIELDS.slug,
+  category: SKILL_FIELDS.category,
+  system_prompt_ext: prompt,
+  description: t.Optional(SKILL_FIELDS.description),
+  tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
+  is_public: t.Optional(t.Boolean()),
+})
 export type NewSkill = Static<typeof NewSkill>
 
-export const SkillPatch = t.Object(
-  {
-    name: t.Optional(SKILL_FIELDS.name),
-    description: t.Optional(SKILL_FIELDS.description),
-    system_prompt_ext: t.Optional(prompt),
-    tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
-  },
-  { $id: 'SkillPatch' },
-)
+export const SkillPatch = namedObject('SkillPatch', {
+  name: t.Optional(SKILL_FIELDS.name),
+  description: t.Optional(SKILL_FIELDS.description),
+  system_prompt_ext: t.Optional(prompt),
+  tool_definitions: t.Optional(t.Array(ManifestTool, { maxItems: 20 })),
+})
 export type SkillPatch = Static<typeof SkillPatch>
 
-export const SkillVersion = t.Object(
-  {
-    id: VersionId.schema,
-    version: t.String(),
-    status: oneOf(['active', 'superseded', 'withdrawn'] as const),
-    changelog: nullable(t.String()),
-    manifestSnapshot: JsonObject,
-    createdAt: Timestamp,
-  },
-  { $id: 'SkillVersion' },
-)
+export const SkillVersion = namedObject('SkillVersion', {
+  id: VersionId.schema,
+  version: t.String(),
+  status: oneOf(['active', 'superseded', 'withdrawn'] as const),
+  changelog: nullable(t.String()),
+  manifestSnapshot: JsonObject,
+  createdAt: Timestamp,
+})
 export type SkillVersion = Static<typeof SkillVersion>
 export const SkillVersions = t.Object({ versions: t.Array(SkillVersion) })
 
-export const SkillReview = t.Object(
-  {
-    id: SkillReviewId.schema,
-    rating: t.Integer(),
-    body: nullable(t.String()),
-    authorUserId: UserId.schema,
-    createdAt: Timestamp,
-  },
-  { $id: 'SkillReview' },
-)
+export const SkillReview = namedObject('SkillReview', {
+  id: SkillReviewId.schema,
+  rating: t.Integer(),
+  body: nullable(t.String()),
+  authorUserId: UserId.schema,
+  createdAt: Timestamp,
+})
 export type SkillReview = Static<typeof SkillReview>
 
 export const SkillReviewPage = t.Object({
@@ -223,19 +208,16 @@ export const NewSkillReview = t.Object({
 export type NewSkillReview = Static<typeof NewSkillReview>
 
 /** Body of `POST /skills/sandbox`: either `skill_id` or `manifest`, and a prompt. */
-export const SandboxInput = t.Object(
-  {
-    skill_id: t.Optional(t.String()),
-    manifest: t.Optional(JsonObject),
-    prompt: t.String({ minLength: 1, maxLength: 20_000 }),
-    history: t.Optional(
-      t.Array(t.Object({ role: oneOf(['user', 'assistant'] as const), content: t.String({ maxLength: 20_000 }) }), {
-        maxItems: 10,
-      }),
-    ),
-  },
-  { $id: 'SkillSandboxOrder' },
-)
+export const SandboxInput = namedObject('SkillSandboxOrder', {
+  skill_id: t.Optional(t.String()),
+  manifest: t.Optional(JsonObject),
+  prompt: t.String({ minLength: 1, maxLength: 20_000 }),
+  history: t.Optional(
+    t.Array(t.Object({ role: oneOf(['user', 'assistant'] as const), content: t.String({ maxLength: 20_000 }) }), {
+      maxItems: 10,
+    }),
+  ),
+})
 export type SandboxInput = Static<typeof SandboxInput>
 
 export const SandboxReply = t.Object({

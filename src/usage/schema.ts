@@ -2,7 +2,7 @@ import { RECORDED_MODES } from '../kernel/caller'
 import { form } from '../kernel/form'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { JsonObject, namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 /** Limits of an export (docs/api.md 18.1) and the longest span of a report. */
 export const EXPORT_DAYS = 92
@@ -18,46 +18,43 @@ const Count = t.Integer({ minimum: 0 })
 
 const Ms = t.Number({ minimum: 0 })
 
-const Latency = t.Object({ p50: Ms, p95: Ms, p99: Ms, count: Count }, { $id: 'BenchmarkLatency' })
+const Latency = namedObject('BenchmarkLatency', { p50: Ms, p95: Ms, p99: Ms, count: Count })
 
-const Speed = t.Object({ p50: Ms, p95: Ms, count: Count }, { $id: 'BenchmarkSpeed' })
+const Speed = namedObject('BenchmarkSpeed', { p50: Ms, p95: Ms, count: Count })
 
 /** `GET /benchmarks` (docs/api.md 21). Durations in milliseconds. */
-export const Benchmarks = t.Object(
-  {
-    window: oneOf(BENCHMARK_WINDOWS),
-    latency_by_mode: t.Record(t.String(), Latency, {
+export const Benchmarks = namedObject('Benchmarks', {
+  window: oneOf(BENCHMARK_WINDOWS),
+  latency_by_mode: t.Record(t.String(), Latency, {
+    description:
+      'Milliseconds from the request to the end of its answer, by the mode that answered. Includes cached answers, not failed calls',
+  }),
+  ttft_by_mode: t.Record(t.String(), Speed, {
+    description: 'Milliseconds from the request to the first text of a stream, by mode',
+  }),
+  /** Time to choose the mode of `auto` calls. Null when no mode was chosen automatically. */
+  classification: nullable(Speed),
+  counters: t.Object({
+    total: Count,
+    failover_count: t.Integer({
+      minimum: 0,
+      description: 'Calls answered by a fallback engine instead of the first choice',
+    }),
+    routing_accuracy: t.Number({
+      minimum: 0,
+      maximum: 1,
       description:
-        'Milliseconds from the request to the end of its answer, by the mode that answered. Includes cached answers, not failed calls',
+        'Share of answered `auto` calls whose mode was not corrected with a routing correction for their completion; 1 without such calls',
     }),
-    ttft_by_mode: t.Record(t.String(), Speed, {
-      description: 'Milliseconds from the request to the first text of a stream, by mode',
-    }),
-    /** Time to choose the mode of `auto` calls. Null when no mode was chosen automatically. */
-    classification: nullable(Speed),
-    counters: t.Object({
-      total: Count,
-      failover_count: t.Integer({
-        minimum: 0,
-        description: 'Calls answered by a fallback engine instead of the first choice',
-      }),
-      routing_accuracy: t.Number({
-        minimum: 0,
-        maximum: 1,
-        description:
-          'Share of answered `auto` calls whose mode was not corrected with a routing correction for their completion; 1 without such calls',
-      }),
-      total_tokens: Count,
-      total_cost_cents: t.Number(),
-      by_mode: t.Record(t.String(), Count),
-    }),
-    bucket: t.String({
-      pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
-      description: 'The current hour in UTC, the newest of the window',
-    }),
-  },
-  { $id: 'Benchmarks' },
-)
+    total_tokens: Count,
+    total_cost_cents: t.Number(),
+    by_mode: t.Record(t.String(), Count),
+  }),
+  bucket: t.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}$',
+    description: 'The current hour in UTC, the newest of the window',
+  }),
+})
 
 export type Benchmarks = Static<typeof Benchmarks>
 
@@ -87,7 +84,7 @@ export type UsageQuery = Static<typeof UsageQuery>
 const EXPORT_FORMATS = ['csv', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-const Part = t.Object({ requests: Count, cost_cents: t.Number() }, { $id: 'UsagePart' })
+const Part = namedObject('UsagePart', { requests: Count, cost_cents: t.Number() })
 const Parts = t.Record(t.String(), Part)
 
 const breakdown = {
@@ -135,51 +132,45 @@ export const Expiring = t.Array(t.Object({ amount_cents: t.Number(), expires_at:
 const Cap = nullable(t.Number({ description: 'Cents; null: no cap' }))
 
 /** `GET /usage` (docs/api.md 18.1). */
-export const UsageReport = t.Object(
-  {
-    period: t.Object({ from: Timestamp, to: Timestamp }),
-    scope: oneOf(USAGE_SCOPES),
-    ...breakdown,
-    balance: t.Object({
-      balance_cents: t.Number(),
-      reserved_cents: t.Number(),
-      currency: t.Literal('usd'),
-      expiring: Expiring,
-    }),
-    spending: t.Object(
-      {
-        daily_cap_cents: Cap,
-        daily_used_cents: t.Number(),
-        monthly_cap_cents: Cap,
-        monthly_used_cents: t.Number(),
-      },
-      { description: 'Spending of the current UTC day and month, independent of the filters' },
-    ),
-  },
-  { $id: 'UsageReport' },
-)
+export const UsageReport = namedObject('UsageReport', {
+  period: t.Object({ from: Timestamp, to: Timestamp }),
+  scope: oneOf(USAGE_SCOPES),
+  ...breakdown,
+  balance: t.Object({
+    balance_cents: t.Number(),
+    reserved_cents: t.Number(),
+    currency: t.Literal('usd'),
+    expiring: Expiring,
+  }),
+  spending: t.Object(
+    {
+      daily_cap_cents: Cap,
+      daily_used_cents: t.Number(),
+      monthly_cap_cents: Cap,
+      monthly_used_cents: t.Number(),
+    },
+    { description: 'Spending of the current UTC day and month, independent of the filters' },
+  ),
+})
 export type UsageReport = Static<typeof UsageReport>
 
 /** One call in an export. The fields are in the column order of the CSV (docs/api.md 18.1). */
-export const UsageExportRow = t.Object(
-  {
-    timestamp: Timestamp,
-    request_id: t.String(),
-    api_key_id: nullable(t.String()),
-    endpoint: t.String(),
-    mode: nullable(t.String()),
-    resolved_mode: nullable(t.String()),
-    model: nullable(t.String()),
-    status: t.Integer(),
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    total_tokens: Count,
-    cost_cents: t.Number(),
-    cached: t.Boolean(),
-    latency_ms: Count,
-  },
-  { $id: 'UsageCall' },
-)
+export const UsageExportRow = namedObject('UsageCall', {
+  timestamp: Timestamp,
+  request_id: t.String(),
+  api_key_id: nullable(t.String()),
+  endpoint: t.String(),
+  mode: nullable(t.String()),
+  resolved_mode: nullable(t.String()),
+  model: nullable(t.String()),
+  status: t.Integer(),
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  total_tokens: Count,
+  cost_cents: t.Number(),
+  cached: t.Boolean(),
+  latency_ms: Count,
+})
 export type UsageExportRow = Static<typeof UsageExportRow>
 export const UsageExport = t.Object({ rows: t.Array(UsageExportRow) })
 
@@ -248,7 +239,8 @@ const figures = {
 }
 export type Figures = { [Name in keyof typeof figures]: number | null }
 
-const Series = t.Object(
+const Series = namedObject(
+  'UsageSeriesLine',
   {
     key: t.String(),
     label: t.String(),
@@ -256,33 +248,27 @@ const Series = t.Object(
       [Name in keyof typeof figures]: ReturnType<typeof t.Array<typeof Figure>>
     }),
   },
-  { $id: 'UsageSeriesLine', description: 'One figure per bucket; null where it is unknown' },
+  { description: 'One figure per bucket; null where it is unknown' },
 )
 export type Series = Static<typeof Series>
 
-const SeriesTotals = t.Object(
-  {
-    ...figures,
-    ...{ prompt_tokens: Count, completion_tokens: Count, errors_4xx: Count, errors_5xx: Count },
-  },
-  { $id: 'UsageSeriesTotals' },
-)
+const SeriesTotals = namedObject('UsageSeriesTotals', {
+  ...figures,
+  ...{ prompt_tokens: Count, completion_tokens: Count, errors_4xx: Count, errors_5xx: Count },
+})
 export type SeriesTotals = Static<typeof SeriesTotals>
 
-export const UsageSeries = t.Object(
-  {
-    period: t.Object({ from: Timestamp, to: Timestamp }),
-    step: oneOf(SERIES_STEPS),
-    timezone: t.String(),
-    buckets: t.Array(Timestamp, { description: 'When each bucket begins' }),
-    known_from: Timestamp,
-    series: t.Array(Series, { description: 'By cost, the highest first' }),
-    other: nullable(Series),
-    totals: SeriesTotals,
-    previous_totals: t.Optional(SeriesTotals),
-  },
-  { $id: 'UsageSeries' },
-)
+export const UsageSeries = namedObject('UsageSeries', {
+  period: t.Object({ from: Timestamp, to: Timestamp }),
+  step: oneOf(SERIES_STEPS),
+  timezone: t.String(),
+  buckets: t.Array(Timestamp, { description: 'When each bucket begins' }),
+  known_from: Timestamp,
+  series: t.Array(Series, { description: 'By cost, the highest first' }),
+  other: nullable(Series),
+  totals: SeriesTotals,
+  previous_totals: t.Optional(SeriesTotals),
+})
 export type UsageSeries = Static<typeof UsageSeries>
 
 export const RequestQuery = t.Object({
@@ -293,105 +279,93 @@ export const RequestQuery = t.Object({
 export type RequestQuery = Static<typeof RequestQuery>
 
 /** One recorded call, without the texts of request and answer. */
-export const RequestRow = t.Object(
-  {
-    request_id: t.String(),
-    timestamp: Timestamp,
-    ...{ endpoint: t.String(), method: t.String(), status: t.Integer() },
-    code: nullable(t.String({ description: 'The code of the error that it ended with' })),
-    mode: nullable(t.String({ description: 'The mode that was asked for' })),
-    resolved_mode: nullable(t.String({ description: 'The mode that answered' })),
-    model: nullable(t.String()),
-    api_key_id: nullable(t.String({ description: 'null for a call of a session' })),
-    api_key_name: nullable(t.String()),
-    user_id: nullable(t.String()),
-    ...{ prompt_tokens: Count, completion_tokens: Count, cost_cents: t.Number() },
-    ...{ cached: t.Boolean(), stream: t.Boolean() },
-    fallback: t.Boolean({ description: 'A fallback engine answered' }),
-    ttft_ms: nullable(t.Integer({ description: 'Milliseconds until the first text of a stream' })),
-    latency_ms: Count,
-    bytes_in: nullable(t.Integer({ description: 'Bytes of the request; null unless it is kept' })),
-    bytes_out: nullable(t.Integer({ description: "Bytes of the answer's text; null unless it is kept" })),
-    guardrails: t.Integer({ description: 'Guardrails that fired' }),
-    tools: t.Integer({ description: 'Different tools that were used' }),
-    conversation_id: nullable(t.String({ description: 'The conversation that its turn was kept in' })),
-    metadata: nullable(t.Record(t.String(), t.Unknown(), { description: 'What the request sent as `metadata`' })),
-    has_trace: t.Boolean({ description: '`GET /requests/{id}` finds it: it is at most 92 days old' }),
-    has_bodies: t.Boolean({ description: '`GET /requests/{id}` has the request and its answer' }),
-  },
-  { $id: 'RequestRow' },
-)
+export const RequestRow = namedObject('RequestRow', {
+  request_id: t.String(),
+  timestamp: Timestamp,
+  ...{ endpoint: t.String(), method: t.String(), status: t.Integer() },
+  code: nullable(t.String({ description: 'The code of the error that it ended with' })),
+  mode: nullable(t.String({ description: 'The mode that was asked for' })),
+  resolved_mode: nullable(t.String({ description: 'The mode that answered' })),
+  model: nullable(t.String()),
+  api_key_id: nullable(t.String({ description: 'null for a call of a session' })),
+  api_key_name: nullable(t.String()),
+  user_id: nullable(t.String()),
+  ...{ prompt_tokens: Count, completion_tokens: Count, cost_cents: t.Number() },
+  ...{ cached: t.Boolean(), stream: t.Boolean() },
+  fallback: t.Boolean({ description: 'A fallback engine answered' }),
+  ttft_ms: nullable(t.Integer({ description: 'Milliseconds until the first text of a stream' })),
+  latency_ms: Count,
+  bytes_in: nullable(t.Integer({ description: 'Bytes of the request; null unless it is kept' })),
+  bytes_out: nullable(t.Integer({ description: "Bytes of the answer's text; null unless it is kept" })),
+  guardrails: t.Integer({ description: 'Guardrails that fired' }),
+  tools: t.Integer({ description: 'Different tools that were used' }),
+  conversation_id: nullable(t.String({ description: 'The conversation that its turn was kept in' })),
+  metadata: nullable(t.Record(t.String(), t.Unknown(), { description: 'What the request sent as `metadata`' })),
+  has_trace: t.Boolean({ description: '`GET /requests/{id}` finds it: it is at most 92 days old' }),
+  has_bodies: t.Boolean({ description: '`GET /requests/{id}` has the request and its answer' }),
+})
 export type RequestRow = Static<typeof RequestRow>
 
 export const RequestPage = pageOf('requests', RequestRow)
 
-export const RequestCount = t.Object(
-  {
-    count: Count,
-    capped: t.Boolean({ description: 'There may be more: counting stops at 10,000, and after a fraction of a second' }),
-  },
-  { $id: 'RequestCount' },
-)
+export const RequestCount = namedObject('RequestCount', {
+  count: Count,
+  capped: t.Boolean({ description: 'There may be more: counting stops at 10,000, and after a fraction of a second' }),
+})
 
 /** A tool call as the caller of the request saw it. */
-export const KeptTool = t.Object(
-  {
-    ...{ name: t.String(), status: t.String(), description: t.String() },
-    at_ms: nullable(t.Integer({ description: 'Milliseconds after the beginning of the request' })),
-    ms: nullable(t.Integer()),
-    arguments: t.String({ description: 'As JSON; a longer text than 2,000 characters is cut' }),
-    result: t.String({ description: 'Text, or JSON; a longer one than 2,000 characters is cut' }),
-  },
-  { $id: 'KeptTool' },
-)
+export const KeptTool = namedObject('KeptTool', {
+  ...{ name: t.String(), status: t.String(), description: t.String() },
+  at_ms: nullable(t.Integer({ description: 'Milliseconds after the beginning of the request' })),
+  ms: nullable(t.Integer()),
+  arguments: t.String({ description: 'As JSON; a longer text than 2,000 characters is cut' }),
+  result: t.String({ description: 'Text, or JSON; a longer one than 2,000 characters is cut' }),
+})
 export type KeptTool = Static<typeof KeptTool>
 
-export const RequestDetail = t.Object(
-  {
-    object: t.Literal('request'),
-    request: RequestRow,
-    steps: t.Array(
-      t.Object({
-        kind: oneOf(['stage', 'engine', 'tool'] as const),
-        name: t.String(),
-        at_ms: t.Number({ description: 'Milliseconds after the beginning of the call' }),
-        ms: t.Number(),
-        outcome: oneOf(['ok', 'failed'] as const),
-        facts: t.Record(t.String(), nullable(t.String())),
-      }),
-    ),
-    completion_id: nullable(t.String({ description: 'The id in the answer' })),
-    /** Null when the request named its mode. */
-    routing: nullable(
-      t.Object({
-        source: t.String({
-          description: 'What chose the mode: a rule, an example, a signal in the words, the classifier',
-        }),
-        ...{ confidence: nullable(t.Number()), reasoning: nullable(t.String()), preference_id: nullable(t.String()) },
-        skipped: t.Array(t.String(), { description: 'What was passed over, and why' }),
-      }),
-    ),
-    /** The guardrails that fired, with findings that never quote the text. */
-    guardrails: t.Array(
-      t.Object({ guardrail_id: t.String(), phase: t.String(), verdict: t.String(), detail: t.String() }),
-    ),
-    guardrail_policy_id: nullable(t.String({ description: 'The policy by which they fired; null where none did' })),
-    tools: t.Array(t.String(), { description: 'Different tools that were used' }),
-    money: t.Object({
-      held_cents: nullable(t.Number({ description: 'Put on hold before the work; null where that is not known' })),
-      ...{ charged_cents: t.Number(), released_cents: nullable(t.Number()) },
-      reference: nullable(t.String({ description: 'What its entries in the ledger refer to' })),
+export const RequestDetail = namedObject('RequestDetail', {
+  object: t.Literal('request'),
+  request: RequestRow,
+  steps: t.Array(
+    t.Object({
+      kind: oneOf(['stage', 'engine', 'tool'] as const),
+      name: t.String(),
+      at_ms: t.Number({ description: 'Milliseconds after the beginning of the call' }),
+      ms: t.Number(),
+      outcome: oneOf(['ok', 'failed'] as const),
+      facts: t.Record(t.String(), nullable(t.String())),
     }),
-    bodies: t.Object({
-      kept: t.Boolean({
-        description: 'Whether the request and its answer are stored; see keep_bodies of PATCH /settings',
+  ),
+  completion_id: nullable(t.String({ description: 'The id in the answer' })),
+  /** Null when the request named its mode. */
+  routing: nullable(
+    t.Object({
+      source: t.String({
+        description: 'What chose the mode: a rule, an example, a signal in the words, the classifier',
       }),
-      until: nullable(Timestamp),
-      request: t.Optional(JsonObject),
-      response: t.Optional(nullable(t.String({ description: 'The text of the answer' }))),
-      tools: t.Optional(t.Array(KeptTool)),
+      ...{ confidence: nullable(t.Number()), reasoning: nullable(t.String()), preference_id: nullable(t.String()) },
+      skipped: t.Array(t.String(), { description: 'What was passed over, and why' }),
     }),
-  },
-  { $id: 'RequestDetail' },
-)
+  ),
+  /** The guardrails that fired, with findings that never quote the text. */
+  guardrails: t.Array(
+    t.Object({ guardrail_id: t.String(), phase: t.String(), verdict: t.String(), detail: t.String() }),
+  ),
+  guardrail_policy_id: nullable(t.String({ description: 'The policy by which they fired; null where none did' })),
+  tools: t.Array(t.String(), { description: 'Different tools that were used' }),
+  money: t.Object({
+    held_cents: nullable(t.Number({ description: 'Put on hold before the work; null where that is not known' })),
+    ...{ charged_cents: t.Number(), released_cents: nullable(t.Number()) },
+    reference: nullable(t.String({ description: 'What its entries in the ledger refer to' })),
+  }),
+  bodies: t.Object({
+    kept: t.Boolean({
+      description: 'Whether the request and its answer are stored; see keep_bodies of PATCH /settings',
+    }),
+    until: nullable(Timestamp),
+    request: t.Optional(JsonObject),
+    response: t.Optional(nullable(t.String({ description: 'The text of the answer' }))),
+    tools: t.Optional(t.Array(KeptTool)),
+  }),
+})
 export type RequestDetail = Static<typeof RequestDetail>

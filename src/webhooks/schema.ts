@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { defineId, type Id, OrgId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const WebhookId = defineId('webhook')
 export type WebhookId = Id<'webhook'>
@@ -31,33 +31,27 @@ const Url = t.String({
     'Public https address that receives the events; `listen:` if you receive them with the listener route instead',
 })
 
-export const NewWebhook = t.Object(
-  {
-    url: Url,
-    event_types: EventTypes,
-    secret: t.Optional(
-      t.String({
-        minLength: 16,
-        maxLength: 256,
-        pattern: form('^[^\\x00-\\x1f\\x7f-\\x9f]*$', 'one line without control characters'),
-        description: 'Signs deliveries: `whsec_` and base64 as in Standard Webhooks, or any text; random if left out',
-      }),
-    ),
-    description: Description,
-    ordered: Ordered,
-  },
-  { $id: 'NewWebhook' },
-)
-export const WebhookPatch = t.Object(
-  {
-    url: t.Optional(Url),
-    event_types: t.Optional(EventTypes),
-    enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
-    description: Description,
-    ordered: Ordered,
-  },
-  { $id: 'WebhookPatch' },
-)
+export const NewWebhook = namedObject('NewWebhook', {
+  url: Url,
+  event_types: EventTypes,
+  secret: t.Optional(
+    t.String({
+      minLength: 16,
+      maxLength: 256,
+      pattern: form('^[^\\x00-\\x1f\\x7f-\\x9f]*$', 'one line without control characters'),
+      description: 'Signs deliveries: `whsec_` and base64 as in Standard Webhooks, or any text; random if left out',
+    }),
+  ),
+  description: Description,
+  ordered: Ordered,
+})
+export const WebhookPatch = namedObject('WebhookPatch', {
+  url: t.Optional(Url),
+  event_types: t.Optional(EventTypes),
+  enabled: t.Optional(t.Boolean({ description: 'Enabling resets the count of failures' })),
+  description: Description,
+  ordered: Ordered,
+})
 
 const members = {
   id: WebhookId.schema,
@@ -154,23 +148,20 @@ export const TestSent = t.Object({ sent: t.Literal(true), event_id: EventId.sche
 export type TestSent = Static<typeof TestSent>
 
 /** One attempt (docs/api.md 14.1). */
-export const Delivery = t.Object(
-  {
-    id: DeliveryId.schema,
-    webhook_id: WebhookId.schema,
-    event_id: EventId.schema,
-    event_type: t.String(),
-    http_status: nullable(t.Integer()),
-    error_message: nullable(t.String()),
-    status: oneOf(['success', 'failed']),
-    attempt: t.Integer(),
-    failed_at: nullable(Timestamp),
-    next_retry_at: nullable(Timestamp),
-    duration_ms: t.Integer(),
-    created_at: Timestamp,
-  },
-  { $id: 'Delivery' },
-)
+export const Delivery = namedObject('Delivery', {
+  id: DeliveryId.schema,
+  webhook_id: WebhookId.schema,
+  event_id: EventId.schema,
+  event_type: t.String(),
+  http_status: nullable(t.Integer()),
+  error_message: nullable(t.String()),
+  status: oneOf(['success', 'failed']),
+  attempt: t.Integer(),
+  failed_at: nullable(Timestamp),
+  next_retry_at: nullable(Timestamp),
+  duration_ms: t.Integer(),
+  created_at: Timestamp,
+})
 export type Delivery = Static<typeof Delivery>
 export const Deliveries = pageOf('deliveries', Delivery)
 export type Deliveries = Static<typeof Deliveries>
@@ -185,24 +176,22 @@ export const DeliveryQuery = t.Object({
 export type DeliveryQuery = Static<typeof DeliveryQuery>
 
 /** One attempt with the request that was sent. */
-export const DeliveryRead = t.Object(
-  {
-    ...Delivery.properties,
-    url: t.String({ description: 'The current address of the webhook' }),
-    headers: t.Record(t.String(), t.String(), {
-      description: 'The headers that were sent; signatures are new for each attempt and not stored',
-    }),
-    body: nullable(t.String({ description: 'The body of every attempt; null once the event is no longer stored' })),
-    ended: nullable(t.String({ description: 'Why no attempt follows; null if one does or did' })),
-  },
-  { $id: 'DeliveryRead' },
-)
+export const DeliveryRead = namedObject('DeliveryRead', {
+  ...Delivery.properties,
+  url: t.String({ description: 'The current address of the webhook' }),
+  headers: t.Record(t.String(), t.String(), {
+    description: 'The headers that were sent; signatures are new for each attempt and not stored',
+  }),
+  body: nullable(t.String({ description: 'The body of every attempt; null once the event is no longer stored' })),
+  ended: nullable(t.String({ description: 'Why no attempt follows; null if one does or did' })),
+})
 export type DeliveryRead = Static<typeof DeliveryRead>
 
 /** Body of `POST /webhooks/{id}/retry-failed`. */
-export const RetryFailed = t.Object(
+export const RetryFailed = namedObject(
+  'RetryFailed',
   { from: t.String({ maxLength: 40, examples: ['2026-01-01'] }), to: t.Optional(t.String({ maxLength: 40 })) },
-  { $id: 'RetryFailed', description: 'Dates or times as ISO 8601; `to` is now by default' },
+  { description: 'Dates or times as ISO 8601; `to` is now by default' },
 )
 export type RetryFailed = Static<typeof RetryFailed>
 export const Queued = t.Object({

@@ -2,7 +2,17 @@ import { Attachment } from '../completions/schema'
 import { form } from '../kernel/form'
 import { defineId, type Id } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
-import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, type TSchema, t } from '../kernel/schema'
+import {
+  JsonObject,
+  namedObject,
+  nullable,
+  oneOf,
+  pageOf,
+  type Static,
+  Timestamp,
+  type TSchema,
+  t,
+} from '../kernel/schema'
 import { MessageId } from '../skills/conversations/schema'
 import { WidgetId } from './schema'
 
@@ -16,22 +26,21 @@ const Operator = t.Object({ id: t.String(), name: t.String() })
 
 export const NoteId = defineId('widget note')
 export type NoteId = Id<'widget note'>
-export const WidgetNote = t.Object(
-  { id: NoteId.schema, author: Operator, content: t.String(), created_at: Timestamp },
-  { $id: 'WidgetNote' },
-)
+export const WidgetNote = namedObject('WidgetNote', {
+  id: NoteId.schema,
+  author: Operator,
+  content: t.String(),
+  created_at: Timestamp,
+})
 export type WidgetNote = Static<typeof WidgetNote>
 
 /** Identity of a visitor. `verified` only if the owner's own server has signed it (docs/attacks.md M4). */
-export const VisitorIdentity = t.Object(
-  {
-    name: nullable(t.String()),
-    email: nullable(t.String()),
-    external_id: nullable(t.String()),
-    verified: t.Boolean({ description: 'True if your server signed it; false if only the page sent it' }),
-  },
-  { $id: 'VisitorIdentity' },
-)
+export const VisitorIdentity = namedObject('VisitorIdentity', {
+  name: nullable(t.String()),
+  email: nullable(t.String()),
+  external_id: nullable(t.String()),
+  verified: t.Boolean({ description: 'True if your server signed it; false if only the page sent it' }),
+})
 export type VisitorIdentity = Static<typeof VisitorIdentity>
 const Context = t.Record(
   t.String({ pattern: '^[\\s\\S]{1,64}$' }),
@@ -43,16 +52,13 @@ const Context = t.Record(
 )
 export type VisitContext = Static<typeof Context>
 
-export const WidgetMessage = t.Object(
-  {
-    id: MessageId.schema,
-    role: oneOf(['user', 'assistant', 'operator', 'system'] as const),
-    content: t.String(),
-    artifacts: t.Array(JsonObject),
-    created_at: Timestamp,
-  },
-  { $id: 'WidgetMessage' },
-)
+export const WidgetMessage = namedObject('WidgetMessage', {
+  id: MessageId.schema,
+  role: oneOf(['user', 'assistant', 'operator', 'system'] as const),
+  content: t.String(),
+  artifacts: t.Array(JsonObject),
+  created_at: Timestamp,
+})
 export type WidgetMessage = Static<typeof WidgetMessage>
 
 const notify = <E extends string, D extends TSchema>(event: E, data: D) => t.Object({ event: t.Literal(event), data })
@@ -127,10 +133,11 @@ export const TakeoverQuery = t.Object({
   ...PageQuery.properties,
 })
 export type TakeoverQuery = Static<typeof TakeoverQuery>
-const Waiting = t.Object(
-  { ...session, config_name: t.String(), waiting_since: nullable(Timestamp) },
-  { $id: 'WaitingSession' },
-)
+const Waiting = namedObject('WaitingSession', {
+  ...session,
+  config_name: t.String(),
+  waiting_since: nullable(Timestamp),
+})
 export const TakeoverPage = pageOf('takeovers', Waiting)
 
 export const After = t.Object({
@@ -163,21 +170,18 @@ export const OperatorMessage = t.Object({ content: t.String({ minLength: 1, maxL
 export type OperatorMessage = Static<typeof OperatorMessage>
 export const StoredReply = t.Object({ message: WidgetMessage })
 export type StoredReply = Static<typeof StoredReply>
-export const NewNote = t.Object({ content: t.String({ minLength: 1, maxLength: 4_000 }) }, { $id: 'NewWidgetNote' })
+export const NewNote = namedObject('NewWidgetNote', { content: t.String({ minLength: 1, maxLength: 4_000 }) })
 export type NewNote = Static<typeof NewNote>
 export const Noted = t.Object({ note: WidgetNote })
 export type Noted = Static<typeof Noted>
-export const Handover = t.Object(
-  {
-    to: t.String({
-      minLength: 1,
-      maxLength: 254,
-      description: 'E-mail address or id of a member of the team of the widget',
-    }),
-    note: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Note for them' })),
-  },
-  { $id: 'WidgetHandover' },
-)
+export const Handover = namedObject('WidgetHandover', {
+  to: t.String({
+    minLength: 1,
+    maxLength: 254,
+    description: 'E-mail address or id of a member of the team of the widget',
+  }),
+  note: t.Optional(t.String({ minLength: 1, maxLength: 4_000, description: 'Note for them' })),
+})
 export type Handover = Static<typeof Handover>
 export const Drafted = t.Object({
   draft: t.String({ description: 'The draft; it is not sent' }),

@@ -3,7 +3,7 @@ import { form } from '../kernel/form'
 import { defineId, type Id, KeyId } from '../kernel/ids'
 import { PageQuery } from '../kernel/page'
 import { RangeQuery } from '../kernel/range'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 
 export const WidgetId = defineId('widget')
 export type WidgetId = Id<'widget'>
@@ -76,35 +76,29 @@ const sent = {
   intents: t.Optional(t.Partial(groups.intents)),
 }
 
-export const NewWidget = t.Object(
-  { api_key_id: t.String({ maxLength: 64, description: 'Key that answers and pays' }), ...sent },
-  { $id: 'NewWidget' },
-)
+export const NewWidget = namedObject('NewWidget', {
+  api_key_id: t.String({ maxLength: 64, description: 'Key that answers and pays' }),
+  ...sent,
+})
 export type NewWidget = Static<typeof NewWidget>
-export const WidgetPatch = t.Object(
-  {
-    api_key_id: t.Optional(t.String({ maxLength: 64 })),
-    status: t.Optional(oneOf(['active', 'disabled'] as const)),
-    ...sent,
-  },
-  { $id: 'WidgetPatch' },
-)
+export const WidgetPatch = namedObject('WidgetPatch', {
+  api_key_id: t.Optional(t.String({ maxLength: 64 })),
+  status: t.Optional(oneOf(['active', 'disabled'] as const)),
+  ...sent,
+})
 export type WidgetPatch = Static<typeof WidgetPatch>
-export const Widget = t.Object(
-  {
-    id: WidgetId.schema,
-    object: t.Literal('iframe_config'),
-    name: t.String(),
-    status: oneOf(['active', 'disabled'] as const),
-    api_key_id: KeyId.schema,
-    ...groups,
-    embed_snippet: t.String({ description: 'HTML tag for the page' }),
-    sessions: t.Optional(t.Integer({ minimum: 0, description: 'In lists with `sessions_from`: begun since then' })),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'Widget' },
-)
+export const Widget = namedObject('Widget', {
+  id: WidgetId.schema,
+  object: t.Literal('iframe_config'),
+  name: t.String(),
+  status: oneOf(['active', 'disabled'] as const),
+  api_key_id: KeyId.schema,
+  ...groups,
+  embed_snippet: t.String({ description: 'HTML tag for the page' }),
+  sessions: t.Optional(t.Integer({ minimum: 0, description: 'In lists with `sessions_from`: begun since then' })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 export type Widget = Static<typeof Widget>
 export const WidgetPage = pageOf('configs', Widget)
 export const WidgetQuery = t.Object({
@@ -161,26 +155,23 @@ export const Analytics = t.Object({
 export type Analytics = Static<typeof Analytics>
 
 /** The public facts of a widget, before there is a session. */
-export const PublicWidget = t.Object(
-  {
-    id: WidgetId.schema,
-    name: t.String(),
-    status: t.Literal('active'),
-    appearance: groups.appearance,
-    behavior: t.Object({
-      welcomeMessage: behavior.welcomeMessage,
-      placeholder: behavior.placeholder,
-      maxPromptLength: behavior.maxPromptLength,
-      enableFileUpload: behavior.enableFileUpload,
-      enableVoice: behavior.enableVoice,
-      suggestedPrompts: behavior.suggestedPrompts,
-    }),
-    security: t.Object({
-      requireTurnstile: security.requireTurnstile,
-      turnstileSiteKey: nullable(t.String({ description: 'For the bot check; null if none is set up' })),
-      turnstileScript: nullable(t.String({ description: 'Script of the bot check; null unless it is required' })),
-    }),
-  },
-  { $id: 'PublicWidget' },
-)
+export const PublicWidget = namedObject('PublicWidget', {
+  id: WidgetId.schema,
+  name: t.String(),
+  status: t.Literal('active'),
+  appearance: groups.appearance,
+  behavior: t.Object({
+    welcomeMessage: behavior.welcomeMessage,
+    placeholder: behavior.placeholder,
+    maxPromptLength: behavior.maxPromptLength,
+    enableFileUpload: behavior.enableFileUpload,
+    enableVoice: behavior.enableVoice,
+    suggestedPrompts: behavior.suggestedPrompts,
+  }),
+  security: t.Object({
+    requireTurnstile: security.requireTurnstile,
+    turnstileSiteKey: nullable(t.String({ description: 'For the bot check; null if none is set up' })),
+    turnstileScript: nullable(t.String({ description: 'Script of the bot check; null unless it is required' })),
+  }),
+})
 export type PublicWidget = Static<typeof PublicWidget>

@@ -1,7 +1,7 @@
 import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../kernel/caller'
 import { KeyId, OrgId } from '../../kernel/ids'
 import { PageQuery } from '../../kernel/page'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
 import { OwnerRef } from '../orgs/schema'
 
 const MAX_CAP_CENTS = 1_000_000_000
@@ -21,29 +21,23 @@ const HonoursParameters = oneOf(CHAT_PARAMETERS, {
 })
 
 /** The tone of answers under a key, and the facts they may use (docs/api.md 20). */
-export const BrandSoul = t.Object(
-  {
-    enabled: t.Boolean(),
-    persona: t.String({ maxLength: 4_000 }),
-    tone: t.String({ maxLength: 1_000 }),
-    knowledge: t.Array(t.String({ maxLength: 4_000 }), { maxItems: 50 }),
-    constraints: t.Array(t.String({ maxLength: 1_000 }), { maxItems: 50 }),
-  },
-  { $id: 'BrandSoul' },
-)
+export const BrandSoul = namedObject('BrandSoul', {
+  enabled: t.Boolean(),
+  persona: t.String({ maxLength: 4_000 }),
+  tone: t.String({ maxLength: 1_000 }),
+  knowledge: t.Array(t.String({ maxLength: 4_000 }), { maxItems: 50 }),
+  constraints: t.Array(t.String({ maxLength: 1_000 }), { maxItems: 50 }),
+})
 export type BrandSoul = Static<typeof BrandSoul>
 
 /** One routing rule as stored and shown (docs/api.md 13). The routing-preferences module validates it. */
-export const RoutingRule = t.Object(
-  {
-    pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
-    target_mode: t.String(),
-    target_engine: nullable(t.String()),
-    confidence: t.Number({ minimum: 0.5, maximum: 0.99 }),
-    description: nullable(t.String()),
-  },
-  { $id: 'RoutingRule' },
-)
+export const RoutingRule = namedObject('RoutingRule', {
+  pattern: t.String({ description: 'ECMAScript source, matched case-insensitively' }),
+  target_mode: t.String(),
+  target_engine: nullable(t.String()),
+  confidence: t.Number({ minimum: 0.5, maximum: 0.99 }),
+  description: nullable(t.String()),
+})
 export type RoutingRule = Static<typeof RoutingRule>
 
 /** Fields of a key that a caller may set besides name and scopes. */
@@ -59,19 +53,16 @@ const settable = {
 }
 
 /** Body of `POST /keys`. */
-export const NewKey = t.Object(
-  {
-    name: t.Optional(Name),
-    scopes: t.Optional(Scopes),
-    scope: t.Optional(oneOf(['personal', 'org'] as const)),
-    org_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
-    test: t.Optional(
-      t.Boolean({ description: 'true: the prefix is svc_sk_test_. A label only; the key is billed like any other' }),
-    ),
-    ...settable,
-  },
-  { $id: 'NewKey' },
-)
+export const NewKey = namedObject('NewKey', {
+  name: t.Optional(Name),
+  scopes: t.Optional(Scopes),
+  scope: t.Optional(oneOf(['personal', 'org'] as const)),
+  org_id: t.Optional(nullable(t.String({ maxLength: 64 }))),
+  test: t.Optional(
+    t.Boolean({ description: 'true: the prefix is svc_sk_test_. A label only; the key is billed like any other' }),
+  ),
+  ...settable,
+})
 export type NewKey = Static<typeof NewKey>
 
 const { scope: _scope, org_id: _orgId, scopes: _scopes, ...newKeyFields } = NewKey.properties
@@ -88,14 +79,11 @@ export const NewOperatorKey = t.Object({
 export type NewOperatorKey = Static<typeof NewOperatorKey>
 
 /** Body of `PUT /keys/{id}`: missing members stay unchanged, null clears a member. */
-export const KeyPatch = t.Object(
-  {
-    name: t.Optional(Name),
-    scopes: t.Optional(Scopes),
-    ...settable,
-  },
-  { $id: 'KeyPatch' },
-)
+export const KeyPatch = namedObject('KeyPatch', {
+  name: t.Optional(Name),
+  scopes: t.Optional(Scopes),
+  ...settable,
+})
 export type KeyPatch = Static<typeof KeyPatch>
 
 export const OperatorKeyPatch = t.Object({ ...KeyPatch.properties, tier: t.Optional(oneOf(TIERS)) })
@@ -104,18 +92,15 @@ export type OperatorKeyPatch = Static<typeof OperatorKeyPatch>
 const MAX_GRACE_S = 604_800
 
 /** Body of `POST /keys/{id}/rotate`. */
-export const KeyRotation = t.Object(
-  {
-    grace_period_seconds: t.Optional(
-      t.Integer({
-        minimum: 0,
-        maximum: MAX_GRACE_S,
-        description: 'Seconds for which the old secret still works; default 86400',
-      }),
-    ),
-  },
-  { $id: 'KeyRotation' },
-)
+export const KeyRotation = namedObject('KeyRotation', {
+  grace_period_seconds: t.Optional(
+    t.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE_S,
+      description: 'Seconds for which the old secret still works; default 86400',
+    }),
+  ),
+})
 export type KeyRotation = Static<typeof KeyRotation>
 
 const KEY_STATUSES = ['active', 'rotating', 'revoked'] as const
@@ -160,17 +145,17 @@ export const ApiKey = t.Object(fields, { $id: 'ApiKey' })
 export type ApiKey = Static<typeof ApiKey>
 
 /** A key with its secret. Only the answer that creates the key contains it. */
-export const ApiKeyWithSecret = t.Object(
-  { ...fields, key: t.String({ description: 'The full key. Shown once: store it now' }) },
-  { $id: 'ApiKeyWithSecret' },
-)
+export const ApiKeyWithSecret = namedObject('ApiKeyWithSecret', {
+  ...fields,
+  key: t.String({ description: 'The full key. Shown once: store it now' }),
+})
 export type ApiKeyWithSecret = Static<typeof ApiKeyWithSecret>
 
 /** Answer of a rotation: the new secret, and how long the old one still works. */
-export const RotatedKey = t.Object(
-  { ...ApiKeyWithSecret.properties, previous_key_expires_at: Timestamp },
-  { $id: 'RotatedKey' },
-)
+export const RotatedKey = namedObject('RotatedKey', {
+  ...ApiKeyWithSecret.properties,
+  previous_key_expires_at: Timestamp,
+})
 export type RotatedKey = Static<typeof RotatedKey>
 
 export const OperatorKeyQuery = t.Object({
@@ -182,7 +167,7 @@ export const OperatorKeyQuery = t.Object({
 export type OperatorKeyQuery = Static<typeof OperatorKeyQuery>
 export const KeyPage = pageOf('keys', ApiKey)
 
-export const KeyRevoked = t.Object({ revoked: t.Literal(true), id: KeyId.schema }, { $id: 'KeyRevoked' })
+export const KeyRevoked = namedObject('KeyRevoked', { revoked: t.Literal(true), id: KeyId.schema })
 
 /** Body of the operators' `POST /keys/check`. It holds a complete secret, so it is sent over the socket or TLS only. */
 export const KeyCheck = t.Object({ key: t.String({ minLength: 1, maxLength: 512 }) })

@@ -1,7 +1,7 @@
 import { OPERATOR_ROLES } from '../../kernel/caller'
 import { form } from '../../kernel/form'
 import { defineId, type Id, OrgId, SessionId, UserId } from '../../kernel/ids'
-import { nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+import { namedObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
 
 /** An org by id, slug or name, or a user by id or e-mail address, as operators name them (docs/operating.md 2.1). */
 export const OwnerRef = t.String({ minLength: 1, maxLength: 320 })
@@ -39,20 +39,17 @@ const SLUG_PATTERN = form(
 )
 
 /** An organization as one of its members sees it (docs/api.md 18.4). */
-export const Org = t.Object(
-  {
-    id: OrgId.schema,
-    object: t.Literal('organization'),
-    name: t.String(),
-    slug: t.String(),
-    type: oneOf(ORG_TYPES),
-    role: oneOf(ROLES, { description: 'Your role in it' }),
-    member_count: t.Integer(),
-    created: Timestamp,
-    updated: Timestamp,
-  },
-  { $id: 'Organization' },
-)
+export const Org = namedObject('Organization', {
+  id: OrgId.schema,
+  object: t.Literal('organization'),
+  name: t.String(),
+  slug: t.String(),
+  type: oneOf(ORG_TYPES),
+  role: oneOf(ROLES, { description: 'Your role in it' }),
+  member_count: t.Integer(),
+  created: Timestamp,
+  updated: Timestamp,
+})
 export type Org = Static<typeof Org>
 
 export const OrgPage = pageOf('organizations', Org)
@@ -62,51 +59,42 @@ const Slug = t.String({ minLength: 1, maxLength: 64, pattern: SLUG_PATTERN })
 const Email = t.String({ format: 'email', maxLength: 254 })
 
 /** Body of `POST /orgs`. */
-export const NewOrg = t.Object(
-  {
-    name: Name,
-    slug: t.Optional(Slug),
-    type: t.Optional(oneOf(ORG_TYPES)),
-  },
-  { $id: 'NewOrganization' },
-)
+export const NewOrg = namedObject('NewOrganization', {
+  name: Name,
+  slug: t.Optional(Slug),
+  type: t.Optional(oneOf(ORG_TYPES)),
+})
 export type NewOrg = Static<typeof NewOrg>
 
 /** Body of `PATCH /orgs/{id}`; missing members stay unchanged. */
-export const OrgPatch = t.Object({ name: t.Optional(Name), slug: t.Optional(Slug) }, { $id: 'OrganizationPatch' })
+export const OrgPatch = namedObject('OrganizationPatch', { name: t.Optional(Name), slug: t.Optional(Slug) })
 export type OrgPatch = Static<typeof OrgPatch>
 
-export const Member = t.Object(
-  {
-    user_id: UserId.schema,
-    name: nullable(t.String()),
-    email: t.String(),
-    role: oneOf(ROLES),
-    joined_at: Timestamp,
-  },
-  { $id: 'Member' },
-)
+export const Member = namedObject('Member', {
+  user_id: UserId.schema,
+  name: nullable(t.String()),
+  email: t.String(),
+  role: oneOf(ROLES),
+  joined_at: Timestamp,
+})
 export type Member = Static<typeof Member>
 
 export const MemberList = t.Object({ members: t.Array(Member) })
 export const MemberReply = t.Object({ member: Member })
-export const MemberPatch = t.Object({ role: oneOf(ROLES) }, { $id: 'MemberPatch' })
+export const MemberPatch = namedObject('MemberPatch', { role: oneOf(ROLES) })
 export type MemberPatch = Static<typeof MemberPatch>
 
 /** Body of `POST /orgs/{id}/invitations`. */
-export const NewInvitation = t.Object({ email: Email, role: oneOf(ROLES) }, { $id: 'NewInvitation' })
+export const NewInvitation = namedObject('NewInvitation', { email: Email, role: oneOf(ROLES) })
 export type NewInvitation = Static<typeof NewInvitation>
 
-export const Invitation = t.Object(
-  {
-    id: InvitationId.schema,
-    email: t.String(),
-    role: oneOf(ROLES),
-    status: oneOf(['pending', 'accepted', 'expired'] as const),
-    expires_at: Timestamp,
-  },
-  { $id: 'Invitation' },
-)
+export const Invitation = namedObject('Invitation', {
+  id: InvitationId.schema,
+  email: t.String(),
+  role: oneOf(ROLES),
+  status: oneOf(['pending', 'accepted', 'expired'] as const),
+  expires_at: Timestamp,
+})
 export type Invitation = Static<typeof Invitation>
 
 export const InvitationReply = t.Object({

@@ -1,6 +1,16 @@
 import { defineId, type Id } from '../../kernel/ids'
 import { PageQuery } from '../../kernel/page'
-import { deletionMembers, JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../../kernel/schema'
+import {
+  deletionMembers,
+  JsonObject,
+  namedObject,
+  nullable,
+  oneOf,
+  pageOf,
+  type Static,
+  Timestamp,
+  t,
+} from '../../kernel/schema'
 
 export const ConversationId = defineId('conversation')
 export type ConversationId = Id<'conversation'>
@@ -20,30 +30,27 @@ const ROLES = ['user', 'assistant', 'system', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
 /** A message (docs/api.md 17). Only answers have `mode` and the members after it. */
-export const Message = t.Object(
-  {
-    id: t.String(),
-    role: oneOf(ROLES),
-    content: t.String(),
-    createdAt: Timestamp,
-    mode: t.Optional(t.String()),
-    resolvedMode: t.Optional(t.String()),
-    model: t.Optional(t.Object({ id: t.String(), label: t.String(), engine: t.Optional(t.String()) })),
-    tools: t.Optional(t.Array(JsonObject)),
-    artifacts: t.Optional(t.Array(JsonObject)),
-    followUps: t.Optional(t.Array(t.Object({ label: t.String(), prompt: t.String() }))),
-    status: t.Optional(t.String()),
-    errorMessage: t.Optional(t.String()),
-    costCents: t.Optional(t.Number()),
-  },
-  { $id: 'Message' },
-)
+export const Message = namedObject('Message', {
+  id: t.String(),
+  role: oneOf(ROLES),
+  content: t.String(),
+  createdAt: Timestamp,
+  mode: t.Optional(t.String()),
+  resolvedMode: t.Optional(t.String()),
+  model: t.Optional(t.Object({ id: t.String(), label: t.String(), engine: t.Optional(t.String()) })),
+  tools: t.Optional(t.Array(JsonObject)),
+  artifacts: t.Optional(t.Array(JsonObject)),
+  followUps: t.Optional(t.Array(t.Object({ label: t.String(), prompt: t.String() }))),
+  status: t.Optional(t.String()),
+  errorMessage: t.Optional(t.String()),
+  costCents: t.Optional(t.Number()),
+})
 export type Message = Static<typeof Message>
 
 export const ConversationSummary = t.Object(summary, { $id: 'ConversationSummary' })
 export type ConversationSummary = Static<typeof ConversationSummary>
 
-export const Conversation = t.Object({ ...summary, messages: t.Array(Message) }, { $id: 'Conversation' })
+export const Conversation = namedObject('Conversation', { ...summary, messages: t.Array(Message) })
 export type Conversation = Static<typeof Conversation>
 
 export const ConversationPage = pageOf('conversations', ConversationSummary)
@@ -85,10 +92,12 @@ export type MemoryId = Id<'memory'>
 const MEMORY_SOURCES = ['api', 'assistant'] as const
 export type MemorySource = (typeof MEMORY_SOURCES)[number]
 
-export const Memory = t.Object(
-  { id: MemoryId.schema, content: t.String(), source: oneOf(MEMORY_SOURCES), createdAt: Timestamp },
-  { $id: 'Memory' },
-)
+export const Memory = namedObject('Memory', {
+  id: MemoryId.schema,
+  content: t.String(),
+  source: oneOf(MEMORY_SOURCES),
+  createdAt: Timestamp,
+})
 export type Memory = Static<typeof Memory>
 
 export const MemoryPage = pageOf('memories', Memory)
@@ -112,16 +121,13 @@ export type Turn = {
 }
 
 /** A conversation as operators see it, without the title and messages of its owner. */
-export const OverseenConversation = t.Object(
-  {
-    id: ConversationId.schema,
-    owner: t.String({ description: 'org:ID or user:ID' }),
-    messageCount: t.Integer(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  },
-  { $id: 'OverseenConversation' },
-)
+export const OverseenConversation = namedObject('OverseenConversation', {
+  id: ConversationId.schema,
+  owner: t.String({ description: 'org:ID or user:ID' }),
+  messageCount: t.Integer(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
 export type OverseenConversation = Static<typeof OverseenConversation>
 
 export const OverseenReply = t.Object({ conversation: OverseenConversation })
