@@ -7,44 +7,7 @@ import { type PageQuery, type Paging, pageFlags, printPages } from './pages'
 import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
 import { requireReason, type Shell } from './shell'
 import type { TenantApi } from './transport'
-
-/** Parses a word of the command line into a value. `read` throws `BadWord` for an invalid word. */
-export type Reading<T> = {
-  about: string
-  /** `before` is the value from an earlier use of the same flag. */
-  read(word: string, before: T | undefined): T
-}
-
-/** A flag of one command. Its name is its key in kebab case. */
-export type Flag<T = unknown> = Reading<T> & {
-  /** Placeholder after the flag in help, `NAME`. Absent for a switch. */
-  value?: string
-  /** The allowed words, for help, completion and error messages. */
-  words?: readonly string[]
-  /** The one-letter form, only from `-o -f -q -y -v -w -n -h`. */
-  short?: string
-  /** The environment variable used when the flag is not given. */
-  env?: string
-  /** What to do when the flag is missing. Absent for flags that may be omitted. */
-  needed?: string
-}
-
-export type Arg<T = unknown> = Reading<T> & {
-  required: boolean
-  /** Takes all remaining words. */
-  variadic?: boolean
-}
-
-export type Flags = Record<string, Flag>
-export type Args = Record<string, Arg>
-
-type ValueOf<R> = R extends Reading<infer T> ? T : never
-export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A[K]> } & {
-  [K in keyof F]: ValueOf<F[K]>
-}
-
-/** The parsed values of a command's flags. */
-export type FlagsGiven<F extends Flags> = Input<Record<never, never>, F>
+import type { Args, Flags, Input } from './words'
 
 /** `host` needs no server: the command works on files of this machine, or is the server itself. */
 type Api = 'tenant' | 'operator' | 'host'
@@ -133,31 +96,37 @@ type Does<Given, Found, Data> = {
   ok?(answer: NonNullable<Data>, input: Given & Found): boolean
 }
 
-type Typed<A extends Args, F extends Flags, Found, Data> = Partial<Omit<CommandWords, 'path'>> & {
+type Typed<S extends Args, A extends Args, F extends Flags, Found, Data> = Partial<Omit<CommandWords, 'path'>> & {
   args?: A
   flags?: F
-} & Does<Input<A, F>, Found, Data>
+} & Does<Input<S & A, F>, Found, Data>
 
-type Shared = Pick<CommandWords, 'apis'> & Partial<Pick<CommandWords, 'offline' | 'columns' | 'exits'>>
+/** Of `args`, a command takes those that its first line names. */
+type Shared<S> = Pick<CommandWords, 'apis'> &
+  Partial<Pick<CommandWords, 'offline' | 'columns' | 'exits'>> & { args?: S }
 
 /**
  * Declares the commands of one resource, or single-word commands with `''`. Takes their common properties, then for
- * each command a text and its action. The text is `VERB: summary`, a description, and examples after `$ `. A single
- * example appears again with `--json`. Help, parsing, completion and the machine-readable list are derived from it.
+ * each command a text and its action. The text is `VERB ARG (marks): summary`, a description, and examples after `$ `.
+ * A single example appears again with `--json`. Marks are the APIs, the danger, `writes`, `live` (needs a running server),
+ * `offline`, `watchable`, `reason` and `exits CODES`, where they differ from the default or from the common properties.
+ * Help, parsing, completion and the machine-readable list are derived from it.
  *
  * A command with an action writes, any other reads, unless declared otherwise. By default it may exit with 3, and with
  * 5 when it changes something.
  */
 export const commandsOf =
-  (resource: string, shared: Shared) =>
+  <S extends Args = Record<never, never>>(resource: string, { args: known, ...shared }: Shared<S>) =>
   (text: TemplateStringsArray, ...inserted: readonly unknown[]) =>
   <Data, A extends Args = Record<never, never>, F extends Flags = Record<never, never>, Found = unknown>(
-    typed: Typed<A, F, Found, Data>,
+    typed: Typed<S, A, F, Found, Data>,
   ): Command => {
-    const { verb, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
-    const { run, reason, find, action, question, named, request, answer, ...printed } = typed
+    const { verb, named: own, marks, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
+    const declared: typeof typed = { ...marksIn(marks), ...typed }
+    const { run, reason, find, action, question, named, request, answer, ...printed } = declared
     const { shown, empty, paged, note, secret, secretColumns, fate, ok, ...rest } = printed
-    const { impact = action ? 'write' : 'read', apis = shared.apis, args = {}, flags = {} } = rest
+    const { impact = action ? 'write' : 'read', apis = shared.apis, flags = {} } = rest
+    const args = { ...Object.fromEntries(own.map((name) => [name, known![name]!])), ...rest.args }
     const does = {
       run,
       reason,
@@ -200,10 +169,42 @@ export const commandsOf =
 
 function wordsOf(text: string) {
   const [first = '', ...lines] = text.split('\n').map((line) => line.trim())
-  const [, verb = '', summary = ''] = /^(\S+): (.*)$/.exec(first) ?? []
+  const [, verb = '', args = '', marks, summary = ''] = /^(\S+)((?: [A-Z]+)*)(?: \((.*?)\))?: (.*)$/.exec(first) ?? []
+  const named = args.toLowerCase().split(' ').filter(Boolean)
   const [example, ...others] = lines.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
   const about = lines.filter((line) => !line.startsWith('$ ')).join('\n')
-  return { verb, summary, about, examples: [example!, ...(others.length ? others : [`${example} --json`])] }
+  return {
+    verb,
+    named,
+    marks,
+    summary,
+    about,
+    examples: [example!, ...(others.length ? others : [`${example} --json`])],
+  }
+}
+
+type Marks = { -readonly [Name in keyof CommandWords]?: CommandWords[Name] } & { reason?: boolean }
+const MARKS: Readonly<Record<string, Marks>> = {
+  live: { offline: false },
+  offline: { offline: true },
+  writes: { impact: 'write' },
+  watchable: { watchable: true },
+  moderate: { danger: 'moderate' },
+  severe: { danger: 'severe' },
+  'secret once': { danger: 'secret once' },
+  reason: { reason: true },
+}
+
+/** The properties that the marks in a command's first line set: `moderate, live, exits 3 9`. */
+function marksIn(marks = ''): Marks {
+  const made: Marks = {}
+  for (const mark of marks.split(', ').filter(Boolean)) {
+    if (mark === 'host' || mark === 'tenant' || mark === 'operator') made.apis = [...(made.apis ?? []), mark]
+    else if (/^exits( \d+)*$/.test(mark)) made.exits = mark.split(' ').slice(1).map(Number)
+    else if (MARKS[mark]) Object.assign(made, MARKS[mark])
+    else throw new Error(`"${mark}" is not a mark of a command.`)
+  }
+  return made
 }
 
 type Doing = Does<object, object, object>

@@ -1,9 +1,8 @@
-import type { Flags, Input } from './command'
 import { usageFailure } from './failure'
 import { FORMATS, type Format, MONITOR_FORMATS, type PrintStyle } from './output/print'
 import { TIME_STYLES } from './output/time'
 import type { Io } from './shell'
-import { choice, duration, flag, list, text, whole } from './words'
+import { choice, duration, type Flags, flag, type Input, list, text, whole } from './words'
 
 /** The flags every command has (docs/operating.md 2.3), in the order help shows them. */
 export const GLOBAL_FLAGS = {

@@ -1,8 +1,9 @@
 import { wrap } from '../src/kernel/text'
-import { type Arg, type Command, type Flag, type Flags, resourceOf, verbOf } from './command'
+import { type Command, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
 import { aliasesOf, kebab } from './parse'
+import type { Arg, Flag, Flags } from './words'
 
 /** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {

@@ -109,14 +109,6 @@ export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonl
   }
 }
 
-/** Ends a listing that ran until Ctrl-C with the number of shown items. */
-export function sayShown(shell: Shell, shown: number, what: string): void {
-  // The terminal has printed ^C on this line.
-  const line = `${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`
-  shell.note(shell.io.errIsTty ? `\n${line}` : line)
-  shell.exitCode = EXIT.interrupted
-}
-
 /**
  * Polls until `ask` returns an answer, and returns it. Undefined after `within` milliseconds or on Ctrl-C. The exit
  * code then tells which.
@@ -178,5 +170,6 @@ export async function tail<Item extends { id: string }>(shell: Shell, { columns,
     await shell.clock.sleep(PAUSE_MS, shell.signal)
     if (shell.signal.aborted) break
   }
-  sayShown(shell, shown, what)
+  shell.note(`${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`)
+  shell.exitCode = EXIT.interrupted
 }

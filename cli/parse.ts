@@ -1,8 +1,8 @@
 import { didYouMean } from '../src/kernel/nearest'
-import { type Command, type Flag, type Flags, type Reading, resourceOf, verbOf } from './command'
+import { type Command, resourceOf, verbOf } from './command'
 import { BadWord, usageFailure } from './failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
-import { readDuration } from './words'
+import { type Flag, type Flags, type Reading, readDuration } from './words'
 
 /** The result of parsing a command line. */
 export type Input =

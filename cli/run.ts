@@ -1,5 +1,5 @@
 import { AppError } from '../src/kernel/errors'
-import { clean } from '../src/kernel/text'
+import { clean, wrap } from '../src/kernel/text'
 import type { Command } from './command'
 import { withProfile } from './commands/profiles'
 import { CheckFailed, CommandFailed, EXIT, usageFailure } from './failure'
@@ -161,8 +161,10 @@ function reportFailure(io: Io, failure: CommandFailed, format: Format, paint: Pa
     io.err(safeJson(envelopeOf(failure)))
     return
   }
-  const indent = '\n       '
-  io.err(`${paint('bad', 'error:')} ${clean(failure.message).replaceAll('\n', indent)}`)
+  const lines = clean(failure.message).split('\n')
+  // Only the message is wrapped: what fixes it may be pasted.
+  const wrapped = io.width === null ? lines : lines.flatMap((line) => wrap(line, Math.max(30, io.width! - 7)))
+  io.err(`${paint('bad', 'error:')} ${wrapped.join('\n       ')}`)
   if (failure.fix) io.err(`${paint('strong', 'fix:')}   ${clean(failure.fix)}`)
   const help = failure.help && `svc-admin help ${failure.help}`
   const request = failure.requestId && `request ${failure.requestId}`

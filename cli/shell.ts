@@ -128,6 +128,7 @@ export function createShell(
   const style = printStyleOf(globals, world.io, world.clock.now())
   const io = globals.ascii ? asciiIo(world.io) : world.io
   let connection: Promise<Connection> | null = null
+  let hasStopped = false
   const shell: Shell = {
     io,
     globals,
@@ -155,7 +156,11 @@ export function createShell(
       await (await connection?.catch(() => null))?.close()
     },
     note: (line) => {
-      if (!globals.quiet) io.err(clean(line))
+      if (globals.quiet) return
+      // The terminal has printed ^C on this line.
+      const isAfterStop = !hasStopped && world.signal.aborted && io.errIsTty
+      hasStopped ||= isAfterStop
+      io.err(`${isAfterStop ? '\n' : ''}${clean(line)}`)
     },
     planned: (sentence) => {
       if (!globals.dryRun) return false
@@ -225,6 +230,7 @@ function say(tty: number, text: string): string {
     stderr: 'ignore',
   })
   if (signalCode) {
+    writeSync(tty, '\n')
     const message = 'Interrupted. Nothing was changed.'
     throw new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message })
   }

@@ -1,7 +1,44 @@
 import { iso } from '../src/kernel/clock'
 import { MAX_CENTS } from '../src/kernel/money'
-import type { Arg, Flag } from './command'
 import { BadWord, usageFailure } from './failure'
+
+/** Parses a word of the command line into a value. `read` throws `BadWord` for an invalid word. */
+export type Reading<T> = {
+  about: string
+  /** `before` is the value from an earlier use of the same flag. */
+  read(word: string, before: T | undefined): T
+}
+
+/** A flag of one command. Its name is its key in kebab case. */
+export type Flag<T = unknown> = Reading<T> & {
+  /** Placeholder after the flag in help, `NAME`. Absent for a switch. */
+  value?: string
+  /** The allowed words, for help, completion and error messages. */
+  words?: readonly string[]
+  /** The one-letter form, only from `-o -f -q -y -v -w -n -h`. */
+  short?: string
+  /** The environment variable used when the flag is not given. */
+  env?: string
+  /** What to do when the flag is missing. Absent for flags that may be omitted. */
+  needed?: string
+}
+
+export type Arg<T = unknown> = Reading<T> & {
+  required: boolean
+  /** Takes all remaining words. */
+  variadic?: boolean
+}
+
+export type Flags = Record<string, Flag>
+export type Args = Record<string, Arg>
+
+type ValueOf<R> = R extends Reading<infer T> ? T : never
+export type Input<A extends Args, F extends Flags> = { [K in keyof A]: ValueOf<A[K]> } & {
+  [K in keyof F]: ValueOf<F[K]>
+}
+
+/** The parsed values of a command's flags. */
+export type FlagsGiven<F extends Flags> = Input<Record<never, never>, F>
 
 /** The kinds of values that commands take. Each error message names the expected format. */
 

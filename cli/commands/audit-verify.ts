@@ -31,7 +31,7 @@ const proofColumns = columnsOf`
 
 const command = commandsOf('audit', { apis: ['operator'] })
 
-export const verifyAudit = command`verify: Verify a chain, or an exported chain without a server
+export const verifyAudit = command`verify (exits 3 9): Verify a chain, or an exported chain without a server
   $ audit verify --export audit.csv --checkpoint checkpoint.json
   $ audit verify acme
   $ audit verify acme --head 1182:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --json`({
@@ -57,7 +57,6 @@ exactly this file. audit export --sign creates both.
 Without --export it checks the chain of one owner in the database. It compares the
 chain with its head, its newest checkpoint, and an event stored from audit head. If anything is broken
 it exits 9, and shows the first broken event with its neighbours.`,
-  exits: [3, 9],
   columns: [...chainColumns, ...proofColumns.filter(({ field }) => field !== 'ok')],
   args: { owner: optional('owner of the chain: an org, a user, or server') },
   flags: {

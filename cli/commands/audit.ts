@@ -1,13 +1,13 @@
 import type { AuditEvent } from '../../src/audit/schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, columnsOf, commandsOf, defined, type FlagsGiven, queryOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined, queryOf } from '../command'
 import { expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat, piecesOf } from '../files'
 import { safeJson } from '../output/json'
 import { eachEntry, pageIn, tail } from '../pages'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, duration, flag, LAST, optional, text, whole } from '../words'
+import { argument, duration, type FlagsGiven, flag, LAST, optional, text, whole } from '../words'
 import { verifyAudit } from './audit-verify'
 
 // `cmpl_BwCb4qRD`, `f9c3403b`: enough to distinguish ids, and short enough to leave room for the status.
@@ -56,7 +56,7 @@ const wholeColumns = [
   ...columnsOf`inputSummary INPUT, prevHash PREVIOUS`,
 ]
 
-const command = commandsOf('audit', { apis: ['operator', 'tenant'] })
+const command = commandsOf('audit', { apis: ['operator', 'tenant'], args })
 
 /** The filters of docs/api.md 19. */
 export type AuditWords = Partial<Record<'from' | 'to' | 'key_id' | 'mode' | 'action' | 'actor', string>> &
@@ -76,26 +76,23 @@ function wordsOf(shell: Shell, given: Filters): AuditWords {
 }
 
 export const auditCommands = [
-  command`list: List the audit events of an owner, newest first
+  command`list OWNER: List the audit events of an owner, newest first
   Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.
   $ audit list
   $ audit list acme --action "key.*" --since 24h
   $ audit list --request req_1f4 --json`({
     columns,
-    args,
     flags: filters,
     paged: 'items',
     answer: ({ shell, page }, { owner = shell.globals.org, ...given }) =>
       recordOf(shell, owner)({ ...wordsOf(shell, given), ...page }),
     empty: 'No matching events.',
   }),
-  command`tail: Print the audit events of an owner as they are recorded
+  command`tail OWNER (live): Print the audit events of an owner as they are recorded
   Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON.
   $ audit tail
   $ audit tail acme --action "completion.*" -o jsonl | head -n 3`({
-    offline: false,
     columns,
-    args,
     flags: { ...filters, last: LAST },
     async run(shell, { owner = shell.globals.org, last = 10, ...given }) {
       const list = recordOf(shell, owner)
@@ -117,24 +114,20 @@ export const auditCommands = [
     },
   }),
   verifyAudit,
-  command`head: Show the end of a chain, to store on another machine
+  command`head OWNER (operator): Show the end of a chain, to store on another machine
   Prints SEQ:HASH and the newest signed checkpoint. Store one of them on another machine. Later, audit verify --head or --checkpoint shows whether earlier events were changed, cut or rewritten. This works even against someone with full access to this machine.
   $ audit head
   $ audit head acme --fields place -q
   $ audit head --json > /mnt/elsewhere/head.json`({
-    apis: ['operator'],
     columns: headColumns,
-    args,
     request: ({ ops, shell }, { owner = shell.globals.org }) => ops.audit.head.get({ query: owner ? { owner } : {} }),
     shown: (head) => ({ ...head, place: `${head.seq}:${head.hash}` }),
   }),
-  command`actions: Count the audit events of an owner by action
+  command`actions OWNER (operator): Count the audit events of an owner by action
   Lists every action in the chain with its count, the most frequent first.
   $ audit actions
   $ audit actions acme -o csv`({
-    apis: ['operator'],
     columns: countColumns,
-    args,
     request: ({ ops, shell }, { owner = shell.globals.org }) =>
       ops.audit.actions.get({ query: owner ? { owner } : {} }),
     shown: ({ actions }) => actions,
@@ -163,12 +156,11 @@ export const auditCommands = [
       return found[0]
     },
   }),
-  command`export: Write the audit events of an owner as CSV or JSON lines, newest first
+  command`export OWNER: Write the audit events of an owner as CSV or JSON lines, newest first
   Writes the file of GET /audit/export as it is read, and records audit.exported. The file is CSV. With -o jsonl it contains the events with their hashes, one per line. --checkpoint first writes the newest signed checkpoint; audit verify needs both files. With --sign the server signs the file into FILE.sig. Filters other than --from and --to leave out events, so the chain cannot be verified.
   $ audit export --out audit.csv --checkpoint checkpoint.json
   $ audit export -o jsonl --out audit.jsonl --sign
   $ audit export acme --from 2026-01-01 --to 2026-01-31 > january.csv`({
-    args,
     flags: {
       ...filters,
       out: text('FILE', 'file to write instead of stdout; readable only by you'),

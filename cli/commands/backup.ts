@@ -8,7 +8,8 @@ import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, duration, flag, repeated, text } from '../words'
 
-const command = commandsOf('backup', { apis: ['host'], exits: [] })
+const args = { folder: argument('the folder of the backup, or s3://bucket/folder') }
+const command = commandsOf('backup', { apis: ['host'], exits: [], args })
 
 const SECRET = /^AGE-SECRET-KEY-/
 const RECIPIENT = /^age1[0-9a-z]+$/
@@ -54,13 +55,11 @@ function sayLeftOut(shell: Shell, unreachable: readonly { path: string; why: str
 const STORED_MS = 7 * 86_400_000
 
 export const backupCommands = [
-  command`create: Write a consistent copy of the database and the files while the server runs
+  command`create (operator, exits 5): Write a consistent copy of the database and the files while the server runs
   Creates a folder with the copy, its SHA-256 and the version of svc. It includes the files that svc created, with a list that sha256sum -c can check. Files in a bucket stay there. It does not include secrets.json, which decrypts the stored secrets; store that file somewhere else. Postgres is copied with pg_dump. --encrypt-to writes one file that only an age identity can open; the programs age and tar open it too. For a bucket, set SVC_FILES_S3_ENDPOINT, its region and its access key.
   $ backup create
   $ backup create --out /backups/monday --json
   $ backup create --out s3://backups/monday --encrypt-to recipients.txt`({
-    apis: ['operator'],
-    exits: [5],
     columns,
     flags: {
       out: text('PLACE', 'a new folder, or s3://bucket/folder; backups/TIME in the data folder by default'),
@@ -75,23 +74,20 @@ export const backupCommands = [
     },
     note: () => 'The backup does not include secrets.json. Store a copy of that file somewhere else.',
   }),
-  command`list: List the backups that still exist
+  command`list (operator): List the backups that still exist
   Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.
   $ backup list`({
-    apis: ['operator'],
     columns: rows,
     request: ({ ops }) => ops.backups.get(),
     shown: ({ backups }) => backups,
     empty: 'There is no backup. Create one: svc-admin backup create',
     note: ({ unreachable }, _, shell) => sayLeftOut(shell, unreachable),
   }),
-  command`verify: Check that a backup is complete, without a server
+  command`verify FOLDER (exits 9): Check that a backup is complete, without a server
   Reads the whole backup and compares the SHA-256 of the database and of each file. It also checks the contents of a SQLite database, and that each artifact has its file. For an encrypted backup it compares only the whole file, unless --identity decrypts it into the temporary folder. Exits 9 when something is wrong.
   $ backup verify /backups/monday
   $ backup verify s3://backups/monday --identity key.txt --json`({
-    exits: [9],
     columns: checkColumns,
-    args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
     flags: { identity },
     run: (shell, input) =>
       opened(shell, input, async (_place, found) => {
@@ -103,13 +99,10 @@ export const backupCommands = [
         if (found.manifest?.encrypted) shell.note('It is encrypted. --identity FILE checks its contents too.')
       }),
   }),
-  command`prune: Delete old backups, but never the newest
+  command`prune (operator, writes, moderate): Delete old backups, but never the newest
   Deletes the backups of backup list that are older than --keep, 7 days by default. Everything else in their folders is deleted too. Recorded as operator.backups_pruned.
   $ backup prune --keep 30d --dry-run
   $ backup prune --keep 7d --yes`({
-    apis: ['operator'],
-    impact: 'write',
-    danger: 'moderate',
     columns: rows,
     flags: { keep: duration('7d', 'age from which a backup is deleted; 7d by default') },
     async run(shell, { keep = STORED_MS }) {
@@ -125,15 +118,12 @@ export const backupCommands = [
       shell.print.list((await prune(false)).removed, rows, 'No backup is that old.')
     },
   }),
-  command`restore: Restore a backup into an empty data folder or database
+  command`restore FOLDER (writes, exits 5 9): Restore a backup into an empty data folder or database
   Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Then copy secrets.json (mode 600) into it, start the server, and run verify.
   $ backup restore /backups/monday
   $ backup restore /backups/monday --into /srv/svc/data --dry-run
   $ backup restore /backups/monday --confirm data`({
-    impact: 'write',
-    exits: [5, 9],
     columns: checkColumns,
-    args: { folder: argument('the folder of the backup, or s3://bucket/folder') },
     flags: {
       only: choice(['tables', 'files'], 'only the database, or only the files'),
       into: text('DIR', 'the data folder to restore into; the configured one by default'),

@@ -16,7 +16,7 @@ const browserColumns = columnsOf`
 
 const sessionIn = ({ api }: { api: SharedRoutes }, id: string) => api.browser.sessions({ id: encodeURIComponent(id) })
 
-const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns })
+const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns, args })
 
 const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
 
@@ -86,16 +86,15 @@ export const browserCommands = [
     shown: ({ sessions }) => sessions,
     empty: 'No browser session is open.',
   }),
-  command`get: Show one browser session: page, end and viewers
+  command`get ID: Show one browser session: page, end and viewers
   Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.
   $ browser get ${ID}
-  $ browser get ${ID} --watch`({ args, request: (at, { id }) => sessionIn(at, id).get() }),
-  command`create: Start a browser session of your own and print its link
+  $ browser get ${ID} --watch`({ request: (at, { id }) => sessionIn(at, id).get() }),
+  command`create (exits 3 6): Start a browser session of your own and print its link
   The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.
   $ browser create --page https://example.com
   $ browser create --keep-alive --json`({
     columns: madeColumns,
-    exits: [3, 6],
     flags: {
       page: text('URL', 'public address to open first'),
       keepAlive: flag('do not end the session when it is idle'),
@@ -112,14 +111,13 @@ export const browserCommands = [
     },
     note: ({ embed_url }) => `Watch it: ${embed_url}`,
   }),
-  command`act: Do one thing on the page that you describe in plain words
+  command`act ID (exits 3 6 9): Do one thing on the page that you describe in plain words
   Runs browser_act. --tool picks another of the five tools: navigate to an address, extract data, observe what can be clicked, or take a screenshot. Exits 9 when the tool fails.
   $ browser act ${ID} "click Sign in"
   $ browser act ${ID} https://example.com --tool navigate
   $ browser act ${ID} "every price" --tool extract --json`({
     columns: actColumns,
-    exits: [3, 6, 9],
-    args: { ...args, said: words('what to do, or the address') },
+    args: { said: words('what to do, or the address') },
     flags: { tool: choice(TOOLS, 'which tool; act by default') },
     action: ({ id, tool = 'act' }) => `run browser_${tool} in session ${id}`,
     request: (at, { id, said: instruction, tool = 'act' }) =>
@@ -129,13 +127,11 @@ export const browserCommands = [
       ),
     ok: ({ status }) => status !== 'error',
   }),
-  command`end: End browser sessions and print what they cost
+  command`end (moderate, exits 3): End browser sessions and print what they cost
   --all ends every session that browser list shows; with --org, those of one owner. Recorded as browser.session_ended.
   $ browser end ${ID}
   $ browser end --all --org acme --yes`({
     columns: endColumns,
-    danger: 'moderate',
-    exits: [3],
     args: { ids: words('ids of the sessions') },
     flags: { all: flag('all that are open') },
     async find(shell, { ids, all }) {
@@ -175,13 +171,11 @@ export const browserCommands = [
     find: async (_, { control = false }) => ({ control, open: true }),
     ...linking,
   }),
-  command`screenshot: Save a screenshot of the page
+  command`screenshot ID (exits 3 6 9): Save a screenshot of the page
   Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.
   $ browser screenshot ${ID} --out page.png
   $ browser screenshot ${ID} --out page.png --full-page`({
-    args,
     columns: pictureColumns,
-    exits: [3, 6, 9],
     flags: {
       out: needed(text('FILE', 'where to save it'), 'add --out page.png'),
       fullPage: flag('include what is below the visible part'),
@@ -200,13 +194,12 @@ export const browserCommands = [
       return { ...artifact, session_id: id, file: out }
     },
   }),
-  command`steps: List the steps of a browser session, oldest first
+  command`steps ID: List the steps of a browser session, oldest first
   Shows the seconds since the session began. Works for ended sessions too. Below the steps it prints a link that plays the session with its screenshots.
   $ browser steps ${ID}
   $ browser steps ${ID} --follow
   $ browser steps ${ID} --json`({
     columns: stepsColumns,
-    args,
     flags: { follow: { ...flag('keep printing new steps, as browser watch does'), short: 'f' } },
     async run(shell, { id, follow: follows }) {
       if (follows) return follow(shell, id)
@@ -215,12 +208,11 @@ export const browserCommands = [
       shell.note(`Play it: ${recording.player_url}`)
     },
   }),
-  command`watch: Print each step of a session as it happens
+  command`watch ID: Print each step of a session as it happens
   Starts with the steps so far. Runs until the session ends or you press Ctrl-C.
   $ browser watch ${ID}
   $ browser watch ${ID} --url http://127.0.0.1:3400`({
     columns: stepsColumns,
-    args,
     run: (shell, { id }) => follow(shell, id),
   }),
 ]

@@ -22,11 +22,10 @@ export const cacheCommands = [
   Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.
   $ cache stats
   $ cache stats --watch`({ columns: ENTRIES, exits: [], request: ({ ops }) => ops.cache.get() }),
-  command`inspect: Show whether a prompt would be served from the cache, and why
+  command`inspect (exits 3 5): Show whether a prompt would be served from the cache, and why
   Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.
   $ cache inspect "What is the capital of France?"
   $ cache inspect --prompt "hello" --org acme --mode fast --json`({
-    exits: [3, 5],
     columns: ANSWERS,
     args: { words: optional('the exact prompt') },
     flags: {
@@ -44,12 +43,11 @@ export const cacheCommands = [
     empty: 'No such answer.',
     note: ({ verdict, why }) => `${verdict}: ${why}`,
   }),
-  command`purge: Clear cached answers
+  command`purge (moderate): Clear cached answers
   Deletes the cached answers of one org or user, of one key, of one mode, or all of them. Nothing else is lost; the next request is answered and charged again. Each node has its own cache. Recorded as cache.purged.
   $ cache purge acme --scope org
   $ cache purge think --scope mode --yes
   $ cache purge --scope all`({
-    danger: 'moderate',
     columns: PURGED,
     args: { name: optional('the org or user, the key, or the mode') },
     flags: {

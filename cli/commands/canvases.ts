@@ -22,7 +22,6 @@ const editing = fileCommands({
   stays: 'The skill published from it stays.',
 })
 
-const CANVAS = argument('id or name of the canvas')
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
 const workflowColumns = columnsOf`
@@ -36,16 +35,16 @@ const nodeColumns = columnsOf`
   nodeId NODE keep, name NAME, type TYPE, status STATUS, times TIMES number min, costCents COST money min,
   error ERROR, output OUTPUT wide, startedAt BEGUN time wide, completedAt ENDED time wide`
 
-const command = commandsOf('canvases', { apis: ['tenant'] })
+const args = { canvas: argument('id or name of the canvas'), run: optional('id of the run') }
+const command = commandsOf('canvases', { apis: ['tenant'], args })
 
 export const canvasCommands = [
   ...editing,
-  command`workflow: Compile a canvas into its workflow
+  command`workflow CANVAS: Compile a canvas into its workflow
   The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.
   $ canvases workflow ${ID}
   $ canvases workflow "Order desk" --enabled no --json`({
     columns: workflowColumns,
-    args: { canvas: CANVAS },
     flags: {
       name: text('NAME', 'name of the workflow; the name of the canvas by default'),
       enabled: choice(['yes', 'no'], 'whether its trigger starts it'),
@@ -59,14 +58,11 @@ export const canvasCommands = [
       return expectData(made).workflow
     },
   }),
-  command`runs: List the runs of a canvas, or what one run did at each node
+  command`runs CANVAS RUN (tenant, operator, watchable): List the runs of a canvas, or what one run did at each node
   With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.
   $ canvases runs ${ID}
   $ canvases runs "Order desk" ${RUN_ID} --watch`({
-    apis: ['tenant', 'operator'],
     columns: runColumns,
-    watchable: true,
-    args: { canvas: CANVAS, run: optional('id of the run') },
     flags: pageFlags,
     async run(shell, { canvas, run: runId, ...paging }) {
       // Wrapped in an object, because `await` would treat the client of a route as a promise.

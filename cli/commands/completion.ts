@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Command, commandsOf, type Flag, type Flags, resourceOf, verbOf } from '../command'
+import { type Command, commandsOf, resourceOf, verbOf } from '../command'
 import { usageFailure } from '../failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
@@ -10,7 +10,7 @@ import bash from '../texts/completion-bash.txt' with { type: 'text' }
 import fish from '../texts/completion-fish.txt' with { type: 'text' }
 import powershell from '../texts/completion-powershell.txt' with { type: 'text' }
 import zsh from '../texts/completion-zsh.txt' with { type: 'text' }
-import { flag, oneOf } from '../words'
+import { type Flag, type Flags, flag, oneOf } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
 
@@ -47,11 +47,10 @@ type ShellName = (typeof SHELLS)[number]
  */
 const SCRIPTS: Readonly<Record<ShellName, string>> = { bash, zsh, fish, powershell }
 
-export const completion = command`completion: Print the shell script that completes commands with Tab
+export const completion = command`completion (writes): Print the shell script that completes commands with Tab
   Shells: ${SHELLS.join(', ')}. Completes commands, flags and their values, and the ids of a running server. --install writes the script to the folder where the shell looks for it.
   $ completion bash --install
   $ completion zsh > ~/.zfunc/_svc-admin`({
-  impact: 'write',
   args: { shell: oneOf(SHELLS, `one of ${SHELLS.join(', ')}`) },
   flags: { install: flag("write the script to the shell's usual folder, and print the path") },
   async run(shell, { shell: name, install }) {

@@ -20,9 +20,8 @@ const OF_THIS_SHELL = 'Values are those of this shell. A running server keeps th
 
 const user = flag('your settings for all servers; svc.server.json overrides them')
 
-const WHICH = 'publicUrl, SVC_PUBLIC_URL, …'
-
-const command = commandsOf('config', { apis: ['host'], exits: [], columns })
+const args = { name: argument('publicUrl, SVC_PUBLIC_URL, …') }
+const command = commandsOf('config', { apis: ['host'], exits: [], columns, args })
 
 const PROBLEMS = columnsOf`problem PROBLEM`
 const pathColumns = columnsOf`path FILE, exists THERE flag`
@@ -80,23 +79,22 @@ export const configCommands = [
     empty: 'All settings have their defaults.',
     note: () => OF_THIS_SHELL,
   }),
-  command`get: Print the value of one setting and nothing else
+  command`get NAME: Print the value of one setting and nothing else
   For scripts: prints one line, without the name. Secrets are not printed. config explain shows where the value comes from.
   $ config get publicUrl
   $ config get SVC_PORT`({
-    args: { name: argument(WHICH) },
     async run(shell, { name }) {
       const found = await settingNamed(shell, name)
       if (isStructured(formatOf(shell.globals))) return shell.print.item(found, columns)
       shell.io.out(clean(found.value))
     },
   }),
-  command`set: Write one setting to the configuration file, after checking it
+  command`set NAME: Write one setting to the configuration file, after checking it
   Creates the file if it does not exist. VALUE is a word, a number, true, false or JSON. A secret is read from --from-file or stdin. A server uses the value from its next start.
   $ config set publicUrl https://svc.example
   $ config set redisUrl --from-file redis.txt`({
     ...change,
-    args: { name: argument(WHICH), value: optional('the new value') },
+    args: { value: optional('the new value') },
     flags: { fromFile: text('FILE', 'the file that contains the value; - reads stdin'), user },
     async run(shell, { name, value, fromFile, user: ofUser }) {
       const { name: wanted, secret, schema } = await declared(name)
@@ -109,20 +107,18 @@ export const configCommands = [
       await rewrite(shell, wanted, readWord(schema, word), ofUser)
     },
   }),
-  command`unset: Remove one setting from the configuration file
+  command`unset NAME: Remove one setting from the configuration file
   The default applies again, unless the environment sets a value. A server uses it from its next start.
   $ config unset publicUrl
   $ config unset SVC_PORT --dry-run`({
     ...change,
-    args: { name: argument(WHICH) },
     flags: { user },
     run: async (shell, { name, user: ofUser }) => rewrite(shell, (await declared(name)).name, undefined, ofUser),
   }),
-  command`explain: Explain one setting: meaning, value and source
+  command`explain NAME: Explain one setting: meaning, value and source
   NAME is the name in svc.server.json, or the environment variable.
   $ config explain publicUrl
   $ config explain SVC_PORT --json`({
-    args: { name: argument(WHICH) },
     answer: ({ shell }, { name }) => settingNamed(shell, name),
     note: () => OF_THIS_SHELL,
   }),
@@ -138,11 +134,10 @@ export const configCommands = [
       shell.print.item({ path, exists: existsSync(path) }, pathColumns)
     },
   }),
-  command`check: Check a configuration before you start a server with it
+  command`check (exits 9): Check a configuration before you start a server with it
   Reads the file and this environment as the server does, and lists every problem. With --production it adds what a production start would refuse. Exits 9 when there is a problem.
   $ config check
   $ config check --production --config /etc/svc.server.json`({
-    exits: [9],
     columns: PROBLEMS,
     flags: { production: flag('also check what a production start refuses') },
     async run(shell, { production }) {

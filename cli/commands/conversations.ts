@@ -21,7 +21,6 @@ const itemColumns = columnsOf`
   id ID keep, type TYPE, role WHO, status STATUS wide,
   content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`
 
-const ID = 'id of the conversation'
 const filters = {
   key: text('KEY', 'conversations of the organization or person that owns this key; operators only'),
   since: duration('TIME', 'only those with a message in this time'),
@@ -29,7 +28,8 @@ const filters = {
 
 const deletedColumns = columnsOf`deleted DELETED flag`
 
-const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns })
+const args = { id: argument('id of the conversation') }
+const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns, args })
 
 const purgeColumns = columnsOf`conversations DELETED number`
 
@@ -45,12 +45,11 @@ export const conversationCommands = [
     answer: ({ page }, { at }) => at.page(page),
     empty: 'No conversations yet.',
   }),
-  command`get: Show the owner of a conversation and when it was last used
+  command`get ID: Show the owner of a conversation and when it was last used
   With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.
   $ conversations get 31aa07c2-…
   $ conversations get 31aa07c2-… --show-content --reason "ticket 4711"`({
     columns: [...conversationColumns, ...messageColumns.slice(1)],
-    args: { id: argument(ID) },
     flags: { showContent: flag('include the messages; recorded for operators') },
     async run(shell, { id, showContent }) {
       const at = await conversationsAt(shell, {})
@@ -61,13 +60,11 @@ export const conversationCommands = [
       shell.print.item(conversation, conversationColumns)
     },
   }),
-  command`items: List the items of a conversation, newest first
+  command`items ID (tenant): List the items of a conversation, newest first
   Items are messages, calls of functions and their results, and thoughts, as GET /conversations/{id}/items has them. For operators, get --show-content shows the messages.
   $ conversations items 31aa07c2-…
   $ conversations items 31aa07c2-… --all --json`({
-    apis: ['tenant'],
     columns: itemColumns,
-    args: { id: argument(ID) },
     paged: 'items',
     async answer({ client, page: { limit, cursor } }, { id }) {
       const query = defined({ limit, order: 'desc' as const, after: cursor })
@@ -97,14 +94,11 @@ export const conversationCommands = [
       await deliver(shell, lines(), out)
     },
   }),
-  command`delete: Delete a conversation and its messages
+  command`delete ID (moderate, exits 3): Delete a conversation and its messages
   This cannot be undone. Recorded as conversation.deleted.
   $ conversations delete 31aa07c2-…
   $ conversations delete 31aa07c2-… --yes`({
     columns: deletedColumns,
-    danger: 'moderate',
-    exits: [3],
-    args: { id: argument(ID) },
     async find(shell, { id }) {
       const at = await conversationsAt(shell, {})
       return { at, messages: (await at.get(id)).messageCount }
@@ -113,14 +107,11 @@ export const conversationCommands = [
     question: ' It cannot be undone.',
     answer: (_, { at, id }) => at.remove(id),
   }),
-  command`purge: Delete old conversations of an organization or user, permanently
+  command`purge (operator, severe, exits 3): Delete old conversations of an organization or user, permanently
   Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.
   $ conversations purge --org acme --before 90d --dry-run
   $ conversations purge --org acme --before 90d --confirm acme --reason "retention"`({
-    apis: ['operator'],
     columns: purgeColumns,
-    danger: 'severe',
-    exits: [3],
     flags: { before: needed(duration('TIME', 'only those without a message for this long'), '--before 90d') },
     async find(shell, { before }) {
       const { org: owner } = shell.globals

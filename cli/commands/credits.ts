@@ -42,10 +42,11 @@ const differenceColumns = columnsOf`
   id OWNER, balance_cents BALANCE¢ money, ledger_cents LEDGER¢ money, held_cents HELD¢ money,
   open_cents OPEN-HOLDS¢ money, applied PUT-RIGHT flag`
 
-const command = commandsOf('credits', { apis: ['operator'] })
+const args = { owner: optional(WHO) }
+const command = commandsOf('credits', { apis: ['operator'], args })
 
 export const creditCommands = [
-  command`grant: Add credit to an org or a user, or complete a checkout
+  command`grant (moderate, reason): Add credit to an org or a user, or complete a checkout
   The amount is currency with two decimals, 50.00, or cents, 5000c. It is added once for each --idempotency-key. The ledger and the audit record show it with its reason. Credit with --expires is spent first, and what is left of it then expires. --checkout completes a checkout that no payment processor handles, for its own amount and owner.
   $ credits grant acme 50.00 --reason "pilot"
   $ credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json
@@ -58,8 +59,6 @@ export const creditCommands = [
       expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
       checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
     },
-    danger: 'moderate',
-    reason: true,
     find: async (shell, { owner, amount, checkout }) => ({
       input: checkout ? { checkout } : inputOf(shell, owner, amount),
     }),
@@ -72,15 +71,13 @@ export const creditCommands = [
     },
     note: ({ already, ref }) => (already ? `${ref} was already granted. Nothing was added.` : undefined),
   }),
-  command`adjust: Correct a balance up or down
+  command`adjust (moderate, reason): Correct a balance up or down
   The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.
   $ credits adjust acme -5.00 --reason "granted twice"
   $ credits adjust ada@example.com +120c --reason goodwill -y`({
-    danger: 'moderate',
     columns: adjustColumns,
     args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
     flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
-    reason: true,
     action: ({ owner, amount }) =>
       `${amount < 0 ? 'take' : 'add'} ${spelled(Math.abs(amount))} ${amount < 0 ? 'from' : 'to'} ${owner}`,
     request({ ops, shell }, { owner, amount, note = shell.globals.reason! }) {
@@ -89,16 +86,13 @@ export const creditCommands = [
     },
     note: ({ already, ref }) => (already ? `${ref} was already booked. Nothing was changed.` : undefined),
   }),
-  command`code: Create a code that completes one checkout
+  command`code (secret once, reason, exits 5): Create a code that completes one checkout
   For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.
   $ credits code 50.00 --reason "transfer 1182 arrived"
   $ credits code 5000c --expires 7d --reason pilot --secret-to code.txt`({
-    danger: 'secret once',
-    exits: [5],
     columns: codeColumns,
     args: { amount: money('amount: 50.00 or 5000c') },
     flags: { expires: duration('TIME', 'how long it works: 7d, 24h') },
-    reason: true,
     action: ({ amount }) => `create a code for ${spelled(amount)}`,
     secret: 'code',
     request({ ops, shell }, { amount, expires }) {
@@ -126,39 +120,31 @@ export const creditCommands = [
       return (reply.status === 404 ? await capKey(shell, owner, wanted) : null) ?? expectData(reply)
     },
   }),
-  command`balance: Show an owner's balance, reserved and available credit, and days left
+  command`balance OWNER (operator, tenant, exits 3 5): Show an owner's balance, reserved and available credit, and days left
   HELD is the credit reserved by running calls. EXPIRING is the credit that expires next; --json lists all of it. DAYS-LEFT estimates how long the rest lasts at the pace of the last seven days. Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the wallet that pays for the key in use.
   $ credits balance
   $ credits balance acme --json
   $ credits balance ada@example.com`({
-    apis: ['operator', 'tenant'],
-    exits: [3, 5],
     columns: balanceColumns,
-    args: { owner: optional(WHO) },
     answer: ({ shell }, { owner = shell.globals.org }) => balanceOf(shell, owner),
   }),
-  command`ledger: Show every ledger entry of an owner, with the balance after it
+  command`ledger OWNER (exits 3 5): Show every ledger entry of an owner, with the balance after it
   Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.
   $ credits ledger acme
   $ credits ledger acme --all -o csv > ledger.csv
   $ credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba
   $ credits ledger ada@example.com --json`({
-    exits: [3, 5],
     columns: ledgerColumns,
-    args: { owner: optional(WHO) },
     flags: { ref: text('REF', 'rows with this reference, or of this request') },
     paged: 'entries',
     request: ({ ops, shell, page }, { owner = shell.globals.org, ref }) =>
       ops.credits.ledger.get({ query: defined({ ...page, owner: owner || undefined, ref: ref || undefined }) }),
     empty: 'No entries yet.',
   }),
-  command`reconcile: Recompute every balance from the ledger and list differences
+  command`reconcile (writes, moderate, exits 9): Recompute every balance from the ledger and list differences
   A balance must equal the sum of its owner's ledger rows. Held credit must equal the sum of the open holds. Exits 9 when a wallet differs. --apply sets the wallet to the ledger's sum and records the change. It skips a wallet that would become negative or smaller than its holds; correct those yourself.
   $ credits reconcile
   $ credits reconcile --apply --reason "restored from a copy" -y`({
-    impact: 'write',
-    danger: 'moderate',
-    exits: [9],
     columns: differenceColumns,
     flags: { apply: flag('correct what differs') },
     async run(shell, { apply }) {

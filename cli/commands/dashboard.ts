@@ -28,13 +28,11 @@ const REPLY_CHARS = 4_000
 const NOT_INSIDE = /^(dashboard|serve|completion|.* (tail|watch|listen|attach|wait))$/
 const RUN_MS = 60_000
 
-export const dashboard = command`dashboard: Watch and operate the server on one live screen
+export const dashboard = command`dashboard (live, writes): Watch and operate the server on one live screen
   Nine screens: overview, jobs, deliveries, takeovers, submissions, browser, keys, audit and logs. Press ? for the keys and : to run any command. A profile marked production starts read-only; --write, or :write in the dashboard, allows changes.
   $ dashboard
   $ dashboard --screen takeovers --bell
   $ dashboard --profile prod --read-only`({
-  offline: false,
-  impact: 'write',
   flags: {
     screen: choice(SCREENS, 'the first screen'),
     readOnly: flag('change nothing'),

@@ -1,13 +1,13 @@
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
-import { apiOf, columnsOf, commandsOf, type FlagsGiven } from '../command'
+import { apiOf, columnsOf, commandsOf } from '../command'
 import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat } from '../files'
 import { safeJson } from '../output/json'
 import { csvOf } from '../output/print'
 import { eachEntry, poll, tail } from '../pages'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, LAST, text, whole, words } from '../words'
+import { argument, choice, duration, type FlagsGiven, flag, LAST, text, whole, words } from '../words'
 import { deliveryColumns as columns, deliveryColumns, webhookAt, webhookIds } from './webhooks'
 
 const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
@@ -156,11 +156,10 @@ export const deliveryCommands = [
     answer: ({ shell }, wanted) => attempts(shell, wanted),
     empty: 'No deliveries yet.',
   }),
-  command`tail: Print delivery attempts as they end
+  command`tail (live): Print delivery attempts as they end
   Runs until Ctrl-C. In a pipe, and with -o json, each attempt is one line of JSON.
   $ deliveries tail --failed
   $ deliveries tail --webhook 31aa07c2-… -o jsonl`({
-    offline: false,
     flags: { webhook: WEBHOOK_FLAG, failed: flag('only failed attempts'), last: LAST },
     async run(shell, { webhook, failed, last = 10 }) {
       const wanted = { ...ANY, webhook, status: failed ? ('failed' as const) : undefined }
@@ -184,13 +183,11 @@ export const deliveryCommands = [
       shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
     },
   }),
-  command`replay: Send the events of failed attempts again
+  command`replay (moderate, exits 3 5 8 9): Send the events of failed attempts again
   Sends the same bytes to the current address, signed with the current secret. --all takes every event that matches the filters and whose newest attempt failed; --dry-run counts them. With --wait it exits 9 when one fails again, and 8 when one is still pending.
   $ deliveries replay 9c1f…
   $ deliveries replay --all --webhook 31aa07c2-… --since 24h --yes`({
     columns: replayed,
-    danger: 'moderate',
-    exits: [3, 5, 8, 9],
     args: { ids: words('ids of the attempts, or the start of each id') },
     flags: {
       ...filters,

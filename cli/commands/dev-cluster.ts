@@ -29,23 +29,22 @@ const PROGRAMS = ['initdb', 'pg_ctl', 'redis-server', 'haproxy'] as const
 type Programs = Record<(typeof PROGRAMS)[number], string>
 
 const columns = columnsOf`name NAME, address ADDRESS, pid PID number`
-export const devCluster = command`cluster: Start or stop a cluster on this machine: nodes, a proxy, Postgres and Redis
+export const devCluster =
+  command`cluster (writes, exits 3 5 7): Start or stop a cluster on this machine: nodes, a proxy, Postgres and Redis
   For trying what several nodes do, with the proxy settings of docs/deploy/haproxy.cfg. Everything listens on 127.0.0.1 and runs until dev cluster down. The folder has the data and a log of each process. down lets the nodes answer running requests and keeps the data; up continues with it. It needs the Debian packages postgresql, redis-server and haproxy.
   $ dev cluster up
   $ dev cluster up --nodes 3 --port 8080 --folder /tmp/cluster
   $ dev cluster down`({
-  impact: 'write',
-  exits: [3, 5, 7],
-  columns,
-  args: { action: oneOf(['up', 'down'], 'up or down') },
-  flags: {
-    nodes: whole('N', `how many nodes; ${NODES} by default`, { min: 1, max: MAX_NODES }),
-    port: whole('N', `port of the proxy; ${PORT} by default`, { min: 1, max: 65_535 }),
-    folder: text('FOLDER', 'where data and logs are; ./cluster by default'),
-  },
-  run: (shell, { action, folder = 'cluster', ...input }) =>
-    action === 'up' ? up(shell, folder, input) : down(shell, folder),
-})
+    columns,
+    args: { action: oneOf(['up', 'down'], 'up or down') },
+    flags: {
+      nodes: whole('N', `how many nodes; ${NODES} by default`, { min: 1, max: MAX_NODES }),
+      port: whole('N', `port of the proxy; ${PORT} by default`, { min: 1, max: 65_535 }),
+      folder: text('FOLDER', 'where data and logs are; ./cluster by default'),
+    },
+    run: (shell, { action, folder = 'cluster', ...input }) =>
+      action === 'up' ? up(shell, folder, input) : down(shell, folder),
+  })
 
 async function up(shell: Shell, folder: string, { nodes = NODES, port = PORT }: { nodes?: number; port?: number }) {
   const root = fromHere(shell.cwd, folder)

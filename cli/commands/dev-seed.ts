@@ -69,13 +69,11 @@ const NAMES = 'Tide & Sons,Harbour Books,North Light,Salt Works,Two Oars,Pier Ni
 
 const columns = columnsOf`what MADE, count COUNT number, see SEE IT keep`
 
-export const devSeed = command`seed: Fill a development server with sample data
+export const devSeed = command`seed (severe, exits 5): Fill a development server with sample data
   Creates people, keys, credit, calls, skills and submissions, a widget with chats, webhooks, events, a workflow and jobs. Everything is created with API requests. Without a server and a database, it first adds a month of calls. Jobs end once a server runs them. Not available in production mode. --reset first deletes all data, and asks for the name of the folder.
   $ dev seed
   $ dev seed --size small --json
   $ dev seed --reset --confirm data`({
-  danger: 'severe',
-  exits: [5],
   columns,
   flags: {
     size: choice(['small', 'demo', 'large'], 'how much data; demo by default'),

@@ -58,12 +58,10 @@ const share = {
 }
 
 export const devCommands = [
-  command`reset: Delete the database and files of a development server
+  command`reset (severe, exits 1 5): Delete the database and files of a development server
   This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.
   $ dev reset --confirm data
   $ dev reset --data-dir ./try --dry-run`({
-    danger: 'severe',
-    exits: [1, 5],
     columns: resetColumns,
     find: async (shell) => ({ config: loadConfig(overridesOf(shell)) }),
     action: ({ config }) => `delete the database and files of ${config.dataDir}`,
@@ -73,13 +71,11 @@ export const devCommands = [
     },
     note: () => 'Fill it again: svc-admin dev seed',
   }),
-  command`engine: Make the built-in engine slow or failing, for tests
+  command`engine (writes, exits 5): Make the built-in engine slow or failing, for tests
   Writes the settings to svc.server.json; a running server uses them after a restart. Without a flag it shows the current ones. --calm removes all of them. A call that fails is retried once before the caller gets an error.
   $ dev engine --latency 2s --fail-rate 0.3
   $ dev engine --chunk 5
   $ dev engine --calm`({
-    impact: 'write',
-    exits: [5],
     columns: engineColumns,
     flags: {
       latency: duration('2s', 'how long to wait before an answer'),
@@ -140,13 +136,10 @@ export const devCommands = [
       shell.exitCode = EXIT.interrupted
     },
   }),
-  command`load: Send completions at a steady rate
+  command`load (operator, live, exits 5 9): Send completions at a steady rate
   Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.
   $ dev load --rps 5 --for 60s
   $ dev load --rps 20 --for 10s --mode code --json`({
-    apis: ['operator'],
-    offline: false,
-    exits: [5, 9],
     columns: loadColumns,
     flags: {
       rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),

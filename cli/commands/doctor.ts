@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { didYouMean } from '../../src/kernel/nearest'
-import { clean } from '../../src/kernel/text'
+import { clean, wrap } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { type Context, elsewhere, type Result, runChecks } from '../doctor/check'
 import { CheckFailed, expectData, usageFailure } from '../failure'
@@ -27,51 +27,48 @@ const LEVELS = { ok: 0, skip: 0, warn: 1, fail: 2 } as const
 
 const columns = columnsOf`check CHECK, status RESULT, detail EVIDENCE, fix FIX, ms MS number wide`
 
-export const doctor = command`doctor: Check this machine and server, and explain how to fix problems
+export const doctor =
+  command`doctor (writes, watchable, exits 1 9): Check this machine and server, and explain how to fix problems
   Each check prints ok, warn, fail or skip, what it found, and one command that fixes it. Exits 9 when a check fails; warnings do not count. The names of checks never change, so a monitor can rely on the JSON. -o prometheus and -o nagios are also stable; nagios exits 1 for warnings and 2 for failures. --fix repairs what it can: file modes, migrations and a missing backup. --bundle writes a report for support, without secrets.
   $ doctor
   $ doctor database engines
   $ doctor --skip backups --json
   $ doctor -o nagios
   $ doctor --bundle report.tgz`({
-  impact: 'write',
-  exits: [1, 9],
-  columns,
-  formats: ['nagios', 'prometheus'],
-  watchable: true,
-  args: { checks: words('names of checks; all by default') },
-  flags: {
-    only: list('a,b', 'only these checks'),
-    skip: list('a,b', 'leave these checks out'),
-    fix: flag('fix what can be fixed safely; asks first'),
-    bundle: text('FILE', 'also write a report for support, as .tgz'),
-  },
-  async run(shell, { checks, only, skip, fix, bundle }) {
-    const { CHECKS } = await import('../doctor')
-    const names = CHECKS.map(({ name }) => name)
-    const chosen = [...checks, ...(only ?? [])]
-    for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
-    const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
-    // Also runs the checks that the chosen ones depend on, so that their results are valid, but does not show them.
-    const all = shell.globals.url ? elsewhere(CHECKS) : CHECKS
-    const look = async () => {
-      const context = await contextOf(shell)
-      return { context, shown: (await runChecks(all, context)).filter(({ check }) => wanted.includes(check)) }
-    }
-    let { context, shown } = await look()
-    if (fix && (await repaired(shell, context, shown))) ({ context, shown } = await look())
-    if (bundle) await writeReport(context, shown, bundle)
-    const format = formatOf(shell.globals)
-    if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
-    show(shell, shown)
-  },
-})
+    columns,
+    formats: ['nagios', 'prometheus'],
+    args: { checks: words('names of checks; all by default') },
+    flags: {
+      only: list('a,b', 'only these checks'),
+      skip: list('a,b', 'leave these checks out'),
+      fix: flag('fix what can be fixed safely; asks first'),
+      bundle: text('FILE', 'also write a report for support, as .tgz'),
+    },
+    async run(shell, { checks, only, skip, fix, bundle }) {
+      const { CHECKS } = await import('../doctor')
+      const names = CHECKS.map(({ name }) => name)
+      const chosen = [...checks, ...(only ?? [])]
+      for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
+      const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
+      // Also runs the checks that the chosen ones depend on, so that their results are valid, but does not show them.
+      const all = shell.globals.url ? elsewhere(CHECKS) : CHECKS
+      const look = async () => {
+        const context = await contextOf(shell)
+        return { context, shown: (await runChecks(all, context)).filter(({ check }) => wanted.includes(check)) }
+      }
+      let { context, shown } = await look()
+      if (fix && (await repaired(shell, context, shown))) ({ context, shown } = await look())
+      if (bundle) await writeReport(context, shown, bundle)
+      const format = formatOf(shell.globals)
+      if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
+      show(shell, shown)
+    },
+  })
 
 /** Tests the browser of this machine by starting it (docs/operating.md 2.15). */
-export const browserDoctor = browserCommand`doctor: Test the browser of this machine for sessions
+export const browserDoctor = browserCommand`doctor (exits 9): Test the browser of this machine for sessions
   Finds Chromium as the server does, starts it, renders a page and measures the time. Shows whether the sandbox works and which scripts have no font. Does not need a server. Exits 9 when a check fails.
   $ browser doctor`({
-  exits: [9],
   columns,
   async run(shell) {
     const [{ browserChecks }, { loadConfig }] = await Promise.all([
@@ -147,7 +144,11 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
   const indent = ' '.repeat(width + 8)
   for (const { check, status, detail, fix } of results) {
     if (globals.quiet && status === 'ok') continue
-    io.out(`${check.padEnd(width)}  ${paint(TONES[status], status.padEnd(4))}  ${clean(detail)}`)
+    const [first = '', ...more] = io.width
+      ? wrap(clean(detail), Math.max(30, io.width - indent.length))
+      : [clean(detail)]
+    io.out(`${check.padEnd(width)}  ${paint(TONES[status], status.padEnd(4))}  ${first}`)
+    for (const line of more) io.out(`${indent}${line}`)
     if (fix) io.out(`${indent}fix: ${clean(fix)}`)
   }
   const count = (status: Result['status']) => results.filter((result) => result.status === status).length

@@ -34,12 +34,11 @@ const changedColumns = priceColumns.map((one) => (one.field === 'before_cents' ?
 
 /** Prices of engines, and their aliases for clients. */
 export const namedEngineCommands = [
-  command`alias: Choose which engine answers a model name of clients
+  command`alias (exits 3): Choose which engine answers a model name of clients
   Clients often send the model names of other services. An alias lets an engine answer such a name without a warning. A name may end in "*"; an exact name goes first, then the longest beginning. With --listed, GET /models lists it. Aliases of svc.server.json (modelAliases) are changed there.
   $ engines alias list
   $ engines alias set "gpt-*" svc-1-flash
   $ engines alias rm "gpt-*"`({
-    exits: [3],
     columns: aliasColumns,
     args: {
       action: oneOf(['set', 'rm', 'list'], 'set, rm or list'),
@@ -65,32 +64,28 @@ export const namedEngineCommands = [
     empty: 'No aliases.',
     note: (answer, { action }, shell) => (action === 'list' ? undefined : noteInUse(answer, {}, shell)),
   }),
-  command`embed: Accept that the vectors of svc-1-embed are of another model or length
+  command`embed (exits): Accept that the vectors of svc-1-embed are of another model or length
   Clients store vectors, and those of two models do not compare. The first answer fixes the model and the length. Another model is shown in the health report until you accept it; a model whose vectors change their length is refused until then. Clients see the change in svc_metadata.vector_space, and make new vectors.
   $ engines embed accept`({
-    exits: [],
     columns: vectorColumns,
     args: { action: oneOf(['accept'], 'accept') },
     action: () => 'accept the vectors of svc-1-embed as they are now',
     request: ({ ops }) => ops.engines.embed.accept.post(),
     note: noteInUse,
   }),
-  command`prices: Show what each engine costs, with a sample request
+  command`prices (exits): Show what each engine costs, with a sample request
   Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.
   $ engines prices
   $ engines prices -o csv > prices.csv`({
     columns: priceColumns,
-    exits: [],
     request: ({ ops }) => ops.engines.prices.get(),
     shown: ({ prices }) => prices,
     empty: 'No engines.',
   }),
-  command`set-prices: Change the prices of engines, and show the new cost of a sample request
+  command`set-prices (writes, exits 5): Change the prices of engines, and show the new cost of a sample request
   The file lists micro-cents by engine: {"svc-1-flash": {"promptPer1k": 20000}}. Prices it does not list stay the same; null restores the engine's own price. New calls use the new prices on every node. Calls that are already running use the old ones.
   $ engines set-prices -f prices.json --dry-run
   $ engines set-prices -f prices.yaml --json`({
-    impact: 'write',
-    exits: [5],
     columns: changedColumns,
     flags: {
       file: needed(

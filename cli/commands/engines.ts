@@ -1,10 +1,23 @@
 import { clean } from '../../src/kernel/text'
-import { columnsOf, commandsOf, defined, type Flag, type FlagsGiven } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
-import { argument, choice, duration, flag, list, needed, optional, repeated, text, whole } from '../words'
+import {
+  argument,
+  choice,
+  duration,
+  type Flag,
+  type FlagsGiven,
+  flag,
+  list,
+  needed,
+  optional,
+  repeated,
+  text,
+  whole,
+} from '../words'
 import { namedEngineCommands, noteInUse, sayInUse } from './engine-names'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
@@ -95,9 +108,9 @@ const columns = columnsOf`
 const testColumns = columnsOf`
   id TARGET, kind KIND, ok OK flag, checks CHECKS ${({ checks }) => (checks as Check[]).map(spellCheck).join(', ')}`
 
-const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns })
-
 const args = { name: argument('the name you gave it with engines add') }
+const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns, args })
+
 const writing = { exits: [3, 5, 9], args } as const
 
 const NO_ADDRESS = 'add --base-url URL'
@@ -115,21 +128,19 @@ async function patched(shell: Shell, name: string, body: EnginePatch, undo?: str
 type EnginePatch = Parameters<ReturnType<typeof upstreamIn>['patch']>[0]
 
 export const engineCommands = [
-  command`list: List the engines and the upstreams of each
+  command`list (exits): List the engines and the upstreams of each
   Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.
   $ engines list`({
     columns,
-    exits: [],
     request: ({ ops }) => ops.engines.get(),
     shown: ({ engines }) => engines,
     empty: 'No engines.',
   }),
-  command`add: Connect an upstream that answers the text modes
+  command`add (exits 5 9): Connect an upstream that answers the text modes
   Tests the upstream with real calls first, and saves nothing if one fails. Running servers use it at once, on every node, ahead of the current targets. Running calls finish as they started. Settings are stored in the database, and the key is encrypted. Without --models, it uses every model that the upstream lists, up to 20. The first model answers; the others take over when it fails. Without a price, calls cost what engines prices shows. The key comes from --from-file, stdin or a hidden prompt, never from a flag.
   $ engines add main --kind compat --base-url http://127.0.0.1:8080/v1 --models a-small --no-key
   $ engines add main --kind anthropic --models m-large,m-small --from-file key.txt
   $ engines add eyes --base-url http://127.0.0.1:8081/v1 --models v --no-key --vision yes --concurrency 4`({
-    exits: [5, 9],
     args: { name: argument('a name for it: lower-case letters, digits and hyphens') },
     flags: {
       kind: { ...choice(UPSTREAM_KINDS, 'its wire format; compat is any chat-completions server') },
@@ -181,13 +192,11 @@ export const engineCommands = [
       await patched(shell, name, defined({ ...same, api_key, settings: settingsOf(given) }))
     },
   }),
-  command`remove: Disconnect an upstream
+  command`remove NAME (moderate): Disconnect an upstream
   Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.
   $ engines remove main --yes
   $ engines remove main --force --yes`({
-    danger: 'moderate',
     columns: columnsOf`name NAME, removed_from REMOVED FROM`,
-    args,
     flags: { force: flag('remove it even if engines would have no target left') },
     action: ({ name }) => `disconnect the upstream ${name}`,
     request: ({ ops }, { name, force }) =>
@@ -206,12 +215,11 @@ export const engineCommands = [
       ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to) }),
     note: noteInUse,
   }),
-  command`test: Test the engines with real calls
+  command`test (exits 3 9): Test the engines with real calls
   Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.
   $ engines test
   $ engines test main --json
   $ engines test --mode think`({
-    exits: [3, 9],
     columns: testColumns,
     args: { upstream: optional('the upstream to test; all by default') },
     flags: { mode: text('MODE', 'only targets that answer this mode') },

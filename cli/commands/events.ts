@@ -39,11 +39,10 @@ export const eventCommands = [
     },
     empty: 'No events. Publish one: svc-admin events publish order.created',
   }),
-  command`tail: Print events as they arrive
+  command`tail (live): Print events as they arrive
   Runs until Ctrl-C. In a pipe, and with -o json, each event is one line of JSON. It reads the hundred newest each second.
   $ events tail
   $ events tail --type 'order.*' -o jsonl | head -n 3`({
-    offline: false,
     flags: { type: ofType, last: LAST },
     async run(shell, { type, last = 10 }) {
       const { api, ownerFilter } = await apiOf(shell)
@@ -52,12 +51,10 @@ export const eventCommands = [
       await tail(shell, { columns: listed, newest, last, what: 'event' })
     },
   }),
-  command`types: List the names of the server's own events
+  command`types (host, exits): List the names of the server's own events
   You can publish any other name. To see example data: webhooks events --sample TYPE.
   $ events types`({
-    apis: ['host'],
     columns: types,
-    exits: [],
     answer: async () => Object.entries(SAMPLES).map(([type, { about }]) => ({ type, about })),
     empty: 'None.',
   }),
@@ -87,11 +84,10 @@ export const eventCommands = [
       }
     },
   }),
-  command`replay: Publish an event again
+  command`replay (moderate): Publish an event again
   Publishes the same payload with a new id and the source "replayed". It searches the two thousand newest events. Server events cannot be published; use deliveries replay for those.
   $ events replay evt_01J8… --yes`({
     columns,
-    danger: 'moderate',
     args: { id: argument('id of the event, or the start of it') },
     async find(shell, { id }) {
       const { api, ownerFilter } = await apiOf(shell)

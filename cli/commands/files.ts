@@ -57,13 +57,11 @@ export const artifactCommands = [
     args: { id: argument('id of the file') },
     request: ({ ops }, { id }) => ops.artifacts({ id: encodeURIComponent(id) }).get(),
   }),
-  artifactCommand`prune: Delete old files
+  artifactCommand`prune (moderate, exits 3): Delete old files
   The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.
   $ artifacts prune --before 90d --dry-run
   $ artifacts prune --before 30d --org acme --yes`({
     columns: pruneColumns,
-    danger: 'moderate',
-    exits: [3],
     flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
     async find(shell, { before = 90 * 86_400_000 }) {
       const input = { before: iso(shell.clock.now() - before), ...ownerFilter(shell) }
@@ -86,7 +84,7 @@ const columns = columnsOf`
 const args = { id: argument('id of the file') }
 const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 
-const command = commandsOf('files', { apis: ['operator'], columns })
+const command = commandsOf('files', { apis: ['operator'], columns, args })
 
 export const fileCommands = [
   command`list: List the files that clients sent and that batches wrote, newest first
@@ -99,17 +97,14 @@ export const fileCommands = [
       ops.files.get({ query: defined({ ...page, purpose, ...ownerFilter }) }),
     empty: 'No files yet. Clients send them with POST /files.',
   }),
-  command`get: Show one file
+  command`get ID: Show one file
   Its owner downloads it with GET /files/{id}/content.
-  $ files get file-…`({ args, request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).get() }),
-  command`delete: Delete a file
+  $ files get file-…`({ request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).get() }),
+  command`delete ID (moderate, exits 3): Delete a file
   It cannot be undone. A file that a batch reads is not deleted. Recorded as file.deleted.
   $ files delete file-… --dry-run
   $ files delete file-… --yes`({
     columns: columnsOf`id ID keep, deleted DELETED`,
-    danger: 'moderate',
-    exits: [3],
-    args,
     action: ({ id }) => `delete the file ${id}`,
     question: ' It cannot be undone.',
     request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).delete(),
@@ -126,7 +121,7 @@ const STATUSES = [
 ]
 const batch = { id: argument('id of the batch') }
 
-const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns })
+const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns, args: batch })
 
 export const batchCommands = [
   batchCommand`list: List batches, newest first
@@ -139,18 +134,15 @@ export const batchCommands = [
       ops.batches.get({ query: defined({ ...page, status, ...ownerFilter }) }),
     empty: 'No batches yet. Clients create them with POST /batches.',
   }),
-  batchCommand`get: Show one batch
+  batchCommand`get ID: Show one batch
   "jobs log" with the id of its job shows what was tried.
   $ batches get batch_…`({
-    args: batch,
     request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).get(),
   }),
-  batchCommand`cancel: Cancel a batch
+  batchCommand`cancel ID (moderate): Cancel a batch
   Lines that run end, and the answers so far are written. It cannot be undone. Recorded as batch.cancelled.
   $ batches cancel batch_… --dry-run
   $ batches cancel batch_… --yes`({
-    danger: 'moderate',
-    args: batch,
     action: ({ id }) => `cancel the batch ${id}`,
     question: ' It cannot be undone.',
     request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).cancel.post(),

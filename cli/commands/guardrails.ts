@@ -9,7 +9,6 @@ import { argument, choice, flag, optional, text } from '../words'
 import { defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns, ruleSetFile } from './resource-commands'
 
 const policyColumns = ruleSetColumns()
-const policyArgument = { policy: argument('id or name of the guardrail policy') }
 const policyFile = ruleSetFile('policy')
 export const POLICY_ID = '4c1d7a52-9a0f-4c43-8b30-7d3c7f1f4e21'
 
@@ -31,7 +30,8 @@ const textFlags = {
   tool: text('NAME', 'in the tool phases: the tool that is called'),
 }
 
-const command = commandsOf('guardrails', { apis: ['tenant', 'operator'] })
+const args = { policy: argument('id or name of the guardrail policy'), text: optional('the text') }
+const command = commandsOf('guardrails', { apis: ['tenant', 'operator'], args })
 
 const gravest = (verdicts: readonly string[]): string =>
   ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
@@ -57,21 +57,19 @@ export const guardrailCommands = [
     bound: { flag: '--guardrails', holds: (key, id) => key.guardrail_policy_id === id },
   }),
   ...defaultVerbs('guardrails', POLICY_ID),
-  command`builtins: List every check that rules can use
+  command`builtins (exits): List every check that rules can use
   Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.
   $ guardrails builtins`({
     columns: builtinColumns,
-    exits: [],
     request: ({ api }) => api.guardrails.get(),
     shown: ({ guardrails }) => guardrails,
     empty: 'There are none.',
   }),
-  command`evaluate: Show what a policy finds in a text, rule by rule
+  command`evaluate POLICY TEXT: Show what a policy finds in a text, rule by rule
   Tests every phase for which the policy has rules, or only --phase. Nothing is billed, stored or sent to an engine.
   $ guardrails evaluate ${POLICY_ID} "Write to ada@example.com"
   $ guardrails evaluate ${POLICY_ID} -f prompt.txt --phase input --json`({
     columns: resultColumns,
-    args: { ...policyArgument, text: optional('the text') },
     flags: textFlags,
     async answer({ shell }, { policy, text: given, file, phase, tool }) {
       const content = given ?? (file === undefined ? undefined : await readTextFile(shell, file))
@@ -81,14 +79,12 @@ export const guardrailCommands = [
     },
     empty: 'The policy has no rules for this phase.',
   }),
-  command`test: Test a policy on a text, or on a file of texts with expected results
+  command`test POLICY (exits 3 9): Test a policy on a text, or on a file of texts with expected results
   The text comes from --text, -f or stdin. Every rule is shown with its phase and verdict. A corpus has one JSON object per line: {"text":"…","expected":"block"}. Expected is block, redact, flag or pass; "phase" is input unless the line sets it. Exits 9 when any result differs. Nothing is billed, stored or sent to an engine.
   $ guardrails test ${POLICY_ID} --text "Write to ada@example.com"
   $ guardrails test ${POLICY_ID} --corpus corpus.jsonl
   $ guardrails test ${POLICY_ID} --corpus - --every --json`({
-    exits: [3, 9],
     columns: [...resultColumns, ...caseColumns.filter(({ field }) => !['phase', 'text'].includes(field))],
-    args: policyArgument,
     flags: {
       text: text('TEXT', 'the text; @FILE reads it from a file'),
       ...textFlags,
@@ -117,12 +113,11 @@ export const guardrailCommands = [
       shell.print.list(rows, resultColumns, 'The policy has no rules for this phase.')
     },
   }),
-  command`diff: Show how a file would change each rule
+  command`diff POLICY: Show how a file would change each rule
   Shows only the rules that differ, by their number in the list.
   $ guardrails diff ${POLICY_ID} -f policy.yaml
   $ guardrails diff ${POLICY_ID} -f - --json`({
     columns: diffColumns,
-    args: policyArgument,
     flags: policyFile,
     find: async (shell, { file = '-' }) => ({
       given: (await readValueFile(shell, file)) as { rules?: GuardrailRule[] },

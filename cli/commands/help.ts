@@ -1,7 +1,7 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
-import { type Command, columnsOf, commandsOf, type Flag } from '../command'
+import { type Command, columnsOf, commandsOf } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
 import { exitsOf, helpFor, rows } from '../help'
@@ -13,7 +13,7 @@ import manifest from '../texts/help-manifest.txt' with { type: 'text' }
 import output from '../texts/help-output.txt' with { type: 'text' }
 import remote from '../texts/help-remote.txt' with { type: 'text' }
 import secrets from '../texts/help-secrets.txt' with { type: 'text' }
-import { optional } from '../words'
+import { type Flag, optional } from '../words'
 
 const command = commandsOf('', { apis: ['host'], exits: [] })
 

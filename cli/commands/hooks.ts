@@ -1,11 +1,11 @@
 import { isEventPattern, matchesPattern } from '../../src/events/schema'
 import { iso } from '../../src/kernel/clock'
-import { type At, columnsOf, commandsOf, defined, type FlagsGiven } from '../command'
+import { type At, columnsOf, commandsOf, defined } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { everyOf, resourceOver } from '../resource'
 import type { Shell } from '../shell'
-import { argument, duration, text } from '../words'
+import { argument, duration, type FlagsGiven, text } from '../words'
 import { switchCommands } from './resource-commands'
 
 const columns = columnsOf`
@@ -25,7 +25,7 @@ const changes = {
 
 const presets = columnsOf`id ID keep, event_pattern PATTERN, default_skill SKILL, description WHAT IT DOES`
 
-const command = commandsOf('hooks', { apis: ['tenant', 'operator'], columns })
+const command = commandsOf('hooks', { apis: ['tenant', 'operator'], columns, args })
 
 const hookIn = ({ api }: At, id: string) => api.hooks({ id: encodeURIComponent(id) })
 
@@ -84,11 +84,10 @@ export const hookCommands = [
       return api.hooks.post({ ...named, ...(await settings(shell, rest)) }, { query: ownerFilter, headers })
     },
   }),
-  command`update: Change the cooldown, the name or the config of a hook
+  command`update ID: Change the cooldown, the name or the config of a hook
   Settings that you do not name stay the same. To change the pattern or the skill, install another hook.
   $ hooks update ${ID} --cooldown 1h
   $ hooks update ${ID} -f config.json --json`({
-    args,
     flags: changes,
     find: async (shell, { id: _, ...given }) => ({ patch: await settings(shell, given) }),
     action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`,
@@ -97,12 +96,11 @@ export const hookCommands = [
   plain.enable,
   plain.disable,
   plain.remove,
-  command`runs: List the runs of a hook, newest first
+  command`runs ID: List the runs of a hook, newest first
   If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.
   $ hooks runs 5b1f0c7e-…
   $ hooks runs 5b1f0c7e-… --watch --json`({
     columns: runs,
-    args,
     paged: 'executions',
     request: (at, { id }) => hookIn(at, id).executions.get({ query: at.page }),
     empty: 'No event has matched it yet.',

@@ -22,7 +22,12 @@ const jobColumns = columnsOf`
   usage.cost_cents COST¢ money, error ERROR, created_at QUEUED time, started_at BEGUN time wide,
   completed_at ENDED time wide, result RESULT wide`
 
-const args = { id: argument('id of the job, from the 202 answer') }
+const TYPES = ['research', 'video', 'response', 'batch'] as const
+const args = {
+  id: argument('id of the job, from the 202 answer'),
+  ids: words('ids of the jobs'),
+  type: oneOf(TYPES, 'research, video, response or batch'),
+}
 
 /** One job over either API. */
 async function jobOver(shell: Shell, id: string) {
@@ -32,8 +37,6 @@ async function jobOver(shell: Shell, id: string) {
 }
 
 type Wanted = { type?: Job['type'] | undefined; status?: Job['status'] | undefined; key?: string | undefined }
-
-const TYPES = ['research', 'video', 'response', 'batch'] as const
 
 /** Filters for the list of jobs and for retrying many. */
 const jobFilters = {
@@ -73,10 +76,9 @@ const queueColumns = columnsOf`
 
 const purgeColumns = columnsOf`jobs DELETED number`
 
-const TYPE = oneOf(TYPES, 'research, video, response or batch')
-
 const tenants = { apis: ['tenant', 'operator'] } as const
-const command = commandsOf('jobs', { apis: ['operator'], columns: jobColumns })
+
+const command = commandsOf('jobs', { apis: ['operator'], columns: jobColumns, args })
 
 /** The row of one type in the printed queues. */
 const rowOf = ({ queues }: { queues: readonly { type: string }[] }, { type }: { type: string }) =>
@@ -104,14 +106,12 @@ export const jobCommands = [
       older > 0 ? items.filter(({ created_at }) => Date.parse(created_at ?? '') <= clock.now() - older) : items,
     empty: 'No jobs yet. Research and video requests appear here.',
   }),
-  command`get: Show one job: its state, progress, tries, cost and result
+  command`get ID (watchable): Show one job: its state, progress, tries, cost and result
   With --result it prints only the result: the report as it is, or the address of the file, which works for an hour. With --out the file itself, or the report, is saved; only you can read it. With --watch it is read again every two seconds.
   $ jobs get job_… --watch
   $ jobs get job_… --result > report.md
   $ jobs get job_… --out clip.mp4`({
     ...tenants,
-    watchable: true,
-    args,
     flags: { result: flag('print only the result'), out: text('FILE', 'save the file of the job, or its report') },
     async run(shell, { id, result, out }) {
       const job = await (await jobOver(shell, id)).get()
@@ -122,14 +122,11 @@ export const jobCommands = [
       throw new CheckFailed()
     },
   }),
-  command`wait: Wait until a job ends, and exit with its result
+  command`wait ID (live, exits 3 8 9): Wait until a job ends, and exit with its result
   Prints each step of progress as one line on stderr. Exits 0 when the job is completed and 9 when it failed. Exits 8 when time runs out; the job continues.
   $ jobs wait job_…
   $ jobs wait job_… --within 5m --json`({
     ...tenants,
-    offline: false,
-    exits: [3, 8, 9],
-    args,
     flags: { within: duration('TIME', 'longest wait; 10m by default') },
     async run(shell, { id, within = PATIENCE_MS }) {
       const one = await jobOver(shell, id)
@@ -146,24 +143,19 @@ export const jobCommands = [
       if (job.status === 'failed') throw new CheckFailed()
     },
   }),
-  command`cancel: Cancel jobs that have not ended
+  command`cancel IDS (moderate): Cancel jobs that have not ended
   The jobs become failed with the error cancelled, and their reserved credit is released. Recorded as job.cancelled.
   $ jobs cancel job_…
   $ jobs cancel job_… job_… --yes`({
     ...tenants,
-    danger: 'moderate',
-    args: { ids: words('ids of the jobs') },
     action: ({ ids }) => sentenceOf('cancel', ids),
     run: (shell, { ids }) => each(shell, ids, 'cancel'),
   }),
-  command`retry: Queue failed jobs again, as new jobs
+  command`retry IDS (moderate, exits 3 5 6): Queue failed jobs again, as new jobs
   Creates a new job for each and prints its id, because an ended job never changes. Its owner pays again. --all retries every failed job that matches --type, --key, --since, --error and --org. Cancelled jobs are included only if --error names them. Recorded as job.retried.
   $ jobs retry job_…
   $ jobs retry job_… job_… --yes --json
   $ jobs retry --all --type video --since 2h --dry-run`({
-    danger: 'moderate',
-    exits: [3, 5, 6],
-    args: { ids: words('ids of the jobs') },
     flags: {
       all: flag('every failed job that matches the filters, instead of ids'),
       ...jobFilters,
@@ -187,23 +179,20 @@ export const jobCommands = [
     action: ({ all, chosen }) => (all && !chosen.length ? undefined : sentenceOf('retry', chosen)),
     run: (shell, { chosen }) => each(shell, chosen, 'retry'),
   }),
-  command`verify: Check that each quotation of a research report is in its source
+  command`verify ID (exits 3 5 9): Check that each quotation of a research report is in its source
   Uses the snapshots stored with the report: no source is read again and no engine is called. Prints the quotations that fail, and then exits 9.
   $ jobs verify job_…`({
     ...tenants,
     columns: checkColumns,
-    exits: [3, 5, 9],
-    args,
     request: ({ api }, { id }) => api.jobs({ id: encodeURIComponent(id) }).verification.get(),
     note: ({ problems }) => problems.join('\n') || undefined,
     ok: ({ sound }) => sound,
   }),
-  command`logs: Show what each attempt of a job did, and why it was postponed
+  command`logs ID: Show what each attempt of a job did, and why it was postponed
   begun names the process that started the job, and stage shows what it did. put_off shows why the job is tried again later, and lost means that the process died. With --follow it prints new entries until the job ends.
   $ jobs logs job_…
   $ jobs logs job_… --follow`({
     columns: stepColumns,
-    args,
     flags: { follow: { ...flag('keep printing until the job ends'), short: 'f' } },
     async run(shell, { id, follow }) {
       const one = (await shell.connect()).ops().jobs({ id: encodeURIComponent(id) })
@@ -215,47 +204,39 @@ export const jobCommands = [
       if (!isOver) shell.exitCode = EXIT.interrupted
     },
   }),
-  command`queues: Show how many jobs of each type are waiting and running, and since when
+  command`queues (exits): Show how many jobs of each type are waiting and running, and since when
   WORKERS is how many jobs each process runs at once. NODES is how many processes run one now. PUT OFF counts jobs that wait for another try. With --watch it is read again every two seconds.
   $ jobs queues
   $ jobs queues --watch`({
     columns: queueColumns,
-    exits: [],
     request: ({ ops }) => ops['job-queues'].get(),
     shown: ({ queues }) => queues,
   }),
-  command`pause: Start no more jobs of a type; running jobs continue
+  command`pause TYPE (moderate, exits): Start no more jobs of a type; running jobs continue
   New jobs are still accepted and wait in the queue, up to a day of work. The pause applies to all processes and survives restarts. Recorded as job.paused.
   $ jobs pause video
   $ jobs pause research --yes --reason "search server down"`({
     columns: queueColumns,
-    danger: 'moderate',
-    args: { type: TYPE },
-    exits: [],
     action: ({ type }) => `stop starting ${type} jobs`,
     question: ({ type }) => `Stop starting ${type} jobs until you run jobs resume ${type}?`,
     request: ({ ops }, { type }) => ops['job-queues']({ id: type }).pause.post(),
     shown: rowOf,
     note: (_, { type }) => `Undo: svc-admin jobs resume ${type}`,
   }),
-  command`resume: Resume starting jobs of a type
+  command`resume TYPE (exits): Resume starting jobs of a type
   Waiting jobs start in the order of the queue. Recorded as job.resumed.
   $ jobs resume video
   $ jobs resume research --json`({
     columns: queueColumns,
-    args: { type: TYPE },
-    exits: [],
     action: ({ type }) => `start ${type} jobs again`,
     request: ({ ops }, { type }) => ops['job-queues']({ id: type }).resume.post(),
     shown: rowOf,
   }),
-  command`purge: Delete old finished jobs with their results and logs
+  command`purge (moderate, exits 3): Delete old finished jobs with their results and logs
   The server does this by itself 30 days after a job ends; --before chooses a shorter time. Files from the jobs stay, and so do usage, ledger and audit record. This cannot be undone. Recorded as job.purged.
   $ jobs purge --before 7d --dry-run
   $ jobs purge --before 7d --org acme --yes`({
     columns: purgeColumns,
-    danger: 'moderate',
-    exits: [3],
     flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${STORED_DAYS}d by default`) },
     async find(shell, { before = STORED_DAYS * DAY_MS }) {
       const { org: owner } = shell.globals

@@ -3,7 +3,7 @@ import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import type { NewRule } from '../../src/routing/schema'
-import { apiOf, assertOperator, columnsOf, commandsOf, defined, type Flag, type FlagsGiven } from '../command'
+import { apiOf, assertOperator, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import type { JsonObject } from '../output/json'
@@ -15,6 +15,8 @@ import {
   choice,
   choices,
   duration,
+  type Flag,
+  type FlagsGiven,
   flag,
   moment,
   orNone,
@@ -147,7 +149,8 @@ const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const bound = columnsOf`
   id ID, name NAME, routing_preference_id ROUTING, routing_rules RULES list, guardrail_policy_id GUARDRAILS`
 
-const command = commandsOf('keys', { apis, columns })
+const args = keyArgument
+const command = commandsOf('keys', { apis, columns, args })
 
 export const keyCommands = [
   command`list: List API keys, newest first
@@ -173,23 +176,21 @@ export const keyCommands = [
     },
     empty: 'No keys. Create one: svc-admin keys create --name NAME',
   }),
-  command`get: Show one API key with its limits, caps and use
+  command`get KEY: Show one API key with its limits, caps and use
   Shows everything except the secret, which is shown only when the key is created. If a secret is lost, replace it with keys rotate.
   $ keys get "Dev laptop"
   $ keys get 3f9a01 --json`({
     columns: detailColumns,
-    args: keyArgument,
     async answer({ api, shell }, { key }) {
       const found = await findKey(api, key)
       return { ...found, ...(await useOf(shell, found.id)) }
     },
   }),
-  command`create: Create an API key and show its secret once
+  command`create (secret once): Create an API key and show its secret once
   By default the key has every scope and is on the free tier. It belongs to the account that the first start created, or to that account's active org. --org, --user and --personal choose another owner. If the server has no account yet, an account and an org are created first.
   $ keys create --name ci
   $ keys create --name web --scopes completions --tier pro --origin https://app.example
   $ keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY`({
-    danger: 'secret once',
     flags: createFlags,
     action: (input, shell) => `create key "${inputOf(input, shell).name || 'API Key'}"`,
     secret: 'key',
@@ -200,12 +201,11 @@ export const keyCommands = [
     note: async ({ org_id }, { user }, shell) =>
       (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
   }),
-  command`update: Change the name, scopes, limits, caps and other settings of a key
+  command`update KEY: Change the name, scopes, limits, caps and other settings of a key
   Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.
   $ keys update ci --tier pro
   $ keys update web --origin https://app.example --origin https://www.app.example
   $ keys update 3f9a01 --daily-cap 5.00 --rpm none --json`({
-    args: keyArgument,
     flags: updateFlags,
     async find(shell, { key, ...input }) {
       const change = changeOf(input, shell)
@@ -221,12 +221,10 @@ export const keyCommands = [
     note: (_, { change, before }) =>
       change.tier && `undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`,
   }),
-  command`rotate: Give a key a new secret and show it once
+  command`rotate KEY (moderate): Give a key a new secret and show it once
   Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.
   $ keys rotate ci --yes --secret-to new.key
   $ keys rotate 3f9a01 --grace 0 --yes --json`({
-    danger: 'moderate',
-    args: keyArgument,
     flags: { grace },
     async find(shell, { key, grace = DAY_MS }) {
       if (grace > MAX_GRACE_MS)
@@ -242,12 +240,10 @@ export const keyCommands = [
     note: ({ previous_key_expires_at }, { found }) =>
       `The old secret (${found.prefix}…) expires at ${previous_key_expires_at}.`,
   }),
-  command`check: Show the owner of a key's secret and whether it works
+  command`check (operator, exits 9): Show the owner of a key's secret and whether it works
   Reads the whole key from --from-file, stdin or a hidden prompt, and never prints it. Exits 9 when the key is unknown or does not work.
   $ keys check --from-file old.key
   $ keys check --from-file - --json`({
-    apis: ['operator'],
-    exits: [9],
     columns: checkColumns,
     flags: { fromFile: text('FILE', 'a file that contains the key; - reads stdin') },
     async run(shell, { fromFile }) {
@@ -258,13 +254,10 @@ export const keyCommands = [
       if (key === null || key.status === 'revoked') throw new CheckFailed()
     },
   }),
-  command`revoke: Revoke an API key, at once and permanently
+  command`revoke KEY (moderate, reason): Revoke an API key, at once and permanently
   This cannot be undone. Running requests finish. The next request with this key gets 401.
   $ keys revoke ci --reason "left the team"
   $ keys revoke 3f9a01 --yes --reason rotated --json`({
-    danger: 'moderate',
-    args: keyArgument,
-    reason: true,
     find: (shell, { key }) => titled(shell, key),
     action: ({ title }) => `revoke ${title}`,
     question: ({ found }) => (found.status === 'revoked' ? null : ' This cannot be undone.'),
@@ -279,14 +272,11 @@ export const keyCommands = [
     note: ({ calls }, { title }, { globals }) =>
       calls === null ? `${title} is already revoked.` : `Revoked ${title}${calls}: ${globals.reason}`,
   }),
-  command`bind: Bind a routing preference, rules or guardrails to a key
+  command`bind KEY (tenant, exits 3): Bind a routing preference, rules or guardrails to a key
   Uses the owner of the key in use, and takes effect at once. Settings that you do not name stay the same; none removes one.
   $ keys bind ${ID} --routing none
   $ keys bind ci --rules rules.json --guardrails none --json`({
-    apis: ['tenant'],
-    exits: [3],
     columns: bound,
-    args: keyArgument,
     flags: {
       routing: orNone(text('PREF', 'id of a routing preference')),
       rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),

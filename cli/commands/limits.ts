@@ -34,23 +34,20 @@ const windowColumns = [
   ),
 ]
 
-const command = commandsOf('limits', { apis: ['operator'], columns: requestColumns })
-
 const args = { request: argument('id of the request: rli_…') }
+const command = commandsOf('limits', { apis: ['operator'], columns: requestColumns, args })
+
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 const deciding = { danger: 'moderate', args, reason: true } as const
 
 const requestAt = (ops: OpsClient, request: string) => ops.limits({ ref: encodeURIComponent(request) })
 
 export const limitCommands = [
-  command`show: Show the limits of a key and what is left of them this minute
+  command`show (operator, tenant, live, exits 3 5): Show the limits of a key and what is left of them this minute
   Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.
   $ limits show ci
   $ limits show ci --watch
   $ limits show --url https://svc.example --key-file ci.key`({
-    apis: ['operator', 'tenant'],
-    offline: false,
-    exits: [3, 5],
     columns: windowColumns,
     args: { key: optional('id, 6 or more characters of it, prefix or name of a key') },
     async answer({ api, isOperator, shell }, { key }): Promise<object> {
@@ -61,21 +58,19 @@ export const limitCommands = [
       return expectData(await ops().keys({ ref }).limits.get())
     },
   }),
-  command`list: List requests for higher limits, newest first
+  command`list (exits): List requests for higher limits, newest first
   Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.
   $ limits list
   $ limits list --all-states --json`({
     flags: { allStates: flag('include decided ones') },
-    exits: [],
     paged: 'requests',
     request: ({ ops, page }, { allStates }) =>
       ops.limits.get({ query: { ...page, ...(allStates ? {} : { status: 'pending' as const }) } }),
     empty: 'No requests for higher limits.',
   }),
-  command`get: Show one request for higher limits
+  command`get REQUEST: Show one request for higher limits
   Shows the requested limit, the reason and the decision.
   $ limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M`({
-    args,
     request: ({ ops }, { request }) => requestAt(ops, request).get(),
   }),
   command`approve: Approve the requested tier for a key, or another one
@@ -115,22 +110,20 @@ const tierColumns = [
 const tierCommand = commandsOf('tiers', { apis: ['operator'] })
 
 export const tierCommands = [
-  tierCommand`list: Show the limits of each tier
+  tierCommand`list (exits): Show the limits of each tier
   Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.
   $ tiers list`({
     columns: tierColumns,
-    exits: [],
     request: ({ ops }) => ops.tiers.get(),
     shown: ({ tiers }) => tiers,
     empty: 'No tiers.',
   }),
-  tierCommand`set: Move a key to another tier of rate limits
+  tierCommand`set (reason): Move a key to another tier of rate limits
   Takes effect with the key's next request. If the limits rise, the owner is notified (rate_limit.upgraded).
   $ tiers set ci pro --reason "contract signed"
   $ tiers set 3f9a01 free --reason "trial is over" --json`({
     columns: keyColumns,
     args: { ...keyArgument, tier: oneOf(TIERS, `one of ${TIERS.join(', ')}`) },
-    reason: true,
     find: async (shell, { key }) => ({ before: await findKey((await apiOf(shell)).api, key) }),
     action: ({ before, tier }) => `move key "${before.name}" from ${before.tier} to ${tier}`,
     request: ({ ops }, { before, tier }) => ops.tiers({ ref: before.id }).put({ tier }),

@@ -1,7 +1,7 @@
 import { iso } from '../../src/kernel/clock'
 import { clean } from '../../src/kernel/text'
 import type { RequestTrace } from '../../src/operators/schema'
-import { columnsOf, commandsOf, defined, type FlagsGiven } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, unreachable } from '../failure'
 import { formatOf } from '../globals'
 import { safeJson } from '../output/json'
@@ -9,17 +9,16 @@ import { record } from '../output/table'
 import { tail } from '../pages'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
-import { argument, duration, flag, LAST, list, optional, text, whole } from '../words'
+import { argument, duration, type FlagsGiven, flag, LAST, list, optional, text, whole } from '../words'
 
 const single = commandsOf('', { apis: ['operator'], exits: [] })
 
 const traceColumns = columnsOf`id REQUEST, owner OF, request ANSWER, steps STEPS, ledger MONEY, audit RECORD`
 
-export const trace = single`trace: Show everything about one request, from arrival to charge
+export const trace = single`trace (exits 3): Show everything about one request, from arrival to charge
   Prints the stages with their times, each engine attempt with its real error, tools, guardrails, money and record. The process that answered remembers the steps of its newest 2,000 requests. For older requests, give the OWNER and --since; money and record are stored. Prompts and answers are not shown.
   $ trace req_1f4xEU9WTdZBc4YIr2VvP0Ba
   $ trace req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --since 7d --json`({
-  exits: [3],
   columns: traceColumns,
   args: {
     request: argument('the id in every answer and error, req_…'),
@@ -99,21 +98,19 @@ function isWanted(line: Line, { status, method, path, key, code, minMs, since, u
 }
 
 export const logCommands = [
-  command`show: List answered requests, newest first
+  command`show (exits): List answered requests, newest first
   ${WHAT} trace REQ_ID shows one request in full.
   $ logs show --status 5xx
   $ logs show --min-ms 2000 --since 15m --json`({
     flags: { ...filters, last: whole('N', 'how many at most; 50 by default', { min: 1, max: 500 }) },
-    exits: [],
     answer: async ({ shell }, { last = 50, ...wanted }) => (await newest(shell, wanted)).slice(0, last),
     empty: 'No matching requests in memory.',
   }),
-  command`tail: Print requests as they are answered
+  command`tail (exits): Print requests as they are answered
   Runs until Ctrl-C. In a pipe each request is one line of JSON. ${WHAT}
   $ logs tail
   $ logs tail --status 4xx,5xx | jq .code`({
     flags: { ...filters, last: LAST },
-    exits: [],
     run: (shell, { last = 10, ...wanted }) =>
       tail(shell, { columns, newest: () => newest(shell, wanted), last, what: 'request' }),
   }),

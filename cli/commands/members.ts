@@ -30,9 +30,8 @@ function orgOf({ globals }: Shell, command: string): string {
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
 }
 
-const command = commandsOf('members', { apis: ['operator'], columns })
-
-const invitation = { invitation: argument('id of the invitation, from members invitations') }
+const args = { user: argument(USER), invitation: argument('id of the invitation, from members invitations') }
+const command = commandsOf('members', { apis: ['operator'], columns, args })
 
 /** Finds the organization of a change before it is described. */
 const ofOrg = (verb: string) => ({
@@ -40,12 +39,10 @@ const ofOrg = (verb: string) => ({
 })
 
 export const memberCommands: Command[] = [
-  command`list: List the members of an organization and their roles
+  command`list (watchable, exits 3 5): List the members of an organization and their roles
   Lists the oldest member first. With --permissions it prints what each role can do, without asking a server.
   $ members list --org acme
   $ members list --permissions`({
-    exits: [3, 5],
-    watchable: true,
     flags: { permissions: flag('show what each role can do') },
     async run(shell, { permissions }) {
       if (permissions) return printMatrix(shell)
@@ -54,11 +51,10 @@ export const memberCommands: Command[] = [
       shell.print.list(members, columns, 'It has no members.')
     },
   }),
-  command`add: Add an account to an organization, or invite an address
+  command`add (secret once): Add an account to an organization, or invite an address
   An account of this server joins at once. --invite creates an invitation for the address instead, which works once within seven days. Its token is shown once, for you to pass on. An account with that address accepts it with POST /invitations/TOKEN/accept. A new invitation replaces the earlier one.
   $ members add ada@example.com --org acme --role admin
   $ members add eve@example.com --org acme --invite`({
-    danger: 'secret once',
     args: { user: argument(`${USER}; with --invite any e-mail address`) },
     flags: {
       role: choice(ROLES, 'their role; member by default'),
@@ -75,12 +71,10 @@ export const memberCommands: Command[] = [
       )
     },
   }),
-  command`update: Change the role of a member
+  command`update USER (moderate): Change the role of a member
   The last owner stays an owner. Make another member an owner first.
   $ members update ada@example.com --org acme --role owner -y
   $ members update eve@example.com --org acme --role viewer --yes --json`({
-    danger: 'moderate',
-    args: { user: argument(USER) },
     flags: { role: needed(choice(ROLES, 'the new role'), `add --role ${ROLES.join('|')}`) },
     ...ofOrg('update'),
     action: ({ user, role }) => `make ${user} ${role}`,
@@ -91,13 +85,11 @@ export const memberCommands: Command[] = [
         .members({ user: step(user) })
         .patch({ role }),
   }),
-  command`remove: Remove a member from an organization
+  command`remove USER (moderate): Remove a member from an organization
   They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.
   $ members remove eve@example.com --org acme
   $ members remove eve@example.com --org acme --yes --reason "left"`({
-    danger: 'moderate',
     columns: columnsOf`user_id USER, deleted REMOVED`,
-    args: { user: argument(USER) },
     ...ofOrg('remove'),
     action: ({ user, org }) => `remove ${user} from ${org}`,
     question: ' The keys they created for it will be revoked.',
@@ -117,11 +109,9 @@ export const memberCommands: Command[] = [
     shown: ({ invitations }) => invitations,
     empty: 'No invitations.',
   }),
-  command`resend: Send an invitation again
+  command`resend INVITATION (secret once): Send an invitation again
   The earlier link stops working. Without a mail server the new link is shown once, for you to pass on.
   $ members resend ID --org acme`({
-    danger: 'secret once',
-    args: invitation,
     ...ofOrg('resend'),
     action: ({ invitation }) => `send the invitation ${invitation} again`,
     async run(shell, { invitation, ref }) {
@@ -131,13 +121,11 @@ export const memberCommands: Command[] = [
       shell.print.item({ ...sent, ...(url ? { url } : {}) }, shown)
     },
   }),
-  command`withdraw: Withdraw an invitation
+  command`withdraw INVITATION (moderate): Withdraw an invitation
   Its token stops working at once.
   $ members withdraw ID --org acme
   $ members withdraw ID --org acme --yes --json`({
-    danger: 'moderate',
     columns: columnsOf`id INVITATION, deleted WITHDRAWN`,
-    args: invitation,
     ...ofOrg('withdraw'),
     action: ({ invitation }) => `withdraw the invitation ${invitation}`,
     request: ({ ops }, { invitation, ref }) => ops.orgs({ ref }).invitations({ invitation }).delete(),

@@ -20,14 +20,12 @@ const copiedColumns = columnsOf`table TABLE, rows ROWS number, hash HASH, change
 
 const TELL_EACH_MS = 2_000
 
-const migrateCopy = command`copy: Copy the database from SQLite to Postgres, or back
+const migrateCopy = command`copy (writes, exits 1 3 5 7 9): Copy the database from SQLite to Postgres, or back
   Stop the server first. Copies every table into an empty database, compares the rows and hashes, and verifies the audit chain. The source is not changed. Keep the data folder: the new database needs its secrets.json, files and checkpoints too. Servers do not start on an unfinished copy; run the same command to restart it. CHANGED counts rows with characters that Postgres cannot store.
   $ migrate copy --to postgres://svc@db.example/svc
   $ migrate copy --to - --json
   $ migrate copy --to /srv/svc/data
   $ migrate copy --from /backups/monday --to postgres://svc@db.example/svc --json`({
-  impact: 'write',
-  exits: [1, 3, 5, 7, 9],
   columns: copiedColumns,
   flags: {
     to: needed(
@@ -182,11 +180,10 @@ async function look(shell: Shell) {
 const FOLDER = join(import.meta.dir, '../../drizzle')
 
 export const migrateCommands = [
-  command`status: Show which migrations the database has
+  command`status (exits 1 7 9): Show which migrations the database has
   Reads the configured database, whether or not a server runs. With --check it exits 9 when migrations are missing. Exits 1 when a server of this release would refuse the database.
   $ migrate status
   $ migrate status --check -q`({
-    exits: [1, 7, 9],
     flags: { check: flag('exit 9 when migrations are missing') },
     async run(shell, { check }) {
       const { state, strange, unfinished, assertOurs } = await look(shell)
@@ -195,11 +192,10 @@ export const migrateCommands = [
       assertOurs()
     },
   }),
-  command`plan: Print the SQL that migrate up would run
+  command`plan (exits 1 7): Print the SQL that migrate up would run
   Changes nothing. Prints nothing when the database is up to date.
   $ migrate plan
   $ migrate plan > pending.sql`({
-    exits: [1, 7],
     async run(shell) {
       const { location, state, assertOurs } = await look(shell)
       assertOurs()
@@ -210,12 +206,11 @@ export const migrateCommands = [
       if (!state.pending.length) shell.note('The database is up to date.')
     },
   }),
-  command`up: Update the database to the schema of this release
+  command`up (exits 1 5 7): Update the database to the schema of this release
   The server does this when it starts, unless --migrate says otherwise. Stop all servers first: the command locks the data folder, and on Postgres it refuses to run while another node does. It first copies a SQLite database with data, so that migrate down can restore it.
   $ migrate up
   $ migrate up --dry-run --exit-code
   $ migrate up --to 3`({
-    exits: [1, 5, 7],
     flags: {
       noBackup: flag('do not copy the database first'),
       to: whole('N', 'apply migrations up to this number; all by default', { min: 1, max: 10_000 }),
@@ -243,13 +238,11 @@ export const migrateCommands = [
       if (copy) shell.note(`A copy of the previous database is at ${copy} (undo: svc-admin migrate down)`)
     },
   }),
-  command`down: Restore the SQLite database that migrate up copied
+  command`down (severe, exits 1 3 5 7): Restore the SQLite database that migrate up copied
   Changes since then are not in the copy. The current database and checkpoints are saved next to it. Stop all servers first, and install the older release to use the copy. On Postgres, restore your own dump with backup restore.
   $ migrate down --dry-run
   $ migrate down --confirm data`({
     columns: restored,
-    danger: 'severe',
-    exits: [1, 3, 5, 7],
     async find(shell) {
       const { location, dataDir } = await look(shell)
       if (location.dialect !== 'sqlite')
@@ -268,11 +261,10 @@ export const migrateCommands = [
       kept: await putBack(path, copy, dataDir, shell.clock.now()),
     }),
   }),
-  command`verify: Compare the tables of the database with those of this release
+  command`verify (exits 7 9): Compare the tables of the database with those of this release
   Compares the names of tables and columns, whether or not a server runs. Exits 9 when something is missing.
   $ migrate verify`({
     columns: problems,
-    exits: [7, 9],
     async answer({ shell }) {
       const { location, state, strange, unfinished } = await look(shell)
       const { lackingIn } = await import('../../src/kernel/store')

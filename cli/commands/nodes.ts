@@ -13,29 +13,26 @@ const LOOK_MS = 500
 
 const at = (ops: OpsClient, node: string) => ops.nodes({ ref: encodeURIComponent(node) })
 
-const command = commandsOf('nodes', { apis: ['operator'], columns })
+const command = commandsOf('nodes', { apis: ['operator'], columns, args })
 
 export const nodeCommands = [
-  command`list: List the processes that serve this database
+  command`list (exits): List the processes that serve this database
   Shows address, roles, version, load, event-loop delay, connections, jobs and clock of each node. The figures are two seconds old at most. On SQLite there is one node.
   $ nodes list
   $ nodes list --watch
   $ nodes list --json`({
-    exits: [],
     request: ({ ops }) => ops.nodes.get(),
     shown: ({ nodes }) => nodes,
     empty: 'No node serves this database. Start one: svc-admin serve',
   }),
-  command`get: Show one node
+  command`get NODE: Show one node
   Takes the id, or its first characters.
-  $ nodes get Ab3`({ args, request: ({ ops }, { node }) => at(ops, node).get() }),
-  command`drain: Take a node out, and wait until it is empty
+  $ nodes get Ab3`({ request: ({ ops }, { node }) => at(ops, node).get() }),
+  command`drain NODE (exits 3 5 8): Take a node out, and wait until it is empty
   From then on the node begins no job, and GET /health answers 503, so that a proxy sends requests elsewhere. It still answers those that come. The command ends when nothing is left to do; then stop the process. With --undo the node takes work again.
   $ nodes drain Ab3
   $ nodes drain Ab3 --wait 5m
   $ nodes drain Ab3 --undo`({
-    exits: [3, 5, 8],
-    args,
     flags: {
       wait: duration('60s', 'longest wait for the node to be empty; 0s does not wait'),
       undo: flag('take work again'),

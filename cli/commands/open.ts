@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { DEV_OWNER } from '../../src/kernel/user-folder'
-import { type Arg, columnsOf, commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { expectData, unreachable, usageFailure } from '../failure'
 import type { Shell } from '../shell'
 import type { Connection } from '../transport'
-import { duration, flag, oneOf, text } from '../words'
+import { type Arg, duration, flag, oneOf, text } from '../words'
 import { linkOf } from './users'
 
 const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
@@ -38,13 +38,11 @@ const page = {
   required: false,
 } as Arg<Page | undefined>
 
-export const openPage = command`open: Open a page of the server in the web browser of this machine
+export const openPage = command`open (live, exits 3 5): Open a page of the server in the web browser of this machine
   Opens the reference, the console, the account page, the inbox of takeovers, the health or the OpenAPI document. For an operator, console, home and inbox open signed in, with a link that works once. The link is for the owner that the first start created, the only account, or the person of --for. Without a browser, or with --print, it only prints the address.
   $ open
   $ open console
   $ open inbox --for ada@example.com --print`({
-  offline: false,
-  exits: [3, 5],
   columns,
   args: { page },
   flags: {

@@ -12,11 +12,10 @@ const command = commandsOf('', { apis: ['operator', 'tenant'], exits: [] })
 type Document = { paths: Record<string, Record<string, unknown>> }
 
 /** The document for generating clients (docs/api.md 23.1), as the server publishes it. */
-export const openapi = command`openapi: Print the API's OpenAPI 3.1 document, or compare a file with it
+export const openapi = command`openapi (exits 10): Print the API's OpenAPI 3.1 document, or compare a file with it
   Needs no API key. --check lists the operations that the file lacks, that only the file has, or that differ, and then exits 10.
   $ openapi --out openapi.json
   $ openapi --check openapi.json`({
-  exits: [10],
   flags: {
     out: text('FILE', 'file to write instead of stdout'),
     check: text('FILE', 'compare this file with it; exits 10 on a difference'),

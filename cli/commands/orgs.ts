@@ -1,14 +1,14 @@
 import { closeSync, writeSync } from 'node:fs'
 import type { OpsClient } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
-import { columnsOf, commandsOf, defined, type FlagsGiven } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
 import { everyKey } from '../resource'
 import { openNewFile } from '../secret'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
-import { argument, choice, text } from '../words'
+import { argument, choice, type FlagsGiven, text } from '../words'
 
 const orgColumns = columnsOf`
   id, name NAME, slug SLUG, type TYPE, member_count MEMBERS number, plan_note PLAN NOTE wide,
@@ -27,7 +27,7 @@ export const step = (ref: string): string => encodeURIComponent(ref)
 
 const orgIn = (ops: OpsClient, ref: string) => ops.orgs({ ref: step(ref) })
 
-const command = commandsOf('orgs', { apis: ['operator'], columns: orgColumns })
+const command = commandsOf('orgs', { apis: ['operator'], columns: orgColumns, args })
 
 const looks = {
   slug: text('SLUG', 'lower-case letters, digits and hyphens'),
@@ -42,22 +42,19 @@ const changes = {
 }
 
 export const orgCommands = [
-  command`list: List organizations, newest first
+  command`list (exits): List organizations, newest first
   Lists every organization except deleted ones; orgs get finds those by id.
   $ orgs list
   $ orgs list --all -o csv > orgs.csv`({
-    exits: [],
     paged: 'orgs',
     request: ({ ops, page }) => ops.orgs.get({ query: page }),
     empty: 'No organizations. Create one: svc-admin orgs create NAME --owner EMAIL',
   }),
-  command`get: Show one organization with its members, keys and credit
+  command`get ORGANIZATION (exits 3 5): Show one organization with its members, keys and credit
   Counts its members and its working keys. You can find a deleted organization by its id.
   $ orgs get acme
   $ orgs get "Tide & Sons" --json`({
-    exits: [3, 5],
     columns: orgDetailColumns,
-    args,
     request: ({ ops }, { organization }) => orgIn(ops, organization).get(),
   }),
   command`create: Create an organization with its owner
@@ -77,11 +74,10 @@ export const orgCommands = [
         defined({ name, owner: owner || undefined, slug: slug || undefined, type, plan_note: planNote || undefined }),
       ),
   }),
-  command`update: Change the name, slug, type or plan note of an organization
+  command`update ORGANIZATION: Change the name, slug, type or plan note of an organization
   Settings that you do not name stay the same. An empty --plan-note removes the note.
   $ orgs update acme --name "Acme Inc"
   $ orgs update acme --plan-note "invoiced until March" --json`({
-    args,
     flags: changes,
     action({ organization, ...change }) {
       const named = Object.keys(bodyOf(change))
@@ -90,14 +86,11 @@ export const orgCommands = [
     },
     request: ({ ops }, { organization, ...change }) => orgIn(ops, organization).patch(bodyOf(change)),
   }),
-  command`delete: Delete an organization and revoke its keys, permanently
+  command`delete ORGANIZATION (severe, reason): Delete an organization and revoke its keys, permanently
   This cannot be undone. First it lists what will be deleted, and asks for the slug. The organization has no members afterwards, and its keys stop with the next request. Open invitations are cancelled, and the slug can be used again. The ledger, the usage and the audit record stay, under the organization's id. --export first writes the organization, its members and its keys to a file, without secrets.
   $ orgs delete acme --reason "contract ended"
   $ orgs delete acme --confirm acme --reason "contract ended" --export acme.json`({
-    danger: 'severe',
-    args,
     flags: { export: text('FILE', 'first write the organization to a file that only you can read') },
-    reason: true,
     async find(shell, { organization }) {
       const { ops } = await shell.connect()
       return { found: expectData(await orgIn(ops(), organization).get()) }

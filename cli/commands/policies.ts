@@ -146,12 +146,10 @@ const policiesColumns = columnsOf`file FILE, object KIND, scope SCOPE, name NAME
 /** Commands common to guardrail policies and routing preferences (docs/operating.md 2.10). */
 export const policyCommands = [
   ...defaultVerbs('policies', POLICY_ID),
-  command`apply: Apply policies and preferences from files
+  command`apply (writes, moderate): Apply policies and preferences from files
   Takes a folder, a file or stdin in the format of policies export. Each item is found by its kind, scope and name; members that its file leaves out are cleared. Items without a file stay, unless --prune deletes them. All files are read first, also with --dry-run. If a rule is wrong, or a scope has two defaults, nothing is applied. Then the items are applied one by one. If the server refuses one, the rest is skipped, and the changes so far are printed. Items belong to the owner of the key in use, or on the server's machine to --org.
   $ policies apply -f policies/ --dry-run --exit-code
   $ policies apply -f policies/ --prune --yes`({
-    impact: 'write',
-    danger: 'moderate',
     columns,
     flags: {
       file: needed({ ...text('DIR', 'the folder, or one file; - reads stdin'), short: 'f' }, 'add -f policies/'),

@@ -27,7 +27,8 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 const columns = columnsOf`active IN-USE flag, name NAME, url URL, production PRODUCTION flag, org ORG`
 
-const command = commandsOf('profiles', { apis: ['host'], exits: [], columns })
+const args = { name: argument('the name of a profile') }
+const command = commandsOf('profiles', { apis: ['host'], exits: [], columns, args })
 
 const shown = (profile: Profile, active: string | null) => ({ ...profile, active: profile.name === active })
 const stored = ({ env }: Shell) => createProfiles(env)
@@ -42,11 +43,10 @@ export const profileCommands = [
     },
     empty: 'No profiles. Add one: svc-admin profiles add NAME URL',
   }),
-  command`show: Show one profile, but never its key
+  command`show (exits 3): Show one profile, but never its key
   Shows the profile in use unless you name one. The key is stored in a separate file and never shown.
   $ profiles show
   $ profiles show prod --json`({
-    exits: [3],
     args: { name: optional('the name of a profile') },
     async run(shell, { name }) {
       const profiles = stored(shell)
@@ -76,11 +76,10 @@ export const profileCommands = [
       return shown(profiles.find(name), profiles.active())
     },
   }),
-  command`use: Send commands to another saved server from now on
+  command`use (exits 3): Send commands to another saved server from now on
   Later commands use this server, unless a flag chooses another one. "none" goes back to this machine.
   $ profiles use prod
   $ profiles use none`({
-    exits: [3],
     args: { name: argument('the name of a profile, or none') },
     action: ({ name }) => `use ${name}`,
     async run(shell, { name }) {
@@ -90,13 +89,10 @@ export const profileCommands = [
       shell.note(`${name === 'none' ? 'no profile is in use' : `profile ${name} is in use`} (${undo})`)
     },
   }),
-  command`remove: Delete a saved server and its key
+  command`remove NAME (moderate, exits 3): Delete a saved server and its key
   Deletes the profile and its key from this machine. The key still works until you revoke it on the server.
   $ profiles remove prod --yes
   $ profiles remove old --dry-run`({
-    danger: 'moderate',
-    exits: [3],
-    args: { name: argument('the name of a profile') },
     find: async (shell, { name }) => stored(shell).find(name),
     action: ({ name, url }) => `delete profile ${name} (${url})`,
     question: ({ name, url }) => `Delete profile ${name} (${url}) and its key?`,

@@ -22,11 +22,10 @@ const columns = columnsOf`step STEP, came WHAT CAME keep, ms MS number, command 
 type Row = { step: string; came: string; ms: number; command: string }
 
 export const quickstart =
-  command`quickstart: Walk through the first five minutes: server, answer, stream, webhook, widget
+  command`quickstart (exits 1 5 6): Walk through the first five minutes: server, answer, stream, webhook, widget
   Starts a development server, unless one is already running. Then it makes the first calls for real, and prints for each the command that does the same. The server it started runs until Ctrl-C; --end stops it after the last step. Not available in production mode.
   $ quickstart
   $ quickstart --end --json`({
-    exits: [1, 5, 6],
     columns,
     flags: { end: flag('stop the server it started after the last step') },
     action(_, { globals }) {

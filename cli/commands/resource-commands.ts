@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../src/accounts/keys/schema'
-import { type Arg, type Command, column, columnsOf, commandsOf, type Flag } from '../command'
+import { type Command, column, columnsOf, commandsOf } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import type { Column } from '../output/columns'
@@ -16,7 +16,7 @@ import {
   resourceOver,
 } from '../resource'
 import type { Shell } from '../shell'
-import { argument, choice, optional, text } from '../words'
+import { type Arg, argument, choice, type Flag, optional, text } from '../words'
 
 /** A resource, with the words that its commands use. */
 type Declared = {
@@ -170,11 +170,9 @@ export function fileCommands(kind: Filed): Command[] {
     note: (made, _, shell) => made && noteWarnings(shell, made),
   })
 
-  const remove = command`delete: Delete a ${what}${bound ? ' and unbind its keys' : ''}
+  const remove = command`delete (moderate, exits 3): Delete a ${what}${bound ? ' and unbind its keys' : ''}
   This cannot be undone. ${stays}
   $ ${resource} delete ${id} --yes`({
-    danger: 'moderate',
-    exits: [3],
     columns: [column('id', 'ID'), ...deleted],
     args,
     async find(shell, input) {
@@ -214,13 +212,11 @@ export function switchCommands(kind: Switched) {
       },
     })
 
-  const remove = command`delete: Delete a ${what}${along}
+  const remove = command`delete (moderate, exits 3): Delete a ${what}${along}
   This cannot be undone. ${stays ? `${stays} ` : ''}To stop it and keep it, use ${resource} disable.
   $ ${resource} delete ${sample}
   $ ${resource} delete ${sample} --yes --json`({
-    danger: 'moderate',
     columns: deleted,
-    exits: [3],
     args,
     action: (input) => `delete ${what} ${wordIn(input)}${along}`,
     question: ' This cannot be undone.',
@@ -295,11 +291,10 @@ export function defaultVerbs(resource: ResourceName, id: string) {
     },
   })
 
-  const unset = command`unset-default: Stop using a ${what} as the default
+  const unset = command`unset-default (exits 3): Stop using a ${what} as the default
   From the next request, keys without one of their own use none. Without an id it clears the only default.
   $ ${resource} unset-default
   $ ${resource} unset-default ${id} --json`({
-    exits: [3],
     args: { policy: optional(`id or name of a ${what}; optional when there is only one default`) },
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async find(shell, { policy, only }) {

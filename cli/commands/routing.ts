@@ -104,11 +104,10 @@ export const routingCommands = [
     bound: { flag: '--routing', holds: (key, id) => key.routing_preference_id === id },
   }),
   ...defaultVerbs('routing', PREFERENCE_ID),
-  command`preview: Show which mode and engine a prompt would get, and why
+  command`preview (exits 3 6): Show which mode and engine a prompt would get, and why
   Shows each stage with its minimum confidence. ${ABOUT_PREVIEW}
   $ routing preview "Draft a contract"
   $ routing preview "Draft a contract" --pref ${PREFERENCE_ID} --json`({
-    exits: [3, 6],
     columns: chosen,
     args: { prompt: optional('the prompt') },
     flags: { file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' }, ...under },
@@ -147,12 +146,11 @@ export const routingCommands = [
     note: ({ changed, tested, timed_out }) =>
       `${changed.length} of ${tested} prompts would change.${timed_out ? ' The time was too short for the rest.' : ''}`,
   }),
-  command`test: Test a prompt, or a file of prompts with their expected modes
+  command`test (exits 3 6 9): Test a prompt, or a file of prompts with their expected modes
   With --prompt it shows the mode, the engine, what decided, and the floor. With -f each line is one JSON object: {"prompt":"…","expected_mode":"…"}, and "expected_engine" where it matters. Every miss is printed, and one is enough to exit 9. ${ABOUT_PREVIEW}
   $ routing test --prompt "Draft a contract" --key ci
   $ routing test -f cases.jsonl
   $ routing test -f cases.jsonl --pref ${PREFERENCE_ID} --every --json`({
-    exits: [3, 6, 9],
     columns: [...chosen, ...caseColumns.filter(({ field }) => !chosen.some((one) => one.field === field))],
     flags: {
       prompt: text('TEXT', 'one prompt; @FILE reads it from a file'),
@@ -184,11 +182,10 @@ export const routingCommands = [
       printFound(shell, await (await previewer(shell, rest))(content))
     },
   }),
-  command`suggest: Suggest a rule for a mode from recent corrections
+  command`suggest (exits 3): Suggest a rule for a mode from recent corrections
   Needs at least three corrections of the last 30 days. --apply adds the rule to the end of a preference. On the server's machine --org chooses whose corrections are used.
   $ routing suggest data_extraction
   $ routing suggest code --apply ${PREFERENCE_ID} --json`({
-    exits: [3],
     columns: suggested,
     args: { mode: argument('the mode that needs a rule') },
     flags: { apply: text('PREF', 'add the rule to this preference') },
@@ -207,12 +204,11 @@ export const routingCommands = [
       noteWarnings(shell, made)
     },
   }),
-  command`corrections: List the modes that callers corrected
+  command`corrections (watchable): List the modes that callers corrected
   Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.
   $ routing corrections
   $ routing corrections --mode code --all --json`({
     columns: [...clusterColumns, ...correctionColumns],
-    watchable: true,
     flags: {
       mode: text('MODE', 'corrections that expected this mode'),
       limit: whole('N', 'with --mode: how many at most; 50 by default', { min: 1, max: 100 }),

@@ -23,13 +23,11 @@ const STEPS = [
   ['backups', 'svc-admin backup create --out FOLDER, every day'],
 ] as const
 
-export const init = command`init: Write a configuration file and the secrets of a new server
+export const init = command`init (writes, exits 5): Write a configuration file and the secrets of a new server
   Writes svc.server.json and data/secrets.json, readable only by you. It replaces an existing configuration file only with --force, and it never replaces secrets. With --production it also lists the steps before a production start, each with the doctor check that covers it.
   $ init
   $ init /srv/svc --production --public-url https://svc.example
   $ init --print`({
-  impact: 'write',
-  exits: [5],
   columns,
   args: { folder: optional('the folder to write to; the current folder by default') },
   flags: {

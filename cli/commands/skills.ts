@@ -34,9 +34,8 @@ export const KEY_IN_USE = '--key is for operators; here the key in use applies.'
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 
-const command = commandsOf('skills', { apis: ['operator', 'tenant'], columns: skillColumns })
-
 const args = { skill: argument('slug or id of the skill') }
+const command = commandsOf('skills', { apis: ['operator', 'tenant'], columns: skillColumns, args })
 
 type Filter = { installed: boolean | undefined } & Record<'key' | 'category' | 'status', string | undefined>
 
@@ -81,24 +80,22 @@ const readCommands = [
     request: ({ api, page }, { filter }) => api.skills.get({ query: { ...page, ...filter } as never }),
     empty: 'No skills.',
   }),
-  command`get: Show one skill
+  command`get SKILL: Show one skill
   --json prints everything about it. On the server's machine this includes its manifest.
-  $ skills get email-drafter`({ args, request: (at, { skill }) => skillIn(at, skill).get() }),
-  command`versions: List the versions of a skill, newest first
+  $ skills get email-drafter`({ request: (at, { skill }) => skillIn(at, skill).get() }),
+  command`versions SKILL: List the versions of a skill, newest first
   Lists current and earlier published versions. Only the author and operators see withdrawn ones.
   $ skills versions email-drafter`({
     columns: versionColumns,
-    args,
     request: (at, { skill }) => skillIn(at, skill).versions.get(),
     shown: ({ versions }) => versions,
     empty: 'It has no published version.',
   }),
-  command`reviews: List the reviews of a skill, newest first
+  command`reviews SKILL: List the reviews of a skill, newest first
   Each person has one review, from one star to five.
   $ skills reviews email-drafter
   $ skills reviews email-drafter --all --json`({
     columns: reviewColumns,
-    args,
     paged: 'reviews',
     request: (at, { skill }) => skillIn(at, skill).reviews.get({ query: at.page }),
     empty: 'It has no reviews.',
@@ -111,21 +108,18 @@ const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name
 const operating = { apis: ['operator'], danger: 'moderate', args, reason: true } as const
 
 const changeCommands = [
-  command`install: Install a skill for the owner of a key
+  command`install SKILL: Install a skill for the owner of a key
   All keys of an owner share the installed skills. If the manifest has an onInstall prompt, it runs once.
   $ skills install email-drafter --key ci
   $ skills install email-drafter --url https://svc.example --json`({
-    args,
     columns: installedColumns,
     flags: forKey,
     action: ({ skill }) => `install ${skill}`,
     answer: (at, { skill, key }) => setInstalled(at, skill, key, true),
   }),
-  command`uninstall: Uninstall a skill for the owner of a key
+  command`uninstall SKILL (moderate): Uninstall a skill for the owner of a key
   From the next request the skill no longer runs for them. Its settings are deleted.
   $ skills uninstall email-drafter --key ci --yes`({
-    args,
-    danger: 'moderate',
     columns: installedColumns,
     flags: forKey,
     action: ({ skill }) => `uninstall ${skill}`,
@@ -189,12 +183,10 @@ const imported = columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`
 const exported = columnsOf`slug SLUG, version VERSION, file FILE`
 
 const fileCommands = [
-  command`validate: Check a manifest like a submission, without a server
+  command`validate (host, exits 9): Check a manifest like a submission, without a server
   Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}
   $ skills validate skill.yaml
   $ skills validate skill.json --json`({
-    apis: ['host'],
-    exits: [9],
     columns: checkColumns,
     args: { file: FILE },
     async run(shell, { file }) {
@@ -206,12 +198,10 @@ const fileCommands = [
       shell.note(tier === 'auto' ? 'Tier auto: it would be published at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
     },
   }),
-  command`submit: Submit a manifest for review
+  command`submit (tenant, exits 3 5 6): Submit a manifest for review
   Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}
   $ skills submit skill.yaml
   $ skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11`({
-    apis: ['tenant'],
-    exits: [3, 5, 6],
     columns: submitted,
     args: { file: FILE },
     flags: {
@@ -236,15 +226,12 @@ const fileCommands = [
       return [...warnings, next].join('\n')
     },
   }),
-  command`import: Add manifests to the store as the server's own skills
+  command`import (operator, moderate, reason): Add manifests to the store as the server's own skills
   Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}
   $ skills import ./skills --yes --reason "from staging"
   $ skills import a.json --yes --reason "ours" --json`({
-    apis: ['operator'],
-    danger: 'moderate',
     columns: imported,
     args: { file: argument('manifest, or a folder of manifests') },
-    reason: true,
     find: async (shell, { file }) => ({
       manifests: await Promise.all(valueFilesIn(shell, file).map((one) => readManifestFile(shell, one))),
     }),
@@ -259,11 +246,10 @@ const fileCommands = [
     note: (done) =>
       done.flatMap(({ slug, warnings }) => warnings.map((warning) => `${slug}: ${warning}`)).join('\n') || undefined,
   }),
-  command`export: Write the manifests of skills to files, to move them to another server
+  command`export (operator): Write the manifests of skills to files, to move them to another server
   Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.
   $ skills export email-drafter --out ./skills
   $ skills export --out ./skills --json`({
-    apis: ['operator'],
     columns: exported,
     args: { skill: optional('slug or id of the skill') },
     flags: { out: needed(text('FOLDER', 'folder for the files; required'), 'add --out FOLDER') },

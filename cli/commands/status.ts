@@ -17,26 +17,24 @@ const firstViolation = ({ violations }: Record<string, unknown>) => {
 }
 const verifyColumns = columnsOf`check CHECK, ok HOLDS flag, violations VIOLATIONS ${firstViolation}, ms MS number`
 
-export const verify = command`verify: Check the integrity of the store: ledger, holds, audit chain
+export const verify =
+  command`verify (operator, watchable, exits 9): Check the integrity of the store: ledger, holds, audit chain
   Prints each check and what fails it. Exits 9 when a check fails. Nothing is changed. Works on a running server, on a stopped one, and with --data-dir on a copy of a data folder.
   $ verify
   $ verify --data-dir ./copy --json
   $ verify -q && echo sound`({
-  apis: ['operator'],
-  exits: [9],
-  columns: verifyColumns,
-  watchable: true,
-  async run(shell) {
-    const { ok, checks } = expectData(await (await shell.connect()).ops().verify.post())
-    const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
-    if (!shell.globals.quiet) shell.print.list(rows, verifyColumns, 'Nothing was checked.')
-    for (const { check, violations } of checks) {
-      for (const violation of violations)
-        shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(`${check}: ${violation}`)}`)
-    }
-    if (!ok) throw new CheckFailed()
-  },
-})
+    columns: verifyColumns,
+    async run(shell) {
+      const { ok, checks } = expectData(await (await shell.connect()).ops().verify.post())
+      const rows = checks.map((check) => ({ ...check, ok: check.violations.length === 0 }))
+      if (!shell.globals.quiet) shell.print.list(rows, verifyColumns, 'Nothing was checked.')
+      for (const { check, violations } of checks) {
+        for (const violation of violations)
+          shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(`${check}: ${violation}`)}`)
+      }
+      if (!ok) throw new CheckFailed()
+    },
+  })
 
 export const version = command`version: Print the versions of svc and its runtime
   Needs no server and no configuration. \`svc-admin --version\` prints the same. The commit and the hash of the OpenAPI document come from the bundle; without a bundle they are unknown.
@@ -96,16 +94,13 @@ const columns = columnsOf`
   redis REDIS ${redisState}, engines.connected ENGINES ${engineCounts}, nodes.count NODES ${nodeCounts},
   nodes.clock_ahead_ms CLOCK ${clockState}, operator.role ROLE, pid PID number, started_at STARTED time`
 
-export const status = command`status: Show the state of the server on one screen
+export const status = command`status (operator, watchable, exits 9): Show the state of the server on one screen
   Also shows how this command reached the server, and why. Without a server it reads the data folder itself, and shows the health "not running". --check exits 9 unless a healthy server runs here or at --url.
   $ status
   $ status --check -q
   $ status --watch=5s
   $ status --json`({
-  apis: ['operator'],
-  exits: [9],
   columns,
-  watchable: true,
   flags: { check: flag('exit 9 when not healthy') },
   async run(shell, { check }) {
     const connection = await shell.connect()

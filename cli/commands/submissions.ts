@@ -21,7 +21,7 @@ const wholeColumns = [
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const args = { submission: argument('id of the submission') }
 
-const command = commandsOf('submissions', { apis: ['operator'], columns })
+const command = commandsOf('submissions', { apis: ['operator'], columns, args })
 
 const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encodeURIComponent(submission) })
 
@@ -30,11 +30,9 @@ type Notice = { submission: string; note?: string; iReadTheDiff?: string; code?:
 /** The common part of the four decisions. `approve` may also name the reviewed diff. */
 const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', summary: string, about: string) => {
   const kind = decision === 'reject' ? ' --code quality' : ''
-  return command`${decision}: ${summary}
+  return command`${decision} SUBMISSION (moderate, reason): ${summary}
   ${about}
   $ submissions ${decision} ${ID}${kind} --yes --reason "read and tried"`({
-    danger: 'moderate',
-    args,
     flags: {
       note: text('TEXT', 'message to the author; the reason by default'),
       ...(decision === 'approve'
@@ -42,7 +40,6 @@ const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', summar
         : {}),
       ...(decision === 'reject' ? { code: choice(REASON_CODES, 'kind of rejection; required') } : {}),
     },
-    reason: true,
     action(input) {
       const { submission, code } = input as Notice
       if (decision !== 'reject' || code) return `${decision} ${submission}`
@@ -67,7 +64,7 @@ const counted = columnsOf`
   decided_in_s DECIDED-IN-S number`
 
 export const submissionCommands = [
-  command`list: List submitted skills, newest first
+  command`list (exits): List submitted skills, newest first
   Shows those that wait for a reviewer. --status chooses another state, and --all-states shows all.
   $ submissions list
   $ submissions list --tier security --json`({
@@ -77,7 +74,6 @@ export const submissionCommands = [
       allStates: flag('include decided ones'),
       mine: flag('only submissions you have claimed'),
     },
-    exits: [],
     paged: 'submissions',
     request({ ops, page }, { status, tier, allStates, mine }) {
       const state = status ?? (allStates ? undefined : ('pending_review' as const))
@@ -85,11 +81,10 @@ export const submissionCommands = [
     },
     empty: 'Nothing to review.',
   }),
-  command`get: Show one submission: its checks, its tier and what is live
+  command`get SUBMISSION: Show one submission: its checks, its tier and what is live
   Shows the result of every check. --json adds each finding with its line, and the manifest.
   $ submissions get ${ID}`({
     columns: wholeColumns,
-    args,
     request: ({ ops }, { submission }) => at(ops, submission).get(),
   }),
   decide(
@@ -108,11 +103,10 @@ export const submissionCommands = [
     'From the next request it is hidden from the store and does not run, until it is reinstated.',
   ),
   decide('reinstate', 'Reinstate a suspended skill', 'Restores the skill as it was before the suspension.'),
-  command`diff: Show what a submission changes against the live version
+  command`diff SUBMISSION: Show what a submission changes against the live version
   Compares every member that differs, line by line; ! marks phrases to check twice. The last line is the sha that you need to approve tier security.
   $ submissions diff 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11`({
     columns: diffColumns,
-    args,
     flags: {
       tool: text('NAME', 'only the changes of this tool'),
       unified: flag('as text, one file per member, with - and + at the start of lines'),
@@ -133,11 +127,10 @@ export const submissionCommands = [
       shell.print.list([...rows, end], diffColumns, `Nothing differs (+${added} -${removed}).`)
     },
   }),
-  command`checks: Show the findings of each check of a submission
+  command`checks SUBMISSION: Show the findings of each check of a submission
   Shows the results from the day it was submitted. With --rerun this server runs the checks again.
   $ submissions checks ${ID}
   $ submissions checks ${ID} --rerun --json`({
-    args,
     columns: checkColumns,
     flags: { rerun: flag('run the checks again') },
     request: ({ ops }, { submission, rerun }) => at(ops, submission).checks.get({ query: rerun ? { rerun } : {} }),
@@ -158,11 +151,10 @@ export const submissionCommands = [
     action: ({ submission }) => `unclaim ${submission}`,
     request: ({ ops }, { submission }) => at(ops, submission).claim.delete(),
   }),
-  command`stats: Count pending and decided submissions by tier
+  command`stats (exits): Count pending and decided submissions by tier
   Shows how long the oldest submission has waited, and how long people took on average, both in seconds.
   $ submissions stats`({
     columns: counted,
-    exits: [],
     request: ({ ops }) => ops.submissions.stats.get(),
     shown: ({ tiers }) => tiers,
     empty: 'Nothing yet.',

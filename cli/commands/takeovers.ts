@@ -60,7 +60,7 @@ const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
 const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
 const repliedColumns = columnsOf`content SAID, created_at AT time`
 
-const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states })
+const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states, args })
 
 const isForPrograms = (shell: Shell): boolean => isStructured(formatOf(shell.globals))
 const messagesOf = async (chat: ChatRoutes) => expectData(await chat.get({ query: {} })).messages
@@ -135,12 +135,11 @@ export const takeoverCommands = [
       }
     },
   }),
-  command`transcript: Show the messages of a conversation
+  command`transcript SESSION: Show the messages of a conversation
   Visitors' text is shown without control characters. --markdown prints the transcript to save or share.
   $ takeovers transcript ${SESSION} --markdown
   $ takeovers transcript ${SESSION} --json`({
     columns: messageColumns,
-    args,
     flags: { ...ofWidget, markdown: flag('as Markdown') },
     async run(shell, { session, widget, markdown }) {
       const { messages } = expectData(await (await chatAt(shell, session, widget)).chat.get({ query: {} }))
@@ -151,12 +150,11 @@ export const takeoverCommands = [
       }
     },
   }),
-  command`take: Take over a conversation; the AI is silent until you release it
+  command`take SESSION: Take over a conversation; the AI is silent until you release it
   Prints the messages so far. Exits 5 when a colleague has it; --steal asks, and takes it from them. If you write nothing for thirty minutes, the AI gets it back.
   $ takeovers take ${SESSION}
   $ takeovers take ${SESSION} --as Ann --say "Ann here." --json`({
     columns: whoColumns,
-    args,
     flags: {
       ...ofWidget,
       as: text('NAME', 'the name that the visitor sees; by default the name of your account, or Support'),
@@ -170,12 +168,12 @@ export const takeoverCommands = [
       shell.note(`Reply: svc-admin takeovers reply ${input.session} "…"`)
     },
   }),
-  command`reply: Reply in a conversation that you took over
+  command`reply SESSION: Reply in a conversation that you took over
   The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.
   $ takeovers reply ${SESSION} "It is on its way."
   $ takeovers reply ${SESSION} --draft`({
     columns: repliedColumns,
-    args: { ...args, words: optional('your reply') },
+    args: { words: optional('your reply') },
     flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
     action: ({ session, draft }) => (draft ? `draft a reply for ${session}` : `reply in conversation ${session}`),
     async answer({ shell, headers }, { session, words, widget, draft }): Promise<object | undefined> {
@@ -190,11 +188,9 @@ export const takeoverCommands = [
       return undefined
     },
   }),
-  command`release: Release a conversation to the AI
+  command`release SESSION (exits 3): Release a conversation to the AI
   Works in every state, and prints the messages that the AI will see for its next answer.
   $ takeovers release ${SESSION}`({
-    exits: [3],
-    args,
     flags: ofWidget,
     action: ({ session }) => `release conversation ${session}`,
     async run(shell, { session, widget }) {
@@ -203,11 +199,10 @@ export const takeoverCommands = [
       printWith(shell, (await messagesOf(chat)).slice(-SEEN), released, states)
     },
   }),
-  command`attach: Answer a visitor in this terminal
+  command`attach SESSION: Answer a visitor in this terminal
   Takes the conversation over, shows new messages, and sends each line that you write. /release gives it back to the AI and /close ends it. /note TEXT is for colleagues, and /draft asks the AI for a draft. /leave or the end of input exits without giving it back.
   $ takeovers attach ${SESSION}
   $ takeovers attach ${SESSION} --as Ann --steal --reason "end of shift"`({
-    args,
     flags: {
       ...ofWidget,
       as: text('NAME', 'the name that the visitor sees'),
@@ -227,12 +222,12 @@ export const takeoverCommands = [
       }
     },
   }),
-  command`note: Write a note for colleagues about a conversation
+  command`note SESSION: Write a note for colleagues about a conversation
   The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.
   $ takeovers note ${SESSION} "Wants a refund."
   $ takeovers note ${SESSION} "Called back" --json`({
     columns: noteColumns,
-    args: { ...args, words: optional('the note for colleagues') },
+    args: { words: optional('the note for colleagues') },
     flags: ofWidget,
     action: ({ session }) => `write a note about conversation ${session}`,
     async request({ shell }, { session, words, widget }) {
@@ -241,12 +236,11 @@ export const takeoverCommands = [
     },
     shown: ({ note }) => note,
   }),
-  command`handover: Hand your conversation over to a colleague
+  command`handover SESSION: Hand your conversation over to a colleague
   TO is a member of the widget’s team, by e-mail address or id. Exits 5 when you have not taken it over.
   $ takeovers handover ${SESSION} --to priya@example.com
   $ takeovers handover ${SESSION} --to priya@example.com --note "Knows the order." --json`({
     columns: whoColumns,
-    args,
     flags: {
       ...ofWidget,
       to: needed(text('PERSON', 'e-mail address or id of the colleague'), '--to priya@example.com'),
@@ -256,13 +250,10 @@ export const takeoverCommands = [
     request: async ({ shell }, { session, widget, to, note }) =>
       (await chatAt(shell, session, widget)).chat.handover.post(defined({ to, note })),
   }),
-  command`link: Create a link that signs one person in and opens the inbox
+  command`link (operator, offline, secret once): Create a link that signs one person in and opens the inbox
   The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.
   $ takeovers link --for priya@example.com
   $ takeovers link --for priya@example.com --ttl 30m --json`({
-    apis: ['operator'],
-    offline: true,
-    danger: 'secret once',
     columns: linkColumns,
     flags: {
       for: needed(text('PERSON', 'e-mail address or id'), '--for priya@example.com'),

@@ -123,54 +123,53 @@ export const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[]
 const partsOf = (output: Wire[]): string[] =>
   output.flatMap(({ content }) => (content ?? []).map(({ text = '' }: { text?: string }) => text))
 
-export const tryPrompt = command`try: Send one prompt and print the answer, its cost and the same call as curl
+export const tryPrompt =
+  command`try (writes, exits 3 6): Send one prompt and print the answer, its cost and the same call as curl
   Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.
   $ try "Count to five slowly"
   $ try "Count to five" --as messages
   $ try "A lighthouse by the sea" --as images
   $ try "Count to five" --stream
   $ try -f question.txt --mode think --json`({
-  impact: 'write',
-  exits: [3, 6],
-  columns: columnsOf`id ID, content ANSWER, resolved_mode MODE, request_id REQUEST`,
-  args: { prompt: optional('what to ask') },
-  flags: {
-    file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' },
-    mode: text('MODE', 'auto, fast, think, code, roast, genui, or another mode of GET /models'),
-    skills: list('a,b', 'ids of installed skills to use'),
-    as: choice(FORMAT_NAMES, 'ask in the format of other clients, at /v1'),
-    stream: flag('print the answer as it arrives'),
-  },
-  async run(shell, { prompt, file, mode, skills, stream, as }) {
-    if (as && mode)
-      throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
-    if (as && stream && 'mode' in FORMATS[as])
-      throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
-    const words = await promptOf(shell, prompt, file)
-    const format: Format = as ? FORMATS[as] : OWN
-    const body: TryBody = defined({
-      ...format.body(words),
-      ...(stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}),
-      mode: mode || undefined,
-      skills: skills || undefined,
-      stream: stream || undefined,
-    })
-    if (shell.planned('send this prompt, and pay for its answer')) return
-    const connection = await shell.connect()
-    const tenant = await connection.tenant()
-    const began = shell.clock.monotonic()
-    const answer = await answerOf(shell, tenant, format, body)
-    const { host, port } = connection.config
-    for (const line of summaryOf(answer, Math.round(shell.clock.monotonic() - began))) shell.note(line)
-    shell.note('')
-    if (connection.transport.kind === 'local')
-      shell.note(
-        'No server is running, so this command ran the request itself. To make the call below, start one: svc-admin serve',
-      )
-    const origin = tenant.url ?? `http://${host}:${port}`
-    for (const line of sameCall(body, origin, tenant.keySource, format.path)) shell.note(line)
-  },
-})
+    columns: columnsOf`id ID, content ANSWER, resolved_mode MODE, request_id REQUEST`,
+    args: { prompt: optional('what to ask') },
+    flags: {
+      file: { ...text('FILE', 'a file that contains the prompt; - reads stdin'), short: 'f' },
+      mode: text('MODE', 'auto, fast, think, code, roast, genui, or another mode of GET /models'),
+      skills: list('a,b', 'ids of installed skills to use'),
+      as: choice(FORMAT_NAMES, 'ask in the format of other clients, at /v1'),
+      stream: flag('print the answer as it arrives'),
+    },
+    async run(shell, { prompt, file, mode, skills, stream, as }) {
+      if (as && mode)
+        throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
+      if (as && stream && 'mode' in FORMATS[as])
+        throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
+      const words = await promptOf(shell, prompt, file)
+      const format: Format = as ? FORMATS[as] : OWN
+      const body: TryBody = defined({
+        ...format.body(words),
+        ...(stream && as === 'chat' ? { stream_options: { include_usage: true } } : {}),
+        mode: mode || undefined,
+        skills: skills || undefined,
+        stream: stream || undefined,
+      })
+      if (shell.planned('send this prompt, and pay for its answer')) return
+      const connection = await shell.connect()
+      const tenant = await connection.tenant()
+      const began = shell.clock.monotonic()
+      const answer = await answerOf(shell, tenant, format, body)
+      const { host, port } = connection.config
+      for (const line of summaryOf(answer, Math.round(shell.clock.monotonic() - began))) shell.note(line)
+      shell.note('')
+      if (connection.transport.kind === 'local')
+        shell.note(
+          'No server is running, so this command ran the request itself. To make the call below, start one: svc-admin serve',
+        )
+      const origin = tenant.url ?? `http://${host}:${port}`
+      for (const line of sameCall(body, origin, tenant.keySource, format.path)) shell.note(line)
+    },
+  })
 
 type TryBody = { stream?: boolean }
 

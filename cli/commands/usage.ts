@@ -1,13 +1,11 @@
 import { iso } from '../../src/kernel/clock'
 import type { UsageReport } from '../../src/usage/schema'
-import { apiOf, column, columnsOf, commandsOf, defined, type FlagsGiven, queryOf } from '../command'
+import { apiOf, column, columnsOf, commandsOf, defined, queryOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { everyKey } from '../resource'
 import type { Shell } from '../shell'
-import { choice, duration, optional, text, whole } from '../words'
-
-const ABOUT_OWNER = 'org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'
+import { choice, duration, type FlagsGiven, optional, text, whole } from '../words'
 
 const filters = {
   from: text('DATE', 'from this date or time; 30 days ago by default'),
@@ -44,7 +42,10 @@ const parts = columnsOf`name NAME, requests REQUESTS number, cost_cents COST¢ m
 const BAR = 24
 const bar = column('share', 'SHARE', { show: ({ share }) => '#'.repeat(Math.round(Number(share) * BAR)) })
 
-const command = commandsOf('usage', { apis: ['operator', 'tenant'] })
+const args = {
+  owner: optional('org by id, slug or name; user by id or e-mail address; 6 characters of an id are enough'),
+}
+const command = commandsOf('usage', { apis: ['operator', 'tenant'], args })
 
 type Part = { name: string; requests: number; cost_cents: number; id?: string }
 
@@ -93,14 +94,12 @@ function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
 }
 
 export const usageCommands = [
-  command`show: Show calls and their cost, up to now
+  command`show OWNER (watchable): Show calls and their cost, up to now
   Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows what the key in use can see. With --by each line is one mode, model, key, skill or day, and share is its part of all requests.
   $ usage show --since 24h
   $ usage show acme --by model --from 2026-01-01
   $ usage show --by day -o csv > days.csv`({
     columns: [...totals, ...parts, bar],
-    watchable: true,
-    args: { owner: optional(ABOUT_OWNER) },
     flags: { ...filters, by: choice(['mode', 'model', 'key', 'skill', 'day'], 'one line for each of these') },
     async run(shell, { owner = shell.globals.org, by, ...given }) {
       const words = wordsOf(shell, given)
@@ -118,12 +117,11 @@ export const usageCommands = [
       shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
     },
   }),
-  command`requests: List single calls of an owner, newest first
+  command`requests OWNER: List single calls of an owner, newest first
   The rows of GET /requests, without what was asked and answered. Without OWNER it lists those of the account that the first start created, or of that account's active org. Over --url it lists what the key in use can see. trace REQ_ID shows one of them in full.
   $ usage requests acme --status 5xx --since 7d
   $ usage requests --model svc-1-pro --min-ms 2000 --json`({
     columns: calls,
-    args: { owner: optional(ABOUT_OWNER) },
     flags: { ...filters, ...callFilters },
     paged: 'requests',
     async request({ shell, page }, { owner = shell.globals.org, status, model, code, minMs, ...given }) {
@@ -133,11 +131,10 @@ export const usageCommands = [
     },
     empty: 'No matching calls.',
   }),
-  command`export: Write every call as CSV or JSON lines, newest first
+  command`export OWNER: Write every call as CSV or JSON lines, newest first
   Writes the rows of GET /usage/export as they are read: at most 92 days and 1,000,000 rows at a time. They are CSV; with -o jsonl each call is one line of JSON. Recorded as usage.exported.
   $ usage export --out usage.csv
   $ usage export acme --from 2026-01-01 --to 2026-01-31 -o jsonl | jq .model`({
-    args: { owner: optional(ABOUT_OWNER) },
     flags: { ...filters, out: text('FILE', 'file to write instead of stdout; readable only by you') },
     async run(shell, { owner = shell.globals.org, out, ...given }) {
       const { ownerFilter } = await apiOf(shell, { owner })

@@ -23,7 +23,8 @@ export const linkOf = (ops: OpsClient, user: string, { ttl, to }: LinkInput) =>
 const columns = columnsOf`
   id, email E-MAIL, name NAME, platform_role PLATFORM ROLE, operator_role OPERATOR, disabled_at DISABLED time, created CREATED time`
 
-const command = commandsOf('users', { apis: ['operator'], columns })
+const args = { user: argument('account by id, 6 or more characters of it, or e-mail address') }
+const command = commandsOf('users', { apis: ['operator'], columns, args })
 
 const detailColumns = [
   ...columns,
@@ -38,7 +39,6 @@ const FIRST_LINK = {
   put: 'It works once, within one day, and cannot be shown again.',
 }
 
-const USER = 'account by id, 6 or more characters of it, or e-mail address'
 const sessionColumns = columnsOf`
   id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
   ip ADDRESS, user_agent BROWSER wide`
@@ -52,29 +52,25 @@ const passwordIn = async (shell: Shell, fromFile: string | undefined) =>
     : readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
 
 export const userCommands: Command[] = [
-  command`list: List the accounts of this server, newest first
+  command`list (exits): List the accounts of this server, newest first
   People use accounts to sign in, to belong to organizations and to own personal keys.
   $ users list
   $ users list --all -o id`({
-    exits: [],
     paged: 'users',
     request: ({ ops, page }) => ops.users.get({ query: page }),
     empty: 'No accounts. Create one: svc-admin users create EMAIL',
   }),
-  command`get: Show one account with its organizations and open sessions
+  command`get USER: Show one account with its organizations and open sessions
   The server stores only hashes of passwords and never shows them.
   $ users get ada@example.com`({
     columns: detailColumns,
-    args: { user: argument(USER) },
     request: ({ ops }, { user }) => ops.users({ ref: step(user) }).get(),
   }),
-  command`create: Create an account and show its first password once
+  command`create (secret once, exits 5): Create an account and show its first password once
   Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.
   $ users create ada@example.com --name Ada
   $ users create ada@example.com --link
   $ users create rev@example.com --role reviewer --from-file pw.txt`({
-    danger: 'secret once',
-    exits: [5],
     args: { email: argument('the e-mail address to sign in with') },
     flags: {
       name: text('NAME', 'name of the person'),
@@ -98,43 +94,35 @@ export const userCommands: Command[] = [
       return link ? { ...made, sign_in_link } : { ...made, password }
     },
   }),
-  command`disable: Disable an account; its sessions and keys stop at once
+  command`disable USER (moderate, exits 3): Disable an account; its sessions and keys stop at once
   Nothing is deleted. users enable enables the account again, with the same keys. Its owner must sign in again.
   $ users disable eve@example.com
   $ users disable eve@example.com --yes --reason "left"`({
-    danger: 'moderate',
-    exits: [3],
-    args: { user: argument(USER) },
     action: ({ user }) => `disable account ${user}`,
     question: ' Its sessions and keys stop at once.',
     request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: true }),
     note: (_, { user }) => `undo: svc-admin users enable ${user}`,
   }),
-  command`enable: Enable a disabled account again
+  command`enable USER (exits 3): Enable a disabled account again
   Its keys work again with the next request. Nothing happens to an account that is not disabled.
   $ users enable eve@example.com`({
-    exits: [3],
-    args: { user: argument(USER) },
     action: ({ user }) => `enable account ${user}`,
     request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: false }),
     note: (_, { user }) => `undo: svc-admin users disable ${user}`,
   }),
-  command`role: Give an account a role as an operator in the console, or take it away
+  command`role USER (moderate, exits 3): Give an account a role as an operator in the console, or take it away
   The role holds with the next request of the account, also in open sessions. The roles admin and reviewer also decide on submissions and limits. With none the account is an ordinary one again.
   $ users role ada@example.com support --yes
   $ users role ada@example.com none --yes`({
-    danger: 'moderate',
-    exits: [3],
-    args: { user: argument(USER), role: oneOf([...ROLES, 'none'], `${ROLES.join(', ')} or none`) },
+    args: { role: oneOf([...ROLES, 'none'], `${ROLES.join(', ')} or none`) },
     action: ({ user, role }) => `set the operator role of ${user} to ${role}`,
     request: ({ ops }, { user, role }) =>
       ops.users({ ref: step(user) }).patch({ operator_role: role === 'none' ? null : role }),
   }),
-  command`link: Create a one-time link that signs an account in and lets it set a password
+  command`link (secret once): Create a one-time link that signs an account in and lets it set a password
   For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
   $ users link ada@example.com
   $ users link ada@example.com --ttl 4h --secret-to link.txt`({
-    danger: 'secret once',
     columns: linkColumns,
     args: { user: argument('account by e-mail address or id') },
     flags: { ttl: duration('DURATION', 'how long the link works, 15m by default') },
@@ -144,12 +132,10 @@ export const userCommands: Command[] = [
     request: ({ ops }, { user, ttl }) => linkOf(ops, user, { ttl }),
     shown: (made, { user }) => ({ user, ...made }),
   }),
-  command`password: Set a new password for an account and end its sessions
+  command`password (secret once, exits 3): Set a new password for an account and end its sessions
   Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.
   $ users password ada@example.com --yes
   $ users password ada@example.com --from-file pw.txt --yes`({
-    danger: 'secret once',
-    exits: [3],
     columns: passwordColumns,
     args: { user: argument('account by e-mail address or id') },
     flags: { fromFile: passwordFile },
@@ -160,12 +146,10 @@ export const userCommands: Command[] = [
       ops.users({ ref: step(user) }).password.post(defined({ password: await passwordIn(shell, fromFile) })),
     shown: ({ password, ...set }, { fromFile }) => (fromFile === undefined ? { ...set, password } : set),
   }),
-  command`sessions: List or end the open sessions of an account
+  command`sessions (moderate, exits 3): List or end the open sessions of an account
   users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.
   $ users sessions list ada@example.com
   $ users sessions end ada@example.com all --yes`({
-    danger: 'moderate',
-    exits: [3],
     columns: sessionColumns,
     args: {
       verb: oneOf(['list', 'end'], 'list or end'),

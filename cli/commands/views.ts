@@ -53,12 +53,11 @@ export const testCommands: Command[] = [
     arg: 'case',
     stays: 'Results of earlier runs stay.',
   }),
-  command`run: Run test cases on engines, as a job
+  command`run (exits 3 6): Run test cases on engines, as a job
   Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.
   $ tests run --models svc-1-flash --max 50c
   $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50c`({
     columns: runColumns,
-    exits: [3, 6],
     flags: {
       ids: list('A,B', 'ids of the cases'),
       tag: text('TAG', 'only cases with this tag'),

@@ -23,7 +23,7 @@ const secretFile = text('FILE', 'a file that contains the signing secret')
 const secretOf = (shell: Shell, fromFile: string | undefined) =>
   readSecretInput(shell, { label: 'signing secret', fromFile, instead: '--secret-file FILE' })
 
-const command = commandsOf('webhooks', { apis: ['host'] })
+const command = commandsOf('webhooks', { apis: ['host'], args })
 
 const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
 
@@ -109,17 +109,15 @@ function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<R
 const UNREACHED = 599
 
 export const webhookLocalCommands = [
-  command`sign: Sign a body like a delivery, to test a receiver
+  command`sign BODY (exits): Sign a body like a delivery, to test a receiver
   Prints the headers and sends nothing. The id comes from the body, or from --id.
   $ webhooks sign body.json --secret-file hook.secret
   $ webhooks sign - --secret-file hook.secret --json`({
-    args,
     flags: {
       secretFile,
       id: text('ID', 'id of the event; from the body by default'),
       timestamp: whole('SECONDS', 'Unix time; now by default', { min: 0, max: 99_999_999_999 }),
     },
-    exits: [],
     async run(shell, { body: file, secretFile: from, id, timestamp }) {
       const body = await readTextFile(shell, file)
       const secret = await secretOf(shell, from)
@@ -127,13 +125,11 @@ export const webhookLocalCommands = [
       shell.print.item(signatureHeaders({ id: id ?? idIn(body), timestampS, body, secret }), headerColumns)
     },
   }),
-  command`verify: Check the signature of a delivery, and name the first problem
+  command`verify BODY (exits 9): Check the signature of a delivery, and name the first problem
   Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.
   $ webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…
   $ webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json`({
-    args,
     columns: verdictColumns,
-    exits: [9],
     flags: {
       secretFile,
       timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),
@@ -149,12 +145,10 @@ export const webhookLocalCommands = [
     },
     ok: ({ ok }) => ok,
   }),
-  command`listen: Receive deliveries in this terminal, without a public address
+  command`listen (tenant, operator, live): Receive deliveries in this terminal, without a public address
   Creates a webhook that exists while this command runs, and prints its deliveries. With --forward-to each delivery is posted to an address of this machine, with the usual signature. The log shows the status, and failed deliveries are not sent again.
   $ webhooks listen --events "job.*" --print-body
   $ webhooks listen --forward-to http://127.0.0.1:3000/hook --print-secret`({
-    apis: ['tenant', 'operator'],
-    offline: false,
     columns,
     flags: {
       events: list('A,B', 'names, families such as job.*, or *; everything by default'),

@@ -34,7 +34,7 @@ const WEBHOOK = 'id of the webhook'
 const args = { id: argument(WEBHOOK) }
 const ID = '31aa07c2-…'
 
-const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns })
+const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns, args })
 
 const plain = switchCommands({
   path: 'webhooks',
@@ -63,11 +63,10 @@ const statColumns = columnsOf`
 export const webhookCommands = [
   plain.list,
   plain.get,
-  command`create: Create a webhook and show its signing secret once
+  command`create (secret once): Create a webhook and show its signing secret once
   The address must be public, and https in production. Without --events it receives everything. The secret is random, or the one in --from-file.
   $ webhooks create https://example.com/hook --events job.completed,job.failed
   $ webhooks create https://example.com/hook -q --secret-to hook.secret`({
-    danger: 'secret once',
     args: { address: argument('the address that receives the events') },
     flags: {
       events: list('A,B', 'names, families such as job.*, or *'),
@@ -85,11 +84,10 @@ export const webhookCommands = [
       return api.webhooks.post(defined(input), { query: ownerFilter, headers })
     },
   }),
-  command`update: Change the address, the events or the description of a webhook
+  command`update ID: Change the address, the events or the description of a webhook
   Settings that you do not name stay the same. Pending deliveries go to the new address.
   $ webhooks update ${ID} --events "job.*"
   $ webhooks update ${ID} --to https://example.com/new`({
-    args,
     flags: {
       to: text('URL', 'the new address'),
       events: list('A,B', 'names, families such as job.*, or *'),
@@ -101,14 +99,11 @@ export const webhookCommands = [
   plain.enable,
   plain.disable,
   plain.remove,
-  command`test: Send a test event and wait for the result
+  command`test ID (live, exits 3 5 6 8 9): Send a test event and wait for the result
   Exits 9 when the delivery fails, and 8 when there is no result in time. With --no-wait it only sends.
   $ webhooks test 31aa07c2-…
   $ webhooks test 31aa07c2-… --within 5s --json`({
     columns: deliveryColumns,
-    offline: false,
-    exits: [3, 5, 6, 8, 9],
-    args,
     flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
     action: ({ id }) => `send a test event to webhook ${id}`,
     async run(shell, { id, within = PATIENCE_MS, noWait }) {
@@ -124,25 +119,21 @@ export const webhookCommands = [
       if (found.status === 'failed') throw new CheckFailed()
     },
   }),
-  command`retry-failed: Send again all events of a time that a webhook did not take
+  command`retry-failed ID (moderate): Send again all events of a time that a webhook did not take
   At most 10,000 events, ten a second, whose last attempt failed and that no attempt follows. To choose single ones, use deliveries replay.
   $ webhooks retry-failed 31aa07c2-… --since 24h
   $ webhooks retry-failed 31aa07c2-… --since 2h --yes`({
     columns: columnsOf`queued QUEUED number`,
-    danger: 'moderate',
-    args,
     flags: { since: duration('TIME', 'from how long ago; 24h by default') },
     action: ({ id }) => `send again what webhook ${id} did not take`,
     request: (at, { id, since = DAY_MS }) =>
       hookIn(at, id)['retry-failed'].post({ from: iso(at.shell.clock.now() - since) }, { headers: at.headers }),
   }),
-  command`rotate-secret: Create a new signing secret and show it once
+  command`rotate-secret ID (secret once): Create a new signing secret and show it once
   The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.
   $ webhooks rotate-secret 31aa07c2-…
   $ webhooks rotate-secret 31aa07c2-… --grace 1h --yes`({
     columns: columnsOf`id ID`,
-    danger: 'secret once',
-    args,
     flags: { grace: duration('TIME', 'how long to sign with the old secret too, up to 24h') },
     action: ({ id }) => `create a new signing secret for webhook ${id}`,
     question: ({ id, grace }) =>
@@ -226,12 +217,11 @@ const sampleColumns = columnsOf`
 const samples = Object.entries(SAMPLES).map(([type, { about, data }]) => ({ type, about, data }))
 
 export const webhookTriggerCommands = [
-  command`trigger: Send an event with example data to one webhook
+  command`trigger (exits 3 5 6): Send an event with example data to one webhook
   The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.
   $ webhooks trigger job.completed --webhook 31aa07c2-…
   $ webhooks trigger order.created --set amount=5 --set customer.name=Ada --json`({
     columns: triggered,
-    exits: [3, 5, 6],
     args: { type: argument('name of the event; webhooks events lists those of the server') },
     flags: {
       webhook: text('ID', WEBHOOK),
@@ -247,11 +237,10 @@ export const webhookTriggerCommands = [
       return { event_id, event_type, webhook_id: id, url }
     },
   }),
-  command`events: List the events of the server, each with example data
+  command`events (host): List the events of the server, each with example data
   With --sample it prints the data of one, as JSON.
   $ webhooks events
   $ webhooks events --sample job.completed`({
-    apis: ['host'],
     columns: sampleColumns,
     flags: { sample: text('TYPE', 'only this one, as JSON') },
     async run(shell, { sample }) {

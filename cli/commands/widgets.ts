@@ -1,10 +1,10 @@
 import { clean } from '../../src/kernel/text'
 import type { NewWidget } from '../../src/widgets/schema'
-import { apiOf, columnsOf, commandsOf, defined, type FlagsGiven, type SharedRoutes } from '../command'
+import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
 import { expectData } from '../failure'
 import { readValueFile } from '../files'
 import type { Shell } from '../shell'
-import { argument, choice, flag, list, text } from '../words'
+import { argument, choice, type FlagsGiven, flag, list, text } from '../words'
 import { openLink } from './open'
 import { switchCommands } from './resource-commands'
 
@@ -16,7 +16,7 @@ const widgetIn = ({ api }: { api: SharedRoutes }, id: string) => api.iframes({ i
 const columns = columnsOf`
   id, name NAME, status STATUS, api_key_id KEY wide, embed_snippet TAG wide, created_at CREATED time`
 
-const command = commandsOf('widgets', { apis: ['tenant', 'operator'], columns })
+const command = commandsOf('widgets', { apis: ['tenant', 'operator'], columns, args })
 
 const domainColumns = columnsOf`domain DOMAIN, verified VERIFIED flag, record PROOF wide`
 const snippetColumns = columnsOf`embed_snippet TAG`
@@ -71,11 +71,10 @@ export const widgetCommands = [
     request: ({ api, ownerFilter, headers }, { input }) => api.iframes.post(input, { query: ownerFilter, headers }),
     note: ({ id }) => `Put it on a page: svc-admin widgets snippet ${id}`,
   }),
-  command`update: Change a widget
+  command`update ID: Change a widget
   Settings that you do not name stay the same, also inside a group of members.
   $ widgets update ${ID} --accent "#0f766e"
   $ widgets update ${ID} -f shop.json --json`({
-    args,
     flags: looks,
     find: async (shell, { id: _, ...given }) => ({ patch: await inputOf(shell, given) }),
     action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`,
@@ -83,22 +82,20 @@ export const widgetCommands = [
   }),
   plain.enable,
   plain.disable,
-  command`duplicate: Copy a widget
+  command`duplicate ID: Copy a widget
   The copy has the same key and design, but no conversations.
   $ widgets duplicate ${ID}
   $ widgets duplicate ${ID} --name "Second shop" --json`({
-    args,
     flags: { name: looks.name },
     action: ({ id }) => `copy widget ${id}`,
     request: (at, { id, name }) => widgetIn(at, id).duplicate.post(defined({ name }), { headers: at.headers }),
   }),
   plain.remove,
-  command`preview: Create a link that shows a widget for 15 minutes
+  command`preview ID: Create a link that shows a widget for 15 minutes
   Anyone with the link sees the widget, even if its origins do not allow the page.
   $ widgets preview ${ID} --open
   $ widgets preview ${ID} --json`({
     columns: columnsOf`preview_url URL, expires_at UNTIL time`,
-    args,
     flags: { open: flag('open it in the browser') },
     request: (at, { id }) => widgetIn(at, id)['preview-token'].post(),
     async note({ preview_url }, { open }, shell) {
@@ -106,25 +103,23 @@ export const widgetCommands = [
       return undefined
     },
   }),
-  command`verify-domain: Show the proof of domain ownership, and check it
+  command`verify-domain ID (exits 3 9): Show the proof of domain ownership, and check it
   The proof is a TXT record, or with --by file a file. Exits 9 until it is found.
   $ widgets verify-domain ${ID} shop.example
   $ widgets verify-domain ${ID} shop.example --by file --json`({
     columns: domainColumns,
-    exits: [3, 9],
-    args: { ...args, domain: argument('host name') },
+    args: { domain: argument('host name') },
     flags: { by: choice(['dns', 'file'], 'kind of proof') },
     request: (at, { id, domain, by: method = 'dns' }) => widgetIn(at, id).verify.post({ domain, method }),
     note: ({ verified, record }) =>
       verified ? undefined : `Not found yet. Put ${record.value} at ${record.name}, then run this again.`,
     ok: ({ verified }) => verified,
   }),
-  command`snippet: Show the tag that adds a widget to a page
+  command`snippet ID: Show the tag that adds a widget to a page
   Put the tag before the end of the body. --page prints a whole page to test with.
   $ widgets snippet ${ID}
   $ widgets snippet ${ID} --page`({
     columns: snippetColumns,
-    args,
     flags: { page: flag('print a whole HTML page') },
     async run(shell, { id, page }) {
       const { embed_snippet, name } = expectData(await widgetIn(await apiOf(shell), id).get())

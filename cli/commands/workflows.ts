@@ -32,16 +32,15 @@ const runsColumns = columnsOf`
   id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
   completedAt ENDED time, output OUTPUT wide`
 
-const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns })
+const args = { workflow: argument('id or name of the workflow'), run: argument('id of the run') }
+const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns, args })
 
 const enabling = (verb: 'enable' | 'disable', about: string) =>
-  command`${verb}: ${verb === 'enable' ? 'Enable' : 'Disable'} a workflow
+  command`${verb} WORKFLOW (offline): ${verb === 'enable' ? 'Enable' : 'Disable'} a workflow
   ${about}
   $ workflows ${verb} 4f0b7f0e-…
   $ workflows ${verb} "Daily news" --json`({
-    offline: true,
     columns,
-    args: { workflow: WORKFLOW },
     action: ({ workflow }) => `${verb} workflow ${workflow}`,
     request: async ({ shell }, { workflow }) =>
       (await workflowOver(shell, workflow)).one.patch({ enabled: verb === 'enable' }),
@@ -55,8 +54,6 @@ const stepColumns = columnsOf`
   index STEP number, name NAME, type TYPE, status STATUS, error ERROR, output OUTPUT, costCents COST money min,
   startedAt BEGUN time wide, completedAt ENDED time`
 
-const WORKFLOW = argument('id or name of the workflow')
-const RUN = argument('id of the run')
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
 type Routes = Awaited<ReturnType<typeof workflowOver>>['one']
@@ -97,11 +94,10 @@ async function follow(shell: Shell, one: Routes, runId: string, within: number) 
 }
 
 const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
-  command`${word}: ${summary}
+  command`${word} WORKFLOW RUN: ${summary}
   ${about}
   $ workflows ${word} ${ID} ${RUN_ID}`({
     danger: word === 'approve' ? 'none' : 'moderate',
-    args: { workflow: WORKFLOW, run: RUN },
     flags: { comment: text('TEXT', 'a note for the record') },
     action: ({ run: runId }) => `${word} run ${runId}`,
     async request({ shell }, { workflow, run: runId, comment }) {
@@ -178,13 +174,10 @@ export const workflowCommands = [
   enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
   enabling('disable', 'Runs that already started will finish.'),
   /** Checks a workflow as the server would, and prints when it would run (docs/api.md 10). */
-  command`validate: Check a workflow file as the server would, without a server
+  command`validate (host, offline, exits 9): Check a workflow file as the server would, without a server
   Checks each step, its next steps, placeholders, expressions and addresses, and the trigger. Prints the steps, and for a schedule its next five runs. Exits 9 when something is wrong, or when a step cannot be reached.
   $ workflows validate workflow.yaml
   $ workflows validate workflow.json --zone Europe/Vienna --json`({
-    apis: ['host'],
-    offline: true,
-    exits: [9],
     columns: validateColumns,
     args: { file: argument('file of JSON, JSONC, YAML or TOML; - reads stdin') },
     flags: { zone: text('ZONE', 'time zone of the account, for a schedule without its own; UTC by default') },
@@ -216,12 +209,10 @@ export const workflowCommands = [
       if (unreached.length) throw new CheckFailed()
     },
   }),
-  command`run: Run a workflow and show what its steps did
+  command`run WORKFLOW (exits 3 5 8 9): Run a workflow and show what its steps did
   Waits until the run ends or pauses, and draws each step as it ends. Exits 0 when it is completed, 9 when it failed, and 8 when it is paused or still running.
   $ workflows run ${ID}
   $ workflows run "Daily report" --data data.json --step`({
-    exits: [3, 5, 8, 9],
-    args: { workflow: WORKFLOW },
     flags: {
       step: flag('pause after each step, and ask before the next'),
       data: text('FILE', 'trigger data, as JSON; - reads stdin'),
@@ -240,12 +231,11 @@ export const workflowCommands = [
       await follow(shell, one, run.id, PATIENCE_MS)
     },
   }),
-  command`runs: List the runs of a workflow, newest first, or the steps of one run
+  command`runs WORKFLOW (watchable): List the runs of a workflow, newest first, or the steps of one run
   With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.
   $ workflows runs ${ID}
   $ workflows runs ${ID} --status paused --json`({
-    watchable: true,
-    args: { workflow: WORKFLOW, run: optional('id of the run') },
+    args: { run: optional('id of the run') },
     flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
     async run(shell, { workflow, run: runId, status, ...paging }) {
       const { one } = await workflowOver(shell, workflow)
@@ -261,11 +251,10 @@ export const workflowCommands = [
       })
     },
   }),
-  command`watch: Follow a run, step by step, until it ends
+  command`watch (exits 3 8 9): Follow a run, step by step, until it ends
   Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.
   $ workflows watch ${RUN_ID}
   $ workflows watch "Daily report" ${RUN_ID} --within 1h --json`({
-    exits: [3, 8, 9],
     args: {
       workflow: argument('id or name of the workflow, or only the id of the run'),
       run: optional('id of the run'),

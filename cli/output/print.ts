@@ -1,5 +1,6 @@
 import { csvLine } from '../../src/kernel/csv'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { didYouMean } from '../../src/kernel/nearest'
 import { clean } from '../../src/kernel/text'
 import { brokenFilter, type Fields, readFilter } from '../../tui/filter'
 import { usageFailure } from '../failure'
@@ -181,7 +182,8 @@ export function createPrinter(io: Io, style: PrintStyle) {
   function assertFields(columns: readonly Column[]): void {
     const known = columns.map(({ field }) => field)
     const wrong = style.fields?.find((field) => !known.includes(field))
-    if (wrong !== undefined) throw usageFailure(`There is no field "${wrong}". Fields: ${known.join(', ')}.`)
+    if (wrong === undefined) return
+    throw usageFailure(`There is no field "${wrong}".${didYouMean(wrong, known)} Fields: ${known.join(', ')}.`)
   }
 }
 

@@ -27,6 +27,18 @@ describe('a failure', () => {
     expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2, error: { code: 'usage' } })
   })
 
+  test('is broken between words at the width of the terminal, and guesses the field that was meant', async () => {
+    const { stderr } = await cli('commands --fields comand', { io: fakeIo({ width: 40 }), env: { NO_COLOR: '1' } })
+    expect(stderr.split('\n')).toEqual([
+      'error: There is no field "comand". Did',
+      '       you mean command? Fields:',
+      '       command, impact, summary.',
+      '',
+    ])
+    const piped = await cli('commands --fields comand')
+    expect(piped.stderr.trim().split('\n')).toHaveLength(1)
+  })
+
   test('has colour on a terminal only, and not when NO_COLOR is set', async () => {
     const onTty = await cli('nonsense', { io: fakeIo({ width: 80 }) })
     const muted = await cli('nonsense', { io: fakeIo({ width: 80 }), env: { NO_COLOR: '1' } })
