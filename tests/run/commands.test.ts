@@ -13,3 +13,8 @@ test('every command runs files that are there', () => {
     .filter((word) => word.endsWith('.ts'))
   expect(files.filter((file) => !existsSync(file))).toEqual([])
 })
+
+test('files of tests run as tests', () => {
+  const runs = Object.values(COMMANDS).flatMap((named) => Object.values(named).flatMap((it) => it.runs))
+  expect(runs.filter(([first, file]) => (first === 'test') !== /\.test\.ts$/.test(file ?? first!))).toEqual([])
+})

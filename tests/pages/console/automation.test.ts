@@ -55,6 +55,23 @@ inChromium('automation in the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('a step that is moved takes its settings along', async () => {
+    const { page, problems } = await open('/me/workflows/new')
+    const settings = () => page.$$eval('.rows textarea', (all) => all.map((it) => it.value))
+    await press(page, 'Add step')
+    await press(page, 'Add step')
+    await eventually(settings, (all) => all.length === 2)
+    await (await page.$('.rows textarea'))!.focus()
+    await page.keyboard.down('Control')
+    await page.keyboard.press('a')
+    await page.keyboard.up('Control')
+    await page.keyboard.type('{ "prompt": "Say hello" }')
+    await press(page, 'Move step 1 down')
+    await eventually(settings, ([, moved]) => moved!.includes('Say hello'))
+    expect((await settings())[0]).toContain('Summarize')
+    expect(problems).toEqual([])
+  })
+
   test('the list of workflows counts what failed in 7 days', async () => {
     const { page, problems, texts } = await cellsIn('/me/workflows')
     await eventually(texts, (all) => all.includes('✗ 1'))

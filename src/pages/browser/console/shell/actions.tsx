@@ -1,20 +1,25 @@
 import { type ReactNode, useState } from 'react'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
+import type { FormField } from '../ui/fields'
 import { Ask, Dialog } from '../ui/overlay'
-import { Failed } from '../ui/states'
+import { Failed, type Problem } from '../ui/states'
 import { type Method, useMay, useOwner, useSend } from './api'
 import { mayOperate } from './boot'
-import { Form, type FormField } from './form'
+import { Form } from './form'
 
 /** An action on a row: one call, after a confirmation if necessary. */
 type Action = {
   label: string
+  /** What the button of its dialog says. Default: the label. */
+  verb?: string
   method?: Method
   path: string
   /** The body to send. For a form, computed from the filled-in values or merged with them. */
   body?: Record<string, unknown> | ((given: Record<string, unknown>) => Record<string, unknown>)
   danger?: boolean
+  /** The operator role that it needs in place of that of the others, or `free` for everybody. */
+  needs?: OperatorRole | 'free'
   /** Effect of the action, shown before it runs. */
   ask?: ReactNode
   /** Text to type before the action runs. */
@@ -24,6 +29,8 @@ type Action = {
   /** Initial values of the form. */
   values?: unknown
   done?(answer: never): void
+  /** What the answer brings to read, such as a link that is shown once. */
+  shows?(answer: never): ReactNode
 }
 
 /** Deletes what `path` names, after a confirmation that says what is lost. */
@@ -49,21 +56,35 @@ export const whoOf = (role: OperatorRole) => `operators with the role ${role ===
 export function Actions({ actions, touches, permission, role, children }: ActionsProps) {
   const owner = useOwner()
   const mayHere = useMay(permission ?? '') || permission === undefined
-  const may = role === undefined ? mayHere : mayOperate(role)
-  const [problem, setProblem] = useState<React.ComponentProps<typeof Failed>['problem'] | null>(null)
-  const shown = actions.filter((action) => action !== false && action !== null).filter(({ danger }) => may || !danger)
+  const mayUsually = role === undefined ? mayHere : mayOperate(role)
+  const may = ({ needs }: Action) => (needs ? needs === 'free' || mayOperate(needs) : mayUsually)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const [answer, setAnswer] = useState<ReactNode>(null)
+  const shown = actions
+    .filter((action) => action !== false && action !== null)
+    .filter((action) => may(action) || !action.danger)
   if (shown.length === 0) return null
+  const refused = shown.find((action) => !may(action))
+  const asked = refused?.needs ?? role
   return (
     <>
       <div className="actions">
         {children}
         {shown.map((action) => (
-          <Act key={action.label} action={action} touches={touches} disabled={!may} onProblem={setProblem} />
+          <Act
+            key={action.label}
+            action={action}
+            touches={touches}
+            disabled={!may(action)}
+            onProblem={setProblem}
+            onAnswer={setAnswer}
+          />
         ))}
       </div>
-      {!may && (
+      {answer}
+      {refused && (
         <p className="faint">
-          Your role {owner.role} cannot do this. Ask {role === undefined ? 'an owner or admin' : whoOf(role)}.
+          Your role {owner.role} cannot do this. Ask {!asked || asked === 'free' ? 'an owner or admin' : whoOf(asked)}.
         </p>
       )}
       {problem && <Failed problem={problem} />}
@@ -75,17 +96,22 @@ type ActProps = {
   action: Action
   touches: readonly string[]
   disabled: boolean
-  onProblem(problem: React.ComponentProps<typeof Failed>['problem'] | null): void
+  onProblem(problem: Problem | null): void
+  onAnswer(answer: ReactNode): void
 }
 
-function Act({ action, touches, disabled, onProblem }: ActProps) {
-  const { label, method = 'POST', path, body, danger, ask, typed, fields, values, done } = action
+function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
+  const { label, method = 'POST', path, body, danger, ask, typed, fields, values, done, shows } = action
   const send = useSend<unknown, object | undefined>(method, path, touches)
   const [isAsked, setAsked] = useState(false)
+  const take = (answer: unknown) => {
+    onAnswer(shows?.(answer as never))
+    done?.(answer as never)
+  }
   const act = () => {
     onProblem(null)
     send.mutate(typeof body === 'function' ? body({}) : body, {
-      onSuccess: (answer) => done?.(answer as never),
+      onSuccess: take,
       onError: onProblem,
       onSettled: () => setAsked(false),
     })
@@ -110,12 +136,12 @@ function Act({ action, touches, disabled, onProblem }: ActProps) {
             method={method}
             path={path}
             touches={touches}
-            verb={verb}
+            verb={action.verb ?? verb}
             more={body}
             onCancel={() => setAsked(false)}
             onDone={(answer) => {
               setAsked(false)
-              done?.(answer as never)
+              take(answer)
             }}
           />
         </Dialog>

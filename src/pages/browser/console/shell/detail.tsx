@@ -3,8 +3,8 @@ import { Facts, type FactsOf } from '../ui/facts'
 import { Drawer } from '../ui/overlay'
 import { Shown } from '../ui/states'
 import { Actions, type ActionsProps } from './actions'
-import { useGet } from './api'
-import { boot } from './boot'
+import { useGet, useOwner } from './api'
+import { boot, type Owner } from './boot'
 
 /** What opens for one row of a list, in this order: its look, actions, facts, and the body. */
 export type DetailOf<Row> = {
@@ -15,8 +15,8 @@ export type DetailOf<Row> = {
   titleOf(row: Row): ReactNode
   look?: ComponentType<{ row: Row }>
   /** `touches` is by default the path of the list. */
-  actions?(row: Row, close: () => void): Omit<ActionsProps, 'touches'> & { touches?: readonly string[] }
-  facts?(row: Row): FactsOf
+  actions?(row: Row, close: () => void, owner: Owner): Omit<ActionsProps, 'touches'> & { touches?: readonly string[] }
+  facts?(row: Row, owner: Owner): FactsOf
   body?: ComponentType<{ row: Row; close(): void }>
   /** For editors: the drawer takes more of the page. */
   wide?: boolean
@@ -37,6 +37,7 @@ type Props<Row> = {
 /** The drawer of one row. */
 export function Detail<Row>({ detail, title, list, id, row, close, leave }: Props<Row>) {
   const { member, titleOf, look: Look, actions, facts, body: Body, wide = false } = detail
+  const owner = useOwner()
   const path = detail.path?.(id, row)
   const read = useGet<Record<string, unknown>>(path ?? '', {}, { off: !path })
   const whole = (member ? read.data?.[member] : read.data) as Row | undefined
@@ -56,8 +57,8 @@ export function Detail<Row>({ detail, title, list, id, row, close, leave }: Prop
         {(data) => (
           <>
             {Look && <Look row={data} />}
-            {actions && <Actions touches={[list]} {...actions(data, close)} />}
-            {facts && <Facts of={facts(data)} />}
+            {actions && <Actions touches={[list]} {...actions(data, close, owner)} />}
+            {facts && <Facts of={facts(data, owner)} />}
             {Body && <Body row={data} close={close} />}
           </>
         )}

@@ -1,53 +1,79 @@
 import { useEffect, useRef } from 'react'
-import { backoff } from '../../shared/http'
+import { backoff, type ServerEvent } from '../../shared/http'
 import { Failure, type Query, signedOut, useCalls, useOwner } from './api'
+
+type How = {
+  query?: Query
+  off?: boolean
+  /** Called when the stream was lost, before it is opened again. */
+  lost?(): void
+  /** Called when the stream was refused. It is not opened again. */
+  refused?(why: Failure): void
+}
+
+/**
+ * Follows a stream of events of the owner while the screen is shown. Reconnects after a lost connection or a new
+ * sign-in; the first event then comes with `isAgain`. Returns a function that reconnects at once.
+ */
+export function useStream(path: string, take: (event: ServerEvent, isAgain: boolean) => void, how: How): () => void {
+  const owner = useOwner()
+  const { events } = useCalls()
+  const latest = useRef({ events, take, how })
+  latest.current = { events, take, how }
+  const current = useRef(new AbortController())
+  const query = JSON.stringify(how.query ?? {})
+  const off = how.off ?? false
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner is another stream
+  useEffect(() => {
+    if (off) return
+    let isOver = false
+    const follow = async () => {
+      let isAgain = false
+      for (let tries = 0; !isOver; tries++) {
+        current.current = new AbortController()
+        const { signal } = current.current
+        try {
+          await latest.current.events('GET', path, { query: JSON.parse(query), signal }, (event) => {
+            if (signal.aborted) return
+            tries = 0
+            latest.current.take(event, isAgain)
+            isAgain = false
+          })
+        } catch (error) {
+          const status = error instanceof Failure ? error.status : 0
+          if (status >= 400 && status < 500 && status !== 401 && status !== 429)
+            return latest.current.how.refused?.(error as Failure)
+        }
+        isAgain = true
+        if (signal.aborted) {
+          tries = -1
+          continue
+        }
+        latest.current.how.lost?.()
+        do await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
+        while (signedOut.get() && !isOver)
+      }
+    }
+    void follow()
+    return () => {
+      isOver = true
+      current.current.abort()
+    }
+  }, [owner.slug, path, query, off])
+  return () => current.current.abort()
+}
 
 /** A change of a topic, as sent by `GET /live`. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
 
-/** Filters of a topic, by its name, and a switch to pause. */
-type How = { query?: Query; off?: boolean }
-
 /**
- * Follows topics of the owner while the screen is shown. Reconnects after a lost connection or a new sign-in. Changes
- * in between are not reported. Instead each topic is passed once, without `changed`.
+ * Follows topics of the owner, with filters of each. Changes while the connection was lost are not reported. Instead
+ * each topic is passed once, without `changed`.
  */
-export function useLive(topics: string, take: (event: LiveEvent) => void, { query = {}, off = false }: How = {}): void {
-  const owner = useOwner()
-  const { events } = useCalls()
-  const latest = useRef({ events, take })
-  latest.current = { events, take }
-  const filters = JSON.stringify(query)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another owner is another stream
-  useEffect(() => {
-    if (off) return
-    const leaving = new AbortController()
-    const { signal } = leaving
-    const follow = async () => {
-      let isAgain = false
-      for (let tries = 0; !signal.aborted; tries++) {
-        try {
-          await latest.current.events(
-            'GET',
-            '/live',
-            { query: { topics, ...JSON.parse(filters) }, signal },
-            ({ name, data }) => {
-              tries = 0
-              if (name === 'delta') latest.current.take(data as LiveEvent)
-              else if (isAgain) for (const topic of topics.split(',')) latest.current.take({ topic, seq: 0 })
-              isAgain = false
-            },
-          )
-        } catch (error) {
-          const status = error instanceof Failure ? error.status : 0
-          if (status >= 400 && status < 500 && status !== 401 && status !== 429) return
-        }
-        isAgain = true
-        do await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
-        while (signedOut.get() && !signal.aborted)
-      }
-    }
-    void follow()
-    return () => leaving.abort()
-  }, [owner.slug, topics, filters, off])
+export function useLive(topics: string, take: (event: LiveEvent) => void, { query, off }: How = {}): void {
+  const news = ({ name, data }: ServerEvent, isAgain: boolean) => {
+    if (name === 'delta') take(data as LiveEvent)
+    else if (isAgain) for (const topic of topics.split(',')) take({ topic, seq: 0 })
+  }
+  useStream('/live', news, { query: { topics, ...query }, ...(off ? { off } : {}) })
 }

@@ -1,10 +1,10 @@
 import type { Balance } from '../../../../operators/schema'
 import { Facts } from '../ui/facts'
+import type { FormField } from '../ui/fields'
 import { money } from '../ui/format'
 import { Shown } from '../ui/states'
 import { Actions } from './actions'
 import { useGet } from './api'
-import type { FormField } from './form'
 
 const REASON: FormField = {
   name: 'note',

@@ -2,6 +2,7 @@ import { Download } from 'lucide-react'
 import { useState } from 'react'
 import type { RequestRow } from '../../../../usage/schema'
 import { Button } from '../ui/controls'
+import { Grid } from '../ui/facts'
 import { plural } from '../ui/format'
 import { Dialog } from '../ui/overlay'
 import { Failed, type Problem } from '../ui/states'
@@ -30,36 +31,23 @@ export function Preview({ lines }: { lines: readonly Line[] }) {
   const [first] = lines
   if (!first) return <p className="faint">No row passes the filters; the file has only its heads.</p>
   return (
-    <div
-      className="scrolls file"
-      role="group"
-      aria-label={`The first ${plural(Math.min(lines.length, PREVIEWED), 'row')}`}
-      tabIndex={0}
-    >
-      <table>
-        <thead>
-          <tr>
-            {Object.keys(first).map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {lines.slice(0, PREVIEWED).map((line, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines of a file have their order and nothing else
-            <tr key={at}>
-              {Object.entries(line).map(([name, value]) => (
-                <td key={name} className={typeof value === 'number' ? 'number' : ''}>
-                  {typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '')}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Grid
+      className="file"
+      label={`The first ${plural(Math.min(lines.length, PREVIEWED), 'row')}`}
+      heads={Object.keys(first)}
+      rows={lines.slice(0, PREVIEWED).map((line, at) => ({
+        key: String(at),
+        cells: Object.values(line).map((value) =>
+          typeof value === 'number'
+            ? value
+            : typeof value === 'string'
+              ? value
+              : value == null
+                ? ''
+                : JSON.stringify(value),
+        ),
+      }))}
+    />
   )
 }
 

@@ -70,7 +70,9 @@ export type Screen<Row> = {
     role?: OperatorRole
     wide?: boolean
     /** A component, or what a form sends to the path of the list. */
-    form: ComponentType<{ close(): void }> | NewForm
+    form?: ComponentType<{ close(): void }> | NewForm
+    /** A hook, for a form that depends on the owner or on loaded data. */
+    useForm?(): NewForm
   }
   /** An operators' screen: what they create there belongs to the server. On other screens they create nothing. */
   isOperators?: boolean
@@ -82,8 +84,13 @@ export type Screen<Row> = {
   above?: ComponentType<{ query: Query }>
 }
 
-type NewForm = Pick<FormProps<unknown>, 'fields' | 'values' | 'more'> &
-  Partial<Pick<FormProps<unknown>, 'method' | 'verb'>>
+type NewForm = Pick<FormProps<never>, 'fields' | 'values' | 'more' | 'permission' | 'disabled'> &
+  Partial<Pick<FormProps<never>, 'method' | 'path' | 'touches' | 'verb'>> & {
+    /** Text above the fields. */
+    lead?: ReactNode
+    /** What replaces the form once it is sent, such as a secret that is shown once. By default the drawer closes. */
+    after?(answer: never, close: () => void): ReactNode
+  }
 
 /** Maximum number of rows to load for sorting. */
 const MAX_SORTED = 500
@@ -164,7 +171,9 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const isGallery = tile !== undefined && values.view === 'gallery'
     const isFiltered = filters.some(({ name }) => values[name])
     // A page of a list that is searched in steps can be empty and have a next one.
-    const isSearching = rows?.length === 0 && pages.hasNextPage
+    const isSearching = rows?.length === 0 && (pages.hasNextPage || pages.isPlaceholderData)
+    // Nothing is here yet, so there is nothing to filter, choose or save.
+    const isNew = rows?.length === 0 && !isSearching && !isFiltered
     useEffect(() => {
       if (isSearching && !pages.isFetching) void pages.fetchNextPage()
     }, [isSearching, pages.isFetching, pages.fetchNextPage])
@@ -182,10 +191,10 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         title={title}
         actions={
           <>
-            {screen.file && (
+            {screen.file && !isNew && (
               <SaveAs {...screen.file} section={section} query={query} lines={rows?.map(screen.file.line)} />
             )}
-            {!isGallery && chooser}
+            {!isGallery && !isNew && chooser}
             {button}
           </>
         }
@@ -193,7 +202,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       >
         {reason && <p className="faint above-part">{reason}</p>}
         {Above && <Above query={query} />}
-        {filters.length > 0 && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
+        {filters.length > 0 && !isNew && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
         <div className="above-rows">
           {list.live && !query.to && rows && (
             <NewRows
@@ -210,7 +219,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         </div>
         {rows === undefined && pages.error && <Failed problem={pages.error} retry={() => void pages.refetch()} />}
         {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
-        {rows?.length === 0 && !isSearching && !isFiltered && (
+        {isNew && (
           <Empty text={empty.text} {...(empty.command && !reason ? { command: empty.command } : {})}>
             {may && button}
             {empty.link && (
@@ -282,12 +291,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             {typeof create.form === 'function' ? (
               <create.form close={close} />
             ) : (
-              <Form
-                {...{ method: 'POST', verb: create.label, ...create.form, path }}
-                touches={[path]}
-                onCancel={close}
-                onDone={close}
-              />
+              <NewRow {...{ path, verb: create.label, close }} use={create.useForm ?? (() => create.form as NewForm)} />
             )}
           </Drawer>
         )}
@@ -316,6 +320,25 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       </Page>
     )
   }
+}
+
+type NewProps = { path: string; verb: string; use(): NewForm; close(): void }
+
+/** The declared form for a new row, then what it made. */
+function NewRow({ path, verb, use, close }: NewProps) {
+  const { lead, after, ...form } = use()
+  const [made, setMade] = useState<ReactNode>(null)
+  if (made) return made
+  return (
+    <>
+      {lead && <p className="faint">{lead}</p>}
+      <Form
+        {...{ method: 'POST', path, touches: [path], verb, ...form }}
+        onCancel={close}
+        onDone={(answer) => (after ? setMade(after(answer as never, close)) : close())}
+      />
+    </>
+  )
 }
 
 const ownId = (row: unknown): string => String((row as { id: unknown }).id)

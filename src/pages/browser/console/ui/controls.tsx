@@ -4,6 +4,7 @@ import {
   type FormHTMLAttributes,
   type InputHTMLAttributes,
   type ReactNode,
+  type SelectHTMLAttributes,
   useEffect,
   useId,
   useState,
@@ -229,19 +230,22 @@ type SelectProps = Omit<FieldProps, 'children'> & {
   onChange(value: string): void
 }
 
-/** A menu with its label, for one choice. */
+type MenuProps = Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> & Pick<SelectProps, 'choices' | 'onChange'>
+
+/** A menu for one choice. */
+export const Menu = ({ choices, onChange, ...rest }: MenuProps) => (
+  <select {...rest} onChange={({ target }) => onChange(target.value)}>
+    {pairsOf(choices).map(([choice, text]) => (
+      <option key={choice} value={choice}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
+
+/** A menu with its label above. */
 export const Select = ({ value, choices, required, onChange, ...field }: SelectProps) => (
-  <Field {...field}>
-    {(props) => (
-      <select {...props} value={value} required={required} onChange={({ target }) => onChange(target.value)}>
-        {pairsOf(choices).map(([choice, text]) => (
-          <option key={choice} value={choice}>
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
+  <Field {...field}>{(props) => <Menu {...props} {...{ value, choices, required, onChange }} />}</Field>
 )
 
 type Choice<T extends string> = { value: T; label: ReactNode }

@@ -94,7 +94,9 @@ export const Grid = ({ label, className = '', heads, rows }: GridProps) => (
           <tr key={key}>
             <th scope="row">{head}</th>
             {cells.map((cell, at) => (
-              <td key={heads[at + 1]}>{cell}</td>
+              <td key={heads[at + 1]} className={typeof cell === 'number' ? 'number' : ''}>
+                {cell}
+              </td>
             ))}
           </tr>
         ))}

@@ -1,7 +1,7 @@
 import { ListFilter, Search, X } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { useLocation, useSearch } from 'wouter'
-import { Button, type Options, pairsOf } from './controls'
+import { Button, Menu, type Options, pairsOf } from './controls'
 
 export type Filters = Record<string, string>
 
@@ -85,21 +85,14 @@ function ChoiceFilter({ className, filter: { name, label, values }, value, onCha
   // A filter never changes its kind, so the hook is called consistently.
   const choices = pairsOf(typeof values === 'function' ? values() : values!)
   const isKnown = value === '' || choices.some(([choice]) => choice === value)
+  const all = [['', `${label}: any`] as const, ...(isKnown ? [] : [[value, value] as const]), ...choices]
   return (
-    <select
+    <Menu
       aria-label={label}
-      className={className}
-      value={value}
-      onChange={(event) => onChange({ [name]: event.target.value })}
-    >
-      <option value="">{label}: any</option>
-      {!isKnown && <option value={value}>{value}</option>}
-      {choices.map(([choice, text]) => (
-        <option key={choice} value={choice}>
-          {text}
-        </option>
-      ))}
-    </select>
+      {...{ className, value }}
+      choices={all}
+      onChange={(chosen) => onChange({ [name]: chosen })}
+    />
   )
 }
 

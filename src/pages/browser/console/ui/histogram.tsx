@@ -44,7 +44,7 @@ export function Histogram({ label, buckets, spell, onRange }: Props) {
           </span>
         ))}
       </div>
-      <figcaption className="faint">{label}. Pull over a part to see its time alone.</figcaption>
+      <figcaption className="faint">{label}. Drag over a part to see its time alone.</figcaption>
     </figure>
   )
 }

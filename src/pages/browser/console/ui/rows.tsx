@@ -1,6 +1,7 @@
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from './controls'
+import { Fields, type FormField } from './fields'
 
 type Props<Row> = {
   /** Name of one row: `rule`, `step`. */
@@ -8,11 +9,15 @@ type Props<Row> = {
   rows: readonly Row[]
   onChange(rows: Row[]): void
   fresh(): Row
-  children(row: Row, set: (changes: Partial<Row>) => void, at: number): ReactNode
+  /** The fields of a row, or what they are by hand. */
+  fields?: readonly FormField[]
+  children?(row: Row, set: (changes: Partial<Row>) => void, at: number): ReactNode
 }
 
 /** An ordered list of items, each with its fields. Items can be added, removed and moved, also by keyboard. */
-export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>) {
+export function Rows<Row>({ name, rows, onChange, fresh, fields, children }: Props<Row>) {
+  const change = (at: number, changes: Partial<Row>) =>
+    onChange(rows.map((row, other) => (other === at ? { ...row, ...changes } : row)))
   const swap = (from: number, to: number) => {
     const next = [...rows]
     ;[next[from], next[to]] = [next[to]!, next[from]!]
@@ -47,11 +52,8 @@ export function Rows<Row>({ name, rows, onChange, fresh, children }: Props<Row>)
                 icon={Trash2}
               />
             </div>
-            {children(
-              row,
-              (changes) => onChange(rows.map((it, other) => (other === at ? { ...it, ...changes } : it))),
-              at,
-            )}
+            {fields && <Fields of={fields} value={row} onChange={(changes) => change(at, changes)} />}
+            {children?.(row, (changes) => change(at, changes), at)}
           </li>
         ))}
       </ol>

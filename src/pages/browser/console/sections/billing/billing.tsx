@@ -1,18 +1,16 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { BillingLimits } from '../../../../../billing/limits-schema'
 import { Actions } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
-import { Form, type FormField } from '../../shell/form'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOf } from '../../shell/save-as'
 import { defineScreen } from '../../shell/screen'
 import { moneyColumn, timeColumn } from '../../ui/columns'
-import { Button, Chip, Id } from '../../ui/controls'
+import { Chip, Id } from '../../ui/controls'
 import { Figure, Spent } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { money, Time } from '../../ui/format'
-import { Dialog } from '../../ui/overlay'
 import { Shown } from '../../ui/states'
 import { Statements } from './statement'
 
@@ -46,7 +44,6 @@ function Credit() {
   const owner = useOwner()
   const scope = owner.id ? 'org' : 'user'
   const limits = useGet<BillingLimits>('/billing/limits', { scope })
-  const [isOpen, setOpen] = useState(false)
   const back = location.href.split('?')[0]!
   const leave = ({ checkout_url, portal_url }: { checkout_url?: string; portal_url?: string }) =>
     location.assign((checkout_url ?? portal_url)!)
@@ -71,7 +68,7 @@ function Credit() {
           <section className="card part" aria-label="Manage credit">
             {!boot.features.payments && <p>Credit is granted by your operator.</p>}
             <Actions
-              touches={['/billing']}
+              touches={['/billing', '/usage']}
               permission="manageBilling"
               actions={[
                 boot.features.payments && {
@@ -87,29 +84,16 @@ function Credit() {
                   body: { scope, return_url: back },
                   done: leave,
                 },
+                {
+                  ...{ label: 'Caps and warnings…', verb: 'Save', method: 'PATCH', path: '/billing/limits' },
+                  ...{ fields: boot.features.payments ? [...CAPS, ...TOP_UP] : CAPS, values: it, body: { scope } },
+                },
               ]}
-            />
-            <div className="actions">
-              <Button onClick={() => setOpen(true)}>Caps and warnings…</Button>
+            >
               <Statements />
-            </div>
+            </Actions>
           </section>
           <h2 className="above-list">Ledger</h2>
-          {isOpen && (
-            <Dialog title="Caps and warnings" onClose={() => setOpen(false)}>
-              <Form
-                fields={boot.features.payments ? [...CAPS, ...TOP_UP] : CAPS}
-                values={it}
-                method="PATCH"
-                path="/billing/limits"
-                touches={['/billing', '/usage']}
-                verb="Save"
-                more={{ scope }}
-                onCancel={() => setOpen(false)}
-                onDone={() => setOpen(false)}
-              />
-            </Dialog>
-          )}
         </>
       )}
     </Shown>

@@ -1,11 +1,11 @@
 import type { Recording, SessionSnapshot } from '../../../../../browser/schema'
 import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import type { FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { Ago, Lasting, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -120,7 +120,7 @@ export default defineScreen<SessionSnapshot>('browser', 'Browser', {
   ],
   tile: (session) => <Tile {...session} />,
   empty: {
-    text: 'No live browser. An agent or you can open pages here and take steps in them. Those that a key opened belong to the key.',
+    text: 'No live browser. An agent or you can open pages here and take steps in them. Sessions that a key opened belong to that key.',
   },
   detail: {
     path: (id) => `/browser/sessions/${id}`,

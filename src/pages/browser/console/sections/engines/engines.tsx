@@ -4,7 +4,7 @@ import type { Benchmarks } from '../../../../../usage/schema'
 import { useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { Chip } from '../../ui/controls'
+import { chipColumn } from '../../ui/columns'
 import { duration, number } from '../../ui/format'
 
 const STATES = { available: 'good', degraded: 'warn', down: 'bad' } as const
@@ -40,14 +40,7 @@ export default defineScreen<ModelEntry>('engines', 'Engines', {
       width: '132px',
       sort: ({ model_id }) => model_id,
     },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => <Chip state={STATES[status]}>{status}</Chip>,
-      main: true,
-      width: '108px',
-      sort: ({ status }) => status,
-    },
+    chipColumn('state', 'State', ({ status }) => [STATES[status], status], { width: '108px' }),
     { key: 'mode', head: 'Mode', main: true, width: '120px', sort: true },
     {
       key: 'about',

@@ -9,12 +9,13 @@ import type {
 } from '../../../../../operators/schema-engines'
 import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form, type FormField } from '../../shell/form'
+import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { Check, Chip } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { duration, money, number, percent, plural, size } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Prices } from './prices'
@@ -72,7 +73,6 @@ const copying = (path: string, source: EngineTarget['source']): ActionsProps['ac
 ]
 
 function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
-  const [tests, setTests] = useState<readonly EngineTest[]>([])
   const upstream = upstreamOf(it)
   const isHere = it.source === 'here'
   const path = `/engines/${upstream}`
@@ -86,7 +86,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
           !isBuiltIn && {
             label: 'Test',
             path: `/engines/test?upstream=${upstream}`,
-            done: ({ tests: done }: { tests: EngineTest[] }) => setTests(done),
+            shows: Tests,
           },
           {
             label: 'Order of engines…',
@@ -98,7 +98,6 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
         ]}
       />
       {!isBuiltIn && !isHere && <p className="faint">To change or pause it, copy it to here first.</p>}
-      <Tests tests={tests} />
       {!isBuiltIn && <Day name={upstream} />}
       <Facts
         of={{

@@ -83,7 +83,10 @@ export default defineScreen<File>('files', 'Files', {
     { name: 'q', label: 'Name or title' },
     { name: 'kind', label: 'Kind', values: KINDS },
   ],
-  empty: { text: 'No files yet. Pictures, documents and videos that you ask for appear here.' },
+  empty: {
+    text: 'No files yet. Pictures, documents and videos that you ask for appear here.',
+    link: { text: 'Try in the playground', section: 'playground' },
+  },
   detail: {
     path: (id) => `/artifacts/${id}`,
     titleOf: ({ title, filename }) => title ?? filename,

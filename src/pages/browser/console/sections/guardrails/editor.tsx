@@ -7,8 +7,8 @@ import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { useHanded } from '../../shell/value'
 import { Button, Chip, Code, Select, Text } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
+import { SchemaFields } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
-import { SchemaFields } from '../../ui/schema-fields'
 import { Shown } from '../../ui/states'
 
 type Rule = { guardrail_id: string; phase: string; verdict: string; config: Record<string, unknown> }

@@ -9,6 +9,7 @@ import { defineScreen } from '../../shell/screen'
 import { handed } from '../../shell/value'
 import { chipColumn, timeColumn } from '../../ui/columns'
 import { Button, Chip, Id } from '../../ui/controls'
+import { Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { Time, whole } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
@@ -47,30 +48,26 @@ function FiredBody({ row }: { row: RequestRow }) {
   const owner = useOwner()
   const [, navigate] = useLocation()
   const isOperators = owner.looksAt !== undefined
+  const test = (policy: string, bodies: RequestDetail['bodies'], phase: string) => {
+    handed.set({ phase, text: textOf(bodies, phase) })
+    navigate(`/${owner.slug}/guardrails/${policy}`)
+  }
   const request = useGet<RequestDetail>(`/requests/${row.request_id}`, {}, { off: isOperators })
   return (
     <>
       {!isOperators && (
         <Shown of={request} rows={2}>
           {({ guardrails, guardrail_policy_id: policy, bodies }) => (
-            <ul className="findings">
-              {guardrails.map(({ guardrail_id, phase, verdict, detail }) => {
-                const test = (id: string) => {
-                  handed.set({ phase, text: textOf(bodies, phase) })
-                  navigate(`/${owner.slug}/guardrails/${id}`)
-                }
-                return (
-                  <li key={`${guardrail_id} ${phase} ${detail}`}>
-                    <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip>
-                    <span>
-                      <b>{guardrail_id.replaceAll('_', ' ')}</b> in the {PHASES[phase as keyof typeof PHASES] ?? phase}
-                      <small>{detail}</small>
-                    </span>
-                    {policy && <Button onClick={() => test(policy)}>This was wrong</Button>}
-                  </li>
-                )
+            <Lines
+              of={guardrails}
+              line={({ guardrail_id, phase, verdict, detail }) => ({
+                key: `${guardrail_id} ${phase} ${detail}`,
+                mark: <Chip state={verdict === 'block' ? 'bad' : 'warn'}>{verdict}</Chip>,
+                text: `${guardrail_id.replaceAll('_', ' ')} in the ${PHASES[phase as keyof typeof PHASES] ?? phase}`,
+                small: detail,
+                end: policy && <Button onClick={() => test(policy, bodies, phase)}>This was wrong</Button>,
               })}
-            </ul>
+            />
           )}
         </Shown>
       )}

@@ -4,7 +4,7 @@ import type { Member } from '../../../../../accounts/orgs/schema'
 import { whileTyping } from '../../../shared/dom'
 import { type Failure, useCalls } from '../../shell/api'
 import { keep, recall } from '../../shell/value'
-import { Button, SendForm } from '../../ui/controls'
+import { Button, Menu, SendForm } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { Time } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
@@ -243,19 +243,13 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
         <Button className="draft" busy={drafting.isPending} onClick={() => drafting.mutate()}>
           Draft by the assistant
         </Button>
-        <select
+        <Menu
           aria-label="Saved replies"
           value=""
-          onChange={({ target }) => insert(saved[Number(target.value)]!, ' ')}
+          choices={[['', 'Insert a saved reply'], ...saved.map((reply) => [reply, reply.slice(0, 60)] as const)]}
+          onChange={(reply) => insert(reply, ' ')}
           disabled={saved.length === 0}
-        >
-          <option value="">Insert a saved reply</option>
-          {saved.map((reply, at) => (
-            <option key={reply} value={at}>
-              {reply.slice(0, 60)}
-            </option>
-          ))}
-        </select>
+        />
         <Button
           kind="plain"
           onClick={() => {
@@ -270,14 +264,10 @@ function Reply({ chat, post, people, handover, hurry }: ReplyProps) {
         </Button>
         {people.length > 0 && (
           <>
-            <select id="handover" aria-label="Hand over to" value={to} onChange={({ target }) => setTo(target.value)}>
-              <option value="">Hand over to…</option>
-              {people.map(({ user_id, name, email }) => (
-                <option key={user_id} value={user_id}>
-                  {name ?? email}
-                </option>
-              ))}
-            </select>
+            <Menu
+              {...{ id: 'handover', 'aria-label': 'Hand over to', value: to, onChange: setTo }}
+              choices={[['', 'Hand over to…'], ...people.map((it) => [it.user_id, it.name ?? it.email] as const)]}
+            />
             {to && <Button onClick={() => handover(to)}>Hand over</Button>}
           </>
         )}

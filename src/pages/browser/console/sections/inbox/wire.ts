@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 import type { WidgetSession, WidgetTranscript } from '../../../../../widgets/schema-sessions'
-import { backoff } from '../../../shared/http'
-import { Failure, useCalls, useOwner } from '../../shell/api'
+import type { ServerEvent } from '../../../shared/http'
+import { Failure, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
+import { useStream } from '../../shell/live'
 
 export type Chat = WidgetSession
 export type Transcript = WidgetTranscript
@@ -41,71 +42,42 @@ const TYPING_MS = 5_000
  */
 export function useInbox(open: string | null) {
   const owner = useOwner()
-  const calls = useCalls()
   const [chats, setChats] = useState<Chat[] | null>(null)
   const [chat, setChat] = useState<Transcript | null>(null)
   const [isTyping, setTyping] = useState(false)
   const [isLost, setLost] = useState(false)
   const [isGone, setGone] = useState(false)
-  const following = useRef(new AbortController())
+  const typingEnds = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const typed = (is: boolean) => {
+    clearTimeout(typingEnds.current)
+    setTyping(is)
+    if (is) typingEnds.current = setTimeout(() => setTyping(false), TYPING_MS)
+  }
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs again for another owner or conversation
   useEffect(() => {
-    let isOver = false
-    let typingEnds: ReturnType<typeof setTimeout> | undefined
     setChat(null)
     setGone(false)
-    const typed = (is: boolean) => {
-      clearTimeout(typingEnds)
-      setTyping(is)
-      if (is) typingEnds = setTimeout(() => setTyping(false), TYPING_MS)
-    }
-    const take = ({ name, data }: { name: string; data: unknown }) => {
-      setLost(false)
-      if (name === 'queue') setChats((data as { conversations: Chat[] }).conversations.toSorted(byUrgency))
-      else if (name === 'typing') typed(true)
-      else if (name === 'error') throw new Failure(404, 'gone', 'This chat no longer exists.')
-      else if (name === 'chat') {
-        const next = data as Transcript
-        if (next.messages.some(({ role }) => role === 'user')) typed(false)
-        setChat((now) => {
-          const known = now?.messages ?? []
-          const fresh = next.messages.filter(({ id }) => !known.some((message) => message.id === id))
-          return { ...next, messages: [...known, ...fresh] }
-        })
-      }
-    }
-    const follow = async () => {
-      for (let tries = 0; !isOver; tries += 1) {
-        following.current = new AbortController()
-        const { signal } = following.current
-        try {
-          const query = open ? { chat: open.replace('.', '/') } : {}
-          await calls.events('GET', '/console/inbox/events', { query, signal }, (event) => {
-            if (signal.aborted) return
-            tries = 0
-            take(event)
-          })
-        } catch (error) {
-          if (error instanceof Failure && error.status === 401) return
-          if (error instanceof Failure && error.status === 404) {
-            setGone(true)
-            return
-          }
-        }
-        if (signal.aborted) {
-          tries = -1
-          continue
-        }
-        setLost(true)
-        await new Promise((resolve) => setTimeout(resolve, backoff(tries)))
-      }
-    }
-    void follow()
-    return () => {
-      isOver = true
-      clearTimeout(typingEnds)
-      following.current.abort()
-    }
+    return () => clearTimeout(typingEnds.current)
   }, [owner.id, open])
-  return { chats, chat, isTyping, isLost, isGone, hurry: () => following.current.abort() }
+  const take = ({ name, data }: ServerEvent) => {
+    setLost(false)
+    if (name === 'queue') setChats((data as { conversations: Chat[] }).conversations.toSorted(byUrgency))
+    else if (name === 'typing') typed(true)
+    else if (name === 'error') throw new Failure(404, 'gone', 'This chat no longer exists.')
+    else if (name === 'chat') {
+      const next = data as Transcript
+      if (next.messages.some(({ role }) => role === 'user')) typed(false)
+      setChat((now) => {
+        const known = now?.messages ?? []
+        const fresh = next.messages.filter(({ id }) => !known.some((message) => message.id === id))
+        return { ...next, messages: [...known, ...fresh] }
+      })
+    }
+  }
+  const hurry = useStream('/console/inbox/events', take, {
+    query: open ? { chat: open.replace('.', '/') } : {},
+    lost: () => setLost(true),
+    refused: ({ status }) => setGone(status === 404),
+  })
+  return { chats, chat, isTyping, isLost, isGone, hurry }
 }

@@ -43,7 +43,10 @@ export default defineScreen<Job>('jobs', 'Jobs', {
       values: ['queued', 'active', 'completed', 'failed'],
     },
   ],
-  empty: { text: 'No jobs yet. Research and videos appear here.' },
+  empty: {
+    text: 'No jobs yet. Research and videos appear here.',
+    link: { text: 'Try in the playground', section: 'playground' },
+  },
   detail: {
     path: (id) => `/jobs/${id}`,
     titleOf: ({ type }) => `A ${type} job`,

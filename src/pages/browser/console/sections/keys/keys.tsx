@@ -4,7 +4,7 @@ import { agoColumn, moneyColumn } from '../../ui/columns'
 import { Bar } from '../../ui/controls'
 import { money } from '../../ui/format'
 import { KeyDetail, KeyState } from './detail'
-import { NewKey } from './new'
+import { useNewKey } from './new'
 
 function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
   if (cap === null) return <>{money(spent)}</>
@@ -81,5 +81,5 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
   ],
   empty: { text: 'No keys yet. A key lets a program call the API.', command: 'svc-admin keys create --name NAME' },
   detail: { path: (id) => `/keys/${id}`, titleOf: ({ name }) => name, body: KeyDetail },
-  create: { label: 'Create key', permission: 'manageApiKeys', form: NewKey },
+  create: { label: 'Create key', permission: 'manageApiKeys', useForm: useNewKey },
 })

@@ -3,8 +3,8 @@ import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import { useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
-import { Form, type FormField } from '../../shell/form'
 import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
+import type { FormField } from '../../ui/fields'
 
 const SCOPES = [
   ['completions', 'Answers, chat, images, audio, documents and research'],
@@ -43,27 +43,16 @@ export const KEY_FIELDS: readonly FormField[] = [
 ]
 const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 
-/** One page with all settings of a new key. Shows its secret once afterwards. */
-export function NewKey({ close }: { close(): void }) {
-  const owner = useOwner()
-  const [made, setMade] = useState<ApiKeyWithSecret | null>(null)
-  if (made) return <NewSecret made={made} close={close} />
-  return (
-    <>
-      <p className="faint">Paid by {owner.id ? owner.name : 'your personal account'}.</p>
-      <Form<ApiKeyWithSecret>
-        fields={KEY_FIELDS}
-        values={ALL}
-        method="POST"
-        path="/keys"
-        touches={['/keys']}
-        verb="Create key"
-        more={owner.id ? { scope: 'org', org_id: owner.id } : { scope: 'personal' }}
-        onDone={setMade}
-        onCancel={close}
-      />
-    </>
-  )
+/** All settings of a new key, then its secret. */
+export function useNewKey() {
+  const { id, name } = useOwner()
+  return {
+    lead: `Paid by ${id ? name : 'your personal account'}.`,
+    fields: KEY_FIELDS,
+    values: ALL,
+    more: id ? { scope: 'org', org_id: id } : { scope: 'personal' },
+    after: (made: ApiKeyWithSecret, close: () => void) => <NewSecret made={made} close={close} />,
+  }
 }
 
 /** Shows the secret once: to copy, to download, and in a first call. */

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type {
   ConsoleLink,
@@ -10,93 +9,70 @@ import type {
   PasswordReset,
   UserDetail,
 } from '../../../../../accounts/orgs/schema'
-import { Actions, deletion } from '../../shell/actions'
+import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form, type FormField } from '../../shell/form'
 import { OwnerCredit } from '../../shell/owner-credit'
 import { defineScreen } from '../../shell/screen'
 import { chipColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts, Lines, Part } from '../../ui/facts'
+import { Lines, Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { Ago, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
 const State = ({ disabled_at }: OperatorUser) =>
   disabled_at ? <Chip state="bad">disabled</Chip> : <Chip state="good">active</Chip>
 
-function AccountBody({ row: user }: { row: OperatorUser & Partial<UserDetail> }) {
-  const [shown, setShown] = useState<{ label: string; text: string } | null>(null)
-  const path = `/users/${user.id}`
-  return (
-    <>
-      <div className="actions">
-        <Link className="button quiet" href={`/user:${user.id}`}>
-          See their account
-        </Link>
-        <Link className="button quiet" href={`/user:${user.id}/requests`}>
-          Their requests
-        </Link>
-      </div>
-      <Actions
-        touches={['/users']}
-        role="support"
-        actions={[
-          {
-            label: 'Console link…',
-            path: `${path}/console-link`,
-            fields: [{ name: 'ttl_minutes', label: 'Valid for (minutes)', kind: 'number', min: 1, max: 1440 }],
-            ask: 'The link signs its holder in as this person, once.',
-            done: ({ url }: ConsoleLink) => setShown({ label: 'link', text: url }),
-          },
-        ]}
-      />
-      <Actions
-        touches={['/users']}
-        role="admin"
-        actions={[
-          {
-            label: 'New password…',
-            path: `${path}/password`,
-            body: {},
-            ask: 'It is generated and shown once. All sessions of this person end.',
-            done: ({ password }: PasswordReset) => password && setShown({ label: 'password', text: password }),
-          },
-          {
-            label: user.disabled_at ? 'Enable' : 'Disable…',
-            method: 'PATCH',
-            path,
-            body: { disabled: !user.disabled_at },
-            danger: !user.disabled_at,
-            ...(user.disabled_at
-              ? {}
-              : { ask: 'Their sessions and keys are refused at once. You can enable it again.' }),
-          },
-        ]}
-      />
-      {shown && <Code text={shown.text} label={shown.label} />}
-      <Facts
-        of={{
-          State: <State {...user} />,
-          'E-mail': user.email,
-          Operator: user.platform_role ?? 'no',
-          Made: <Time at={user.created} />,
-          Organizations: user.orgs?.length
-            ? user.orgs.map(({ id, slug, role }) => (
-                <span key={id}>
-                  <Link href={`/org:${id}`}>{slug}</Link> ({role}){' '}
-                </span>
-              ))
-            : 'none',
-          Id: <Id id={user.id} />,
-        }}
-      />
-      <Part title="Credit">
-        <OwnerCredit owner={`user:${user.id}`} />
-      </Part>
-      <Sessions path={path} />
-    </>
-  )
+type Account = OperatorUser & Partial<UserDetail>
+
+/** Links to the pages of an owner. */
+const Pages = ({ at, whose }: { at: string; whose: 'Their' | 'Its' }) => (
+  <div className="actions">
+    <Link className="button quiet" href={`/${at}`}>
+      See {whose.toLowerCase()} account
+    </Link>
+    <Link className="button quiet" href={`/${at}/requests`}>
+      {whose} requests
+    </Link>
+  </div>
+)
+
+const AccountBody = ({ row: { id } }: { row: Account }) => (
+  <>
+    <Part title="Credit">
+      <OwnerCredit owner={`user:${id}`} />
+    </Part>
+    <Sessions path={`/users/${id}`} />
+  </>
+)
+
+function accountActions({ id, disabled_at }: Account): Omit<ActionsProps, 'touches'> {
+  const path = `/users/${id}`
+  const ask = 'Their sessions and keys are refused at once. You can enable it again.'
+  return {
+    role: 'support',
+    actions: [
+      {
+        label: 'Console link…',
+        path: `${path}/console-link`,
+        fields: [{ name: 'ttl_minutes', label: 'Valid for (minutes)', kind: 'number', min: 1, max: 1440 }],
+        ask: 'The link signs its holder in as this person, once.',
+        shows: ({ url }: ConsoleLink) => <Code text={url} label="link" />,
+      },
+      {
+        ...{ label: 'New password…', path: `${path}/password`, body: {}, needs: 'admin' },
+        ask: 'It is generated and shown once. All sessions of this person end.',
+        shows: ({ password }: PasswordReset) => password && <Code text={password} label="password" />,
+      },
+      {
+        ...{ label: disabled_at ? 'Enable' : 'Disable…', method: 'PATCH', path, needs: 'admin' },
+        ...{ body: { disabled: !disabled_at }, danger: !disabled_at, ...(disabled_at ? {} : { ask }) },
+      },
+    ],
+  }
 }
+
+const ROLES = { '': 'no', reviewer: 'reviewer: reviews skills', admin: 'admin: everything' } as const
 
 function Sessions({ path }: { path: string }) {
   const sessions = useGet<{ sessions: OpenSession[] }>(`${path}/sessions`)
@@ -136,40 +112,7 @@ function Sessions({ path }: { path: string }) {
   )
 }
 
-function NewAccount({ close }: { close(): void }) {
-  const [made, setMade] = useState<CreatedUser | null>(null)
-  if (made?.sign_in_link) {
-    return (
-      <>
-        <p>{made.email} signs in with this link, once, within 24 hours. It is not shown again.</p>
-        <Code text={made.sign_in_link} label="link" />
-      </>
-    )
-  }
-  return (
-    <Form
-      fields={[
-        { name: 'email', label: 'E-mail', required: true },
-        { name: 'name', label: 'Name' },
-        {
-          name: 'platform_role',
-          label: 'Operator of this server',
-          kind: 'choice',
-          choices: { '': 'no', reviewer: 'reviewer: reviews skills', admin: 'admin: everything' },
-        },
-      ]}
-      method="POST"
-      path="/users"
-      touches={['/users']}
-      verb="Create account"
-      more={{ link: true }}
-      onCancel={close}
-      onDone={setMade}
-    />
-  )
-}
-
-export const Accounts = defineScreen<OperatorUser>('platform', 'Platform', {
+export const Accounts = defineScreen<Account>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/users', rows: 'users' },
   columns: [
@@ -187,25 +130,47 @@ export const Accounts = defineScreen<OperatorUser>('platform', 'Platform', {
     },
   ],
   empty: { text: 'No accounts.', command: 'svc-admin users create EMAIL' },
-  detail: { path: (id) => `/users/${id}`, titleOf: ({ email }) => email, body: AccountBody },
-  create: { label: 'Create account', role: 'admin', form: NewAccount },
+  detail: {
+    path: (id) => `/users/${id}`,
+    titleOf: ({ email }) => email,
+    look: ({ row: { id } }) => <Pages at={`user:${id}`} whose="Their" />,
+    actions: accountActions,
+    facts: (user) => ({
+      State: <State {...user} />,
+      'E-mail': user.email,
+      Operator: user.platform_role ?? 'no',
+      Made: <Time at={user.created} />,
+      Organizations: user.orgs?.length
+        ? user.orgs.map(({ id, slug, role }) => (
+            <span key={id}>
+              <Link href={`/org:${id}`}>{slug}</Link> ({role}){' '}
+            </span>
+          ))
+        : 'none',
+      Id: <Id id={user.id} />,
+    }),
+    body: AccountBody,
+  },
+  create: {
+    label: 'Create account',
+    role: 'admin',
+    form: {
+      fields: [
+        { name: 'email', label: 'E-mail', required: true },
+        { name: 'name', label: 'Name' },
+        { name: 'platform_role', label: 'Operator of this server', kind: 'choice', choices: ROLES },
+      ],
+      more: { link: true },
+      after: ({ email, sign_in_link: link }: CreatedUser) =>
+        link && (
+          <>
+            <p>{email} signs in with this link, once, within 24 hours. It is not shown again.</p>
+            <Code text={link} label="link" />
+          </>
+        ),
+    },
+  },
 })
-
-const OrgBody = ({ row: { id } }: { row: OperatorOrg }) => (
-  <>
-    <div className="actions">
-      <Link className="button quiet" href={`/org:${id}`}>
-        See its account
-      </Link>
-      <Link className="button quiet" href={`/org:${id}/requests`}>
-        Its requests
-      </Link>
-    </div>
-    <Part title="Credit">
-      <OwnerCredit owner={`org:${id}`} />
-    </Part>
-  </>
-)
 
 const NEW_ORG: readonly FormField[] = [
   { name: 'name', label: 'Name', required: true },
@@ -236,6 +201,7 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
   detail: {
     path: (id) => `/orgs/${id}`,
     titleOf: ({ name }) => name,
+    look: ({ row: { id } }) => <Pages at={`org:${id}`} whose="Its" />,
     actions: ({ id, slug, member_count, key_count }, close) => {
       const lost = `${plural(member_count, 'member')} and ${plural(key_count ?? 0, 'key')}`
       const ask = `${lost} lose it at once. This cannot be undone.`
@@ -251,7 +217,11 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
       Note: org.plan_note ?? 'none',
       Id: <Id id={org.id} />,
     }),
-    body: OrgBody,
+    body: ({ row: { id } }) => (
+      <Part title="Credit">
+        <OwnerCredit owner={`org:${id}`} />
+      </Part>
+    ),
   },
   create: { label: 'Create organization', role: 'admin', form: { fields: NEW_ORG } },
 })

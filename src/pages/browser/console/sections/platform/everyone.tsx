@@ -5,7 +5,7 @@ import type { RequestTrace } from '../../../../../operators/schema'
 import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
+import { agoColumn, chipColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts, Lines } from '../../ui/facts'
 import { Ago, duration, Time } from '../../ui/format'
@@ -56,13 +56,7 @@ export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
   list: newestOf<RequestLine>('logs', ({ path }) => /^\/(api\/)?v1\//.test(path)),
   columns: [
     timeColumn('time', 'Time', ({ at }) => at, { width: '112px' }),
-    {
-      key: 'status',
-      head: 'Status',
-      cell: ({ status }) => <Chip state={toneOf(status)}>{status}</Chip>,
-      main: true,
-      width: '92px',
-    },
+    chipColumn('status', 'Status', ({ status }) => [toneOf(status), status], { width: '92px' }),
     {
       key: 'route',
       head: 'Route',

@@ -1,8 +1,8 @@
 import type { TierRow, WeighedIncrease } from '../../../../../operators/schema'
-import type { FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
+import type { FormField } from '../../ui/fields'
 import { Ago, number } from '../../ui/format'
 
 const STATES = { pending: 'warn', approved: 'good', rejected: 'bad' } as const

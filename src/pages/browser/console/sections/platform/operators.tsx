@@ -1,11 +1,8 @@
-import { useState } from 'react'
 import type { Operator, OperatorWithSecret } from '../../../../../operators/schema'
-import { Actions, deletion } from '../../shell/actions'
-import { Form } from '../../shell/form'
+import { deletion } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts } from '../../ui/facts'
 import { Ago, Time } from '../../ui/format'
 
 const STATES = { active: 'good', expired: 'off', revoked: 'off' } as const
@@ -19,66 +16,12 @@ const ROLES = {
 
 const State = ({ status }: Operator) => <Chip state={STATES[status]}>{status}</Chip>
 
-const Secret = ({ made }: { made: OperatorWithSecret }) => (
+const secret = ({ key }: OperatorWithSecret) => (
   <>
     <p>Store this key now. It is not shown again.</p>
-    <Code text={made.key} label="key" />
+    <Code text={key} label="key" />
   </>
 )
-
-function OperatorBody({ row: it }: { row: Operator }) {
-  const [made, setMade] = useState<OperatorWithSecret | null>(null)
-  return (
-    <>
-      {made && <Secret made={made} />}
-      {it.status === 'active' && (
-        <Actions
-          touches={['/operators']}
-          role="admin"
-          actions={[
-            {
-              label: 'Rotate…',
-              path: `/operators/${it.id}/rotate`,
-              ask: 'It gets a new secret. The old one stops at once.',
-              done: setMade,
-            },
-            deletion(`/operators/${it.id}`, 'It is refused at once. This cannot be undone.', undefined, 'Revoke…'),
-          ]}
-        />
-      )}
-      <Facts
-        of={{
-          State: <State {...it} />,
-          Role: it.role,
-          'Begins with': <code>{it.prefix}…</code>,
-          Made: <Time at={it.created} />,
-          'Last used': it.last_used_at ? <Ago at={it.last_used_at} /> : 'never',
-          Expires: it.expires_at ? <Time at={it.expires_at} /> : 'never',
-          Id: <Id id={it.id} />,
-        }}
-      />
-    </>
-  )
-}
-
-function NewKey({ close }: { close(): void }) {
-  const [made, setMade] = useState<OperatorWithSecret | null>(null)
-  if (made) return <Secret made={made} />
-  return (
-    <Form
-      fields={[
-        { name: 'name', label: 'Name', required: true },
-        { name: 'role', label: 'Role', kind: 'choice', choices: ROLES },
-      ]}
-      method="POST"
-      path="/operators"
-      touches={['/operators']}
-      verb="Create operator key"
-      onCancel={close}
-      onDone={setMade}
-    />
-  )
-}
 
 export const Operators = defineScreen<Operator>('platform', 'Platform', {
   isOperators: true,
@@ -94,8 +37,35 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
     text: 'No operator keys. One lets an operator work from another machine.',
     command: 'svc-admin operators add NAME --role ROLE',
   },
-  detail: { titleOf: ({ name }) => name, body: OperatorBody },
-  create: { label: 'Create operator key', role: 'admin', form: NewKey },
+  detail: {
+    titleOf: ({ name }) => name,
+    actions: ({ id, status }) => {
+      const rotation = 'It gets a new secret. The old one stops at once.'
+      const rotate = { label: 'Rotate…', path: `/operators/${id}/rotate`, ask: rotation, shows: secret }
+      const revoke = deletion(`/operators/${id}`, 'It is refused at once. This cannot be undone.', undefined, 'Revoke…')
+      return { role: 'admin', actions: status === 'active' ? [rotate, revoke] : [] }
+    },
+    facts: (it) => ({
+      State: <State {...it} />,
+      Role: it.role,
+      'Begins with': <code>{it.prefix}…</code>,
+      Made: <Time at={it.created} />,
+      'Last used': it.last_used_at ? <Ago at={it.last_used_at} /> : 'never',
+      Expires: it.expires_at ? <Time at={it.expires_at} /> : 'never',
+      Id: <Id id={it.id} />,
+    }),
+  },
+  create: {
+    label: 'Create operator key',
+    role: 'admin',
+    form: {
+      fields: [
+        { name: 'name', label: 'Name', required: true },
+        { name: 'role', label: 'Role', kind: 'choice', choices: ROLES },
+      ],
+      after: secret,
+    },
+  },
 })
 
 type Setting = { name: string; value: string; origin: string; env: string; default: string; about: string }

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { DoctorReport } from '../../../../../operators/doctor'
 import type { Node, Reconciliation, Verification } from '../../../../../operators/schema'
 import type { Backup } from '../../../../../operators/schema-backup'
@@ -7,7 +6,7 @@ import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
-import { durationColumn, timeColumn } from '../../ui/columns'
+import { chipColumn, durationColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Card, Facts, Lines } from '../../ui/facts'
 import { duration, money, number, plural, size, Time } from '../../ui/format'
@@ -47,13 +46,7 @@ export const Nodes = defineScreen<Node>('platform', 'Platform', {
   list: { path: '/nodes', rows: 'nodes', everyMs: 10_000 },
   columns: [
     { key: 'host', head: 'Node', cell: ({ host, pid }) => `${host ?? '–'}, ${pid ?? '–'}`, main: true },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => <Chip state={NODES[status]}>{status}</Chip>,
-      main: true,
-      width: '120px',
-    },
+    chipColumn('state', 'State', ({ status }) => [NODES[status], status], { width: '120px' }),
     { key: 'roles', head: 'Roles', cell: ({ roles }) => roles.join(', '), width: 'minmax(0, 1.6fr)' },
     { key: 'load', head: 'Load', number: true, main: true },
     durationColumn('lag', 'Late by', ({ lag_ms }) => lag_ms),
@@ -132,10 +125,25 @@ export const Backups = defineScreen<Kept>('platform', 'Platform', {
   },
 })
 
+const Verified = ({ checks }: Verification) => (
+  <>
+    <div role="status">{plural(checks.length, 'check')}</div>
+    <Lines
+      of={checks}
+      line={({ check, violations, ms }) => ({
+        key: check,
+        mark: <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>,
+        text: check,
+        small: violations.slice(0, 3).join('; '),
+        end: <small>{duration(ms)}</small>,
+      })}
+    />
+  </>
+)
+
 /** Checks whether balances, holds and ledgers agree. */
 export function Books() {
   const found = useGet<Reconciliation>('/credits/differences')
-  const [checked, setChecked] = useState<Verification | null>(null)
   return (
     <Page title="Platform">
       <div className="parts">
@@ -171,18 +179,7 @@ export function Books() {
         </Shown>
         <Card title="Everything that is stored">
           <p className="faint">Checks the invariants of the store. On a large one it takes a while.</p>
-          <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', done: setChecked }]} />
-          <div role="status">{checked && plural(checked.checks.length, 'check')}</div>
-          <Lines
-            of={checked?.checks ?? []}
-            line={({ check, violations, ms }) => ({
-              key: check,
-              mark: <Chip state={violations.length ? 'bad' : 'good'}>{violations.length ? 'broken' : 'ok'}</Chip>,
-              text: check,
-              small: violations.slice(0, 3).join('; '),
-              end: <small>{duration(ms)}</small>,
-            })}
-          />
+          <Actions touches={[]} role="support" actions={[{ label: 'Check now', path: '/verify', shows: Verified }]} />
         </Card>
       </div>
     </Page>
@@ -206,13 +203,7 @@ export const Doctor = defineScreen<Check>('platform', 'Platform', {
   idOf: ({ check }) => check,
   columns: [
     { key: 'check', head: 'Check', main: true },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => <Chip state={CHECKS[status]}>{status}</Chip>,
-      main: true,
-      width: '104px',
-    },
+    chipColumn('state', 'State', ({ status }) => [CHECKS[status], status], { width: '104px' }),
     { key: 'detail', head: 'Found', main: true, width: 'minmax(0, 2fr)' },
     { key: 'fix', head: 'Fixed by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
   ],

@@ -3,7 +3,7 @@ import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import type { ApiKey } from '../../../../../accounts/keys/schema'
 import type { UsageReport } from '../../../../../usage/schema'
 import { useGet, useMay, useOwner } from '../../shell/api'
-import { Button, SendForm } from '../../ui/controls'
+import { Button, Menu, SendForm } from '../../ui/controls'
 import { money } from '../../ui/format'
 import type { Given } from './doors'
 
@@ -154,14 +154,13 @@ export function Pays({ chosen, onChoose }: { chosen: string; onChoose(key: strin
   const key = keys.find(({ id }) => id === chosen)
   return (
     <span className="pays">
-      <select aria-label="Who pays" value={key?.id ?? ''} onChange={({ target }) => onChoose(target.value)}>
-        <option value="">Your personal account</option>
-        {keys.map(({ id, name: called, prefix }) => (
-          <option key={id} value={id}>
-            Key {called} ({prefix}…)
-          </option>
-        ))}
-      </select>
+      <Menu
+        {...{ 'aria-label': 'Who pays', value: key?.id ?? '', onChange: onChoose }}
+        choices={[
+          ['', 'Your personal account'],
+          ...keys.map(({ id, name: called, prefix }) => [id, `Key ${called} (${prefix}…)`] as const),
+        ]}
+      />
       <small>
         {key
           ? `${owner === null ? 'Your personal account' : name} pays, within the caps, rules and limits of the key.`

@@ -1,4 +1,5 @@
 import { Choices, Select, Text } from '../../ui/controls'
+import { Fields, type FormField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
 import { type Common, DOORS, type FunctionTool, type Server } from './doors'
 
@@ -22,19 +23,17 @@ const jsonProblem = (text: string): string | undefined => {
   }
 }
 
-type JsonProps = { label: string; value: string; onChange(value: string): void }
-
-const JsonField = ({ label, value, onChange }: JsonProps) => (
-  <Text
-    label={label}
-    problem={jsonProblem(value)}
-    className="mono"
-    rows={6}
-    spellCheck={false}
-    value={value}
-    onChange={onChange}
-  />
-)
+const json = { kind: 'area', isCode: true, rows: 6, problemOf: jsonProblem, empty: 'text' } as const
+const SCHEMA: readonly FormField[] = [{ name: 'schema', label: 'JSON Schema', ...json }]
+const FUNCTION: readonly FormField[] = [
+  { name: 'name', label: 'Name', empty: 'text' },
+  { name: 'description', label: 'What it does', empty: 'text' },
+  { name: 'schema', label: 'Its arguments', ...json },
+]
+const SERVER: readonly FormField[] = [
+  { name: 'label', label: 'Label', help: 'Lower case.', empty: 'text' },
+  { name: 'url', label: 'Address', placeholder: 'https://', empty: 'text' },
+]
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }
 
@@ -75,7 +74,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
         )}
       </div>
       {value.door !== 'completions' && value.format === 'schema' && (
-        <JsonField label="JSON Schema" value={value.schema} onChange={(schema) => onChange({ schema })} />
+        <Fields of={SCHEMA} value={value} onChange={onChange} />
       )}
       <Text label="Skills" help="Short names, separated by spaces." {...text('skills')} />
       <fieldset>
@@ -88,15 +87,8 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
             onChange({ tools, ...(value.door === 'completions' && tools.length ? { door: 'chat' } : {}) })
           }
           fresh={() => NEW_FUNCTION}
-        >
-          {(tool, set) => (
-            <>
-              <Text label="Name" value={tool.name} onChange={(text) => set({ name: text })} />
-              <Text label="What it does" value={tool.description} onChange={(text) => set({ description: text })} />
-              <JsonField label="Its arguments" value={tool.schema} onChange={(schema) => set({ schema })} />
-            </>
-          )}
-        </Rows>
+          fields={FUNCTION}
+        />
       </fieldset>
       <fieldset>
         <legend>MCP servers</legend>
@@ -106,20 +98,8 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
           rows={value.servers}
           onChange={(servers) => onChange({ servers })}
           fresh={(): Server => ({ label: 'docs', url: '' })}
-        >
-          {(server, set) => (
-            <div className="pair">
-              <Text label="Label" help="Lower case." value={server.label} onChange={(text) => set({ label: text })} />
-              <Text
-                label="Address"
-                type="url"
-                placeholder="https://"
-                value={server.url}
-                onChange={(text) => set({ url: text })}
-              />
-            </div>
-          )}
-        </Rows>
+          fields={SERVER}
+        />
       </fieldset>
     </>
   )

@@ -8,14 +8,15 @@ import type {
 } from '../../../../../completions/test-cases-schema'
 import type { ModelList } from '../../../../../engines/schema'
 import type { Static } from '../../../../../kernel/schema'
-import { Actions, deletion } from '../../shell/actions'
+import { deletion } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import { Form, type FormField } from '../../shell/form'
+import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { handed, useHanded } from '../../shell/value'
 import { changedColumn } from '../../ui/columns'
 import { Button, Check, Id, Select, Text } from '../../ui/controls'
-import { Facts, Part } from '../../ui/facts'
+import { Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { Time } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { Shown } from '../../ui/states'
@@ -208,48 +209,30 @@ function RunSome() {
   )
 }
 
-function CaseBody({ row: it, close }: { row: TestCase; close(): void }) {
+function Open({ row: it }: { row: TestCase }) {
   const owner = useOwner()
   const [, navigate] = useLocation()
+  const open = () => {
+    handed.set(it.request)
+    navigate(`/${owner.slug}/playground`)
+  }
   return (
-    <>
-      <div className="actions">
-        <Button
-          onClick={() => {
-            handed.set(it.request)
-            navigate(`/${owner.slug}/playground`)
-          }}
-        >
-          Open in playground
-        </Button>
-      </div>
-      <Actions
-        touches={['/test-cases']}
-        permission="manageSkills"
-        actions={[
-          deletion(
-            `/test-cases/${it.id}`,
-            `“${it.name}” is gone. Results of earlier runs stay. This cannot be undone.`,
-            close,
-          ),
-        ]}
-      />
-      <Facts
-        of={{
-          'Last run': <Last id={it.id} />,
-          Id: <Id id={it.id} />,
-          Changed: <Time at={it.updated} />,
-        }}
-      />
-      <Part title="Run it">
-        <RunForm ids={[it.id]} />
-      </Part>
-      <Part title="Change it">
-        <CaseForm of={it} onDone={() => {}} />
-      </Part>
-    </>
+    <div className="actions">
+      <Button onClick={open}>Open in playground</Button>
+    </div>
   )
 }
+
+const CaseBody = ({ row: it }: { row: TestCase }) => (
+  <>
+    <Part title="Run it">
+      <RunForm ids={[it.id]} />
+    </Part>
+    <Part title="Change it">
+      <CaseForm of={it} onDone={() => {}} />
+    </Part>
+  </>
+)
 
 export const Tests = defineScreen<TestCase>('playground', 'Playground', {
   list: { path: '/test-cases', rows: 'test_cases' },
@@ -271,6 +254,20 @@ export const Tests = defineScreen<TestCase>('playground', 'Playground', {
     text: 'Keep a prompt and what must be true of its answer.',
     command: 'svc-admin tests create -f case.json',
   },
-  detail: { path: (id) => `/test-cases/${id}`, titleOf: ({ name }) => name, body: CaseBody },
+  detail: {
+    path: (id) => `/test-cases/${id}`,
+    titleOf: ({ name }) => name,
+    look: Open,
+    actions: ({ id, name }, close) => {
+      const ask = `“${name}” is gone. Results of earlier runs stay. This cannot be undone.`
+      return { permission: 'manageSkills', actions: [deletion(`/test-cases/${id}`, ask, close)] }
+    },
+    facts: (it) => ({
+      'Last run': <Last id={it.id} />,
+      Id: <Id id={it.id} />,
+      Changed: <Time at={it.updated} />,
+    }),
+    body: CaseBody,
+  },
   create: { label: 'New test case', permission: 'manageSkills', form: NewCase },
 })

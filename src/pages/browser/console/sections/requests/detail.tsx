@@ -7,8 +7,9 @@ import { Actions } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { curlOf } from '../../shell/curl'
+import { MODES } from '../../shell/modes'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
-import { Facts, Part } from '../../ui/facts'
+import { Facts, Lines, Part } from '../../ui/facts'
 import { dayOf, duration, money, percent, plural, size, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace, Waterfall } from '../../ui/waterfall'
@@ -22,8 +23,6 @@ export function State({ status }: RequestRow) {
 const AROUND_MS = 600_000
 /** How long `GET /requests/{id}` finds a call. */
 const TRACE_MS = 92 * 86_400_000
-/** Modes to choose from when the reader corrects the mode of a call. */
-const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 const VERDICTS = { block: 'bad', redact: 'warn', flag: 'warn', allow: 'good' } as const
 const TOOL_STATES: Record<string, readonly ['good' | 'warn' | 'bad', string]> = {
   success: ['good', 'worked'],
@@ -203,7 +202,7 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
                     name: 'expected_mode',
                     label: 'Correct mode',
                     kind: 'choice',
-                    choices: MODES.filter((mode) => mode !== row.resolved_mode),
+                    choices: [...MODES, 'vision'].filter((mode) => mode !== row.resolved_mode),
                   },
                   { name: 'note', label: 'Note', kind: 'area' },
                 ],
@@ -218,17 +217,16 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
         )}
       </Part>
       <Part title="Guardrails">
-        {guardrails.length === 0 && <p className="faint">None fired.</p>}
-        <ul className="findings">
-          {guardrails.map(({ guardrail_id, phase, verdict, detail }) => (
-            <li key={`${guardrail_id} ${phase} ${detail}`}>
-              <Chip state={VERDICTS[verdict as keyof typeof VERDICTS] ?? 'warn'}>{verdict}</Chip>
-              <span>
-                <b>{guardrail_id}</b> {phase} <small>{detail}</small>
-              </span>
-            </li>
-          ))}
-        </ul>
+        <Lines
+          of={guardrails}
+          empty="None fired."
+          line={({ guardrail_id, phase, verdict, detail }) => ({
+            key: `${guardrail_id} ${phase} ${detail}`,
+            mark: <Chip state={VERDICTS[verdict as keyof typeof VERDICTS] ?? 'warn'}>{verdict}</Chip>,
+            text: `${guardrail_id} ${phase}`.replaceAll('_', ' '),
+            small: detail,
+          })}
+        />
       </Part>
       <Part title="Tools">
         {tools.length === 0 && <p className="faint">None were used.</p>}

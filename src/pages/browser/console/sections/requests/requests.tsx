@@ -4,6 +4,7 @@ import type { ModelEntry } from '../../../../../engines/schema'
 import type { RequestRow, UsageSeries } from '../../../../../usage/schema'
 import { type Query, useGet, useOwner } from '../../shell/api'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
+import { RECORDED } from '../../shell/modes'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOfCall } from '../../shell/save-as'
 import { defineScreen, type Screen } from '../../shell/screen'
@@ -71,6 +72,7 @@ function Activity({ query }: { query: Query }) {
     failed: all?.errors[n] ?? 0,
   }))
   const { requests, errors } = data?.totals ?? {}
+  if (requests === 0) return null
   return (
     <Histogram
       label={data ? `${plural(requests ?? 0, 'request')}, ${number(errors ?? 0)} refused or failed` : 'Requests'}
@@ -98,7 +100,6 @@ const isIn = [
   ['true', 'yes'],
   ['false', 'no'],
 ] as const
-const MODES = ['fast', 'think', 'code', 'image', 'video', 'research', 'vision', 'data_extraction', 'genui'] as const
 
 const shared = {
   file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
@@ -190,7 +191,7 @@ const shared = {
         ['5xx', '✗ failed (5xx)'],
       ],
     },
-    { name: 'mode', label: 'Mode', values: MODES },
+    { name: 'mode', label: 'Mode', values: RECORDED },
     ...momentFilters,
     { name: 'model', label: 'Engine', values: useEngines },
     { name: 'key_id', label: 'Key', values: useKeyNames },

@@ -2,14 +2,33 @@ import { useState } from 'react'
 import type { Preference, Preview, Replayed } from '../../../../../routing/schema'
 import { useCalls } from '../../shell/api'
 import { unsaved } from '../../shell/form'
+import { MODES } from '../../shell/modes'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
-import { Chip, Field, Select, Text } from '../../ui/controls'
+import { Chip, Text } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { duration, percent, plural } from '../../ui/format'
 import { Rows } from '../../ui/rows'
-import { MODES } from './modes'
 
 const MAX_SHOWN = 50
+const text = { required: true, empty: 'text' } as const
+const mode = { label: 'Mode', kind: 'choice', choices: MODES } as const
+const share = { kind: 'range', min: 0.5, max: 0.99, step: 0.01 } as const
+const RULE: readonly FormField[] = [
+  { name: 'pattern', label: 'Pattern', isCode: true, problemOf, ...text },
+  { name: 'target_mode', ...mode },
+  { name: 'confidence', label: 'Confidence', ...share },
+  { name: 'description', label: 'Note', empty: 'text' },
+]
+const EXAMPLE: readonly FormField[] = [
+  { name: 'prompt', label: 'Prompt', ...text },
+  { name: 'expected_mode', ...mode },
+]
+const FLOOR: readonly FormField[] = [
+  { name: 'mode', ...mode },
+  { name: 'floor', label: 'Floor', ...share },
+]
+
 type Rule = { pattern: string; target_mode: string; confidence: number; description: string }
 type Example = { prompt: string; expected_mode: string }
 
@@ -48,38 +67,16 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
           rows={rules}
           onChange={changed(setRules)}
           fresh={() => ({ pattern: '', target_mode: 'fast', confidence: 0.9, description: '' })}
-        >
-          {(rule, set) => (
-            <div className="pair">
-              <Text
-                label="Pattern"
-                problem={problemOf(rule.pattern)}
-                className="mono"
-                value={rule.pattern}
-                required
-                autoComplete="off"
-                onChange={(text) => set({ pattern: text })}
-              />
-              <ModeField value={rule.target_mode} onChange={(target_mode) => set({ target_mode })} />
-              <Share label="Confidence" value={rule.confidence} onChange={(confidence) => set({ confidence })} />
-              <Text label="Note" value={rule.description} onChange={(text) => set({ description: text })} />
-            </div>
-          )}
-        </Rows>
+          fields={RULE}
+        />
         <h3>Examples</h3>
         <Rows
           name="example"
           rows={examples}
           onChange={changed(setExamples)}
           fresh={() => ({ prompt: '', expected_mode: 'fast' })}
-        >
-          {(example, set) => (
-            <div className="pair">
-              <Text label="Prompt" value={example.prompt} required onChange={(text) => set({ prompt: text })} />
-              <ModeField value={example.expected_mode} onChange={(expected_mode) => set({ expected_mode })} />
-            </div>
-          )}
-        </Rows>
+          fields={EXAMPLE}
+        />
         <h3>Floors</h3>
         <p className="faint">How sure svc has to be before it chooses a mode: 85 % unless you set another floor.</p>
         <Rows
@@ -87,14 +84,8 @@ export function PreferenceEditor({ of, close }: { of: Preference | null; close()
           rows={floors}
           onChange={changed(setFloors)}
           fresh={() => ({ mode: MODES.find((mode) => !floors.some((it) => it.mode === mode)) ?? 'fast', floor: 0.85 })}
-        >
-          {(it, set) => (
-            <div className="pair">
-              <ModeField value={it.mode} onChange={(mode) => set({ mode })} />
-              <Share label="Floor" value={it.floor} onChange={(floor) => set({ floor })} />
-            </div>
-          )}
-        </Rows>
+          fields={FLOOR}
+        />
       </RuleSetEditor>
       <div className="try">
         <Try rules={rules} id={of?.id} />
@@ -114,26 +105,6 @@ function problemOf(pattern: string): string | undefined {
     return (error as Error).message
   }
 }
-
-const Share = ({ label, value, onChange }: { label: string; value: number; onChange(value: number): void }) => (
-  <Field label={`${label}: ${percent(value)}`}>
-    {(props) => (
-      <input
-        {...props}
-        type="range"
-        min="0.5"
-        max="0.99"
-        step="0.01"
-        value={value}
-        onChange={({ target }) => onChange(Number(target.value))}
-      />
-    )}
-  </Field>
-)
-
-const ModeField = (props: { value: string; onChange(mode: string): void }) => (
-  <Select {...props} label="Mode" choices={[...new Set([props.value, ...MODES])]} />
-)
 
 /** Routes one prompt with the rules in the form. */
 function Try({ rules, id }: { rules: Rule[]; id: string | undefined }) {

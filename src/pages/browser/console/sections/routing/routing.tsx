@@ -1,6 +1,5 @@
-import { useState } from 'react'
 import type { Correction, Preference } from '../../../../../routing/schema'
-import { Actions } from '../../shell/actions'
+import { MODES } from '../../shell/modes'
 import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
@@ -8,7 +7,6 @@ import { changedColumn, timeColumn } from '../../ui/columns'
 import { Id } from '../../ui/controls'
 import { Time, whole } from '../../ui/format'
 import { PreferenceEditor } from './editor'
-import { MODES } from './modes'
 
 const Matched = ({ id }: Preference) => <>{useCounts('preference')(id)?.text ?? '–'}</>
 
@@ -47,25 +45,6 @@ export const Preferences = defineScreen<Preference>('routing', 'Routing', {
 
 type Suggested = { suggested_rule: { pattern: string; target_mode: string; confidence: number } }
 
-function Suggestion({ row: { expected_mode } }: { row: Correction }) {
-  const [rule, setRule] = useState<Suggested['suggested_rule'] | null>(null)
-  const body = { expected_mode }
-  const done = ({ suggested_rule }: Suggested) => setRule(suggested_rule)
-  return (
-    <>
-      <Actions
-        touches={['/routing-preferences']}
-        actions={[{ label: 'Suggest a rule', path: '/routing-preferences/suggest-rule', body, done }]}
-      />
-      {rule && (
-        <p className="notice good" role="status">
-          Add to a preference: <code>{rule.pattern}</code> → {rule.target_mode}, confidence {rule.confidence}.
-        </p>
-      )}
-    </>
-  )
-}
-
 const Corrections = defineScreen<Correction>('routing', 'Routing', {
   list: { path: '/routing-corrections', rows: 'routing_corrections' },
   columns: [
@@ -84,7 +63,21 @@ const Corrections = defineScreen<Correction>('routing', 'Routing', {
   empty: { text: 'No corrections. Correct a mode from any request.' },
   detail: {
     titleOf: ({ expected_mode }) => `Should be ${expected_mode}`,
-    look: Suggestion,
+    actions: ({ expected_mode }) => ({
+      touches: ['/routing-preferences'],
+      actions: [
+        {
+          label: 'Suggest a rule',
+          path: '/routing-preferences/suggest-rule',
+          body: { expected_mode },
+          shows: ({ suggested_rule: rule }: Suggested) => (
+            <p className="notice good" role="status">
+              Add to a preference: <code>{rule.pattern}</code> → {rule.target_mode}, confidence {rule.confidence}.
+            </p>
+          ),
+        },
+      ],
+    }),
     facts: (it) => ({
       Prompt: it.prompt ?? 'not kept',
       'Was answered as': it.resolved_mode ?? 'not known',

@@ -1,9 +1,9 @@
 import type { SkillEntry } from '../../../../../skills/schema'
-import { Form } from '../../shell/form'
-import { defineScreen } from '../../shell/screen'
+import { defineScreen, type Screen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { useHanded } from '../../shell/value'
 import { chipColumn } from '../../ui/columns'
+import type { FormField } from '../../ui/fields'
 import { Ago, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
 import { SkillBody } from './detail'
@@ -40,31 +40,21 @@ const STATES = {
   suspended: ['bad', 'suspended'],
 } as const
 
-/** Creates a skill from a prompt. It is a draft until it is submitted. */
-function NewSkill({ close }: { close(): void }) {
-  // The playground passes its system prompt.
-  const begun = useHanded() ?? {}
-  return (
-    <Form
-      values={begun}
-      fields={[
-        { name: 'name', label: 'Name', required: true },
-        { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
-        { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES },
-        { name: 'description', label: 'What it does, in a sentence' },
-        { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
-      ]}
-      method="POST"
-      path="/skills/create"
-      touches={['/skills']}
-      verb="Create draft"
-      onCancel={close}
-      onDone={close}
-    />
-  )
-}
+const NEW: readonly FormField[] = [
+  { name: 'name', label: 'Name', required: true },
+  { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
+  { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES },
+  { name: 'description', label: 'What it does, in a sentence' },
+  { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+]
+/** Makes a draft of a prompt, which the playground may pass. */
+const useNewSkill = () => ({
+  ...{ fields: NEW, path: '/skills/create', touches: ['/skills'], verb: 'Create draft' },
+  values: useHanded() ?? {},
+})
 
-const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, columns: readonly Column<SkillEntry>[]) =>
+type Empty = Screen<SkillEntry>['empty']
+const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: Empty, columns: readonly Column<SkillEntry>[]) =>
   defineScreen<SkillEntry>('skills', 'Skills', {
     list: { path: '/skills', rows: 'skills', query: { filter } },
     columns,
@@ -81,12 +71,16 @@ const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: string, col
           ]
         : []),
     ],
-    empty: { text: empty, command: 'svc-admin skills list' },
+    empty,
     detail: { path: (id) => `/skills/${id}`, titleOf: (it) => it.name, body: SkillBody },
-    create: { label: 'New skill', permission: 'manageSkills', form: NewSkill },
+    create: { label: 'New skill', permission: 'manageSkills', useForm: useNewSkill },
   })
 
-const Market = listOf('marketplace', 'The market is empty.', [
+const NOTHING: Empty = {
+  text: 'Nothing installed. A skill gives answers instructions, knowledge and tools.',
+  link: { text: 'Browse the market', section: 'skills?tab=market' },
+}
+const Market = listOf('marketplace', { text: 'The market is empty.' }, [
   name,
   about,
   { key: 'category', head: 'Category', main: true, width: '112px' },
@@ -100,7 +94,7 @@ const Market = listOf('marketplace', 'The market is empty.', [
   },
   rating,
 ])
-const Installed = listOf('installed', 'Nothing installed. A skill gives answers instructions, knowledge and tools.', [
+const Installed = listOf('installed', NOTHING, [
   name,
   about,
   chipColumn('on', 'State', ({ enabled }) => [enabled ? 'good' : 'off', enabled ? 'on' : 'off'], { width: '96px' }),
@@ -114,7 +108,7 @@ const Installed = listOf('installed', 'Nothing installed. A skill gives answers 
     width: '128px',
   },
 ])
-const Mine = listOf('mine', 'You have written no skill yet.', [
+const Mine = listOf('mine', { text: 'You have written no skill yet.' }, [
   name,
   about,
   chipColumn('status', 'State', ({ reviewStatus }) => [STATES[reviewStatus][0], STATES[reviewStatus][1]], {

@@ -5,13 +5,14 @@ import type { Static } from '../../../../../kernel/schema'
 import { Actions, deletion } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
 import { at, boot, type Owner } from '../../shell/boot'
-import { Form, type FormField } from '../../shell/form'
+import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { agoColumn } from '../../ui/columns'
-import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
-import { Card, Facts, Grid } from '../../ui/facts'
+import { agoColumn, chipColumn } from '../../ui/columns'
+import { Button, Code, CopyButton, Id } from '../../ui/controls'
+import { Card, Grid } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { plural, Time } from '../../ui/format'
 import { Empty, Shown } from '../../ui/states'
 
@@ -52,78 +53,45 @@ function InviteLink({ email, url }: { email: string; url: string | undefined }) 
 const linkOf = (token: string) =>
   `${boot.public_url?.replace(/\/$/, '') ?? location.origin + at('')}/console/invitation#${token}`
 
-function Invite({ close }: { close(): void }) {
+/** A form that invites a person, then the link to send. */
+function useInvite() {
   const owner = useOwner()
   const [, navigate] = useLocation()
-  const [sent, setSent] = useState<Issued | null>(null)
-  if (sent)
-    return (
+  return {
+    fields: [{ name: 'email', label: 'E-mail address', required: true }, ROLE],
+    values: { role: 'member' },
+    path: `${pathOf(owner)}/invitations`,
+    touches: [pathOf(owner)],
+    verb: 'Invite',
+    permission: 'manageMembers',
+    after: ({ invitation, token }: Issued) => (
       <div className="form">
-        <InviteLink email={sent.invitation.email} url={linkOf(sent.token)} />
+        <InviteLink email={invitation.email} url={linkOf(token)} />
         <div className="actions end">
-          <CopyButton text={linkOf(sent.token)} label="Copy link" />
+          <CopyButton text={linkOf(token)} label="Copy link" />
           <Button kind="primary" onClick={() => navigate(`/${owner.slug}/team?tab=invitations`)}>
             Done
           </Button>
         </div>
       </div>
-    )
-  return (
-    <Form<Issued>
-      fields={[{ name: 'email', label: 'E-mail address', required: true }, ROLE]}
-      values={{ role: 'member' }}
-      method="POST"
-      path={`${pathOf(owner)}/invitations`}
-      touches={[pathOf(owner)]}
-      verb="Invite"
-      permission="manageMembers"
-      onDone={setSent}
-      onCancel={close}
-    />
-  )
+    ),
+  }
 }
 
-function MemberBody({ row: it, close }: { row: Member; close(): void }) {
-  const owner = useOwner()
-  const isSelf = it.user_id === boot.user.id
+/** What a person can do about another member, and about their own membership. */
+function memberActions(it: Member, close: () => void, owner: Owner) {
   const path = `${pathOf(owner)}/members/${it.user_id}`
-  const name = it.name ?? it.email
   const keys = `Their keys of ${owner.name} stop working. Their own account and its keys stay. They can be invited again.`
-  return (
-    <>
-      <Actions
-        touches={[pathOf(owner)]}
-        permission="manageMembers"
-        actions={[
-          { label: 'Change role…', method: 'PATCH', path, fields: [ROLE], values: it },
-          !isSelf && deletion(path, `${name} leaves. ${keys}`, close, 'Remove…'),
-        ]}
-      />
-      {isSelf && (
-        <Actions
-          touches={[]}
-          actions={[
-            deletion(
-              path,
-              `You lose access to ${owner.name}, and your keys of it stop working. The last owner cannot leave.`,
-              () => location.assign(at('/console')),
-              'Leave…',
-            ),
-          ]}
-        />
-      )}
-      <Facts
-        of={{
-          Name: it.name ?? 'not given',
-          'E-mail': it.email,
-          Role: it.role,
-          Joined: <Time at={it.joined_at} />,
-          Id: <Id id={it.user_id} />,
-          Calls: <Link href={`/${owner.slug}/requests?user_id=${it.user_id}`}>See them</Link>,
-        }}
-      />
-    </>
-  )
+  const lost = `You lose access to ${owner.name}, and your keys of it stop working. The last owner cannot leave.`
+  const leave = { ...deletion(path, lost, () => location.assign(at('/console')), 'Leave…'), needs: 'free' as const }
+  return {
+    touches: [pathOf(owner)],
+    permission: 'manageMembers',
+    actions: [
+      { label: 'Change role…', method: 'PATCH' as const, path, fields: [ROLE], values: it },
+      it.user_id === boot.user.id ? leave : deletion(path, `${it.name ?? it.email} leaves. ${keys}`, close, 'Remove…'),
+    ],
+  }
 }
 
 const Members = defineScreen<Member>('team', 'Team', {
@@ -150,51 +118,53 @@ const Members = defineScreen<Member>('team', 'Team', {
     },
   ],
   empty: { text: 'Nobody is here.' },
-  detail: { titleOf: ({ name, email }) => name ?? email, body: MemberBody },
-  create: { label: 'Invite', permission: 'manageMembers', form: Invite },
+  detail: {
+    titleOf: ({ name, email }) => name ?? email,
+    actions: memberActions,
+    facts: (it, { slug }) => ({
+      Name: it.name ?? 'not given',
+      'E-mail': it.email,
+      Role: it.role,
+      Joined: <Time at={it.joined_at} />,
+      Id: <Id id={it.user_id} />,
+      Calls: <Link href={`/${slug}/requests?user_id=${it.user_id}`}>See them</Link>,
+    }),
+  },
+  create: { label: 'Invite', permission: 'manageMembers', useForm: useInvite },
 })
-
-function Renewal({ row: { id, email } }: { row: Invitation }) {
-  const path = pathOf(useOwner())
-  const [resent, setResent] = useState<ResentInvitation | null>(null)
-  const label = boot.features.mail ? 'Send again' : 'Make a new link'
-  return (
-    <>
-      <Actions
-        touches={[path]}
-        permission="manageMembers"
-        actions={[
-          { label, path: `${path}/invitations/${id}/resend`, body: {}, done: (answer) => setResent(answer) },
-          deletion(`${path}/invitations/${id}`, `The link sent to ${email} stops working.`, undefined, 'Withdraw…'),
-        ]}
-      />
-      {resent && <InviteLink email={email} url={resent.url} />}
-      {resent?.url && <CopyButton text={resent.url} label="Copy link" />}
-    </>
-  )
-}
 
 const Invitations = defineScreen<Invitation>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/invitations`, rows: 'invitations' },
   columns: [
     { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 2fr)' },
     { key: 'role', head: 'Role', main: true, width: '120px' },
-    {
-      key: 'state',
-      head: 'State',
-      cell: ({ status }) => <Chip state={status === 'pending' ? 'wait' : 'off'}>{status}</Chip>,
-      main: true,
-      width: '132px',
-    },
+    chipColumn('state', 'State', ({ status }) => [status === 'pending' ? 'wait' : 'off', status], { width: '132px' }),
     agoColumn('ends', 'Ends', ({ expires_at }) => expires_at, { number: false, width: '136px' }),
   ],
   empty: { text: 'No invitation is open.', command: 'svc-admin members invite ORG EMAIL --role member' },
   detail: {
     titleOf: ({ email }) => email,
-    look: Renewal,
+    actions: ({ id, email }, _, owner) => {
+      const path = `${pathOf(owner)}/invitations/${id}`
+      const label = boot.features.mail ? 'Send again' : 'Make a new link'
+      const shows = ({ url }: ResentInvitation) => (
+        <>
+          <InviteLink email={email} url={url} />
+          {url && <CopyButton text={url} label="Copy link" />}
+        </>
+      )
+      return {
+        touches: [pathOf(owner)],
+        permission: 'manageMembers',
+        actions: [
+          { label, path: `${path}/resend`, body: {}, shows },
+          deletion(path, `The link sent to ${email} stops working.`, undefined, 'Withdraw…'),
+        ],
+      }
+    },
     facts: (it) => ({ 'E-mail': it.email, Role: it.role, State: it.status, Ends: <Time at={it.expires_at} /> }),
   },
-  create: { label: 'Invite', permission: 'manageMembers', form: Invite },
+  create: { label: 'Invite', permission: 'manageMembers', useForm: useInvite },
 })
 
 const MAY = [

@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import { SAMPLES } from '../../../../../events/samples'
 import type { Webhook } from '../../../../../webhooks/schema'
-import { Form, type FormField } from '../../shell/form'
+import { Form } from '../../shell/form'
 import { Button, Check, Choices, Code, Secret, Text } from '../../ui/controls'
+import type { FormField } from '../../ui/fields'
 
 /** The events of this server, grouped by the first word of their names. */
 export const EVENTS = Object.entries(SAMPLES)

@@ -4,7 +4,7 @@ import { Actions, deletion } from '../../shell/actions'
 import { useGet, useMay } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn } from '../../ui/columns'
-import { Chip, Choices, Id } from '../../ui/controls'
+import { Chip, Choices, Id, Menu } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import { Ago, duration, plural, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
@@ -20,6 +20,8 @@ const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
 const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
 const rateOf = (percent: number | null) => (percent === null ? 'no deliveries yet' : `${percent} %`)
+const TYPES = [['', 'Event: any'], ...EVENTS.map(([name]) => [name, name] as const)] as const
+const TESTS = [['', 'completion.created'], ...TYPES.slice(1).filter(([name]) => name !== 'completion.created')] as const
 const RESULTS = { '': 'All', failed: 'Failed', success: 'Delivered' } as const
 
 function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
@@ -29,7 +31,6 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
   const [status, setStatus] = useState('')
   const [type, setType] = useState('')
   const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status, event_type: type }, { everyMs: 5_000 })
-  const [queued, setQueued] = useState<number | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [tested, setTested] = useState('')
   const [opened, setOpened] = useState<string | null>(null)
@@ -65,10 +66,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
             ),
           ]}
         >
-          <select aria-label="Event of the test" value={tested} onChange={({ target }) => setTested(target.value)}>
-            <option value="">completion.created</option>
-            {EVENTS.map(([name]) => name !== 'completion.created' && <option key={name}>{name}</option>)}
-          </select>
+          <Menu aria-label="Event of the test" value={tested} choices={TESTS} onChange={setTested} />
         </Actions>
       )}
       <Facts
@@ -87,12 +85,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
       <Part title="Deliveries">
         <div className="actions">
           <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
-          <select aria-label="Event type" value={type} onChange={({ target }) => setType(target.value)}>
-            <option value="">Event: any</option>
-            {EVENTS.map(([name]) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
+          <Menu aria-label="Event type" value={type} choices={TYPES} onChange={setType} />
         </div>
         {may && row.enabled && (
           <Actions
@@ -103,15 +96,14 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
                 path: `${path}/retry-failed`,
                 body: () => ({ from: new Date(Date.now() - RETRIED_MS).toISOString() }),
                 ask: `Every event of the last 7 days that ${row.url} did not take is sent again, at most 10,000. What is sent cannot be taken back.`,
-                done: (answer: { queued: number }) => setQueued(answer.queued),
+                shows: ({ queued }: { queued: number }) => (
+                  <p className="notice good" role="status">
+                    {plural(queued, 'event')} sent again, ten a second.
+                  </p>
+                ),
               },
             ]}
           />
-        )}
-        {queued !== null && (
-          <p className="notice good" role="status">
-            {plural(queued, 'event')} sent again, ten a second.
-          </p>
         )}
         <Shown of={deliveries} rows={3}>
           {({ deliveries: found }) => (

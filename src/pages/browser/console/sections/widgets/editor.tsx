@@ -3,9 +3,10 @@ import type { Analytics, PreviewToken, Widget } from '../../../../../widgets/sch
 import { Actions } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
 import { at } from '../../shell/boot'
-import { Form, type FormField } from '../../shell/form'
+import { Form } from '../../shell/form'
 import { Chip, Choices, Code, Id, Secret } from '../../ui/controls'
 import { Facts, Grid, Lines } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { duration, money, whole } from '../../ui/format'
 import { Failed, type Problem, Shown } from '../../ui/states'
 
@@ -174,9 +175,19 @@ function Preview({ widget }: { widget: Widget }) {
 
 type Checked = { verified: boolean; record: { name: string; value: string }; method: 'dns' | 'file' }
 
+const CheckedDomain = ({ verified, record, method }: Checked) => (
+  <div className="notice" role="status">
+    <Chip state={verified ? 'good' : 'bad'}>{verified ? 'verified' : 'not yet'}</Chip>
+    {!verified && (
+      <p>
+        {method === 'dns' ? 'Add the TXT record' : 'Put a file'} <code>{record.name}</code> with{' '}
+        <code>{record.value}</code>, then check again.
+      </p>
+    )}
+  </div>
+)
+
 function Site({ widget }: { widget: Widget }) {
-  const [secret, setSecret] = useState<string | null>(null)
-  const [checked, setChecked] = useState<Checked | null>(null)
   const path = `/iframes/${widget.id}`
   return (
     <>
@@ -204,36 +215,24 @@ function Site({ widget }: { widget: Widget }) {
                 choices: { dns: 'a DNS record', file: 'a file on the site' },
               },
             ],
-            done: setChecked,
+            shows: CheckedDomain,
           },
           {
             label: 'New identity secret…',
             path: `${path}/identity-secret`,
             body: {},
             ask: 'It signs who your visitors are. The old one stops working at once.',
-            done: ({ secret: made }: { secret: string }) => setSecret(made),
+            shows: ({ secret }: { secret: string }) => (
+              <>
+                <p className="notice good" role="status">
+                  The identity secret is shown only now.
+                </p>
+                <Secret label="Identity secret" value={secret} />
+              </>
+            ),
           },
         ]}
       />
-      {checked && (
-        <div className="notice" role="status">
-          <Chip state={checked.verified ? 'good' : 'bad'}>{checked.verified ? 'verified' : 'not yet'}</Chip>
-          {!checked.verified && (
-            <p>
-              {checked.method === 'dns' ? 'Add the TXT record' : 'Put a file'} <code>{checked.record.name}</code> with{' '}
-              <code>{checked.record.value}</code>, then check again.
-            </p>
-          )}
-        </div>
-      )}
-      {secret && (
-        <>
-          <p className="notice good" role="status">
-            The identity secret is shown only now.
-          </p>
-          <Secret label="Identity secret" value={secret} />
-        </>
-      )}
     </>
   )
 }

@@ -1,45 +1,27 @@
 import { Link } from 'wouter'
 import type { Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
-import { Form } from '../../shell/form'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { changedColumn, chipColumn } from '../../ui/columns'
+import type { FormField } from '../../ui/fields'
 import { short, whole } from '../../ui/format'
 import { WidgetEditor } from './editor'
 
 type Key = { id: string; name: string; prefix: string; status: string }
 
-function NewWidget({ close }: { close(): void }) {
+function useNewWidget() {
   const keys = useGet<{ keys: Key[] }>('/keys', { limit: 100 })
   const usable = keys.data?.keys.filter(({ status }) => status === 'active') ?? []
-  return (
-    <Form
-      key={usable.length}
-      fields={[
-        { name: 'name', label: 'Name', required: true },
-        {
-          name: 'api_key_id',
-          label: 'Key that answers and pays',
-          kind: 'choice',
-          choices: usable.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const),
-        },
-        {
-          name: 'security.allowedOrigins',
-          label: 'Sites that may show it',
-          kind: 'list',
-          help: 'Origins such as https://shop.example, separated by spaces. Empty: those of the key.',
-        },
-      ]}
-      method="POST"
-      path="/iframes"
-      touches={['/iframes']}
-      verb="Create widget"
-      disabled={keys.data && usable.length === 0 ? 'Create a key first; it answers and pays.' : undefined}
-      onCancel={close}
-      onDone={close}
-    />
-  )
+  const choices = usable.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const)
+  const origins = 'Origins such as https://shop.example, separated by spaces. Empty: those of the key.'
+  const fields: readonly FormField[] = [
+    { name: 'name', label: 'Name', required: true },
+    { name: 'api_key_id', label: 'Key that answers and pays', kind: 'choice', choices },
+    { name: 'security.allowedOrigins', label: 'Sites that may show it', kind: 'list', help: origins },
+  ]
+  const disabled = keys.data && usable.length === 0 ? 'Create a key first; it answers and pays.' : undefined
+  return { fields, verb: 'Create widget', disabled }
 }
 
 /** Name of a key. All rows share one call for the whole list. */
@@ -76,6 +58,7 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
       width: 'minmax(0, 1.6fr)',
     },
     { key: 'key', head: 'Key', cell: ({ api_key_id: id }) => <KeyName id={id} /> },
+    { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
     { key: 'waiting', head: 'Waiting', cell: (it) => <Waiting {...it} />, number: true, width: '92px' },
     {
       key: 'sessions',
@@ -84,7 +67,6 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
       number: true,
       width: '124px',
     },
-    { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
     changedColumn(({ updated_at }) => updated_at),
   ],
   empty: {
@@ -92,5 +74,5 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
     command: 'svc-admin widgets create NAME --key KEY',
   },
   detail: { path: (id) => `/iframes/${id}`, titleOf: ({ name }) => name, body: WidgetEditor, wide: true },
-  create: { label: 'New widget', permission: 'manageConnectors', form: NewWidget },
+  create: { label: 'New widget', permission: 'manageConnectors', useForm: useNewWidget },
 })

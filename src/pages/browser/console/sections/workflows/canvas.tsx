@@ -4,10 +4,10 @@ import { slugOf } from '../../../../../kernel/text'
 import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
 import { unsaved } from '../../shell/form'
-import { Button, Choices, Field, Select, Text } from '../../ui/controls'
+import { Button, Choices, Select, Text } from '../../ui/controls'
+import { JsonField } from '../../ui/fields'
 import { Flow } from '../../ui/flow'
 import { money } from '../../ui/format'
-import { JsonField } from '../../ui/schema-fields'
 import { Failed, type Problem } from '../../ui/states'
 import { CanvasRuns, Versions } from './canvas-runs'
 
@@ -215,6 +215,11 @@ type PanelProps = {
 /** One node: its label, its settings, and its outgoing edges. */
 function NodePanel({ node, graph, set, change, remove }: PanelProps) {
   const out = graph.edges.filter(({ source }) => source === node.id)
+  const connect = (target: string) => {
+    const way = out.some((it) => it.sourceHandle === 'true') ? 'false' : 'true'
+    const edge = { source: node.id, target, ...(node.type === 'condition' ? { sourceHandle: way } : {}) }
+    change({ ...graph, edges: [...graph.edges, edge] })
+  }
   const others = graph.nodes.filter(({ id }) => id !== node.id && !out.some(({ target }) => target === id))
   return (
     <section className="card part" aria-label={`Node ${node.data?.label ?? node.id}`}>
@@ -252,36 +257,12 @@ function NodePanel({ node, graph, set, change, remove }: PanelProps) {
         ))}
       </ul>
       {others.length > 0 && (
-        <Field label="Connect to">
-          {(props) => (
-            <select
-              {...props}
-              value=""
-              onChange={({ target }) => {
-                const sourceHandle =
-                  node.type !== 'condition'
-                    ? undefined
-                    : out.some((it) => it.sourceHandle === 'true')
-                      ? 'false'
-                      : 'true'
-                change({
-                  ...graph,
-                  edges: [
-                    ...graph.edges,
-                    { source: node.id, target: target.value, ...(sourceHandle ? { sourceHandle } : {}) },
-                  ],
-                })
-              }}
-            >
-              <option value="">Choose a node</option>
-              {others.map(({ id, data }) => (
-                <option key={id} value={id}>
-                  {data?.label ?? id}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Connect to"
+          value=""
+          choices={[['', 'Choose a node'], ...others.map(({ id, data }) => [id, data?.label ?? id] as const)]}
+          onChange={connect}
+        />
       )}
     </section>
   )

@@ -2,8 +2,7 @@ import type { Canvas } from '../../../../../automation/canvases-schema'
 import type { Workflow } from '../../../../../automation/workflows-schema'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { changedColumn } from '../../ui/columns'
-import { Chip } from '../../ui/controls'
+import { changedColumn, chipColumn } from '../../ui/columns'
 import { Ago, whole } from '../../ui/format'
 import { CanvasBody } from './canvas'
 
@@ -67,15 +66,9 @@ export const Canvases = defineScreen<Canvas>('workflows', 'Workflows', {
   list: { path: '/evi/canvases', rows: 'canvases' },
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
-    {
-      key: 'status',
-      head: 'State',
-      cell: ({ status }) => <Chip state={STATES[status]}>{status}</Chip>,
-      main: true,
-      width: '120px',
-    },
+    chipColumn('status', 'State', ({ status }) => [STATES[status], status], { width: '120px' }),
     { key: 'nodes', head: 'Nodes', cell: nodesOf, number: true, main: true },
-    { key: 'last', head: 'Last run', cell: (it) => <LastRun {...it} />, width: '128px' },
+    { key: 'last', head: 'Last run', cell: (it) => <LastRun {...it} />, number: true, width: '128px' },
     { key: 'public', head: 'Public', cell: ({ isPublic }) => (isPublic ? 'yes' : 'no'), width: '88px' },
     changedColumn(({ updatedAt }) => updatedAt),
   ],

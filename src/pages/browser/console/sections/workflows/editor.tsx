@@ -3,8 +3,8 @@ import type { Step, StepType, Workflow } from '../../../../../automation/workflo
 import { Actions, deletion } from '../../shell/actions'
 import { Form, unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
+import { JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
-import { JsonField } from '../../ui/schema-fields'
 import { Runs } from './runs'
 
 /** Initial settings of a new step of each kind. */

@@ -1,14 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { BusEvent, PublishedEvent } from '../../../../../events/schema'
 import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
-import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -127,11 +126,15 @@ const EventBody = ({ row: event }: { row: BusEvent }) => (
   </>
 )
 
-function Publish({ close }: { close(): void }) {
+function usePublish() {
   const { id } = useOwner()
-  const [sent, setSent] = useState<PublishedEvent | null>(null)
-  if (sent)
-    return (
+  return {
+    fields: PUBLISHED,
+    values: { payload: {} },
+    touches: ['/events', '/hooks', '/workflows', '/webhooks'],
+    verb: 'Publish event',
+    more: { orgId: id ?? boot.user.id },
+    after: (sent: PublishedEvent, close: () => void) => (
       <>
         <p className="notice good" role="status">
           “{sent.eventType}” is published. It matches {plural(sent.matchedHooks, 'hook')},{' '}
@@ -143,24 +146,14 @@ function Publish({ close }: { close(): void }) {
           </Button>
         </div>
       </>
-    )
-  return (
-    <Form<PublishedEvent>
-      fields={[
-        { name: 'eventType', label: 'Event', required: true, help: 'Words joined by dots, such as order.created.' },
-        { name: 'payload', label: 'Payload, as JSON', kind: 'json', rows: 6 },
-      ]}
-      values={{ payload: {} }}
-      method="POST"
-      path="/events"
-      touches={['/events', '/hooks', '/workflows', '/webhooks']}
-      verb="Publish event"
-      more={{ orgId: id ?? boot.user.id }}
-      onCancel={close}
-      onDone={setSent}
-    />
-  )
+    ),
+  }
 }
+
+const PUBLISHED: readonly FormField[] = [
+  { name: 'eventType', label: 'Event', required: true, help: 'Words joined by dots, such as order.created.' },
+  { name: 'payload', label: 'Payload, as JSON', kind: 'json', rows: 6 },
+]
 
 export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
   list: {
@@ -186,5 +179,5 @@ export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
     }),
     body: EventBody,
   },
-  create: { label: 'Publish an event', form: Publish },
+  create: { label: 'Publish an event', useForm: usePublish },
 })

@@ -2,11 +2,11 @@ import type { Hook, HookHistory, HookPreset } from '../../../../../automation/sc
 import type { SkillEntry } from '../../../../../skills/schema'
 import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
-import { Form, type FormField } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
+import type { FormField } from '../../ui/fields'
 import { Ago, money, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -55,39 +55,21 @@ const CHANGE: readonly FormField[] = [
   { name: 'config', label: 'Settings, as JSON', kind: 'json', help: '"prompt" tells the skill what to do.' },
 ]
 
-function NewHook({ close }: { close(): void }) {
-  const { data } = useGet<{ presets: HookPreset[] }>('/hooks')
-  const presets = data?.presets ?? []
+function useNewHook() {
+  const presets = useGet<{ presets: HookPreset[] }>('/hooks').data?.presets ?? []
   const skills = useGet<{ skills: SkillEntry[] }>('/skills', { filter: 'installed', limit: 100 }).data?.skills ?? []
-  return (
-    <Form
-      fields={[
-        {
-          name: 'hook_preset_id',
-          label: 'Begin with',
-          kind: 'choice',
-          choices: [['', 'an event of your own'], ...presets.map(({ id, description }) => [id, description] as const)],
-        },
-        { name: 'event_pattern', label: 'Event', help: 'Such as order.created or order.*, without a template.' },
-        {
-          name: 'skill_slug',
-          label: 'Skill',
-          kind: 'choice',
-          choices: [['', 'that of the template'], ...skills.map(({ slug, name }) => [slug, name] as const)],
-          help: skills.length ? 'What runs when it happens.' : 'Install a skill first: see the market under Skills.',
-        },
-        { name: 'name', label: 'Name' },
-        { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
-        { name: 'config.prompt', label: 'What the skill does with it', kind: 'area' },
-      ]}
-      method="POST"
-      path="/hooks"
-      touches={['/hooks']}
-      verb="Create hook"
-      onCancel={close}
-      onDone={close}
-    />
-  )
+  const begun = [['', 'an event of your own'], ...presets.map(({ id, description }) => [id, description] as const)]
+  const run = [['', 'that of the template'], ...skills.map(({ slug, name }) => [slug, name] as const)]
+  const what = skills.length ? 'What runs when it happens.' : 'Install a skill first: see the market under Skills.'
+  const fields: readonly FormField[] = [
+    { name: 'hook_preset_id', label: 'Begin with', kind: 'choice', choices: begun as [string, string][] },
+    { name: 'event_pattern', label: 'Event', help: 'Such as order.created or order.*, without a template.' },
+    { name: 'skill_slug', label: 'Skill', kind: 'choice', choices: run as [string, string][], help: what },
+    { name: 'name', label: 'Name' },
+    { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
+    { name: 'config.prompt', label: 'What the skill does with it', kind: 'area' },
+  ]
+  return { fields, verb: 'Create hook' }
 }
 
 export const Hooks = defineScreen<Hook>('workflows', 'Workflows', {
@@ -130,5 +112,5 @@ export const Hooks = defineScreen<Hook>('workflows', 'Workflows', {
     }),
     body: Executions,
   },
-  create: { label: 'New hook', permission: 'manageWebhooks', form: NewHook },
+  create: { label: 'New hook', permission: 'manageWebhooks', useForm: useNewHook },
 })
