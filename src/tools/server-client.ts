@@ -20,6 +20,14 @@ export type Offered = { name: string; description: string; inputSchema: JsonSche
 export type ListBudget = { bytes: number; tools: number }
 export const newListBudget = (): ListBudget => ({ bytes: 2 * 1024 * 1024, tools: 512 })
 
+type Wire = Record<string, unknown>
+
+const objectOf = (value: unknown): Wire =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Wire) : {}
+
+/** Results are read here and not by the library, which refuses the whole result for one odd member. */
+const ANY_RESULT = { safeParse: (data: unknown) => ({ success: true, data: objectOf(data) }) } as never
+
 /** A server lists more than the remaining budget of its request. */
 export class ListTooLarge extends Error {
   override name = 'ListTooLarge'
@@ -36,23 +44,17 @@ export async function listTools(
   budget: ListBudget,
   signal: AbortSignal,
 ): Promise<Offered[]> {
-  const { ListToolsResultSchema } = await import('@modelcontextprotocol/sdk/types.js')
   const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   const listed = withClient(deps, server, { signal: until, budget }, async (client, options) => {
     const found: Offered[] = []
     let params: { cursor?: string } = {}
     for (let page = 0; page < MAX_PAGES; page++) {
-      const { tools, nextCursor } = await client.request(
-        { method: 'tools/list', params },
-        ListToolsResultSchema,
-        options,
-      )
-      budget.tools -= tools.length
+      const { tools, nextCursor }: Wire = await client.request({ method: 'tools/list', params }, ANY_RESULT, options)
+      const listed = Array.isArray(tools) ? tools : []
+      budget.tools -= listed.length
       if (budget.tools < 0) throw new ListTooLarge()
-      for (const { name, description = '', inputSchema } of tools) {
-        found.push({ name, description, inputSchema: inputSchema as JsonSchema })
-      }
-      if (nextCursor === undefined) return found
+      found.push(...listed.flatMap(offeredBy))
+      if (typeof nextCursor !== 'string' || !nextCursor) return found
       params = { cursor: nextCursor }
     }
     throw new ListTooLarge()
@@ -60,6 +62,16 @@ export async function listTools(
   return listed.catch((error: unknown) => {
     throw budget.bytes > 0 ? error : new ListTooLarge()
   })
+}
+
+/** A tool of a list. Servers leave out what is empty, or send null or an empty list for it. */
+function offeredBy(tool: unknown): Offered[] {
+  const { name, description, inputSchema } = objectOf(tool)
+  if (typeof name !== 'string') return []
+  const given = Object.entries(objectOf(inputSchema)).filter(([, value]) => value !== null)
+  const schema: Wire = { type: 'object', ...Object.fromEntries(given) }
+  if ('properties' in schema) schema.properties = objectOf(schema.properties)
+  return [{ name, description: typeof description === 'string' ? description : '', inputSchema: schema as JsonSchema }]
 }
 
 /** Calls one tool and returns its result. Throws {@link ToolFailure}, with the server's error text as data. */
@@ -72,25 +84,46 @@ export async function runTool(
 ): Promise<unknown> {
   const label = server.server_label
   try {
-    const result = await withClient(deps, server, { signal }, (client, options) =>
-      client.callTool({ name, arguments: args }, undefined, options),
+    const answered: Wire = await withClient(deps, server, { signal }, (client, options) =>
+      client.request({ method: 'tools/call', params: { name, arguments: args } }, ANY_RESULT, options),
     )
+    // Older servers wrap the result.
+    const result = 'toolResult' in answered ? objectOf(answered.toolResult) : answered
     const texts = textsOf(result.content)
-    if (result.isError) throw new ToolFailure(`The tool of ${label} failed.`, texts.join('\n'))
-    return result.structuredContent ?? (texts.length === 1 ? texts[0] : texts)
+    if (result.isError === true) throw new ToolFailure(`The tool of ${label} failed.`, texts.join('\n'))
+    const structured = result.structuredContent ?? null
+    // The structured content usually repeats the text. Some servers put only facts about the text into it.
+    const isRepeated = structured !== null && texts.every(isJson)
+    if (isRepeated) return structured
+    const all = structured === null ? texts : [...texts, structured]
+    return all.length === 1 ? all[0] : all
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ToolFailure || error instanceof AppError) throw error
+    const { McpError } = await import('@modelcontextprotocol/sdk/types.js')
+    if (error instanceof McpError) throw new ToolFailure(`The tool of ${label} failed.`, error.message)
     throw new ToolFailure(`The MCP server ${label} did not answer the call.`)
   }
 }
 
-/** The texts of a result. Images and files are only mentioned. */
+/** The texts of a result, of embedded files, too. Images and other files are only mentioned. */
 function textsOf(content: unknown): string[] {
-  if (!Array.isArray(content)) return []
-  return content.map((part: { type?: string; text?: unknown }) =>
-    part?.type === 'text' ? String(part.text) : `(${String(part?.type).slice(0, 32)})`,
-  )
+  const parts = Array.isArray(content) ? content : content === null || content === undefined ? [] : [content]
+  return parts.map((part: unknown) => {
+    if (typeof part === 'string') return part
+    const { type, text, resource } = objectOf(part)
+    const words = type === 'text' ? text : objectOf(resource).text
+    return words === undefined ? `(${String(type).slice(0, 32)})` : String(words)
+  })
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 type Options = { signal: AbortSignal; timeout: number }
@@ -144,10 +177,27 @@ const fetchPublicly =
       })
       if (budget) budget.bytes -= body.byteLength
       const isEmpty = status === 202 || status === 204 || status === 304
-      return new Response(isEmpty ? null : Buffer.from(body), { status: status < 200 ? 502 : status, headers })
+      const answer = Buffer.from(body)
+      // Some servers send the answer with another type, or an error of the call with an error status.
+      const isOdd = (status >= 400 || !/json|event-stream/i.test(headers['content-type'] ?? '')) && isAnswer(answer)
+      const shown = isOdd ? { ...headers, 'content-type': 'application/json' } : headers
+      return new Response(isEmpty ? null : answer, {
+        status: isOdd ? 200 : status < 200 ? 502 : status,
+        headers: shown,
+      })
     } catch (error) {
       if (budget && error instanceof OutboundFailure && error.kind === 'too-large') budget.bytes = 0
       if (error instanceof OutboundFailure) throw new TypeError(error.message)
       throw error
     }
   }
+
+/** Whether a body is a JSON-RPC response. */
+function isAnswer(body: Buffer): boolean {
+  try {
+    const { jsonrpc, id } = objectOf(JSON.parse(body.toString('utf8')))
+    return jsonrpc === '2.0' && id !== null && id !== undefined
+  } catch {
+    return false
+  }
+}

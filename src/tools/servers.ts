@@ -83,9 +83,10 @@ export function createServers({ outbound }: { outbound: Outbound }) {
   async function ofServer(server: McpServer, shared: Shared): Promise<Brought> {
     const { server_label, allowed_tools } = server
     const { budget, signal } = shared
-    const found = await listTools({ outbound }, server, budget, signal).catch((error: unknown) =>
-      error instanceof ListTooLarge ? TOO_LARGE : NOT_REACHED,
-    )
+    const found = await listTools({ outbound }, server, budget, signal).catch((error: { code?: unknown }) => {
+      if (error instanceof ListTooLarge) return TOO_LARGE
+      return error.code === 401 || error.code === 403 ? KEY_REFUSED : NOT_REACHED
+    })
     if (typeof found === 'string') {
       signal.throwIfAborted()
       const warning = `The MCP server "${server_label}" ${found}; its tools were left out.`
@@ -144,6 +145,7 @@ export function createServers({ outbound }: { outbound: Outbound }) {
 
 const MAX_WARNINGS = 10
 const NOT_REACHED = 'could not be reached'
+const KEY_REFUSED = 'refused the request; it needs its key in "headers"'
 const TOO_LARGE = 'lists more or larger tools than a request may have (512 tools, 2 MiB, 512 KiB a page)'
 const MAX_SHOWN = 80
 
