@@ -6,7 +6,8 @@ import { contextOf, openTools, requestOf, wanted, webOf } from './world'
 
 const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>
 <article><h1>Why tides turn</h1>${'<p>The moon pulls at the sea, and the sea, being water, follows it around.</p>'.repeat(12)}
-<ul><li>spring tide</li><li>neap tide</li></ul></article><footer>imprint</footer></body></html>`
+<ul><li>spring tide</li><li>neap tide</li></ul>
+<ol start="7"><li>high water<ol><li>slack</li></ol></li><li>ebb</li><li value="12">low water</li></ol></article><footer>imprint</footer></body></html>`
 
 const seen: string[] = []
 const answers: Record<string, () => Response> = {
@@ -105,6 +106,7 @@ describe('web_fetch', () => {
     expect({ url, title }).toEqual({ url: `${here}/article`, title: 'Tides' })
     expect(text).toContain('The moon pulls at the sea')
     expect(text).toContain('\n- spring tide')
+    expect(text.replace(/\n+/g, '\n')).toContain('\n7. high water\n1. slack\n8. ebb\n12. low water')
     expect(text).not.toContain('imprint')
     expect(text).not.toContain('ran')
   }, 30_000)

@@ -1,18 +1,39 @@
 import { parseHTML } from 'linkedom'
-import PostalMime, { decodeWords } from 'postal-mime'
+import PostalMime, { type Attachment, decodeWords } from 'postal-mime'
 
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 
-/** The headers of a mail and its text, or the text of its HTML part. Omits attachments. */
-export async function mailText(bytes: Uint8Array): Promise<{ title: string | null; text: string }> {
-  const { headers, text, html } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
+/** Attachments that are read, and mails within mails, at most. */
+const MAX_ATTACHMENTS = 20
+const MAX_DEPTH = 3
+
+/**
+ * The headers of a mail and its text, or the text of its HTML part. Attached texts and mails follow; other attachments
+ * are only named.
+ */
+export async function mailText(bytes: Uint8Array, depth = 0): Promise<{ title: string | null; text: string }> {
+  const { headers, text, html, attachments } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
   const shown = SHOWN_FIELDS.map((name) => {
     const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
     return [name, decodeWords(value).slice(0, 1_000)] as const
   })
   const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
   const words = text?.trim() || pageText(html ?? '')
-  return { title: shown.at(-1)![1] || null, text: [head.join('\n'), words].filter(Boolean).join('\n\n') }
+  const attached = await Promise.all(attachments.slice(0, MAX_ATTACHMENTS).map((one) => attachmentText(one, depth)))
+  const parts = [head.join('\n'), words, ...attached].filter(Boolean)
+  return { title: shown.at(-1)![1] || null, text: parts.join('\n\n') }
+}
+
+/** Empty for a picture within the HTML part. */
+async function attachmentText({ filename, mimeType, content, related }: Attachment, depth: number): Promise<string> {
+  if (related) return ''
+  const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
+  const name = `Attachment: ${(filename ?? mimeType).slice(0, 200)}`
+  if (mimeType === 'message/rfc822')
+    return depth < MAX_DEPTH ? `${name}\n\n${(await mailText(bytes, depth + 1)).text}` : name
+  if (!/^text\/|[/+](?:json|xml)$/.test(mimeType)) return name
+  const text = inCharset(bytes, 'utf-8')
+  return `${name}\n\n${mimeType === 'text/html' ? pageText(text) : text.trim()}`
 }
 
 /** The text of an HTML fragment, one line per block. */

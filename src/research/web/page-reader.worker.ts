@@ -124,6 +124,7 @@ type PageNode = {
   nodeName: string
   textContent: string | null
   parentNode: PageNode | null
+  getAttribute?(name: string): string | null
   childNodes: Iterable<Node>
 }
 
@@ -190,6 +191,7 @@ const BLOCKS = new Set([
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
 function textOf(element: unknown, prose: boolean, withoutBeside = false): string {
   const pieces: string[] = []
+  const counts = new Map<PageNode, number>()
   // Iterative, because an untrusted page may be nested deeper than the call stack allows.
   const stack: (PageNode | string)[] = [element as PageNode]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
@@ -199,7 +201,7 @@ function textOf(element: unknown, prose: boolean, withoutBeside = false): string
       // `10<sup>6</sup>` is not 106.
       if (isPower(next) && /\d\s*$/.test(pieces.at(-1) ?? '')) pieces.push('^')
       const { id, className } = next as PageNode & { id?: unknown; className?: unknown }
-      if (!withoutBeside || !BESIDE.test(`${next.nodeName} ${id} ${className}`)) enter(next, stack)
+      if (!withoutBeside || !BESIDE.test(`${next.nodeName} ${id} ${className}`)) enter(next, stack, counts)
     }
   }
   // Trims every line except the indentation of preformatted text, and collapses runs of empty lines.
@@ -234,14 +236,28 @@ function isPower({ nodeName, childNodes }: PageNode): boolean {
   return only?.nodeType === TEXT && !other && /^\s{0,3}[-−+]?\d{1,9}\s{0,3}$/.test(only.textContent ?? '')
 }
 
-function enter(node: PageNode, stack: (PageNode | string)[]): void {
+/** The mark of a list item. Items of an ordered list have its numbers, which are kept in `counts`. */
+function markOf(item: PageNode, counts: Map<PageNode, number>): string {
+  const list = item.parentNode
+  if (list?.nodeName.toUpperCase() !== 'OL') return '\n- '
+  const stated = [item.getAttribute?.('value'), counts.has(list) ? null : list.getAttribute?.('start')]
+  const first = stated.find((text) => /^\s*-?\d{1,9}\s*$/.test(text ?? ''))
+  const number = first ? Number(first) : (counts.get(list) ?? 0) + 1
+  counts.set(list, number)
+  return `\n${number}. `
+}
+
+function enter(node: PageNode, stack: (PageNode | string)[], counts: Map<PageNode, number>): void {
   const name = node.nodeName.toUpperCase()
   if (SILENT.has(name)) return
   const isBlock = BLOCKS.has(name)
   if (isBlock) stack.push('\n')
   if (name === 'TD' || name === 'TH') stack.push(' | ')
   stack.push(...[...node.childNodes].reverse())
-  if (isBlock) stack.push(name === 'LI' ? '\n- ' : /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n')
+  if (isBlock)
+    stack.push(
+      name === 'LI' ? markOf(node, counts) : /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n',
+    )
 }
 
 answerTasks((query: PageQuery): PageAnswer => {
