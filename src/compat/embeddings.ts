@@ -57,6 +57,7 @@ export const EmbeddingInput = namedObject('EmbeddingOrder', {
 })
 
 export const EmbeddingList = namedObject('EmbeddingList', {
+  id: t.String({ description: 'Begins with emb_; some clients require it' }),
   object: t.Literal('list'),
   data: t.Array(
     t.Object({
@@ -169,6 +170,7 @@ export async function embed(
       known?.note(id, at, costMicro, packed)
       const count = made.used.promptTokens
       return {
+        id,
         object: 'list' as const,
         data: made.vectors.map((vector, index) => ({
           object: 'embedding' as const,

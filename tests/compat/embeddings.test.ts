@@ -142,6 +142,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
   test('is charged by tokens, is in usage and audit, and holds no text there (docs/api.md 33.6.29)', async () => {
     const eve = await world.person()
     const { body } = await eve.send('POST', 'embeddings', { input: 'secret words '.repeat(2_000) })
+    expect(body.id).toMatch(/^emb_\w{20,}$/)
     expect(body.svc_metadata).toMatchObject({ vector_space: expect.stringMatching(/^[0-9a-f]{12}$/) })
     const { body: usage } = await eve.send('GET', 'usage')
     expect(usage.by_model['svc-1-embed']).toMatchObject({ requests: 1 })
