@@ -22,7 +22,7 @@ const ENOUGH_DAYS = 3
 export function createFeed(container: Container): Feed {
   const { authenticate, clock, usageReading, publicJobs, webhooks, workflows, browser, widgets } = container
   return {
-    ...{ clock, authenticate, requests: usageReading.requests, countRequests: usageReading.countRequests },
+    ...{ clock, authenticate, ...usageReading.looks },
     needs: (call) => needsOf(container, call),
     search: (call, word) => searchIn(container, call, word),
     topics: {

@@ -75,8 +75,9 @@ export type Feed = {
   authenticate(headers: { authorization: string | null; cookie: string | null }): TenantCaller | Promise<TenantCaller>
   needs(call: Call): Promise<Need[]>
   search(call: Call, word: string): Promise<SearchResults>
-  requests(call: Call, query: RequestQuery): Promise<Page<RequestRow>>
-  countRequests(call: Call, query: RequestFilters): Promise<{ count: number }>
+  /** Requests and their number, and when they were read. */
+  requests(call: Call, query: RequestQuery): Promise<{ at: number; found: Page<RequestRow> }>
+  countRequests(call: Call, query: RequestFilters): Promise<{ found: { count: number } }>
   /** Reads each of the other topics. */
   topics: Record<Exclude<Topic, 'requests' | 'needs'>, (call: Call) => Promise<State>>
 }
@@ -205,14 +206,15 @@ function requestsNews({ clock, requests, countRequests }: Feed, filters: Request
     const now = clock.now()
     const from = seq === 0 ? {} : { from: iso(Math.min(lookedAt, now) - OVERLAP_MS) }
     const query = { ...filters, ...from, limit: 2 * MAX_ROWS }
-    const { items, next } = await requests(call, query)
+    const { at, found } = await requests(call, query)
+    const { items, next } = found
     const fresh = items.filter(({ request_id }) => !known.has(request_id))
     const skipped =
       seq > 0 && next !== null && fresh.length === items.length
-        ? Math.max(0, (await countRequests(call, { ...filters, from: iso(lookedAt) })).count - MAX_ROWS)
+        ? Math.max(0, (await countRequests(call, { ...filters, from: iso(lookedAt) })).found.count - MAX_ROWS)
         : Math.max(0, fresh.length - MAX_ROWS)
     known = new Set(items.map(({ request_id }) => request_id))
-    lookedAt = now
+    lookedAt = at
     const rows = fresh.slice(0, MAX_ROWS)
     if (seq === 0) return { type: 'snapshot', seq: ++seq, rows }
     return rows.length ? { type: 'delta', seq: ++seq, changed: rows, skipped } : null

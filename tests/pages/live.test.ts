@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test'
+import type { Call } from '../../src/kernel/caller'
+import type { KeyId } from '../../src/kernel/ids'
 import { createTeam } from '../accounts/orgs/team'
+import { callOf, keyCaller } from '../support/callers'
 import type { Person } from '../support/world'
 import { createWidgetWorld, heardFrom } from '../widgets/world'
 
@@ -43,6 +46,17 @@ test('a topic is a snapshot and then what changes, by the same filter', async ()
   const delta = await stream.next('delta', 'requests')
   expect(delta).toMatchObject({ seq: 2, skipped: 0, changed: [{ request_id: body.request_id }] })
   stream.leave()
+})
+
+test('streams of the same calls share a reading, and a key sees its own alone', async () => {
+  const ada = await world.person({ ofOrg: false })
+  const { body } = await ada.send('POST', 'completions', { prompt: 'Count to six', mode: 'fast' })
+  const look = async (call: Call) => (await world.app.container.usageReading.looks.requests(call, { limit: 10 })).found
+  const [first, again] = await Promise.all([look(world.callAs(ada)), look(world.callAs(ada))])
+  expect(again).toBe(first)
+  expect(first.items.map(({ request_id }) => request_id)).toEqual([body.request_id])
+  const otherKey = callOf(keyCaller({ userId: ada.userId, keyId: 'another' as KeyId }))
+  expect((await look(otherKey)).items).toEqual([])
 })
 
 test('chats that wait and jobs appear as they change, and what waits is a need', async () => {
