@@ -62,12 +62,11 @@ export async function configFileOf(shell: Shell, ofUser = false): Promise<string
 
 const commentsWouldGo = defineError(
   'conflict',
-  'conflict',
   (path: string, snippet: string) =>
     `${path} has comments, which would be lost if this command rewrote it. Add this to it yourself:\n${snippet}`,
 )
 
-const unreadable = defineError('conflict', 'conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
+const unreadable = defineError('conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
 
 /** The configuration file: its text, and the parsed settings. */
 type ConfigFile = { path: string; text: string; config: Record<string, unknown> }

@@ -120,12 +120,10 @@ function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
 
 const bodiesNotAllowed = defineError(
   'forbidden',
-  'forbidden',
   () => 'This server stores no requests and answers. Ask its operator to set SVC_TRACE_BODIES=true.',
 )
 
 const notThisKeys = defineError(
-  'forbidden',
   'forbidden',
   () =>
     'This key belongs to an organization, and an organization has no personal settings. ' +

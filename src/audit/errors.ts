@@ -2,7 +2,6 @@ import { defineError } from '../kernel/errors'
 
 export const personalKeyRequired = defineError(
   'forbidden',
-  'forbidden',
   () =>
     "This key belongs to an organization and reads only the organization's audit events. Use a personal key for your own.",
 )

@@ -21,12 +21,10 @@ export const noLicense = (license: string) =>
 
 export const changedMeanwhile = defineError(
   'conflict',
-  'conflict',
   () => 'The canvas was changed while it was being published, so nothing was published. Publish it again.',
 )
 
 export const versionNotFound = defineError(
-  'missing',
   'not_found',
   () => 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
 )
@@ -43,57 +41,47 @@ export const wrongPattern = (pattern: string) =>
 export const noSkillNamed = () => invalidInput('skill_slug', 'A hook with "event_pattern" needs "skill_slug".')
 
 export const unknownPreset = (id: string) =>
-  new AppError('missing', 'not_found', `No hook preset ${messageOf(id)}. GET /hooks lists them.`, {
+  new AppError('not_found', `No hook preset ${messageOf(id)}. GET /hooks lists them.`, {
     param: 'hook_preset_id',
   })
 
 export const unknownSkill = (slug: string) =>
-  new AppError(
-    'missing',
-    'not_found',
-    `There is no skill ${messageOf(slug)} that you can run. GET /skills lists your skills.`,
-    {
-      param: 'skill_slug',
-    },
-  )
+  new AppError('not_found', `There is no skill ${messageOf(slug)} that you can run. GET /skills lists your skills.`, {
+    param: 'skill_slug',
+  })
 
 export const configTooLarge = (maxKb: number) => invalidInput('config', `"config" is larger than ${maxKb} KB.`)
 
 /** 400 `missing_fields` (docs/api.md 10). */
 export const missingFields = defineError(
-  'invalid',
   'missing_fields',
   (names: readonly string[]) => `A workflow needs ${names.map((name) => `"${name}"`).join(', ')}.`,
 )
 
 export const isDisabled = defineError(
   'conflict',
-  'conflict',
   (name: string) => `The workflow ${quoted(name)} is disabled. Enable it with PATCH {"enabled":true} first.`,
 )
 
 export const notPaused = defineError(
-  'conflict',
   'conflict',
   (status: string) => `This run is not waiting for an approval: it is ${status}.`,
 )
 
 export const waitsForTime = defineError(
   'conflict',
-  'conflict',
   (until: string) => `This run waits until ${until}, not for an approval.`,
 )
 
-export const hasEnded = defineError('conflict', 'conflict', (status: string) => `This run has ended: it is ${status}.`)
+export const hasEnded = defineError('conflict', (status: string) => `This run has ended: it is ${status}.`)
 
 export const canvasChanged = defineError(
-  'conflict',
   'conflict',
   () => 'The canvas or its workflow was changed in the meantime, so nothing was changed here. Send it again.',
 )
 
 export const notAnApprover = (): AppError =>
-  new AppError('forbidden', 'forbidden', 'This step has a list of approvers, and you are not on it.')
+  new AppError('forbidden', 'This step has a list of approvers, and you are not on it.')
 
 /** 400 for an approver who could never decide. */
 export const unknownApprover = (at: number, id: string, ofOrg: boolean): AppError =>

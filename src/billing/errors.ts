@@ -3,7 +3,6 @@ import { MAX_CENTS, spellCents } from '../kernel/money'
 
 /** Amounts in micro-cents. All three are the 402s of docs/api.md 1.5, worded as in docs/operating.md 6.3 #8. */
 export const insufficientCredits = defineError(
-  'unpaid',
   'insufficient_credits',
   (available: number, reserved: number) =>
     `The balance is ${spellCents(available)} cents and this call reserves up to ${spellCents(reserved)}. ` +
@@ -11,13 +10,11 @@ export const insufficientCredits = defineError(
 )
 
 export const noCredits = defineError(
-  'unpaid',
   'insufficient_credits',
   (available: number) => `The balance is ${spellCents(available)} cents. Add credit to continue. Nothing was charged.`,
 )
 
 export const toolsUnpaid = defineError(
-  'unpaid',
   'insufficient_credits',
   () =>
     'The balance does not cover another engine call with the tool results, and no answer was produced yet. ' +
@@ -28,7 +25,6 @@ export const toolsUnpaid = defineError(
 export type CapHolder = 'key' | 'account' | 'organization'
 
 export const capReached = defineError(
-  'unpaid',
   'insufficient_credits',
   (holder: CapHolder, period: 'daily' | 'monthly', cap: number, used: number, reserved: number) =>
     `The ${period} cap of this ${holder} is ${spellCents(cap)} cents, ${spellCents(used)} of it is spent or reserved` +
@@ -38,34 +34,29 @@ export const capReached = defineError(
 
 /** This process missed its lease, so another one considered it dead and released its holds. */
 export const holdHasEnded = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'The server was paused during this request and released its reservation. Nothing was charged; try again.',
 )
 
 export const walletFull = defineError(
   'conflict',
-  'conflict',
   () =>
     `A balance cannot exceed ${MAX_CENTS} cents, the most that is stored exactly. Nothing was added; send a smaller amount.`,
 )
 
 export const refAlreadyUsed = defineError(
-  'conflict',
   'idempotency_conflict',
   (ref: string) =>
     `${ref} is already in the ledger with another owner or amount. Nothing was changed; send another idempotency key.`,
 )
 
 export const amountTooSmall = defineError(
-  'invalid',
   'validation_error',
   () =>
     'The amount is less than a micro-cent (0.000001 cents), the smallest unit. Nothing was changed; send a larger amount.',
 )
 
 export const balanceTooLow = defineError(
-  'conflict',
   'conflict',
   (available: number, amount: number) =>
     `${spellCents(-amount)} cents cannot be deducted: only ${spellCents(available)} cents are available. Nothing was changed.`,

@@ -115,7 +115,6 @@ export type LimitService = ReturnType<typeof createLimits>
 
 const noAutoTopUp = defineError(
   'conflict',
-  'conflict',
   () =>
     'This server has no payment processor that can charge automatically, so "auto_top_up" cannot be enabled. Nothing was changed.',
 )

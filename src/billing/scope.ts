@@ -7,7 +7,6 @@ export type BillingScope = 'user' | 'org'
 
 const personalKeyRequired = defineError(
   'forbidden',
-  'forbidden',
   () =>
     "This key belongs to an organization and pays from the organization's credit. Use a personal key for your own credit.",
 )

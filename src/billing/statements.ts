@@ -80,7 +80,6 @@ export const Statement = namedObject('Statement', {
 export type Statement = Static<typeof Statement>
 
 const tooManyEntries = defineError(
-  'unavailable',
   'service_unavailable',
   () => `This statement was not summed up within ${STATEMENT_MS / 1_000} s. Read a later month, or export the ledger.`,
 )

@@ -1,7 +1,7 @@
 import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Call, Caller } from '../kernel/caller'
 import { open, randomHex, seal } from '../kernel/crypto'
-import { AppError, type ErrorKind } from '../kernel/errors'
+import { AppError, type ErrorCode } from '../kernel/errors'
 import type { Deps } from './deps'
 import { liveViewUnavailable } from './errors'
 import type { ActionInput, Actor, BrowserSessionId } from './schema'
@@ -19,7 +19,7 @@ export type Request =
   | { what: 'live'; fresh: boolean }
   | { what: 'address' }
 
-type Answered = { value: unknown } | { error: { kind: ErrorKind; code: string; message: string } }
+type Answered = { value: unknown } | { error: { code: ErrorCode; message: string } }
 
 const LOOK_MS = 250
 /** A live process takes a call sooner than this. */
@@ -59,7 +59,7 @@ export async function askNode(deps: Calling, row: SessionRow, request: Request, 
       if (found?.answer) {
         const answered = JSON.parse(open(masterKey, id, found.answer)) as Answered
         if ('value' in answered) return answered.value
-        throw new AppError(answered.error.kind, answered.error.code, answered.error.message)
+        throw new AppError(answered.error.code, answered.error.message)
       }
       signal.throwIfAborted()
       const waited = clock.monotonic() - began
@@ -118,7 +118,7 @@ async function answerOf(serve: Serve, id: BrowserSessionId, request: Request): P
     return { value: await serve(id, request, AbortSignal.timeout(MAX_MS)) }
   } catch (error) {
     if (!(error instanceof AppError) || error.kind === 'broken') throw error
-    const { kind, code, message } = error
-    return { error: { kind, code, message } }
+    const { code, message } = error
+    return { error: { code, message } }
   }
 }

@@ -35,10 +35,9 @@ export type CompletionFacts = {
 export const completionCreated = defineEvent<CompletionFacts>('completion.created')
 
 /** Never sent, because the client has left. The usage and audit rows give it as the reason. */
-export const clientLeft = defineError('invalid', 'client_closed', () => 'The client closed the connection.')
+export const clientLeft = defineError('client_closed', () => 'The client closed the connection.')
 
 export const tookTooLong = defineError(
-  'timeout',
   'request_timeout',
   (seconds: number) => `This did not finish within ${seconds} s. Nothing was charged; try again, or ask for less.`,
 )
@@ -130,5 +129,5 @@ export type Input<M extends WorkResult, Answer> = WorkRequest & {
 export function promptIn({ prompt }: { prompt?: string | undefined }): string {
   if (prompt !== undefined && !isBlank(prompt)) return prompt
   const message = '"prompt" is missing or blank. Send a non-empty string that describes what to create.'
-  throw new AppError('invalid', 'missing_prompt', message, { param: 'prompt', details: [{ path: 'prompt', message }] })
+  throw new AppError('missing_prompt', message, { param: 'prompt', details: [{ path: 'prompt', message }] })
 }

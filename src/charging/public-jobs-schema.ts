@@ -105,19 +105,16 @@ export const jobFailed = defineEvent<JobEnded>('job.failed')
 
 /** The job could not be stored (docs/promises.md I16), or no process would run it. */
 export const queueUnavailable = defineError(
-  'unavailable',
   'queue_unavailable',
   () => 'The job could not be queued right now. Nothing was started or charged; try again shortly.',
 )
 
 export const hasEnded = defineError(
   'conflict',
-  'conflict',
   (status: string) => `The job has ${status}; only a queued or active job can be cancelled.`,
 )
 
 export const hasNotFailed = defineError(
-  'conflict',
   'conflict',
   (status: string) => `The job is ${status}; only a failed job can be retried.`,
 )

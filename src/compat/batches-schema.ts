@@ -115,24 +115,17 @@ export const OverseenBatchesQuery = t.Object({
 export type OverseenBatchesQuery = Static<typeof OverseenBatchesQuery>
 
 export const tooManyBatches = defineError(
-  'throttled',
   'rate_limit_exceeded',
   (max: number) => `This account has ${max} open batches, which is the maximum. Wait until one has ended.`,
 )
 export const tooManyLines = defineError(
-  'throttled',
   'rate_limit_exceeded',
   (max: number) => `With this batch more than ${max} lines would wait. Wait until a batch has ended.`,
 )
 export const hasEndedAlready = defineError(
   'conflict',
-  'conflict',
   (status: string) => `The batch is ${status}; only one that has not ended can be cancelled.`,
 )
-export const keyIsGone = defineError(
-  'unauthenticated',
-  'invalid_api_key',
-  () => 'The key that made this batch no longer works.',
-)
+export const keyIsGone = defineError('invalid_api_key', () => 'The key that made this batch no longer works.')
 /** Another process has answered the line meanwhile. The work of this process is rolled back. */
-export const lineIsTaken = defineError('conflict', 'conflict', () => 'The line has been answered.')
+export const lineIsTaken = defineError('conflict', () => 'The line has been answered.')

@@ -79,7 +79,6 @@ export const EmbeddingList = namedObject('EmbeddingList', {
 })
 
 const embeddingsUnavailable = defineError(
-  'unavailable',
   'embeddings_unavailable',
   () =>
     'This server has no engine for embeddings. Its operator can set SVC_EMBED_BASE_URL to a server with /embeddings.',
@@ -321,7 +320,7 @@ function tooLong(path: string, max: number, tokens: number): AppError {
   const message =
     `This model's maximum context length is ${max} tokens. However, your "${path}" resulted in ${tokens} tokens. ` +
     'Send less at a time; nothing is cut.'
-  return new AppError('invalid', 'context_length_exceeded', message, {
+  return new AppError('context_length_exceeded', message, {
     param: path,
     details: [{ path, message }],
   })

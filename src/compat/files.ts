@@ -281,5 +281,5 @@ function bytesOf(data: unknown, kind: keyof typeof MAX_MIB, path: string) {
 
 function assertSize(bytes: number, kind: keyof typeof MAX_MIB, path: string): void {
   if (bytes > MAX_MIB[kind] * 1024 ** 2)
-    throw new AppError('invalid', 'validation_error', `"${path}" is larger than ${MAX_MIB[kind]} MiB.`, { param: path })
+    throw new AppError('validation_error', `"${path}" is larger than ${MAX_MIB[kind]} MiB.`, { param: path })
 }

@@ -164,7 +164,6 @@ const MINUTE_MS = 60_000
 const LOOK_MS = 500
 
 const tooManyOpen = defineError(
-  'throttled',
   'rate_limit_exceeded',
   () => `You have ${MAX_OPEN} background responses open, and no more are allowed. Wait for one to end, or cancel one.`,
 )
@@ -283,7 +282,7 @@ function hear({ live, clock }: Pick<BackgroundDeps, 'live' | 'clock'>, id: Respo
 export async function cancelResponse(deps: BackgroundDeps, call: Call, id: string): Promise<ResponseBody> {
   const { body } = await getResponse(deps, call, id)
   if (!body.background)
-    throw new AppError('invalid', 'validation_error', 'Only a response with "background": true can be cancelled.', {
+    throw new AppError('validation_error', 'Only a response with "background": true can be cancelled.', {
       param: 'id',
     })
   if (hasEnded(body)) return body

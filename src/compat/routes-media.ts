@@ -194,7 +194,6 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ])
 
 const notAPicture = defineError(
-  'unsupported',
   'unsupported_media_type',
   (field: string) => `The file "${field}" is no picture that can be changed. Send PNG, JPEG or WebP.`,
 )

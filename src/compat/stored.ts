@@ -44,13 +44,11 @@ const MAX_CHAIN = 1_000
 const FIRST_INPUT = 36 ** 3
 
 const previousNotFound = defineError(
-  'missing',
   'previous_response_not_found',
   (id: string) => `No response ${messageOf(id)} is stored. Send its items in "input", or begin anew.`,
 )
 
 const notEnded = defineError(
-  'conflict',
   'conflict',
   (id: string, status: string) => `The response ${messageOf(id)} is ${status}, so nothing can go on from it.`,
 )
@@ -297,7 +295,7 @@ export function withReferences({ store }: StoredDeps, { caller }: Call, items: I
       const row = await findResponse(store.read, { id: responseOfItem(wordOf(item.id)), owner })
       const found = row && [...row.body.output, ...row.input].find(({ id }) => id === item.id)
       if (found) return found
-      throw new AppError('missing', 'not_found', `No item ${messageOf(item.id)} is stored. Send the whole item.`, {
+      throw new AppError('not_found', `No item ${messageOf(item.id)} is stored. Send the whole item.`, {
         param: 'input',
       })
     }),

@@ -127,7 +127,6 @@ function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): Completi
 
 const emptyPromptText = () =>
   new AppError(
-    'invalid',
     'validation_error',
     '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
     { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },

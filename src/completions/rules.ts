@@ -10,13 +10,11 @@ import type { Run } from './run'
 import type { FollowUp, StructuredOutput } from './schema'
 
 export const emptyPrompt = defineError(
-  'invalid',
   'empty_prompt',
   () => '"messages" has no user message. Add one: {"role":"user","content":"Hello"}.',
 )
 
 export const blankPrompt = defineError(
-  'invalid',
   'empty_prompt',
   (place: number) => `"messages[${place}]", the last user message, has neither text nor an image. Add your question.`,
 )
@@ -27,17 +25,16 @@ export const promptTooLong = (tokens: number, limit: number, { forClients, paths
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
   if (forClients) return contextExceeded.with(extras, tokens, limit)
   const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
-  return new AppError('invalid', 'validation_error', message, extras)
+  return new AppError('validation_error', message, extras)
 }
 
 const contextExceeded = defineError(
-  'invalid',
   'context_length_exceeded',
   (tokens: number, limit: number) =>
     `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens.`,
 )
 
-export const requestTimeout = defineError('timeout', 'request_timeout', (seconds: number, mode: string) =>
+export const requestTimeout = defineError('request_timeout', (seconds: number, mode: string) =>
   mode === 'research' || mode === 'video'
     ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
     : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
@@ -45,7 +42,6 @@ export const requestTimeout = defineError('timeout', 'request_timeout', (seconds
 
 /** The prompt alone costs more than the run's limit. */
 export const overBounds = defineError(
-  'unpaid',
   'insufficient_credits',
   () => 'The prompt alone would cost more than the limit of this run. Nothing was charged; shorten the prompt.',
 )

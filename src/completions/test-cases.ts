@@ -221,7 +221,6 @@ type ReplayDeps = Pick<Deps, 'completions' | 'engines' | 'honours'> & { usageRea
 
 const notKept = defineError(
   'conflict',
-  'conflict',
   () => 'The body of this request is not kept, so it cannot be sent again. Switch on keep_bodies with PATCH /settings.',
 )
 

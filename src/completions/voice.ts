@@ -75,13 +75,11 @@ export const ActionResult = namedObject('VoiceActionResult', {
 export type ActionResult = Static<typeof ActionResult>
 
 const voiceUnavailable = defineError(
-  'unavailable',
   'voice_unavailable',
   () => 'This server has no live voice. Its operator can set SVC_VOICE_URL to the address of a live voice server.',
 )
 
 const invalidToken = defineError(
-  'unauthenticated',
   'invalid_token',
   () => '"session_token" is not a voice token of this account, or it has expired. Get one with POST /voice/token.',
 )

@@ -7,7 +7,6 @@ const alternative = (mode: string) =>
 
 /** 503: the primary and every fallback engine failed before the first byte (docs/api.md 22.3). */
 export const engineUnavailable = defineError(
-  'unavailable',
   'engine_unavailable',
   (mode: string) =>
     `The engine for mode "${mode}" did not answer. Nothing was charged. ${alternative(mode)}. The operator can look up this request id.`,
@@ -15,7 +14,6 @@ export const engineUnavailable = defineError(
 
 /** 503: no connected upstream can answer this mode. */
 export const engineMissing = defineError(
-  'unavailable',
   'engine_unavailable',
   (mode: string) =>
     `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
@@ -23,7 +21,6 @@ export const engineMissing = defineError(
 
 /** 503: no upstream of the image engine edits pictures. */
 export const noEdits = defineError(
-  'unavailable',
   'engine_unavailable',
   (_mode: string) =>
     'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
@@ -31,7 +28,6 @@ export const noEdits = defineError(
 
 /** 503: no available engine supports what the request needs (docs/api.md 28.4). */
 export const engineUnable = defineError(
-  'unavailable',
   'engine_unavailable',
   (mode: string, missing: string) =>
     `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without it, or use another mode (in a chat another "model").`,
@@ -39,7 +35,6 @@ export const engineUnable = defineError(
 
 /** 503 in the middle of a stream: the text so far was delivered, the rest is lost. */
 export const engineBrokeOff = defineError(
-  'unavailable',
   'engine_unavailable',
   (mode: string) =>
     `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
@@ -55,7 +50,7 @@ const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
   request: 'this request as it was sent. The operator can look up this request id.',
 }
 
-const refused = defineError('invalid', 'validation_error', (sentence: string) => sentence)
+const refused = defineError('validation_error', (sentence: string) => sentence)
 
 /** The part of a request that an engine refused. `length`: the prompt, or prompt and answer, are too long. */
 export type RefusedPart = 'length' | 'images' | 'tools' | 'schema' | 'temperature' | 'content' | 'request'

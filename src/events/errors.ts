@@ -3,12 +3,10 @@ import { defineError, invalidInput } from '../kernel/errors'
 /** The caller is not a member of the organization (docs/api.md 11.2). */
 export const foreignOrg = defineError(
   'forbidden',
-  'forbidden',
   () => 'You are not a member of the organization in "orgId". GET /orgs lists yours; without one, send your user id.',
 )
 
 export const viewersPublishNothing = defineError(
-  'forbidden',
   'forbidden',
   () => 'Your role in the organization is viewer, which cannot publish events. An owner or admin can change it.',
 )

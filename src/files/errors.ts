@@ -2,12 +2,10 @@ import { AppError, defineError } from '../kernel/errors'
 
 export const tooManyFiles = defineError(
   'conflict',
-  'conflict',
   (max: number) => `This account has ${max} files, which is the maximum. Delete some with DELETE /artifacts/{id}.`,
 )
 
 export const tooManyBytes = defineError(
-  'conflict',
   'conflict',
   (maxMb: number) =>
     `With this file the account would store more than ${maxMb} MB. Delete some files with DELETE /artifacts/{id}.`,
@@ -15,14 +13,12 @@ export const tooManyBytes = defineError(
 
 /** 404: a single message for links that are invalid, expired, or whose file is deleted. */
 export const noSuchLink = defineError(
-  'missing',
   'not_found',
   () => 'This link has no file. Links work for one hour; read the artifact again for a new one.',
 )
 
 /** 503: the row exists and the bytes do not, for example on a node that does not share the folder. */
 export const bytesAway = defineError(
-  'unavailable',
   'storage_unavailable',
   () => 'This server cannot read the file now. Its operator can find the reason in the log.',
 )
@@ -33,7 +29,6 @@ export const notHere = (id: string) =>
 
 export const notStored = (cause: unknown): AppError =>
   new AppError(
-    'unavailable',
     'storage_unavailable',
     'The file could not be stored right now. Nothing was stored or charged; try again shortly.',
     { cause },

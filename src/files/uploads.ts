@@ -42,17 +42,14 @@ const MIN_LIFE_S = 3_600
 const EXPIRY_MS = 60_000
 
 const tooLarge = defineError(
-  'too_large',
   'payload_too_large',
   (purpose: string, mb: number) => `A file for "${purpose}" can have at most ${mb} MiB.`,
 )
 const tooManyBytes = defineError(
-  'too_large',
   'payload_too_large',
   () => 'With this file the account would store more than 1 GiB. Delete some files with DELETE /files/{id}.',
 )
 const isRead = defineError(
-  'conflict',
   'conflict',
   () => 'A batch reads this file. Delete it when the batch has ended, or cancel the batch.',
 )

@@ -294,7 +294,7 @@ function assertConfig(guardrail: Guardrail, config: Record<string, unknown>, pat
     const found = issues.map((issue) => ({ ...issue, path: ['config', ...issue.path.split('.').filter(Boolean)] }))
     const { message, details = [] } = validationError(found, { config })
     const whole = (text: string) => text.replaceAll('"config', `"${path}`)
-    throw new AppError('invalid', 'guardrail_policy_invalid', whole(message), {
+    throw new AppError('guardrail_policy_invalid', whole(message), {
       param: details[0] ? placed(details[0].path, path) : path,
       details: details.map((detail) => ({ path: placed(detail.path, path), message: whole(detail.message) })),
     })

@@ -60,8 +60,7 @@ const MAX_AT_ONCE = 40
 
 const counted = { now: 0 }
 
-const broken = (why: string) =>
-  new AppError('invalid', 'validation_error', `The body is not valid multipart/form-data: ${why}.`)
+const broken = (why: string) => new AppError('validation_error', `The body is not valid multipart/form-data: ${why}.`)
 
 type Received = { fields: Map<string, string>; files: UploadedFile[] }
 
@@ -71,7 +70,7 @@ export const MAX_TRANSPORT_BYTES = 80 * 1024 * 1024
 const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
 
 const unsupportedMediaType = (what: string, wanted = JSON_WANTED) =>
-  new AppError('unsupported', 'unsupported_media_type', `${what} ${wanted}`)
+  new AppError('unsupported_media_type', `${what} ${wanted}`)
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
@@ -185,12 +184,9 @@ export async function receiveUpload(request: Request, options: Options): Promise
   if (!type && !hasBody(request)) return { fields: new Map(), file: null, files: [], discard: async () => undefined }
   if (!BOUNDARY.test(type)) throw broken('its Content-Type has no boundary of at most 70 characters')
   if (counted.now >= MAX_AT_ONCE)
-    throw new AppError(
-      'unavailable',
-      'service_unavailable',
-      'Too many files are being sent at once. Try again in a second.',
-      { retryAfterS: 1 },
-    )
+    throw new AppError('service_unavailable', 'Too many files are being sent at once. Try again in a second.', {
+      retryAfterS: 1,
+    })
   counted.now += 1
   const form: Received = { fields: new Map(), files: [] }
   const discard = async () => {
@@ -236,14 +232,9 @@ async function receive(
     writing.push(
       written.catch((error) =>
         fail(
-          new AppError(
-            'unavailable',
-            'storage_unavailable',
-            'The file could not be stored right now. Try again shortly.',
-            {
-              cause: error,
-            },
-          ),
+          new AppError('storage_unavailable', 'The file could not be stored right now. Try again shortly.', {
+            cause: error,
+          }),
         ),
       ),
     )

@@ -11,7 +11,6 @@ export type EnterRequest = (address: string) => () => void
 
 const tooManyOpen = (max: number) =>
   new AppError(
-    'unavailable',
     'service_unavailable',
     `This address has ${max} requests open already, the most before they authenticate. Try again in a second.`,
     { retryAfterS: 1 },

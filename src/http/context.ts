@@ -117,7 +117,7 @@ export function assertHost({ headers, url }: Request): void {
     usualHost = host
     return
   }
-  throw new AppError('invalid', 'validation_error', 'The Host header is not a host name. Send the host of the address.')
+  throw new AppError('validation_error', 'The Host header is not a host name. Send the host of the address.')
 }
 
 /**

@@ -24,12 +24,12 @@ export function toAppError(code: unknown, error: unknown, path: string, routes: 
     code === 'PARSE' &&
     (cause === undefined || cause instanceof SyntaxError || (cause as { name?: string }).name === 'AbortError')
   ) {
-    return new AppError('invalid', 'validation_error', 'The body is not valid JSON.')
+    return new AppError('validation_error', 'The body is not valid JSON.')
   }
   if (error instanceof SchemaRefusal) return validationError(error.issues, error.value)
   if (code === 'VALIDATION') return fromSchema(error as SchemaFailure)
   if ((error as Error).name === 'PayloadTooLarge') return payloadTooLarge()
-  return new AppError('broken', 'server_error', 'Something went wrong on our side. Nothing more was done; try again.', {
+  return new AppError('server_error', 'Something went wrong on our side. Nothing more was done; try again.', {
     cause: code === 'PARSE' ? cause : error,
   })
 }
@@ -46,7 +46,7 @@ export function logFault(log: Log, requestId: string, known: AppError, error: un
 
 /** A malformed id in the path is answered like an id that does not exist (docs/api.md 1.5). */
 function fromSchema({ type, validator, value }: SchemaFailure): AppError {
-  if (type === 'params') return new AppError('missing', 'not_found', 'No resource with this id.')
+  if (type === 'params') return new AppError('not_found', 'No resource with this id.')
   // Validates again, because the framework's error no longer has the paths and the limits.
   const standard = '~standard' in validator ? validator : validator.schema
   const result = standard['~standard'].validate(value)
@@ -57,11 +57,7 @@ function unknownRoute(path: string, routes: Routes): AppError {
   const methods = routes.methodsOf(path)
   const instead = routes.insteadOf?.(path)
   if (!methods.length || instead)
-    return new AppError(
-      'missing',
-      'not_found',
-      `No route ${path.slice(0, 120)} on this server.${instead ? ` ${instead}` : ''}`,
-    )
+    return new AppError('not_found', `No route ${path.slice(0, 120)} on this server.${instead ? ` ${instead}` : ''}`)
   const allow = methods.join(', ')
-  return new AppError('not_allowed', 'method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
+  return new AppError('method_not_allowed', `This address answers ${allow}.`, { headers: { allow } })
 }

@@ -29,21 +29,16 @@ export function limitIntake(seconds: number): void {
 
 export const payloadTooLarge = (maxBytes = MAX_JSON_BYTES) =>
   new AppError(
-    'too_large',
     'payload_too_large',
     `The body is larger than ${maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`}.`,
   )
 
 const tooManyBodies = () =>
-  new AppError(
-    'unavailable',
-    'service_unavailable',
-    'Too many large bodies are being read at once. Try again in a second.',
-    { retryAfterS: 1 },
-  )
+  new AppError('service_unavailable', 'Too many large bodies are being read at once. Try again in a second.', {
+    retryAfterS: 1,
+  })
 
 const tooSlow = defineError(
-  'timeout',
   'request_timeout',
   () => `The body came too slowly: it must arrive within ${limits.seconds} s, or at 1 KB/s or more. Send it again.`,
 )

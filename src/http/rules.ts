@@ -38,7 +38,6 @@ import type { RouteRule, RouteRules } from './route-rules'
 const LIMIT_MS = 30_000
 
 const givenUp = defineError(
-  'timeout',
   'request_timeout',
   () =>
     `This took longer than ${LIMIT_MS / 1_000} s and was stopped. A change may still have been made. Check before you send it again, or use an Idempotency-Key.`,
@@ -191,7 +190,7 @@ export function answerBefore(
 
 function redirect(location: string, requestId: string, headers: Record<string, string>): Response {
   const message = `This server answers at ${location}. Call that address directly: most clients drop the Authorization header on a redirect.`
-  const elsewhere = new AppError('missing', 'not_found', message)
+  const elsewhere = new AppError('not_found', message)
   return Response.json(toEnvelope(elsewhere, requestId), { status: 307, headers: { ...headers, location } })
 }
 
@@ -250,7 +249,6 @@ export function complete(deps: EdgeDeps, exchange: Exchange, request: Request, h
 
 /** Clients that try a WebSocket first continue with HTTP after this status (docs/api.md 29.7). */
 const onlyHttp = defineError(
-  'upgrade',
   'validation_error',
   () => 'This address speaks HTTP and server-sent events, no WebSocket. Send POST, with "stream": true for a stream.',
 )
@@ -264,7 +262,8 @@ export function refuse(
   { code, error }: { code?: unknown; error: unknown },
 ): { status: number; body: unknown } {
   const found = toAppError(code, error, exchange.path, { methodsOf: deps.rules.methodsOf, insteadOf: deps.insteadOf })
-  const known = found.kind === 'not_allowed' && request.headers.has('upgrade') ? onlyHttp() : found
+  const known =
+    found.kind === 'not_allowed' && request.headers.has('upgrade') ? onlyHttp.with({ kind: 'upgrade' }) : found
   logFault(deps.log, exchange.requestId, known, error)
   countRefusal(deps, exchange, statusOf(known), known)
   const { status, body } = errorAnswer(deps, exchange, request, headers, known)

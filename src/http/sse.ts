@@ -102,8 +102,7 @@ export function createStreams({ clock, log, accessLog }: Deps) {
     heartbeat ? heartbeat(Math.round(clock.monotonic() - exchange.startedAt)) : SSE_HEARTBEAT
 
   function failure<T>({ exchange, endsWithDone, failure: own }: Stream<T>, error: unknown): string {
-    const known =
-      error instanceof AppError ? error : new AppError('broken', 'server_error', 'Something went wrong on our side.')
+    const known = error instanceof AppError ? error : new AppError('server_error', 'Something went wrong on our side.')
     if (known !== error) log.error({ request_id: exchange.requestId, ...errorFields(error) }, 'fault')
     exchange.errorCode = known.code
     const data = toEnvelope(known, exchange.requestId)

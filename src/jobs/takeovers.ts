@@ -65,17 +65,11 @@ const toTakeover = (row: TakeoverRow): Takeover => ({
 
 const heldByAnother = defineError(
   'conflict',
-  'conflict',
   (title: string, name: string) =>
     `${name} has taken over this ${title}. Wait until it is released, or send {"force":true} to take it from them.`,
 )
-const notHeld = defineError(
-  'conflict',
-  'conflict',
-  (title: string) => `Nobody has taken over this ${title}. Take it over first.`,
-)
+const notHeld = defineError('conflict', (title: string) => `Nobody has taken over this ${title}. Take it over first.`)
 const notYours = defineError(
-  'conflict',
   'conflict',
   (title: string, name: string) => `${name} has taken over this ${title}, so only they act in it now.`,
 )

@@ -112,7 +112,6 @@ export function requireScope(caller: TenantCaller, scope: Scope, call = 'this ca
   if (caller.type !== 'key' || caller.scopes.includes(scope)) return
   const has = caller.scopes.length ? caller.scopes.join(', ') : 'nothing'
   throw new AppError(
-    'forbidden',
     'missing_scope',
     `This key may use ${has}; ${call} needs the scope ${scope}. The key's owner can add it.`,
   )

@@ -1,32 +1,64 @@
 import { scrub } from './text'
 import { isSmall } from './validation-issues'
 
-/**
- * The kind of an error, independent of the surface that reports it.
- * HTTP turns a kind into a status and a type (docs/api.md 1.5), the CLI into an exit code (docs/operating.md 2.5).
- */
-export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'unpaid'
-  | 'forbidden'
-  | 'missing'
-  | 'not_allowed'
-  | 'conflict'
-  | 'too_large'
-  | 'unsupported'
-  | 'rejected'
-  | 'upgrade'
-  | 'throttled'
-  | 'broken'
-  | 'unconfigured'
-  | 'upstream'
-  | 'unavailable'
-  | 'timeout'
+/** The codes of errors (docs/api.md 1.5), by their kind, which does not depend on the surface that reports them. */
+const CODES = {
+  invalid: [
+    'client_closed',
+    'context_length_exceeded',
+    'empty_prompt',
+    'guardrail_blocked',
+    'guardrail_policy_invalid',
+    'invalid_format',
+    'missing_fields',
+    'missing_file',
+    'missing_prompt',
+    'missing_text',
+    'org_required',
+    'routing_preference_invalid',
+    'routing_suggest_below_threshold',
+    'url_blocked',
+    'validation_error',
+  ],
+  unauthenticated: ['invalid_api_key', 'invalid_credentials', 'invalid_session', 'invalid_token'],
+  unpaid: ['insufficient_credits'],
+  forbidden: ['bot_check_failed', 'forbidden', 'missing_scope', 'origin_not_allowed'],
+  missing: ['live_view_unavailable', 'not_found', 'previous_response_not_found', 'session_not_found'],
+  not_allowed: ['method_not_allowed'],
+  conflict: ['conflict', 'idempotency_conflict', 'team_billing_setup_required'],
+  too_large: ['payload_too_large'],
+  unsupported: ['unsupported_media_type'],
+  rejected: ['review_failed'],
+  throttled: ['browser_session_limit', 'mode_rate_limit_exceeded', 'rate_limit_exceeded', 'token_limit_exceeded'],
+  broken: ['server_error'],
+  unconfigured: ['browser_unconfigured'],
+  upstream: ['stt_provider_error', 'tts_provider_error'],
+  unavailable: [
+    'embeddings_unavailable',
+    'engine_unavailable',
+    'queue_unavailable',
+    'service_unavailable',
+    'storage_unavailable',
+    'stt_unavailable',
+    'tts_unavailable',
+    'voice_unavailable',
+  ],
+  timeout: ['request_timeout'],
+} as const
+
+/** HTTP turns it into a status and a type (docs/api.md 1.5), the CLI into an exit code (docs/operating.md 2.5). */
+export type ErrorKind = keyof typeof CODES | 'upgrade'
+export type ErrorCode = (typeof CODES)[keyof typeof CODES][number]
+
+const KINDS = new Map<string, ErrorKind>(
+  Object.entries(CODES).flatMap(([kind, codes]) => codes.map((code) => [code, kind as ErrorKind] as const)),
+)
 
 export type ErrorDetail = { path: string; message: string }
 
 type Extras = {
+  /** If it is not the kind of the code. */
+  kind?: 'upgrade'
   /** The offending field, for `error.param`. */
   param?: string
   details?: ErrorDetail[]
@@ -40,6 +72,7 @@ type Extras = {
 
 export class AppError extends Error {
   override name = 'AppError'
+  readonly kind: ErrorKind
   readonly param: string | undefined
   readonly details: ErrorDetail[] | undefined
   readonly retryAfterS: number | undefined
@@ -47,12 +80,12 @@ export class AppError extends Error {
   readonly topLevel: Record<string, unknown> | undefined
 
   constructor(
-    readonly kind: ErrorKind,
-    readonly code: string,
+    readonly code: ErrorCode,
     message: string,
     extras: Extras = {},
   ) {
     super(message, { cause: extras.cause })
+    this.kind = extras.kind ?? KINDS.get(code) ?? 'broken'
     this.param = extras.param
     this.details = extras.details
     this.retryAfterS = extras.retryAfterS
@@ -62,35 +95,27 @@ export class AppError extends Error {
 }
 
 /** Declares an error with its sentence once, in its module. The code that throws it supplies only the facts. */
-export function defineError<Facts extends unknown[]>(
-  kind: ErrorKind,
-  code: string,
-  sentence: (...facts: Facts) => string,
-) {
-  const raise = (...facts: Facts) => new AppError(kind, code, sentence(...facts))
+export function defineError<Facts extends unknown[]>(code: ErrorCode, sentence: (...facts: Facts) => string) {
+  const raise = (...facts: Facts) => new AppError(code, sentence(...facts))
   return Object.assign(raise, {
-    kind,
     code,
-    with: (extras: Extras, ...facts: Facts) => new AppError(kind, code, sentence(...facts), extras),
+    with: (extras: Extras, ...facts: Facts) => new AppError(code, sentence(...facts), extras),
   })
 }
 
 /** One error for an id that does not exist, is malformed, or belongs to someone else (docs/api.md 1.5). */
-export const notFound = defineError('missing', 'not_found', (what: string) => `No ${what} with this id.`)
+export const notFound = defineError('not_found', (what: string) => `No ${what} with this id.`)
 
 export const invalidInput = (path: string, message: string) =>
-  new AppError('invalid', 'validation_error', message, { param: path, details: [{ path, message }] })
+  new AppError('validation_error', message, { param: path, details: [{ path, message }] })
 
 /** The same error, naming the field with the rejected value. */
-export const atField = ({ kind, code, message }: AppError, path: string): AppError =>
-  new AppError(kind, code, message, { param: path, details: [{ path, message }] })
+export const atField = ({ code, message }: AppError, path: string): AppError =>
+  new AppError(code, message, { param: path, details: [{ path, message }] })
 
 /** The same error with its sentence and paths renamed, for bodies that use other member names. */
-export const renamed = (
-  { kind, code, message, param, details }: AppError,
-  rename: (text: string) => string,
-): AppError =>
-  new AppError(kind, code, rename(message), {
+export const renamed = ({ code, message, param, details }: AppError, rename: (text: string) => string): AppError =>
+  new AppError(code, rename(message), {
     ...(param === undefined ? {} : { param: rename(param) }),
     ...(details ? { details: details.map((one) => ({ path: rename(one.path), message: rename(one.message) })) } : {}),
   })
@@ -99,18 +124,16 @@ export const renamed = (
 export const orgRequired = (): AppError => {
   const message =
     '"scope" is "org", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "user".'
-  return atField(new AppError('invalid', 'org_required', message), 'scope')
+  return atField(new AppError('org_required', message), 'scope')
 }
 
 export const storageUnavailable = defineError(
-  'unavailable',
   'storage_unavailable',
   () => 'The database cannot be written to right now. Nothing was changed or charged; try again shortly.',
 )
 
 /** The error that ends open streams when the server stops (docs/promises.md I32). */
 export const shuttingDown = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'The server is restarting. Try again in a few seconds.',
 )

@@ -28,7 +28,7 @@ for (const char of '0123456789+-.eE') MEANING[char.charCodeAt(0)] = NUMERIC
 const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 
 const malformed = (message: string, param?: string) =>
-  new AppError('invalid', 'validation_error', message, param === undefined ? {} : { param })
+  new AppError('validation_error', message, param === undefined ? {} : { param })
 
 /** How to handle a whole number whose digits a double cannot keep, such as 9007199254740993. */
 type Large = 'refused' | 'text'

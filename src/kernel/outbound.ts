@@ -50,7 +50,6 @@ const MAX_URL_CHARS = 2048
 
 /** 400 `url_blocked` (docs/api.md 1.5): this server does not call the address on behalf of a user. */
 const urlBlocked = defineError(
-  'invalid',
   'url_blocked',
   (url: string, why: string) => `The address ${quoted(url)} cannot be called: ${why}. Use a public https address.`,
 )

@@ -32,12 +32,9 @@ export function decodeCursor(list: string, cursor: string | undefined): Mark | n
 }
 
 export const invalidCursor = (): AppError =>
-  new AppError(
-    'invalid',
-    'validation_error',
-    '"cursor" was not returned by this list. Leave it out to start at the beginning.',
-    { param: 'cursor' },
-  )
+  new AppError('validation_error', '"cursor" was not returned by this list. Leave it out to start at the beginning.', {
+    param: 'cursor',
+  })
 
 function parse(cursor: string): unknown[] | null {
   try {

@@ -18,7 +18,7 @@ export function validationError(findings: ValidationIssue[], value: unknown): Ap
   const details = describe(tellingOf(findings), value)
   const shown = details.slice(0, SHOWN).map((detail) => detail.message)
   const more = details.length > SHOWN ? ` ${details.length - SHOWN} more.` : ''
-  return new AppError('invalid', 'validation_error', shown.join(' ') + more, {
+  return new AppError('validation_error', shown.join(' ') + more, {
     param: details[0]?.path ?? '',
     details: details.slice(0, MAX_DETAILS),
   })

@@ -7,14 +7,12 @@ import type { IncreaseStatus } from './schema'
 export type Source = string
 
 export const rateLimitExceeded = defineError(
-  'throttled',
   'rate_limit_exceeded',
   (who: string, limit: number, source: Source, number: number, waitS: number) =>
     `${who} allows ${limit} requests a minute ${source}, and this is number ${number}. Try again in ${waitS} s.`,
 )
 
 export const modeRateLimitExceeded = defineError(
-  'throttled',
   'mode_rate_limit_exceeded',
   (group: ModeGroup, limit: number, source: Source, number: number, waitS: number) =>
     `${group === 'text' || group === 'stealth' ? `The ${group} modes together allow` : `Mode "${group}" allows`} ${limit} requests a minute ${source}, and this is number ${number}. ` +
@@ -22,7 +20,6 @@ export const modeRateLimitExceeded = defineError(
 )
 
 export const tokenLimitExceeded = defineError(
-  'throttled',
   'token_limit_exceeded',
   (limit: number, source: Source, left: number, wanted: number, waitS: number) =>
     `${limit} tokens a minute are allowed ${source}, ${left} of them are left and this call counts ${wanted}. ` +
@@ -31,7 +28,6 @@ export const tokenLimitExceeded = defineError(
 
 /** The same code, for a call that can never fit, however long it waits. */
 export const tokensNeverFit = defineError(
-  'throttled',
   'token_limit_exceeded',
   (limit: number, source: Source, wanted: number) =>
     `This call counts ${wanted} tokens, but only ${limit} a minute are allowed ${source}. It can never fit. ` +
@@ -39,7 +35,6 @@ export const tokensNeverFit = defineError(
 )
 
 export const tierNotHigher = defineError(
-  'invalid',
   'validation_error',
   (wanted: Tier, current: Tier) =>
     `"requested_tier" is "${wanted}", and your tier is ${current}. ${current === 'enterprise' ? 'There is no higher one.' : 'Request a higher one.'}`,
@@ -47,32 +42,27 @@ export const tierNotHigher = defineError(
 
 export const increasePending = defineError(
   'conflict',
-  'conflict',
   () => 'A request for a higher tier is already pending. GET /rate-limits shows it; wait for the decision.',
 )
 
 export const noActiveKey = defineError(
   'conflict',
-  'conflict',
   () => 'You have no active API key whose tier could change. Create one with POST /keys first.',
 )
 
-export const increaseNotFound = defineError('missing', 'not_found', () => 'No limit increase request with this id.')
+export const increaseNotFound = defineError('not_found', () => 'No limit increase request with this id.')
 
 export const alreadyDecided = defineError(
-  'conflict',
   'conflict',
   (status: IncreaseStatus) => `This request is already ${status}. Its owner can send a new one.`,
 )
 
 export const reviewersOnly = defineError(
   'forbidden',
-  'forbidden',
   () => 'Only platform reviewers, signed in to the dashboard, can decide on limit increases.',
 )
 
 export const ownRequest = defineError(
-  'forbidden',
   'forbidden',
   () => 'You requested this limit increase yourself. Another reviewer or an operator has to decide on it.',
 )

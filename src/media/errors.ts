@@ -2,32 +2,28 @@ import { AppError, defineError } from '../kernel/errors'
 import { FORMATS } from './schema'
 
 export const notAnImage = defineError(
-  'unavailable',
   'engine_unavailable',
   () => 'The answer of the image engine is not a picture. Nothing was charged; try again shortly.',
 )
 
 /** 400: drawing the picture took too much time or memory. */
 export const tooMuchToDraw = defineError(
-  'invalid',
   'validation_error',
   () => 'The picture has too many elements to draw. Use a shorter description.',
 )
 
 /** 503: an upstream or a process failed to make the video. */
-export const videoNotMade = defineError('unavailable', 'engine_unavailable', (sentence: string) => sentence)
+export const videoNotMade = defineError('engine_unavailable', (sentence: string) => sentence)
 
 /** 400: the engine cannot make the requested video. */
-export const videoRefused = defineError('invalid', 'validation_error', (sentence: string) => sentence)
+export const videoRefused = defineError('validation_error', (sentence: string) => sentence)
 
 export const invalidFormat = defineError(
-  'invalid',
   'invalid_format',
   (format: string) => `"${format}" is not a document format. Send one of ${FORMATS.join(', ')}.`,
 )
 
 export const tooLarge = defineError(
-  'invalid',
   'validation_error',
   () => 'The document is too large to lay out. Ask for a shorter document, or for several documents.',
 )
@@ -36,40 +32,37 @@ const at = (field: string, message: string) => ({ param: field, details: [{ path
 
 export function missingText(field: string): AppError {
   const message = `"${field}" is missing or blank. Send the text to speak.`
-  return new AppError('invalid', 'missing_text', message, at(field, message))
+  return new AppError('missing_text', message, at(field, message))
 }
 
 export function missingFile(): AppError {
   const message = '"file" is missing or empty. Send a recording as this part of a multipart/form-data body.'
-  return new AppError('invalid', 'missing_file', message, at('file', message))
+  return new AppError('missing_file', message, at('file', message))
 }
 
 export function tooLongToSpeak(): AppError {
   const message = 'At this speed the speech would be longer than half an hour. Send a shorter text.'
-  return new AppError('invalid', 'validation_error', message, at('text', message))
+  return new AppError('validation_error', message, at('text', message))
 }
 
 export function notARecording(found: string): AppError {
   const message = `The file is ${found}. Send a recording as MP3, MP4, M4A, WAV, WebM, OGG or MPEG audio.`
-  return new AppError('unsupported', 'unsupported_media_type', message, at('file', message))
+  return new AppError('unsupported_media_type', message, at('file', message))
 }
 
 /** 502: the voice engine failed (docs/api.md 1.5). */
 export const ttsProviderError = defineError(
-  'upstream',
   'tts_provider_error',
   () => 'The voice engine failed. Nothing was charged; try again. The operator can look up this request id.',
 )
 
 /** 502: the transcription engine failed (docs/api.md 1.5). */
 export const sttProviderError = defineError(
-  'upstream',
   'stt_provider_error',
   () => 'The transcription engine failed. Nothing was charged; try again. The operator can look up this request id.',
 )
 
 export const ttsUnavailable = defineError(
-  'unavailable',
   'tts_unavailable',
   () =>
     'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
@@ -78,19 +71,17 @@ export const ttsUnavailable = defineError(
 /** 400: neither the voice engine nor this server can write the format. */
 export function speechFormatRefused(format: string, cause?: unknown): AppError {
   const message = `This server cannot write speech as "${format}". Send "response_format":"mp3", or leave it out; its operator can install ffmpeg for the other formats.`
-  return new AppError('invalid', 'validation_error', message, { ...at('response_format', message), cause })
+  return new AppError('validation_error', message, { ...at('response_format', message), cause })
 }
 
 /** 503: no connected engine translates. */
 export const noTranslation = defineError(
-  'unavailable',
   'engine_unavailable',
   () =>
     'No engine of this server translates. Nothing was charged. Its operator can set SVC_ENGINE_BASE_URL, or "translates" of an upstream of svc-1-transcribe that has /audio/translations.',
 )
 
 export const sttUnavailable = defineError(
-  'unavailable',
   'stt_unavailable',
   () => 'This server cannot transcribe. Its operator can set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
 )

@@ -84,6 +84,6 @@ async function reached<T>(at: string, ask: () => Promise<T>): Promise<T> {
     return await ask()
   } catch (error) {
     const { code = 'no answer' } = error as { code?: string }
-    throw new AppError('unavailable', 'service_unavailable', `The bucket of ${at} refused the request (${code}).`)
+    throw new AppError('service_unavailable', `The bucket of ${at} refused the request (${code}).`)
   }
 }

@@ -31,7 +31,6 @@ type Deps = {
 
 const backupExists = defineError(
   'conflict',
-  'conflict',
   (path: string) => `${path} already exists. Name a folder that does not exist yet.`,
 )
 

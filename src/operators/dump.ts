@@ -16,7 +16,6 @@ async function run(program: 'pg_dump' | 'pg_restore', args: string[], url: strin
   const tool = Bun.which(program)
   if (!tool)
     throw new AppError(
-      'unavailable',
       'service_unavailable',
       `${program} is not installed here. Install the PostgreSQL client, or run this on the machine of the database.`,
     )
@@ -34,5 +33,5 @@ async function run(program: 'pg_dump' | 'pg_restore', args: string[], url: strin
   })
   const stderr = await new Response(child.stderr).text()
   if ((await child.exited) !== 0)
-    throw new AppError('broken', 'server_error', `${program} failed: ${stderr.trim().slice(0, 300)}`)
+    throw new AppError('server_error', `${program} failed: ${stderr.trim().slice(0, 300)}`)
 }

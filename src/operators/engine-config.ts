@@ -16,22 +16,19 @@ const EVERY_TEXT_ENGINE = '*'
 
 const nameTaken = defineError(
   'conflict',
-  'conflict',
   (name: string, place: string) =>
     `There is an engine "${name}" already, in ${place}. Choose another name, or change that one with engines update.`,
 )
 
 const setElsewhere = defineError(
   'conflict',
-  'conflict',
   (name: string, place: string) =>
     `"${name}" is set in ${place}. Change it there and restart, or copy it to here first: svc-admin engines update ${name} --copy`,
 )
 
-const unknownUpstream = defineError('missing', 'not_found', (name: string) => `There is no upstream "${quoted(name)}".`)
+const unknownUpstream = defineError('not_found', (name: string) => `There is no upstream "${quoted(name)}".`)
 
 const stillUsed = defineError(
-  'conflict',
   'conflict',
   (name: string, left: string) =>
     `Without "${name}", ${left} would have no targets. Map them to another engine first, or add --force.`,

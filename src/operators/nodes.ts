@@ -14,12 +14,10 @@ export type NodeDeps = {
 
 const runsAlone = defineError(
   'conflict',
-  'conflict',
   () => 'This server runs alone on SQLite, so no other node could take its work. Stop it instead.',
 )
 
 const ambiguousNode = defineError(
-  'invalid',
   'validation_error',
   (ref: string) => `"${quoted(ref)}" is the beginning of several nodes. Send more characters of the id.`,
 )

@@ -98,8 +98,7 @@ export function operatorApiRoutes(api: () => OperatorApi | null, guard: Guard) {
     const { method, url, headers, signal } = request
     const operatorApi = headers.get('cookie') && !headers.has('authorization') ? api() : null
     // The same answer as for any unknown address. The command line relies on it.
-    if (!operatorApi)
-      throw new AppError('missing', 'not_found', `No route ${pathOf(url).slice(0, 120)} on this server.`)
+    if (!operatorApi) throw new AppError('not_found', `No route ${pathOf(url).slice(0, 120)} on this server.`)
     const sent = body instanceof Uint8Array && body.byteLength ? { body: body as BodyInit } : {}
     return operatorApi.handle(new Request(url, { method, headers, signal, ...sent }))
   }

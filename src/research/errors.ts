@@ -6,7 +6,7 @@ class NothingToRead extends AppError {}
 const nothingToRead =
   <Facts extends unknown[]>(sentence: (...facts: Facts) => string) =>
   (...facts: Facts) =>
-    new NothingToRead('invalid', 'validation_error', sentence(...facts))
+    new NothingToRead('validation_error', sentence(...facts))
 
 export const isNothingToRead = (error: unknown): error is AppError => error instanceof NothingToRead
 
@@ -43,7 +43,6 @@ export const KEY_IS_GONE =
   'The caller who started it can no longer use this server: the key was revoked, or the account was closed.'
 
 export const notAReport = defineError(
-  'conflict',
   'conflict',
   (type: string, status: string) =>
     `This is a job of type ${type} that is ${status}. Only the report of a completed research job can be checked.`,

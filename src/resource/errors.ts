@@ -4,7 +4,6 @@ type Title = { one: string; many: string }
 
 export const teamNeedsOrg = () =>
   new AppError(
-    'invalid',
     'org_required',
     '"scope" is "team", but no organization is active. Activate one with POST /orgs/{id}/activate, or send "personal".',
     { param: 'scope' },
@@ -14,13 +13,12 @@ const lacking = ({ many }: Title, permission: string, role: string | null): stri
   `${many.charAt(0).toUpperCase() + many.slice(1)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
   'An owner or admin of the organization can do it or change your role.'
 
-export const teamNeedsPermission = defineError('forbidden', 'forbidden', lacking)
+export const teamNeedsPermission = defineError('forbidden', lacking)
 
 /** For requests that name the owner: the only 403 code of such routes (docs/api.md 1.2). */
-export const chosenTeamNeedsPermission = defineError('forbidden', 'missing_scope', lacking)
+export const chosenTeamNeedsPermission = defineError('missing_scope', lacking)
 
 export const personalFromOrgKey = defineError(
-  'forbidden',
   'missing_scope',
   ({ many }: Title) =>
     `An organization's key can only create ${many} of the team. Leave "scope" out, or use a personal key or a session ` +
@@ -29,7 +27,6 @@ export const personalFromOrgKey = defineError(
 
 /** `missing_scope` is the only code for a 403 of these routes. */
 export const keyIsBound = defineError(
-  'forbidden',
   'missing_scope',
   ({ one }: Title) =>
     `This ${one} is bound to this key, so the key can neither change nor delete it. Use a session, or a key it is not ` +
@@ -38,13 +35,11 @@ export const keyIsBound = defineError(
 
 export const tooMany = defineError(
   'conflict',
-  'conflict',
   ({ many }: Title, max: number, env: string) =>
     `This scope has ${max} ${many}, which is the maximum here (${env}). Delete one of them first.`,
 )
 
 export const defaultTaken = defineError(
-  'conflict',
   'conflict',
   ({ one }: Title, name: string | null) =>
     `${name === null ? 'Another one' : `"${quoted(name)}"`} is already the default ${one} of this scope, and a scope has ` +

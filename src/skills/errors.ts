@@ -1,16 +1,14 @@
 import { defineError, invalidInput } from '../kernel/errors'
 import type { Review, SubmissionStatus } from './schema-skill'
 
-const conflict = <Given extends unknown[]>(text: (...args: Given) => string) =>
-  defineError('conflict', 'conflict', text)
-const forbidden = <Given extends unknown[]>(text: (...args: Given) => string) =>
-  defineError('forbidden', 'forbidden', text)
+const conflict = <Given extends unknown[]>(text: (...args: Given) => string) => defineError('conflict', text)
+const forbidden = <Given extends unknown[]>(text: (...args: Given) => string) => defineError('forbidden', text)
 
-export const skillNotFound = defineError('missing', 'not_found', () => 'No skill with this id.')
-export const submissionNotFound = defineError('missing', 'not_found', () => 'No submission with this id.')
-export const notInstalled = defineError('missing', 'not_found', () => 'No installed skill with this id.')
+export const skillNotFound = defineError('not_found', () => 'No skill with this id.')
+export const submissionNotFound = defineError('not_found', () => 'No submission with this id.')
+export const notInstalled = defineError('not_found', () => 'No installed skill with this id.')
 
-const unreviewed = defineError('rejected', 'review_failed', ({ checks }: Review) => {
+const unreviewed = defineError('review_failed', ({ checks }: Review) => {
   const failed = Object.entries(checks).filter(([, result]) => result.startsWith('fail: '))
   const failures = failed.map(([name, result]) => `${name}: ${result.slice('fail: '.length)}`)
   return `The manifest did not pass its review. ${failures.join(' ')}`
@@ -20,14 +18,12 @@ export const reviewFailed = ({ passed, tier, checks }: Review) =>
   unreviewed.with({ topLevel: { review: { passed, tier, checks } } }, { passed, tier, checks })
 
 export const tooManySubmissions = defineError(
-  'throttled',
   'rate_limit_exceeded',
   (max: number, waitS: number) =>
     `An author can submit ${max} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
 )
 
 export const tooManyTrials = defineError(
-  'throttled',
   'rate_limit_exceeded',
   (max: number, waitS: number) =>
     `The sandbox allows ${max} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
@@ -99,7 +95,6 @@ export const unreadDiff = conflict(
 )
 
 export const orgMissing = defineError(
-  'invalid',
   'validation_error',
   () =>
     '"visibility" is "org", but "target_org_id" is missing. Send the id of the organization whose members can use it.',
@@ -119,4 +114,4 @@ export const nothingToChange = () =>
     'The body changes nothing. Send at least one of name, description, system_prompt_ext and tool_definitions.',
   )
 
-export const nameOne = defineError('invalid', 'validation_error', () => 'Name the skill: send "skillId" or "slug".')
+export const nameOne = defineError('validation_error', () => 'Name the skill: send "skillId" or "slug".')

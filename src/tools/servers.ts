@@ -43,14 +43,14 @@ export function createServers({ outbound }: { outbound: Outbound }) {
   function assertServers(servers: readonly McpServer[], at: readonly string[] = []): void {
     if (servers.length > MAX_SERVERS) {
       const message = `"tools" names ${servers.length} MCP servers; at most ${MAX_SERVERS} are allowed.`
-      throw new AppError('invalid', 'validation_error', message, { param: 'tools' })
+      throw new AppError('validation_error', message, { param: 'tools' })
     }
     const seen = new Set<string>()
     for (const [place, { server_label, server_url, headers = {} }] of servers.entries()) {
       const path = at[place] ?? `tools.${server_label}`
       if (seen.has(server_label)) {
         const message = `"tools" names two MCP servers "${server_label}".`
-        throw new AppError('invalid', 'validation_error', message, { param: at[place] ?? 'tools' })
+        throw new AppError('validation_error', message, { param: at[place] ?? 'tools' })
       }
       seen.add(server_label)
       readHeaders(headers, `${path}.headers`)

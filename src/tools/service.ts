@@ -261,7 +261,7 @@ function assertDefinitions(tools: readonly InlineTool[]): void {
   const [first] = problems
   if (!first) return
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
-  throw new AppError('invalid', 'validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
+  throw new AppError('validation_error', `"${quoted(first.path)}" ${first.message}${more}.`, {
     param: first.path,
     details: problems,
   })

@@ -34,7 +34,6 @@ const NEVER = new AbortController().signal
 
 const personalKeyRequired = defineError(
   'forbidden',
-  'forbidden',
   () => "This key belongs to an organization and reads only the organization's usage. Use a personal key for your own.",
 )
 

@@ -37,7 +37,6 @@ const MAX_COUNTED = 10_000
 const ANY = '*'
 
 const stillSearching = defineError(
-  'unavailable',
   'service_unavailable',
   () =>
     `No request with this id was found in ${FIND_MS / 1_000} s, and older calls were not looked at. List the calls of its day with "from", "to" and "q".`,

@@ -1,17 +1,14 @@
 import { AppError, defineError, messageOf, notFound, quoted } from '../kernel/errors'
 
-const conflict = <Given extends unknown[]>(text: (...args: Given) => string) =>
-  defineError('conflict', 'conflict', text)
+const conflict = <Given extends unknown[]>(text: (...args: Given) => string) => defineError('conflict', text)
 
 export const sessionNotFound = () => notFound('conversation')
 
 export const badToken = defineError(
-  'unauthenticated',
   'invalid_token',
   () => 'This chat has ended, or its token is from another chat. Start a new chat.',
 )
 export const badIdentity = defineError(
-  'unauthenticated',
   'invalid_token',
   (why: string) => `The identity was rejected: "hash" is wrong: ${why}. Sign it on your server; the guide shows how.`,
 )
@@ -22,43 +19,37 @@ export const nothingRequested = conflict(
 )
 export const noSuchPerson = () => notFound('person of this widget')
 export const noSuchSkill = defineError(
-  'missing',
   'not_found',
   (slug: string) =>
     `"behavior.skills" has ${messageOf(slug)}, which is not a skill that the widget's key can run. GET /skills lists them.`,
 )
 export const badPreview = defineError(
-  'unauthenticated',
   'invalid_token',
   () => 'This preview has ended. Create a new link with POST /iframes/{id}/preview-token.',
 )
-export const originRefused = defineError('forbidden', 'origin_not_allowed', (origin: string | null) =>
+export const originRefused = defineError('origin_not_allowed', (origin: string | null) =>
   origin === null
     ? 'Only pages can use widgets: the request has no Origin header, or it is "null".'
     : `This widget does not allow the origin "${quoted(origin)}". Its owner can add it to security.allowedOrigins.`,
 )
 export const botRefused = defineError(
-  'forbidden',
   'bot_check_failed',
   (why: string) => `The bot check failed: ${why}. Reload the page and try again.`,
 )
 export const brandingNeedsTier = defineError(
-  'forbidden',
   'forbidden',
   (tier: string) => `"appearance.hideBranding" needs a key of tier starter or higher, but this key is ${tier}.`,
 )
 export const isClosed = conflict(() => 'This chat is closed. Start a new one to write again.')
 /** 429 with the seconds until the next attempt may succeed. */
 export const tooFast = (seconds: number, what: string): AppError =>
-  new AppError('throttled', 'rate_limit_exceeded', `${what} Try again in ${seconds} seconds.`, { retryAfterS: seconds })
+  new AppError('rate_limit_exceeded', `${what} Try again in ${seconds} seconds.`, { retryAfterS: seconds })
 export const cannotKeep = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'Pictures cannot be stored right now. Send the message without them.',
 )
 /** The reason stays hidden from the visitor, because it concerns the owner. */
 export const cannotAnswer = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'The assistant cannot answer right now. Your message was saved; try again later, or ask for a person.',
 )

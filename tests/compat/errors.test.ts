@@ -1,7 +1,7 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
 import { errorFormatOf } from '../../src/compat/routes-messages'
-import { AppError, type ErrorKind } from '../../src/kernel/errors'
+import { AppError, type ErrorCode } from '../../src/kernel/errors'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
@@ -197,16 +197,16 @@ describe('the errors of every API (docs/api.md 29.10, 30.5)', () => {
     }).toEqual({ final: status < 500 && status !== 429, waits: status === 429 || status === 503 })
   })
 
-  test.each<[kind: ErrorKind, code: string, status: number, type: string]>([
-    ['rejected', 'review_failed', 422, INVALID],
-    ['broken', 'server_error', 500, 'api_error'],
-    ['unconfigured', 'browser_unconfigured', 501, 'api_error'],
-    ['upstream', 'stt_provider_error', 502, 'api_error'],
-    ['unavailable', 'service_unavailable', 529, 'overloaded_error'],
-    ['unavailable', 'storage_unavailable', 503, 'api_error'],
-    ['unavailable', 'stt_unavailable', 503, 'api_error'],
-  ])('of /messages, where no order leads to it: %s %s', (kind, code, status, type) => {
-    const [face, error] = [errorFormatOf('/api/v1/messages')!, new AppError(kind, code, 'Words.')]
+  test.each<[code: ErrorCode, status: number, type: string]>([
+    ['review_failed', 422, INVALID],
+    ['server_error', 500, 'api_error'],
+    ['browser_unconfigured', 501, 'api_error'],
+    ['stt_provider_error', 502, 'api_error'],
+    ['service_unavailable', 529, 'overloaded_error'],
+    ['storage_unavailable', 503, 'api_error'],
+    ['stt_unavailable', 503, 'api_error'],
+  ])('of /messages, where no order leads to it: %s', (code, status, type) => {
+    const [face, error] = [errorFormatOf('/api/v1/messages')!, new AppError(code, 'Words.')]
     expect({ status: face.statusOf(error), body: face.bodyOf(error, 'req_1') }).toEqual({
       status,
       body: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { errorHeaders, helpfulHeaders, statusOf, toEnvelope } from '../../src/http/envelope'
-import { AppError, type ErrorKind } from '../../src/kernel/errors'
+import { AppError, type ErrorCode } from '../../src/kernel/errors'
 
 /** The table of docs/api.md 1.5. */
 const TABLE: Record<string, { status: number; type: string }> = {
@@ -63,17 +63,16 @@ function ofType(type: string, status: number, codes: string[]) {
   return Object.fromEntries(codes.map((code) => [code, { status, type }]))
 }
 
-/** Every `(kind, code)` that the sources of the tenant API can throw. */
-async function findThrown(): Promise<{ kind: ErrorKind; code: string; file: string }[]> {
+/** Every code that the sources of the tenant API can throw. */
+async function findThrown(): Promise<{ code: ErrorCode; file: string }[]> {
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
   const found = await Promise.all(
     files.map(async (file) => {
-      const pairs = (await Bun.file(file).text()).matchAll(/(?:new AppError|defineError)\(\s*'(\w+)',\s*'(\w+)'/g)
-      return [...pairs].map(([, kind, code]) => ({ kind: kind as ErrorKind, code: code!, file }))
+      const codes = (await Bun.file(file).text()).matchAll(/(?:new AppError|defineError)\(\s*'(\w+)'/g)
+      return [...codes].map(([, code]) => ({ code: code as ErrorCode, file }))
     }),
   )
-  // A WebSocket is refused with 426 and the code of a wrong request (docs/api.md 29.7).
-  return found.flat().filter(({ kind, code }) => kind !== 'upgrade' && !RECORD_ONLY.includes(code))
+  return found.flat().filter(({ code }) => !RECORD_ONLY.includes(code))
 }
 
 const thrown = await findThrown()
@@ -83,18 +82,18 @@ describe('error codes (docs/api.md 1.5)', () => {
     expect(thrown.length).toBeGreaterThan(40)
   })
 
-  test.each(thrown)('$code of $file is in the table, with its status and type', ({ kind, code }) => {
-    const error = new AppError(kind, code, 'words')
+  test.each(thrown)('$code of $file is in the table, with its status and type', ({ code }) => {
+    const error = new AppError(code, 'words')
     const face = { status: statusOf(error), type: toEnvelope(error, 'req_1').error.type }
     expect(face).toEqual(TABLE[code] as typeof face)
   })
 
-  test('every error is made with a literal kind and code, so that this table can see it', async () => {
+  test('every error is made with a literal code, so that this table can see it', async () => {
     const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
     const blind = await Promise.all(
       files.map(async (file) => {
         const text = await Bun.file(file).text()
-        return /(?:new AppError|defineError)\(\s*(?!'\w+',\s*'\w+')\S/.test(text) ? [file] : []
+        return /(?:new AppError|defineError)\(\s*(?!'\w+')\S/.test(text) ? [file] : []
       }),
     )
     // `calls.ts` throws anew what another process threw.
@@ -104,26 +103,26 @@ describe('error codes (docs/api.md 1.5)', () => {
 
 describe('the envelope', () => {
   test('names message, type, code and request', () => {
-    expect(toEnvelope(new AppError('missing', 'not_found', 'No key with this id.'), 'req_1')).toEqual({
+    expect(toEnvelope(new AppError('not_found', 'No key with this id.'), 'req_1')).toEqual({
       error: { message: 'No key with this id.', type: 'not_found_error', code: 'not_found', request_id: 'req_1' },
     })
   })
 
   test('of a bad request says which member, and lists every finding', () => {
     const details = [{ path: 'mode', message: 'bad' }]
-    const error = new AppError('invalid', 'validation_error', 'bad', { param: 'mode', details })
+    const error = new AppError('validation_error', 'bad', { param: 'mode', details })
     expect(toEnvelope(error, 'req_1').error).toMatchObject({ param: 'mode', details })
-    expect(toEnvelope(new AppError('invalid', 'validation_error', 'bad'), 'req_1').error).toMatchObject({
+    expect(toEnvelope(new AppError('validation_error', 'bad'), 'req_1').error).toMatchObject({
       param: null,
       details: [],
     })
   })
 
-  test.each(['throttled', 'unavailable'] as const)(
-    'of kind %s comes with whole seconds to wait, at least one',
-    (kind) => {
+  test.each(['rate_limit_exceeded', 'service_unavailable'] as const)(
+    '%s comes with whole seconds to wait, at least one',
+    (code) => {
       const wait = (retryAfterS?: number) =>
-        errorHeaders(new AppError(kind, 'x', 'x', retryAfterS === undefined ? {} : { retryAfterS }))
+        errorHeaders(new AppError(code, 'x', retryAfterS === undefined ? {} : { retryAfterS }))
       expect(wait(0.2)['retry-after']).toBe('1')
       expect(wait(7.1)['retry-after']).toBe('8')
       expect(wait()['retry-after']).toBe('5')
@@ -131,11 +130,11 @@ describe('the envelope', () => {
   )
 
   test('lead to the page of their code', () => {
-    expect(helpfulHeaders(new AppError('missing', 'not_found', 'x')).link).toBe('</docs/errors/not_found>; rel="help"')
+    expect(helpfulHeaders(new AppError('not_found', 'x')).link).toBe('</docs/errors/not_found>; rel="help"')
   })
 
   test('of a missing credential says how to send one', () => {
-    expect(errorHeaders(new AppError('unauthenticated', 'invalid_api_key', 'x'))).toEqual({
+    expect(errorHeaders(new AppError('invalid_api_key', 'x'))).toEqual({
       'www-authenticate': 'Bearer',
     })
   })

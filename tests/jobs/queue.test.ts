@@ -117,7 +117,7 @@ describe('a job that fails', () => {
   test.each([
     [
       'an error of ours keeps its sentence',
-      new AppError('unavailable', 'x', 'The engine is away.'),
+      new AppError('service_unavailable', 'The engine is away.'),
       'The engine is away.',
       0,
     ],

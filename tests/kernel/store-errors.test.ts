@@ -105,7 +105,7 @@ describe('trouble of the storage', () => {
   })
 
   test('is nothing else: other errors stay what they are', () => {
-    const refused = defineError('conflict', 'conflict', () => 'no')()
+    const refused = defineError('conflict', () => 'no')()
     const bug = failed({ code: 'SQLITE_ERROR' })
     const known = storageUnavailable.with({ cause: failed({ code: 'SQLITE_FULL' }) })
     for (const error of [refused, bug, known, 'text']) expect(toAppError(error)).toBe(error)

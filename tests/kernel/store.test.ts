@@ -7,7 +7,7 @@ import { byId, idsIn, insert, openScratch, take, things } from './scratch'
 
 /** What both databases must do alike (docs/promises.md I41); `tests/run.ts` runs this file on each. */
 const store = await openScratch()
-const refused = defineError('conflict', 'conflict', () => 'no')
+const refused = defineError('conflict', () => 'no')
 let made = 0
 const newId = () => `thing-${++made}`
 

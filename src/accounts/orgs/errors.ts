@@ -3,21 +3,18 @@ import type { Permission, Role } from './schema'
 
 export const emailTaken = defineError(
   'conflict',
-  'conflict',
   () => 'An account with this e-mail address exists. Sign in with POST /auth/sessions.',
 )
 
-export const orgNotFound = defineError('missing', 'not_found', () => 'No organization with this id.')
+export const orgNotFound = defineError('not_found', () => 'No organization with this id.')
 
 export const memberNotFound = defineError(
-  'missing',
   'not_found',
   () => 'No member with this id in the organization. GET /orgs/{id}/members lists them.',
 )
 
 /** One answer for every token that cannot be used, so that it does not reveal the reason. */
 export const invitationNotFound = defineError(
-  'missing',
   'not_found',
   () =>
     'No open invitation with this token for your e-mail address: it is mistyped, used, replaced, expired or for ' +
@@ -26,12 +23,10 @@ export const invitationNotFound = defineError(
 
 export const slugTaken = defineError(
   'conflict',
-  'conflict',
   (slug: string) => `An organization with the slug "${slug}" exists. Choose another slug, or leave it out.`,
 )
 
 export const permissionMissing = defineError(
-  'forbidden',
   'forbidden',
   (role: Role | null, permission: Permission) =>
     `This needs the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
@@ -40,20 +35,17 @@ export const permissionMissing = defineError(
 
 export const ownerOnly = defineError(
   'forbidden',
-  'forbidden',
   (what: string, role: Role | null) =>
     `Only an owner can ${what}, and your role in the organization is ${role ?? 'none'}. Ask one of its owners.`,
 )
 
 export const personOnly = defineError(
   'forbidden',
-  'forbidden',
   (what: string) =>
     `An organization's key acts for its organization and cannot ${what}. Use a personal key or a session.`,
 )
 
 export const lastOwner = defineError(
-  'conflict',
   'conflict',
   () =>
     'This is the last owner, and an organization needs one. Make another member an owner first: ' +
@@ -62,53 +54,45 @@ export const lastOwner = defineError(
 
 export const tooManyOrgs = defineError(
   'conflict',
-  'conflict',
   (max: number, ownerFilter: 'You own' | 'This member owns') =>
     `${ownerFilter} ${max} organizations, which is the maximum per person (SVC_MAX_ORGS_PER_PERSON). Delete one, or make someone else its owner, first.`,
 )
 
 export const alreadyMember = defineError(
   'conflict',
-  'conflict',
   (email: string) =>
     `${email} is already a member of the organization. Change the role with PATCH /orgs/{id}/members/{userId}.`,
 )
 
 export const ambiguousOrg = defineError(
-  'invalid',
   'validation_error',
   (word: string, slugs: string[]) =>
     `"${word}" matches ${slugs.length} organizations: ${slugs.join(', ')}. Name one by its slug.`,
 )
 
 export const ambiguousUser = defineError(
-  'invalid',
   'validation_error',
   (word: string, ids: string[]) =>
     `"${word}" matches ${ids.length} accounts: ${ids.join(', ')}. Send more characters of the id.`,
 )
 
 export const userNotFound = defineError(
-  'missing',
   'not_found',
   (ref: string) =>
     `No account "${quoted(ref)}". Send an id or e-mail address, or create it: svc-admin users create EMAIL`,
 )
 
 export const sessionNotFound = defineError(
-  'missing',
   'not_found',
   () => 'This account has no open session with this id. List them: svc-admin users sessions list USER',
 )
 
 export const userIsDisabled = defineError(
   'conflict',
-  'conflict',
   (email: string) => `The account ${email} is disabled. Enable it first: svc-admin users enable ${email}`,
 )
 
 export const linkForAdmins = defineError(
-  'forbidden',
   'forbidden',
   (email: string) =>
     `The account ${email} has a platform role. Only an operator with the role admin can create links for it.`,

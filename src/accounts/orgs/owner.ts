@@ -10,19 +10,16 @@ import type { OrgRow, UserRow } from './table'
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
 const ownerNotFound = defineError(
-  'missing',
   'not_found',
   (ref: string) => `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
 )
 
 const noAccountYet = defineError(
-  'missing',
   'not_found',
   () => 'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
 )
 
 const orgWasDeleted = defineError(
-  'conflict',
   'conflict',
   (name: string) =>
     `Organization "${name}" was deleted, so nothing can be created or paid for it. Its ledger, usage and audit events can still be read.`,

@@ -1,13 +1,11 @@
 import { defineError } from '../../kernel/errors'
 
 export const processorUnavailable = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'The payment processor did not answer. Nothing was charged; try again shortly.',
 )
 
 export const teamSetupRequired = defineError(
-  'conflict',
   'team_billing_setup_required',
   () =>
     'This organization has no payment method yet. Buy credit once with POST /billing/checkout and "scope": "org"; ' +
@@ -15,25 +13,21 @@ export const teamSetupRequired = defineError(
 )
 
 export const unsignedEvent = defineError(
-  'invalid',
   'validation_error',
   () => 'The signature does not match this body, or it is older than 5 minutes. The event was not processed.',
 )
 
 export const notManualCheckout = defineError(
   'conflict',
-  'conflict',
   (id: string) => `The payment processor completes checkout ${id} by itself. Nothing was changed.`,
 )
 
 export const codeRefused = defineError(
   'conflict',
-  'conflict',
   () => 'This code is unknown, used or expired. Nothing was added; ask its issuer for another.',
 )
 
 export const codeAmountMismatch = defineError(
-  'conflict',
   'conflict',
   (codeCents: number, orderedCents: number) =>
     `This code is worth ${dollars(codeCents)} and this checkout is for ${dollars(orderedCents)}. ` +
@@ -41,7 +35,6 @@ export const codeAmountMismatch = defineError(
 )
 
 export const checkoutEnded = defineError(
-  'conflict',
   'conflict',
   (state: string, why: string | null) =>
     `This checkout is ${state}. ${why ? `${why} Nothing was added.` : 'Nothing was added; start another.'}`,

@@ -19,7 +19,6 @@ import { type MemoryRow, memories } from './table'
 
 const tooManyMemories = defineError(
   'conflict',
-  'conflict',
   (max: number) => `This account has ${max} memories, which is the maximum. Delete one first.`,
 )
 

@@ -61,7 +61,6 @@ export function createPatternChecks({ clock, budgetMs = CHECK_BUDGET_MS }: { clo
 }
 
 const othersFirst = defineError(
-  'unavailable',
   'service_unavailable',
   () => 'Too many patterns are being tried at once. Nothing was changed; try again shortly.',
 )

@@ -51,7 +51,7 @@ describe('what is made is charged once, with its files and its record (docs/api.
     const before = storedIn(world.folder).length
     const broken = inputOf(async (work) => {
       await pictures(2)(work)
-      throw new AppError('unavailable', 'engine_unavailable', 'No engine answered.')
+      throw new AppError('engine_unavailable', 'No engine answered.')
     })
     expect(await refused(run(ada, broken))).toMatchObject({ code: 'engine_unavailable' })
     expect(await walletOf(ada)).toEqual({ cents: 100, held: 0 })
