@@ -42,7 +42,7 @@ export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolve
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
 export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12 }
-/** From wide to fine. Slots exist over all keys only, because per key and mode there would be almost one per call. */
+/** From wide to fine. Of a key, slots exist for busy hours only. In others there would be almost one per call. */
 const GRAINS: readonly Grain[] = ['day', 'hour', 'slot']
 const KEY_GRAINS: readonly Grain[] = ['day', 'hour']
 
@@ -119,8 +119,11 @@ export const emptySums = (): Sums => ({
 /** Calls that go to the same set of buckets. */
 type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
-/** Sums calls per bucket: for each grain, over all keys and per key, over all skills and per skill. */
-export function createBuckets() {
+/**
+ * Sums calls per bucket: for each grain, over all keys and per key, over all skills and per skill. `isBusy`: whether
+ * there are slots for the key of a call in its hour.
+ */
+export function createBuckets(isBusy: (call: Counted) => boolean) {
   const lines = new Map<string, Line>()
   const buckets = new Map<string, Bucket>()
 
@@ -129,7 +132,7 @@ export function createBuckets() {
     const name = [owner, startOf('slot', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
     let line = lines.get(name)
     if (!line) {
-      line = { sums: emptySums(), cells: [], buckets: rollupKeysOf(call, skills).map(bucketAt) }
+      line = { sums: emptySums(), cells: [], buckets: rollupKeysOf(call, skills, isBusy(call)).map(bucketAt) }
       lines.set(name, line)
     }
     return line
@@ -167,25 +170,25 @@ export function createBuckets() {
   }
 }
 
-/** Adds one call. */
-export function addCall(into: Sums, call: Omit<Counted, 'id' | 'owner' | 'at' | 'api_key_id'>): void {
-  into.requests += 1
-  into.prompt_tokens += call.prompt_tokens
-  into.completion_tokens += call.completion_tokens
-  into.cost_micro += call.cost_micro
-  if (call.cached) into.cached += 1
-  if (call.status >= 500) into.server_errors += 1
-  else if (call.status >= 400) into.client_errors += 1
+/** Adds one call, or subtracts it if `sign` is -1. */
+export function addCall(into: Sums, call: Omit<Counted, 'id' | 'owner' | 'at' | 'api_key_id'>, sign = 1): void {
+  into.requests += sign
+  into.prompt_tokens += sign * call.prompt_tokens
+  into.completion_tokens += sign * call.completion_tokens
+  into.cost_micro += sign * call.cost_micro
+  if (call.cached) into.cached += sign
+  if (call.status >= 500) into.server_errors += sign
+  else if (call.status >= 400) into.client_errors += sign
 }
 
 type Placed = Pick<Counted, 'owner' | 'at' | 'api_key_id' | 'mode' | 'resolved_mode' | 'model'>
 
 /** The buckets that count a call. */
-export function rollupKeysOf(call: Placed, skills: readonly string[]): RollupKey[] {
+export function rollupKeysOf(call: Placed, skills: readonly string[] = [], isBusy = false): RollupKey[] {
   const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
   const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
   return keys.flatMap((api_key) =>
-    grainsOf(api_key).flatMap((grain) =>
+    grainsOf(isBusy ? '' : api_key).flatMap((grain) =>
       ['', ...skills].map((skill) => ({
         owner: call.owner,
         grain,

@@ -7,11 +7,12 @@ import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
-import { DAY_MS, grainsOf } from './buckets'
+import { DAY_MS, grainsOf, startOf } from './buckets'
 import { type Calls, daySumsOf, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
 import { countRequests, findRequest, listRequests, type ReadHeldAmount } from './requests'
+import { requestsOf } from './rollup-repository'
 import type {
   RequestFilters,
   RequestQuery,
@@ -24,7 +25,7 @@ import type {
 import { EXPORT_DAYS, REPORT_DAYS } from './schema'
 import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
-import { endOf, planOf, type Span, type Turn, tailOf, withWholeSlots } from './spans'
+import { endOf, planOf, type Span, type Turn, tailOf, withWholeEnds } from './spans'
 import { spendDays } from './table'
 
 const EXPORT_ROWS = 1_000_000
@@ -291,8 +292,14 @@ export async function tallyOf(
 ): Promise<Tally> {
   const tally = createTally(choice.skill)
   const ends = planOf(span, now, grainsOf(choice.keyId ?? ''))
-  // Slots are only kept over all keys.
-  const plan = choice.keyId === undefined ? withWholeSlots(ends) : { ...ends, less: [] }
+  const hours = new Set(ends.calls.flatMap(({ from, to }) => [startOf('hour', from), startOf('hour', to - 1)]))
+  /** Those without slots of this key. */
+  const calm = new Set<number>()
+  for (const at of choice.keyId === undefined ? [] : hours) {
+    const { hour, slots } = await requestsOf(db, choice.owner, choice.keyId!, at)
+    if (hour !== slots) calm.add(at)
+  }
+  const plan = withWholeEnds(ends, (hour) => (calm.has(hour) ? 'hour' : 'slot'))
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls)

@@ -5,12 +5,14 @@ import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import {
   addEncoded,
   type Bucket,
+  type Counted,
   createBuckets,
   encode,
   type Histogram,
   noCalls,
   type Speed,
   speedsOf,
+  startOf,
 } from './buckets'
 import { addSpeeds } from './report-repository'
 import {
@@ -21,6 +23,7 @@ import {
   newestId,
   placeCursor,
   recordsAfter,
+  requestsOf,
   skillsOf,
 } from './rollup-repository'
 import type { Span } from './spans'
@@ -44,6 +47,10 @@ const CALM_MS = 6_000
 const MAX_RECORDS = 2_000
 const MAX_BUCKETS = 200
 const MIN_RECORDS = 100
+/** Requests of a key in an hour from which on the next one gets slots, or this one, if its first batch has a part. */
+const BUSY_REQUESTS = 1_000
+const BUSY_PART = 20
+const MAX_BEGUN = 5_000
 
 type Rolled = { records: number; done: boolean }
 
@@ -52,7 +59,9 @@ type Rolled = { records: number; done: boolean }
  * write these. Summing happens outside the transaction. The transaction moves the cursor only from the position that
  * was read, so with several nodes each record is still counted once.
  */
-export function createRollup({ store }: { store: Store }) {
+export function createRollup({ store, busyRequests = BUSY_REQUESTS }: { store: Store; busyRequests?: number }) {
+  /** Whether an hour of a key that has begun is a busy one. */
+  const begun = new Map<string, boolean>()
   const watermark = createWatermark()
   /** Number of records to read per batch: about twice what recently fit, because reading more would be wasted. */
   let worthReading = MAX_RECORDS
@@ -69,7 +78,8 @@ export function createRollup({ store }: { store: Store }) {
     const wanted = Math.min(limit, worthReading)
     const records = await recordsAfter(store.read, { above: from, upTo, limit: wanted })
     const skills = await skillsOf(store.read, records)
-    const buckets = createBuckets()
+    const busy = await busyHours(records)
+    const buckets = createBuckets((call) => busy.has(keyHourOf(call)))
     let taken = 0
     while (taken < records.length && buckets.count() < MAX_BUCKETS) {
       const record = records[taken++]!
@@ -83,7 +93,28 @@ export function createRollup({ store }: { store: Store }) {
     const isCommitted = await store.write((tx) => commit(tx, { from, to }, sums, speeds))
     return { records: isCommitted ? taken : 0, done: reachedEnd }
   }
+
+  /** The hours of keys that get slots. It is decided with the first call of the hour, so that the slots have them all. */
+  async function busyHours(records: readonly Counted[]): Promise<ReadonlySet<string>> {
+    const busy = new Set<string>()
+    for (const [name, calls] of Map.groupBy(records, keyHourOf)) {
+      const { owner, at, api_key_id } = calls[0]!
+      if (api_key_id === null) continue
+      let isBusy = begun.get(name)
+      if (isBusy === undefined) {
+        const { hour, before, slots } = await requestsOf(store.read, owner, api_key_id, startOf('hour', at))
+        isBusy = hour > 0 ? hour === slots : Math.max(before, calls.length * BUSY_PART) >= busyRequests
+        if (begun.size > MAX_BEGUN) begun.clear()
+        // Until it has begun, another node may decide otherwise.
+        if (hour > 0) begun.set(name, isBusy)
+      }
+      if (isBusy) busy.add(name)
+    }
+    return busy
+  }
 }
+
+const keyHourOf = ({ owner, api_key_id, at }: Counted): string => `${owner} ${api_key_id} ${startOf('hour', at)}`
 
 /** Moves the cursor and adds the buckets in one transaction. False when another node already took these records. */
 async function commit(

@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
+import type { OwnerScope } from '../kernel/caller'
 import { allOf, command, counted, query, type Reader } from '../kernel/store'
-import type { RollupKey } from './buckets'
+import { HOUR_MS, type RollupKey } from './buckets'
 import { callFields, type RollupRow, speedFields, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
 
 /** Name of the only cursor row. */
@@ -79,6 +80,36 @@ export const latencyAt = query<RollupKey>()((db, p) => {
   const t = db.of(usageRollups)
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
+
+const requestsIn = query<{ owner: OwnerScope; api_key: string; from: number; to: number }>()((db, p) => {
+  const t = db.of(usageRollups)
+  return db
+    .select({ grain: t.grain, at: t.at, requests: t.requests })
+    .from(t)
+    .where(
+      and(
+        ...[eq(t.owner, p.owner), sql`${t.grain} in ('hour', 'slot')`, eq(t.api_key, p.api_key), eq(t.skill, sql`''`)],
+        ...[sql`${t.at} >= ${p.from}`, sql`${t.at} < ${p.to}`],
+      ),
+    )
+})
+
+/**
+ * The requests of a key in an hour, in the hour before, and in the slots of this one. The slots have all of them, or
+ * the hour is not a busy one. During an upgrade an older node may have left some out.
+ */
+export async function requestsOf(db: Reader, owner: OwnerScope, api_key: string, hour: number) {
+  const found = { hour: 0, before: 0, slots: 0 }
+  for (const { grain, at, requests } of await requestsIn(db, {
+    owner,
+    api_key,
+    from: hour - HOUR_MS,
+    to: hour + HOUR_MS,
+  }))
+    if (grain === 'hour') found[at === hour ? 'hour' : 'before'] += requests
+    else if (at >= hour) found.slots += requests
+  return found
+}
 
 /** The primary key of a bucket. Each member is listed because query parameters cannot be spread (see `query`). */
 const keyValues = (p: Record<keyof RollupKey, Placeholder>) => ({

@@ -26,7 +26,7 @@ import { keysWithSums, rolledIn, speedsIn } from './report-repository'
 import { chosen, outcomeOf, slicesOf } from './requests'
 import { skillsOf } from './rollup-repository'
 import type { Figures, Series, SeriesGroup, SeriesQuery, SeriesStep, SeriesTotals, UsageSeries } from './schema'
-import { endOf, planOf, type Span, tailOf } from './spans'
+import { endOf, planOf, type Span, tailOf, withWholeEnds } from './spans'
 import { type UsageRow, usageRecords } from './table'
 
 const MAX_BUCKETS = 400
@@ -62,8 +62,19 @@ export type SeriesDeps = {
 type SeriesInput = { owner: OwnerScope; span: Span; query: SeriesQuery; signal: AbortSignal }
 
 /** The values of a series in one bucket. Latencies and times to first text are histogram cells or encoded ones. */
-type Cell = { sums: Sums; saved: number; cells: number[]; encoded: string[]; first: number[]; ttft: string[] }
-const emptyCell = (): Cell => ({ sums: emptySums(), saved: 0, cells: [], encoded: [], first: [], ttft: [] })
+type Cell = {
+  sums: Sums
+  saved: number
+  cells: number[]
+  /** Of calls that the encoded ones have and the period has not. */
+  less: number[]
+  encoded: string[]
+  first: number[]
+  ttft: string[]
+}
+const emptyCell = (): Cell => ({
+  ...{ sums: emptySums(), saved: 0, cells: [], less: [], encoded: [], first: [], ttft: [] },
+})
 type Saved = Pick<UsageRow, 'prompt_tokens' | 'completion_tokens'> & { model: string | null }
 
 type Line = Map<number, Cell>
@@ -88,7 +99,11 @@ export async function readSeries(deps: SeriesDeps, { owner, span, query, signal 
   const { lines, whole, knownFrom } = await collect(deps, { owner, span, query, signal }, edges)
   const costOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.cost_micro, 0)
   const countOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.requests, 0)
-  const ranked = [...lines].sort(([, a], [, b]) => costOf(b) - costOf(a) || countOf(b) - countOf(a))
+  // A series whose calls were all subtracted has none.
+  const used = [...lines].filter(([, line]) =>
+    [...line.values()].some(({ sums }) => sums.requests || sums.client_errors),
+  )
+  const ranked = used.sort(([, a], [, b]) => costOf(b) - costOf(a) || countOf(b) - countOf(a))
   const [best, rest] = [ranked.slice(0, top), ranked.slice(top)]
   const names =
     group_by === 'key' || group_by === 'user'
@@ -200,16 +215,16 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
           completionTokens: calls.completion_tokens * share,
         })
   const lineOf = (key: string) => found.lines.get(key) ?? found.lines.set(key, new Map()).get(key)!
-  const addCalls = async (calls: Calls) => {
+  const addCalls = async (calls: Calls, sign = 1) => {
     const rows = await callsOf(reader, calls, group_by)
     const skills = group_by === 'skill' ? await skillsOf(reader, rows) : null
     for (const row of rows) {
       const keys = skills ? (skills.get(row.id) ?? []) : group_by === 'none' ? [] : keysOf(group_by, row)
       for (const cell of [found.whole, ...keys.map(lineOf)].map((line) => cellIn(line, row.at))) {
-        addCall(cell.sums, row)
-        cell.saved += savedOf(row, row.cached ? 1 : 0)
-        if (row.status < 400) cell.cells.push(cellOf(row.latency_ms))
-        if (row.ttft_ms !== null) cell.first.push(cellOf(row.ttft_ms))
+        addCall(cell.sums, row, sign)
+        cell.saved += sign * savedOf(row, row.cached ? 1 : 0)
+        if (row.status < 400) (sign > 0 ? cell.cells : cell.less).push(cellOf(row.latency_ms))
+        if (row.ttft_ms !== null && sign > 0) cell.first.push(cellOf(row.ttft_ms))
       }
     }
   }
@@ -234,7 +249,8 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   const plan = planOf(span, clock.now(), grains)
   const keys = group_by === 'key' ? await keysWithSums(reader, owner, plan.rolled[0]?.grain ?? 'day') : null
   const wanted = { ...choice, skill: query.skill ?? '', model: query.model, everySkill: group_by === 'skill' }
-  const { position, buckets } = await rolledIn(reader, { ...wanted, ...(keys && { keys }) }, plan)
+  const exact = withWholeEnds(plan, () => grains.at(-1)!)
+  const { position, buckets } = await rolledIn(reader, { ...wanted, ...(keys && { keys }) }, exact)
   for (const row of buckets) {
     const isWhole = row.skill === (query.skill ?? '') && (group_by !== 'key' || row.api_key === '')
     const its = group_by === 'skill' ? row.skill : group_by === 'key' ? row.api_key : keyOf(group_by, row)
@@ -246,8 +262,10 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
     }
   }
   const model = query.model === undefined ? undefined : eq(reader.of(usageRecords).model, query.model)
-  for (const end of plan.calls)
+  for (const end of exact.calls)
     for await (const calls of endOf(reader, choice, end, position)) await addCalls(and(calls, model))
+  for (const rest of exact.less)
+    for await (const calls of endOf(reader, choice, rest, position)) await addCalls(and(calls, model), -1)
   for await (const calls of tailOf(reader, choice, plan.whole, position)) await addCalls(and(calls, model))
   if (group_by === 'key') addKeyless(found)
   const hasSpeeds = [query.key_id, query.model, query.mode, query.skill].every((value) => value === undefined)
@@ -307,7 +325,7 @@ function merged(lines: readonly Line[]): Line {
     all.set(bucket, into)
     addSums(into.sums, cell.sums)
     into.saved += cell.saved
-    for (const name of ['cells', 'first'] as const) into[name] = into[name].concat(cell[name])
+    for (const name of ['cells', 'less', 'first'] as const) into[name] = into[name].concat(cell[name])
     for (const name of ['encoded', 'ttft'] as const) into[name] = into[name].concat(cell[name])
   }
   return all
@@ -330,26 +348,30 @@ const unknown = Object.fromEntries(NAMES.map((name) => [name, null])) as Figures
 function figuresOf(cell: Cell | null): Figures {
   if (!cell) return unknown
   const { sums, saved } = cell
-  const [p50 = null, p95 = null, p99 = null] = ranksOf(cell.cells, cell.encoded, [0.5, 0.95, 0.99])
+  const [p50 = null, p95 = null, p99 = null] = ranksOf(cell, [0.5, 0.95, 0.99])
   return {
     requests: sums.requests,
     cost_cents: microToCents(sums.cost_micro),
     total_tokens: sums.prompt_tokens + sums.completion_tokens,
     errors: sums.client_errors + sums.server_errors,
     cache_hits: sums.cached,
-    saved_cents: microToCents(saved),
+    saved_cents: microToCents(Math.max(saved, 0)),
     ...{ p50, p95, p99 },
-    ttft_p95: ranksOf(cell.first, cell.ttft, [0.95])[0] ?? null,
+    ttft_p95: ranksOf({ cells: cell.first, less: [], encoded: cell.ttft }, [0.95])[0] ?? null,
   }
 }
 
 /** The percentiles of the measurements. Empty without a measurement. */
-function ranksOf(cells: readonly number[], encoded: readonly string[], ranks: readonly number[]): number[] {
+function ranksOf(
+  { cells, less, encoded }: Pick<Cell, 'cells' | 'less' | 'encoded'>,
+  ranks: readonly number[],
+): number[] {
   if (cells.length === 0 && encoded.every((text) => text === '')) return []
   const histogram = noCalls()
   for (const cell of cells) histogram[cell]! += 1
   for (const text of encoded) addEncoded(histogram, text)
-  return percentiles(histogram, ranks)
+  for (const cell of less) histogram[cell]! -= 1
+  return histogram.some((calls) => calls > 0) ? percentiles(histogram, ranks) : []
 }
 
 function totalsOf(line: Line): SeriesTotals {

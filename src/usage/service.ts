@@ -289,7 +289,7 @@ async function addAll(tx: Tx, counts: readonly Count[]): Promise<void> {
   const sums = new Map<string, RollupKey & { refused: number }>()
   const words = { mode: null, resolved_mode: null, model: null }
   for (const { calls, owner, keyId, at } of counts)
-    for (const key of rollupKeysOf({ owner, api_key_id: keyId, at, ...words }, [])) {
+    for (const key of rollupKeysOf({ owner, api_key_id: keyId, at, ...words })) {
       const name = Object.values(key).join('\n')
       const existing = sums.get(name)
       if (existing) existing.refused += calls

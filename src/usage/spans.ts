@@ -53,27 +53,44 @@ function cut({ from, to }: Span, [grain, ...finer]: readonly Grain[]): Cut {
 }
 
 /**
- * Replaces each end that covers more than half of a slot by the whole slot without the rest of it, which has fewer
- * calls to read. For sums, from which the rest can be subtracted.
+ * Reads the ends of a plan from buckets of the finest grain that their hour has. What covers more than half of such a
+ * bucket is replaced by the whole bucket without the rest of it, which has fewer calls to read. For sums, from which
+ * the rest can be subtracted.
  */
-export function withWholeSlots({ rolled, calls, whole }: Plan): SumPlan {
+export function withWholeEnds({ rolled, calls, whole }: Plan, finestIn: (hour: number) => Grain): SumPlan {
   const plan: SumPlan = { rolled: [...rolled], calls: [], less: [], whole }
-  for (const end of calls) {
-    const from = startOf('slot', end.from)
-    const to = from + WIDTHS.slot
-    if (end.to > to || end.to - end.from <= WIDTHS.slot / 2) {
-      plan.calls.push(end)
-      continue
+  for (const end of calls.flatMap((span) => split(span, 'hour'))) {
+    const finest = finestIn(startOf('hour', end.from))
+    const inner = cut(end, finest === 'slot' ? ['slot'] : [])
+    plan.rolled.push(...inner.rolled)
+    for (const part of inner.calls.flatMap((span) => split(span, finest))) {
+      const from = startOf(finest, part.from)
+      const to = from + WIDTHS[finest]
+      if (part.to - part.from <= WIDTHS[finest] / 2) {
+        plan.calls.push(part)
+        continue
+      }
+      plan.rolled.push({ grain: finest, from, to })
+      plan.less.push(
+        ...[
+          { from, to: part.from },
+          { from: part.to, to },
+        ].filter((rest) => rest.from < rest.to),
+      )
     }
-    plan.rolled.push({ grain: 'slot', from, to })
-    plan.less.push(
-      ...[
-        { from, to: end.from },
-        { from: end.to, to },
-      ].filter((rest) => rest.from < rest.to),
-    )
   }
   return plan
+}
+
+/** An end in two buckets, with neither of them whole, as two. */
+function split({ from, to }: Span, grain: Grain): Span[] {
+  const edge = startOf(grain, from) + WIDTHS[grain]
+  return edge < to
+    ? [
+        { from, to: edge },
+        { from: edge, to },
+      ]
+    : [{ from, to }]
 }
 
 /** Finds the record by request id, searching around its approximate time. */

@@ -94,7 +94,7 @@ export const usageSkills = defineTable(
 
 /**
  * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills and
- * per skill. Over all keys there are also rows per five-minute slot. Monthly reports read these rows instead of the
+ * per skill. Over all keys, and for busy hours of a key, there are also rows per five-minute slot. Monthly reports read these rows instead of the
  * calls.
  */
 export const usageRollups = defineClusteredTable(

@@ -71,6 +71,26 @@ test('buckets, totals and the report are one number, rolled up or not', async ()
   expect(body.series[0].p50[1]).toBe(40)
 })
 
+test('a series that ends within five minutes has the calls of its period, and no series for others', async () => {
+  const eve = await world.person()
+  const minutes = (mode: string, ago: number) => call(eve, ago / 60, { mode })
+  for (const [mode, ago] of [
+    ['think', 179.5],
+    ['fast', 177],
+    ['fast', 120],
+    ['fast', 57],
+    ['think', 55.5],
+  ] as const)
+    await minutes(mode, ago)
+  while (!(await createRollup({ store })()).done);
+  const span = 'from=2026-03-15T09:01:00Z&to=2026-03-15T11:04:00Z'
+  for (const group of ['none', 'mode', 'key']) {
+    const { body } = await eve.send('GET', `usage/series?${span}&step=5m&group_by=${group}`)
+    expect(body.totals).toMatchObject({ requests: 3, cost_cents: 3, p50: 40 })
+    expect(body.series.map(({ requests }: { requests: number[] }) => sum(requests))).toEqual([3])
+  }
+})
+
 test('calls of sessions are apart from those of keys, and keys have their names', async () => {
   const bob = await world.person()
   await call(bob, 1, { cents: 2 })
