@@ -110,6 +110,7 @@ type Shared<S> = Pick<CommandWords, 'apis'> &
  * each command a text and its action. The text is `VERB ARG (marks): summary`, a description, and examples after `$ `.
  * A single example appears again with `--json`. Marks are the APIs, the danger, `writes`, `live` (needs a running server),
  * `offline`, `watchable`, `reason` and `exits CODES`, where they differ from the default or from the common properties.
+ * `shows`, `pages` and `delivers` name the member of the answer that is printed, a page of a list, or a secret.
  * Help, parsing, completion and the machine-readable list are derived from it.
  *
  * A command with an action writes, any other reads, unless declared otherwise. By default it may exit with 3, and with
@@ -122,7 +123,7 @@ export const commandsOf =
     typed: Typed<S, A, F, Found, Data>,
   ): Command => {
     const { verb, named: own, marks, ...words } = wordsOf(String.raw({ raw: text }, ...inserted))
-    const declared: typeof typed = { ...marksIn(marks), ...typed }
+    const declared = { ...marksIn(marks), ...typed } as typeof typed
     const { run, reason, find, action, question, named, request, answer, ...printed } = declared
     const { shown, empty, paged, note, secret, secretColumns, fate, ok, ...rest } = printed
     const { impact = action ? 'write' : 'read', apis = shared.apis, flags = {} } = rest
@@ -183,7 +184,9 @@ function wordsOf(text: string) {
   }
 }
 
-type Marks = { -readonly [Name in keyof CommandWords]?: CommandWords[Name] } & { reason?: boolean }
+type Marks = { -readonly [Name in keyof CommandWords]?: CommandWords[Name] } & {
+  -readonly [Name in 'reason' | 'shown' | 'paged' | 'secret']?: Doing[Name]
+}
 const MARKS: Readonly<Record<string, Marks>> = {
   live: { offline: false },
   offline: { offline: true },
@@ -199,9 +202,13 @@ const MARKS: Readonly<Record<string, Marks>> = {
 function marksIn(marks = ''): Marks {
   const made: Marks = {}
   for (const mark of marks.split(', ').filter(Boolean)) {
+    const [verb, member = ''] = mark.split(' ')
     if (mark === 'host' || mark === 'tenant' || mark === 'operator') made.apis = [...(made.apis ?? []), mark]
     else if (/^exits( \d+)*$/.test(mark)) made.exits = mark.split(' ').slice(1).map(Number)
     else if (MARKS[mark]) Object.assign(made, MARKS[mark])
+    else if (verb === 'shows') made.shown = (answer) => (answer as Record<string, object>)[member]!
+    else if (verb === 'pages') made.paged = member
+    else if (verb === 'delivers') made.secret = member
     else throw new Error(`"${mark}" is not a mark of a command.`)
   }
   return made

@@ -49,8 +49,6 @@ const recordOf =
     return { items: expectData(reply) as AuditEvent[], next: new Headers(reply.headers).get('x-next-cursor') }
   }
 
-const headColumns = columnsOf`scope CHAIN, place PLACE, checkpoint.seq SIGNED number`
-const countColumns = columnsOf`action ACTION, count COUNT number`
 const wholeColumns = [
   ...columns.map((one) => ({ ...one, wide: false })),
   ...columnsOf`inputSummary INPUT, prevHash PREVIOUS`,
@@ -76,14 +74,13 @@ function wordsOf(shell: Shell, given: Filters): AuditWords {
 }
 
 export const auditCommands = [
-  command`list OWNER: List the audit events of an owner, newest first
+  command`list OWNER (pages items): List the audit events of an owner, newest first
   Without OWNER it shows the account that the first start created, or that account's active org. Over --url it shows the record of the key in use. A filter that matches few events is read in steps, so a page can be short even if more events exist.
   $ audit list
   $ audit list acme --action "key.*" --since 24h
   $ audit list --request req_1f4 --json`({
     columns,
     flags: filters,
-    paged: 'items',
     answer: ({ shell, page }, { owner = shell.globals.org, ...given }) =>
       recordOf(shell, owner)({ ...wordsOf(shell, given), ...page }),
     empty: 'No matching events.',
@@ -119,18 +116,17 @@ export const auditCommands = [
   $ audit head
   $ audit head acme --fields place -q
   $ audit head --json > /mnt/elsewhere/head.json`({
-    columns: headColumns,
+    columns: columnsOf`scope CHAIN, place PLACE, checkpoint.seq SIGNED number`,
     request: ({ ops, shell }, { owner = shell.globals.org }) => ops.audit.head.get({ query: owner ? { owner } : {} }),
     shown: (head) => ({ ...head, place: `${head.seq}:${head.hash}` }),
   }),
-  command`actions OWNER (operator): Count the audit events of an owner by action
+  command`actions OWNER (operator, shows actions): Count the audit events of an owner by action
   Lists every action in the chain with its count, the most frequent first.
   $ audit actions
   $ audit actions acme -o csv`({
-    columns: countColumns,
+    columns: columnsOf`action ACTION, count COUNT number`,
     request: ({ ops, shell }, { owner = shell.globals.org }) =>
       ops.audit.actions.get({ query: owner ? { owner } : {} }),
-    shown: ({ actions }) => actions,
     empty: 'The record is empty.',
   }),
   command`get: Show one audit event in full

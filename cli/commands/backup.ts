@@ -66,7 +66,9 @@ export const backupCommands = [
       noArtifacts: flag('only the database, without the files that svc created'),
       encryptTo: repeated('RECIPIENT', 'an age recipient, age1…, or a file of recipients; age-keygen creates them'),
     },
-    find: async (shell, { encryptTo }) => ({ encrypt_to: encryptTo && (await recipientsOf(shell, encryptTo)) }),
+    find: async (shell, { encryptTo }) => ({
+      encrypt_to: encryptTo && (await Promise.all(encryptTo.map((word) => recipientsIn(shell, word)))).flat(),
+    }),
     action: ({ out }) => `write a backup to ${out ?? 'backups/ in the data folder'}`,
     request({ ops, shell }, { out, noArtifacts, encrypt_to }) {
       const place = out === undefined ? undefined : placeOf(shell, out)
@@ -74,12 +76,11 @@ export const backupCommands = [
     },
     note: () => 'The backup does not include secrets.json. Store a copy of that file somewhere else.',
   }),
-  command`list (operator): List the backups that still exist
+  command`list (operator, shows backups): List the backups that still exist
   Lists the backups in the data folder, and those that --out wrote elsewhere on this machine or to a bucket. The newest is first. Backups that were moved are not listed.
   $ backup list`({
     columns: rows,
     request: ({ ops }) => ops.backups.get(),
-    shown: ({ backups }) => backups,
     empty: 'There is no backup. Create one: svc-admin backup create',
     note: ({ unreachable }, _, shell) => sayLeftOut(shell, unreachable),
   }),
@@ -152,12 +153,9 @@ export const backupCommands = [
   }),
 ]
 
-/** Age recipients from words that are recipients, or files that contain them. @throws CommandFailed 2 */
-async function recipientsOf(shell: Shell, words: readonly string[]): Promise<string[]> {
-  return (await Promise.all(words.map((word) => (RECIPIENT.test(word) ? [word] : recipientsIn(shell, word))))).flat()
-}
-
+/** The age recipient that a word is, or those of the file that it names. @throws CommandFailed 2 */
 async function recipientsIn(shell: Shell, file: string): Promise<readonly string[]> {
+  if (RECIPIENT.test(file)) return [file]
   if (SECRET.test(file)) throw usageFailure('--encrypt-to needs a recipient (age1…); this is a secret identity.')
   const lines = linesOf(await readTextFile(shell, file))
   if (lines.some((line) => SECRET.test(line)))

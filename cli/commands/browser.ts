@@ -21,9 +21,6 @@ const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: f
 const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
 
 const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
-const actColumns = columnsOf`
-  tool TOOL, status STATUS, result RESULT ${({ result }) => JSON.stringify(result)},
-  live_view_version VIEW number wide, cost_cents COST¢ money wide`
 
 /** Turns the words after the id into the arguments of a tool. */
 const argumentsOf = (tool: (typeof TOOLS)[number], text: string | undefined): Record<string, unknown> => {
@@ -68,8 +65,6 @@ const linking = {
   },
 }
 
-const pictureColumns = columnsOf`
-  session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`
 type Picture = { url: string; size_bytes: number; width: number; height: number }
 
 const stepsColumns = columnsOf`
@@ -77,13 +72,12 @@ const stepsColumns = columnsOf`
   input WHAT, ok DONE flag, result RESULT wide, url PAGE wide`
 
 export const browserCommands = [
-  command`list: List the open browser sessions
+  command`list (shows sessions): List the open browser sessions
   On the server's machine it lists all sessions, or with --org those of one organization or user. Over --url it lists those of your key.
   $ browser list
   $ browser list --watch
   $ browser list --org acme --json`({
     request: ({ api, ownerFilter }) => api.browser.sessions.get({ query: ownerFilter }),
-    shown: ({ sessions }) => sessions,
     empty: 'No browser session is open.',
   }),
   command`get ID: Show one browser session: page, end and viewers
@@ -116,7 +110,9 @@ export const browserCommands = [
   $ browser act ${ID} "click Sign in"
   $ browser act ${ID} https://example.com --tool navigate
   $ browser act ${ID} "every price" --tool extract --json`({
-    columns: actColumns,
+    columns: columnsOf`
+      tool TOOL, status STATUS, result RESULT ${({ result }) => JSON.stringify(result)},
+      live_view_version VIEW number wide, cost_cents COST¢ money wide`,
     args: { said: words('what to do, or the address') },
     flags: { tool: choice(TOOLS, 'which tool; act by default') },
     action: ({ id, tool = 'act' }) => `run browser_${tool} in session ${id}`,
@@ -175,7 +171,8 @@ export const browserCommands = [
   Saves a PNG of the visible page, or with --full-page of the whole page. It is also an artifact of the session.
   $ browser screenshot ${ID} --out page.png
   $ browser screenshot ${ID} --out page.png --full-page`({
-    columns: pictureColumns,
+    columns: columnsOf`
+      session_id SESSION keep, file FILE keep, size_bytes BYTES number, width WIDTH number, height HEIGHT number`,
     flags: {
       out: needed(text('FILE', 'where to save it'), 'add --out page.png'),
       fullPage: flag('include what is below the visible part'),

@@ -13,8 +13,6 @@ const ANSWERS = columnsOf`
   completion_id ANSWER, owner OF, key_id KEY wide, mode MODE, model MODEL, hits HITS number, cost_cents COST¢ money,
   created MADE time, expires UNTIL time`
 
-const PURGED = columnsOf`purged FORGOTTEN number`
-
 const command = commandsOf('cache', { apis: ['operator'], offline: false })
 
 export const cacheCommands = [
@@ -22,7 +20,7 @@ export const cacheCommands = [
   Counts from the start of the server that answers; each node has its own cache. usage show reports an org's savings for any period.
   $ cache stats
   $ cache stats --watch`({ columns: ENTRIES, exits: [], request: ({ ops }) => ops.cache.get() }),
-  command`inspect (exits 3 5): Show whether a prompt would be served from the cache, and why
+  command`inspect (exits 3 5, shows answers): Show whether a prompt would be served from the cache, and why
   Lists the cached answers for exactly this prompt, with their owners and expiry times. Their text is not shown. An answer is used only when the rest of the request is the same too.
   $ cache inspect "What is the capital of France?"
   $ cache inspect --prompt "hello" --org acme --mode fast --json`({
@@ -39,7 +37,6 @@ export const cacheCommands = [
       const narrowed = { owner: owner || undefined, key: key || undefined, mode: mode || undefined }
       return ops.cache.find.post(defined({ prompt, ...narrowed }))
     },
-    shown: ({ answers }) => answers,
     empty: 'No such answer.',
     note: ({ verdict, why }) => `${verdict}: ${why}`,
   }),
@@ -48,7 +45,7 @@ export const cacheCommands = [
   $ cache purge acme --scope org
   $ cache purge think --scope mode --yes
   $ cache purge --scope all`({
-    columns: PURGED,
+    columns: columnsOf`purged FORGOTTEN number`,
     args: { name: optional('the org or user, the key, or the mode') },
     flags: {
       scope: needed(

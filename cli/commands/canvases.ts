@@ -24,10 +24,6 @@ const editing = fileCommands({
 
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
-const workflowColumns = columnsOf`
-  id, name NAME, triggerType TRIGGER, enabled ON flag,
-  steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time`
-
 const runColumns = columnsOf`
   id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
   completedAt ENDED time`
@@ -44,7 +40,9 @@ export const canvasCommands = [
   The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.
   $ canvases workflow ${ID}
   $ canvases workflow "Order desk" --enabled no --json`({
-    columns: workflowColumns,
+    columns: columnsOf`
+      id, name NAME, triggerType TRIGGER, enabled ON flag,
+      steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time`,
     flags: {
       name: text('NAME', 'name of the workflow; the name of the canvas by default'),
       enabled: choice(['yes', 'no'], 'whether its trigger starts it'),

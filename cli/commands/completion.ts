@@ -25,13 +25,6 @@ const known = (all: Candidate[], typed: string): Next => ({
   listed: null,
 })
 
-const tops = (commands: readonly Command[]): Candidate[] =>
-  childrenOf(null, commands).map((word) => {
-    const single = commands.find(({ path }) => path === word)
-    const inside = commands.filter((command) => resourceOf(command) === word).map(verbOf)
-    return { word, about: single?.summary ?? inside.join(', ') }
-  })
-
 /** Maximum wait for names from a server. After it, completion continues without names. */
 const PATIENCE_MS = 150
 
@@ -119,7 +112,9 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
   const typed = words.at(-1) ?? ''
   const named = namedIn(before, commands)
   const flags: Flags = { ...named.command?.flags, ...GLOBAL_FLAGS }
-  const waiting = flagOf(before.at(-1), flags)
+  const last = before.at(-1)
+  const [, waiting] =
+    Object.entries(flags).find(([name, { short }]) => last === `--${kebab(name)}` || last === `-${short}`) ?? []
   if (waiting?.value !== undefined) return known(valuesOf(waiting, named.command), typed)
   if (typed.startsWith('-'))
     return known(
@@ -132,7 +127,10 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
         ? commands
             .filter((command) => resourceOf(command) === named.resource)
             .map((command) => ({ word: verbOf(command), about: command.summary }))
-        : tops(commands),
+        : childrenOf(null, commands).map((word) => {
+            const inside = commands.filter((command) => resourceOf(command) === word).map(verbOf)
+            return { word, about: commands.find(({ path }) => path === word)?.summary ?? inside.join(', ') }
+          }),
       typed,
     )
   const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
@@ -148,11 +146,6 @@ function namedIn(words: readonly string[], commands: readonly Command[]) {
   const command = commands.find(({ path }) => path === named.join(' ')) ?? null
   const isResource = commands.some((one) => resourceOf(one) === named[0])
   return { resource: isResource ? named[0] : null, command, given: Math.max(0, plain.length - named.length) }
-}
-
-function flagOf(word: string | undefined, flags: Flags): Flag | undefined {
-  if (!word?.startsWith('-')) return undefined
-  return Object.entries(flags).find(([name, { short }]) => word === `--${kebab(name)}` || word === `-${short}`)?.[1]
 }
 
 function valuesOf(flag: Flag, command: Command | null): Candidate[] {

@@ -17,31 +17,22 @@ const conversationColumns = columnsOf`
   id ID keep, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
 const messageColumns = columnsOf`createdAt AT time, role WHO, resolvedMode MODE wide, content TEXT`
 
-const itemColumns = columnsOf`
-  id ID keep, type TYPE, role WHO, status STATUS wide,
-  content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`
-
 const filters = {
   key: text('KEY', 'conversations of the organization or person that owns this key; operators only'),
   since: duration('TIME', 'only those with a message in this time'),
 }
 
-const deletedColumns = columnsOf`deleted DELETED flag`
-
 const args = { id: argument('id of the conversation') }
 const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns, args })
 
-const purgeColumns = columnsOf`conversations DELETED number`
-
 export const conversationCommands = [
-  command`list: List conversations, last updated first
+  command`list (pages items): List conversations, last updated first
   On the server's machine it lists all conversations without titles, or with --org those of one organization or user. Over --url it lists your own. Conversations belong to a person or an organization, not to a key.
   $ conversations list
   $ conversations list --org acme --since 24h
   $ conversations list --key 31aa07c2`({
     flags: filters,
     find: async (shell, wanted) => ({ at: await conversationsAt(shell, wanted) }),
-    paged: 'items',
     answer: ({ page }, { at }) => at.page(page),
     empty: 'No conversations yet.',
   }),
@@ -60,12 +51,13 @@ export const conversationCommands = [
       shell.print.item(conversation, conversationColumns)
     },
   }),
-  command`items ID (tenant): List the items of a conversation, newest first
+  command`items ID (tenant, pages items): List the items of a conversation, newest first
   Items are messages, calls of functions and their results, and thoughts, as GET /conversations/{id}/items has them. For operators, get --show-content shows the messages.
   $ conversations items 31aa07c2-…
   $ conversations items 31aa07c2-… --all --json`({
-    columns: itemColumns,
-    paged: 'items',
+    columns: columnsOf`
+      id ID keep, type TYPE, role WHO, status STATUS wide,
+      content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`,
     async answer({ client, page: { limit, cursor } }, { id }) {
       const query = defined({ limit, order: 'desc' as const, after: cursor })
       const { data, has_more, last_id } = expectData(
@@ -87,9 +79,8 @@ export const conversationCommands = [
         if (shell.globals.org === undefined && key === undefined)
           throw usageFailure('conversations export needs an owner.', 'add --org or --key')
       }
-      const encoder = new TextEncoder()
-      async function* lines(): AsyncGenerator<Uint8Array> {
-        for await (const { id } of eachEntry(at.page)) yield encoder.encode(`${safeJson(await at.read(id))}\n`)
+      const lines = async function* () {
+        for await (const { id } of eachEntry(at.page)) yield Buffer.from(`${safeJson(await at.read(id))}\n`)
       }
       await deliver(shell, lines(), out)
     },
@@ -98,7 +89,7 @@ export const conversationCommands = [
   This cannot be undone. Recorded as conversation.deleted.
   $ conversations delete 31aa07c2-…
   $ conversations delete 31aa07c2-… --yes`({
-    columns: deletedColumns,
+    columns: columnsOf`deleted DELETED flag`,
     async find(shell, { id }) {
       const at = await conversationsAt(shell, {})
       return { at, messages: (await at.get(id)).messageCount }
@@ -111,7 +102,7 @@ export const conversationCommands = [
   Deletes conversations without a message since --before, and their messages. The server never deletes conversations by itself. This cannot be undone; you confirm with the name in --org. Recorded as conversation.purged.
   $ conversations purge --org acme --before 90d --dry-run
   $ conversations purge --org acme --before 90d --confirm acme --reason "retention"`({
-    columns: purgeColumns,
+    columns: columnsOf`conversations DELETED number`,
     flags: { before: needed(duration('TIME', 'only those without a message for this long'), '--before 90d') },
     async find(shell, { before }) {
       const { org: owner } = shell.globals

@@ -7,18 +7,12 @@ import { CheckFailed, expectData, usageFailure } from '../failure'
 import { resolveKey } from '../resource'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, moment, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
-import { type Report, reporting } from './usage'
+import { reporting } from './usage'
 
 const columns = columnsOf`
   owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money`
 
 const adjustColumns = [...columns, ...columnsOf`amount_cents CHANGED¢ money, ref REFERENCE`]
-
-const codeColumns = columnsOf`code CODE, amount_cents AMOUNT¢ money, expires_at EXPIRES time`
-
-const capColumns = columnsOf`
-  scope SCOPE, daily_cap_cents CAP/DAY¢ money, usage.daily_used_cents TODAY¢ money,
-  monthly_cap_cents CAP/MONTH¢ money, usage.monthly_used_cents MONTH¢ money`
 
 const grantColumns = [...columns, ...columnsOf`amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`]
 
@@ -27,16 +21,7 @@ const ASKS_ABOVE_CENTS = 100_000
 
 const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
 
-const balanceColumns = columnsOf`
-  owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
-  expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
-  monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`
-
 const PACE_DAYS = 7
-
-const ledgerColumns = columnsOf`
-  at TIME time, kind KIND, amount_cents AMOUNT¢ money, balance_cents BALANCE¢ money, ref REFERENCE, note NOTE,
-  id ROW number wide`
 
 const differenceColumns = columnsOf`
   id OWNER, balance_cents BALANCE¢ money, ledger_cents LEDGER¢ money, held_cents HELD¢ money,
@@ -59,12 +44,15 @@ export const creditCommands = [
       expires: text('WHEN', 'when it expires: 90d from now, or an ISO date; never by default'),
       checkout: text('ID', 'complete this checkout, instead of an owner and an amount'),
     },
-    find: async (shell, { owner, amount, checkout }) => ({
-      input: checkout ? { checkout } : inputOf(shell, owner, amount),
-    }),
-    action: ({ owner, input }) =>
-      'checkout' in input ? `complete checkout ${input.checkout}` : `grant ${spelled(input.amount_cents)} to ${owner}`,
-    question: ({ input }) => ('amount_cents' in input && input.amount_cents > ASKS_ABOVE_CENTS ? undefined : null),
+    async find({ globals }, { owner, amount, checkout }) {
+      if (checkout) return { input: { checkout } }
+      if (owner === undefined || amount === undefined)
+        throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
+      return { input: { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) } }
+    },
+    action: ({ owner, amount = 0, checkout }) =>
+      checkout ? `complete checkout ${checkout}` : `grant ${spelled(amount)} to ${owner}`,
+    question: ({ amount = 0, checkout }) => (!checkout && amount > ASKS_ABOVE_CENTS ? undefined : null),
     request({ ops, shell }, { input, expires, note = shell.globals.reason! }) {
       const expires_at = expires && moment(expires, shell.clock.now())
       return ops.credits.post({ ...input, ...defined({ expires_at }), note })
@@ -86,15 +74,14 @@ export const creditCommands = [
     },
     note: ({ already, ref }) => (already ? `${ref} was already booked. Nothing was changed.` : undefined),
   }),
-  command`code (secret once, reason, exits 5): Create a code that completes one checkout
+  command`code (secret once, reason, exits 5, delivers code): Create a code that completes one checkout
   For servers without a payment processor. A person who opened a checkout of exactly this amount enters the code on its page, and the credit is added. The code works once, and expires after 30 days unless --expires sets another time. It is shown only once.
   $ credits code 50.00 --reason "transfer 1182 arrived"
   $ credits code 5000c --expires 7d --reason pilot --secret-to code.txt`({
-    columns: codeColumns,
+    columns: columnsOf`code CODE, amount_cents AMOUNT¢ money, expires_at EXPIRES time`,
     args: { amount: money('amount: 50.00 or 5000c') },
     flags: { expires: duration('TIME', 'how long it works: 7d, 24h') },
     action: ({ amount }) => `create a code for ${spelled(amount)}`,
-    secret: 'code',
     request({ ops, shell }, { amount, expires }) {
       const valid = expires === undefined ? {} : { valid_seconds: Math.round(expires / 1000) }
       return ops.credits.codes.post({ amount_cents: amount, note: shell.globals.reason!, ...valid })
@@ -104,7 +91,9 @@ export const creditCommands = [
   Caps of an owner count all its spending, with every key. Caps of a key count only calls with that key. Calls above a cap get 402 until 00:00 UTC, or until you raise the cap. Caps that you do not name stay the same; none removes a cap.
   $ credits caps acme --daily 50.00
   $ credits caps set ci --daily none --monthly 1000.00`({
-    columns: capColumns,
+    columns: columnsOf`
+      scope SCOPE, daily_cap_cents CAP/DAY¢ money, usage.daily_used_cents TODAY¢ money,
+      monthly_cap_cents CAP/MONTH¢ money, usage.monthly_used_cents MONTH¢ money`,
     args: { owner: argument('org or user as in credits grant, or a key by id, prefix or name') },
     flags: {
       daily: orNone(wholeCents('AMOUNT', 'maximum in one UTC day')),
@@ -125,18 +114,22 @@ export const creditCommands = [
   $ credits balance
   $ credits balance acme --json
   $ credits balance ada@example.com`({
-    columns: balanceColumns,
+    columns: columnsOf`
+      owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
+      expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
+      monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`,
     answer: ({ shell }, { owner = shell.globals.org }) => balanceOf(shell, owner),
   }),
-  command`ledger OWNER (exits 3 5): Show every ledger entry of an owner, with the balance after it
+  command`ledger OWNER (exits 3 5, pages entries): Show every ledger entry of an owner, with the balance after it
   Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.
   $ credits ledger acme
   $ credits ledger acme --all -o csv > ledger.csv
   $ credits ledger acme --ref req_1f4xEU9WTdZBc4YIr2VvP0Ba
   $ credits ledger ada@example.com --json`({
-    columns: ledgerColumns,
+    columns: columnsOf`
+      at TIME time, kind KIND, amount_cents AMOUNT¢ money, balance_cents BALANCE¢ money, ref REFERENCE, note NOTE,
+      id ROW number wide`,
     flags: { ref: text('REF', 'rows with this reference, or of this request') },
-    paged: 'entries',
     request: ({ ops, shell, page }, { owner = shell.globals.org, ref }) =>
       ops.credits.ledger.get({ query: defined({ ...page, owner: owner || undefined, ref: ref || undefined }) }),
     empty: 'No entries yet.',
@@ -161,14 +154,6 @@ export const creditCommands = [
   }),
 ]
 
-/** The owner and amount of a grant. @throws CommandFailed 2 when one is missing */
-function inputOf({ globals }: Shell, owner: string | undefined, amount: number | undefined) {
-  if (owner === undefined || amount === undefined) {
-    throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
-  }
-  return { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) }
-}
-
 /** Sets the caps of a key. Null when the word does not name a key. */
 async function capKey(shell: Shell, word: string, caps: KeyPatch) {
   const { api } = await apiOf(shell)
@@ -190,19 +175,13 @@ async function balanceOf(shell: Shell, owner: string | undefined): Promise<objec
     : null
   const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
   const report = await reporting(shell, owner)({ from })
-  return { ...(balance ?? reportedBalance(report)), ...paceOf(report) }
-}
-
-function reportedBalance({ scope, balance }: Report) {
-  const { balance_cents, reserved_cents: held_cents, expiring } = balance
-  const amounts = { balance_cents, held_cents, available_cents: balance_cents - held_cents }
-  return { object: 'balance', id: scope, owner: scope, ...amounts, expiring }
-}
-
-/** `days_left` is in whole days. Null when nothing was spent in the last week. */
-function paceOf({ balance, spending, totals }: Report) {
-  const aDay = totals.cost_cents / PACE_DAYS
-  const left = balance.balance_cents - balance.reserved_cents
+  const { scope, spending, totals } = report
+  const { balance_cents, reserved_cents: held_cents, expiring } = report.balance
+  const available_cents = balance_cents - held_cents
+  const reported = { object: 'balance', id: scope, owner: scope, balance_cents, held_cents, available_cents, expiring }
   const { daily_cap_cents, monthly_cap_cents } = spending
-  return { daily_cap_cents, monthly_cap_cents, days_left: aDay > 0 ? Math.floor(left / aDay) : null }
+  const aDay = totals.cost_cents / PACE_DAYS
+  // Unknown when nothing was spent in the last week.
+  const days_left = aDay > 0 ? Math.floor(available_cents / aDay) : null
+  return { ...(balance ?? reported), daily_cap_cents, monthly_cap_cents, days_left }
 }

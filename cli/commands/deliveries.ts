@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { CSV_BEGIN } from '../../src/kernel/csv'
 import type { Delivery } from '../../src/webhooks/schema'
 import { apiOf, columnsOf, commandsOf } from '../command'
@@ -41,21 +42,14 @@ async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Deli
       return { items: deliveries, next: reaches ? next_cursor : null }
     }
     const read = all ? eachEntry(page) : (await page({})).items
-    for await (const one of read)
-      if (
-        (wanted.event === undefined || one.event_type === wanted.event) &&
-        answeredSo(one.http_status, wanted.http) &&
-        Date.parse(one.created_at) >= oldest
-      )
-        found.push(one)
+    for await (const one of read) {
+      const status = String(one.http_status ?? 'none')
+      if (wanted.event !== undefined && one.event_type !== wanted.event) continue
+      if (wanted.http !== undefined && ![status, `${status[0]}xx`].includes(wanted.http)) continue
+      if (Date.parse(one.created_at) >= oldest) found.push(one)
+    }
   }
   return found.sort((a, b) => b.created_at.localeCompare(a.created_at))
-}
-
-function answeredSo(status: number | null, http: string | undefined): boolean {
-  if (http === undefined) return true
-  if (http === 'none' || status === null) return http === 'none' && status === null
-  return http.endsWith('xx') ? Math.floor(status / 100) === Number(http[0]) : status === Number(http)
 }
 
 const read = [
@@ -141,12 +135,6 @@ async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Del
   return (await Promise.all(some)).flat()
 }
 
-async function* piecesOf(lines: readonly string[], begin: string): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
-  yield encoder.encode(begin)
-  for (const line of lines) yield encoder.encode(`${line}\n`)
-}
-
 export const deliveryCommands = [
   command`list: List delivery attempts, newest first
   Lists fifty for each webhook. With --watch the list is read again every two seconds.
@@ -220,7 +208,8 @@ export const deliveryCommands = [
       const isCsv = fileFormat(shell, 'deliveries export') === 'csv'
       const all = await attempts(shell, wanted, true)
       const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
-      await deliver(shell, piecesOf(lines, isCsv ? CSV_BEGIN : ''), out)
+      const text = `${isCsv ? CSV_BEGIN : ''}${lines.map((line) => `${line}\n`).join('')}`
+      await deliver(shell, Readable.from([Buffer.from(text)]), out)
     },
   }),
 ]

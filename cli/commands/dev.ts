@@ -14,8 +14,6 @@ import { duration, flag, text, whole } from '../words'
 
 const command = commandsOf('dev', { apis: ['host'], exits: [] })
 
-const resetColumns = columnsOf`folder FOLDER, database DATABASE, reset RESET flag`
-
 export const notForProduction = (command: string): CommandFailed =>
   conflictFailure(
     `${command} is for development, but this server is in production mode.`,
@@ -42,10 +40,6 @@ const FOR_MS = 60_000
 /** Prompts that ordinary code answers. Each varies slightly, so that the cache answers none. */
 const PROMPTS = ['What is {n} times 7?', 'Count to five slowly, {n}', 'Write the date {n} days from today']
 
-const loadColumns = columnsOf`
-  sent SENT number, ok OK number, failed FAILED number, per_second PER SECOND number, p50_ms P50 MS number,
-  p95_ms P95 MS number, first_problem FIRST PROBLEM`
-
 const engineColumns = columnsOf`latency_ms WAITS MS number, fail_rate FAILS number, chunk WORDS A PART number`
 
 const share = {
@@ -62,7 +56,7 @@ export const devCommands = [
   This cannot be undone. Secrets, the configuration and backups stay. Engines that you added are deleted with the database. It asks for the name of the data folder, and the server must be stopped. Not available in production mode.
   $ dev reset --confirm data
   $ dev reset --data-dir ./try --dry-run`({
-    columns: resetColumns,
+    columns: columnsOf`folder FOLDER, database DATABASE, reset RESET flag`,
     find: async (shell) => ({ config: loadConfig(overridesOf(shell)) }),
     action: ({ config }) => `delete the database and files of ${config.dataDir}`,
     async answer({ shell }, { config }) {
@@ -140,7 +134,9 @@ export const devCommands = [
   Calls the API with the key of the first start, or with --key-file, until the time is over or you press Ctrl-C. It sends each call on time, without waiting for earlier answers. Not available in production mode, because each call is charged. Exits 9 when calls failed.
   $ dev load --rps 5 --for 60s
   $ dev load --rps 20 --for 10s --mode code --json`({
-    columns: loadColumns,
+    columns: columnsOf`
+      sent SENT number, ok OK number, failed FAILED number, per_second PER SECOND number, p50_ms P50 MS number,
+      p95_ms P95 MS number, first_problem FIRST PROBLEM`,
     flags: {
       rps: whole('N', 'calls per second; 5 by default', { min: 1, max: 500 }),
       for: duration('60s', 'how long to run; 60s by default'),

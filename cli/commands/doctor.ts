@@ -48,7 +48,9 @@ export const doctor =
       const { CHECKS } = await import('../doctor')
       const names = CHECKS.map(({ name }) => name)
       const chosen = [...checks, ...(only ?? [])]
-      for (const name of [...chosen, ...(skip ?? [])]) assertCheck(name, names)
+      const wrong = [...chosen, ...(skip ?? [])].find((name) => !names.includes(name))
+      if (wrong !== undefined)
+        throw usageFailure(`There is no check "${wrong}".${didYouMean(wrong, names)} Checks: ${names.join(', ')}.`)
       const wanted = names.filter((name) => (!chosen.length || chosen.includes(name)) && !skip?.includes(name))
       // Also runs the checks that the chosen ones depend on, so that their results are valid, but does not show them.
       const all = shell.globals.url ? elsewhere(CHECKS) : CHECKS
@@ -93,11 +95,6 @@ async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagi
   for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
   if (format === 'nagios') shell.exitCode = code
   else if (code === 2) throw new CheckFailed()
-}
-
-function assertCheck(name: string, names: readonly string[]): void {
-  if (names.includes(name)) return
-  throw usageFailure(`There is no check "${name}".${didYouMean(name, names)} Checks: ${names.join(', ')}.`)
 }
 
 /** Asks for confirmation and runs the possible repairs. Returns whether anything was repaired. */
@@ -192,8 +189,11 @@ async function writeReport(context: Context, results: readonly Result[], out: st
   }
   const attempts: Record<string, () => Promise<unknown>> = {
     'settings.json': () => settingsOf(shell),
-    'status.json': async () => expectData(await (await context.connect()).ops().status.get()),
-    'requests.json': () => requestsOf(context),
+    'status.json': () => statusOver(shell),
+    'requests.json': async () => {
+      const { topics } = expectData(await (await context.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
+      return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MAX_LINES)
+    },
   }
   for (const [name, attempt] of Object.entries(attempts)) {
     files[name] = json(await attempt().catch((error: Error) => ({ not_there: error.message })))
@@ -202,9 +202,4 @@ async function writeReport(context: Context, results: readonly Result[], out: st
   const packed = await new Bun.Archive(files, { compress: 'gzip' }).bytes()
   writeFileSync(fromHere(shell.cwd, out), packed, { mode: 0o600 })
   shell.note(`Written to ${out}. Read it before you send it.`)
-}
-
-async function requestsOf(context: Context): Promise<unknown[]> {
-  const { topics } = expectData(await (await context.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
-  return topics.flatMap(({ rows }) => rows as unknown[]).slice(0, MAX_LINES)
 }

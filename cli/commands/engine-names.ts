@@ -17,10 +17,6 @@ export async function sayInUse(shell: Shell): Promise<void> {
   if (line) shell.note(line)
 }
 
-const aliasColumns = columnsOf`name ALIAS, engine ENGINE, listed LISTED flag, set_in SET IN`
-
-const vectorColumns = columnsOf`engine ENGINE, model MODEL, was_model WAS, was_length LENGTH`
-
 const priceColumns = [
   ...columnsOf`
     id ENGINE, mode MODE min, sample_cents SAMPLE¢ number, before_cents BEFORE¢ number wide, sample SAMPLE,
@@ -39,7 +35,7 @@ export const namedEngineCommands = [
   $ engines alias list
   $ engines alias set "gpt-*" svc-1-flash
   $ engines alias rm "gpt-*"`({
-    columns: aliasColumns,
+    columns: columnsOf`name ALIAS, engine ENGINE, listed LISTED flag, set_in SET IN`,
     args: {
       action: oneOf(['set', 'rm', 'list'], 'set, rm or list'),
       name: optional('the name that clients send'),
@@ -67,19 +63,18 @@ export const namedEngineCommands = [
   command`embed (exits): Accept that the vectors of svc-1-embed are of another model or length
   Clients store vectors, and those of two models do not compare. The first answer fixes the model and the length. Another model is shown in the health report until you accept it; a model whose vectors change their length is refused until then. Clients see the change in svc_metadata.vector_space, and make new vectors.
   $ engines embed accept`({
-    columns: vectorColumns,
+    columns: columnsOf`engine ENGINE, model MODEL, was_model WAS, was_length LENGTH`,
     args: { action: oneOf(['accept'], 'accept') },
     action: () => 'accept the vectors of svc-1-embed as they are now',
     request: ({ ops }) => ops.engines.embed.accept.post(),
     note: noteInUse,
   }),
-  command`prices (exits): Show what each engine costs, with a sample request
+  command`prices (exits, shows prices): Show what each engine costs, with a sample request
   Prices are in micro-cents; a million micro-cents are one cent. SET BY shows where a price comes from. It is engines set-prices ("here"), SVC_PRICES, svc.server.json, the first upstream, or svc itself.
   $ engines prices
   $ engines prices -o csv > prices.csv`({
     columns: priceColumns,
     request: ({ ops }) => ops.engines.prices.get(),
-    shown: ({ prices }) => prices,
     empty: 'No engines.',
   }),
   command`set-prices (writes, exits 5): Change the prices of engines, and show the new cost of a sample request

@@ -128,12 +128,11 @@ async function patched(shell: Shell, name: string, body: EnginePatch, undo?: str
 type EnginePatch = Parameters<ReturnType<typeof upstreamIn>['patch']>[0]
 
 export const engineCommands = [
-  command`list (exits): List the engines and the upstreams of each
+  command`list (exits, shows engines): List the engines and the upstreams of each
   Shows one line for each target, in the order they are tried. Each upstream is asked whether it answers, at no cost. STATUS is what GET /models shows. SET IN is "here" for settings made while a server ran. Only operators see these names; no API answer contains them.
   $ engines list`({
     columns,
     request: ({ ops }) => ops.engines.get(),
-    shown: ({ engines }) => engines,
     empty: 'No engines.',
   }),
   command`add (exits 5 9): Connect an upstream that answers the text modes
@@ -215,7 +214,7 @@ export const engineCommands = [
       ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to) }),
     note: noteInUse,
   }),
-  command`test (exits 3 9): Test the engines with real calls
+  command`test (exits 3 9, shows tests): Test the engines with real calls
   Asks every target, or those of one upstream, for an answer, a stream and JSON. Exits 9 when one fails. The upstream may charge a few tokens for each call.
   $ engines test
   $ engines test main --json
@@ -225,7 +224,6 @@ export const engineCommands = [
     flags: { mode: text('MODE', 'only targets that answer this mode') },
     request: ({ ops }, { upstream, mode }) =>
       ops.engines.test.post({}, { query: defined({ upstream: upstream || undefined, mode: mode || undefined }) }),
-    shown: ({ tests }) => tests,
     empty: 'No upstream is connected.',
     ok: ({ tests }) => tests.every(({ ok }) => ok),
   }),

@@ -23,7 +23,7 @@ const SEARCHED = 2_000
 const ofType = text('TYPE', "only this name, or a family: 'order.*'")
 
 export const eventCommands = [
-  command`list: List events, newest first
+  command`list (pages events): List events, newest first
   Lists published events, and server events that have a subscriber. On the server's machine it lists all of them, or with --org those of one organization or user.
   $ events list --type order.created
   $ events list --watch --json`({
@@ -32,7 +32,6 @@ export const eventCommands = [
       from: text('WHEN', 'from this date or time'),
       to: text('WHEN', 'before this time; a date means the end of that day'),
     },
-    paged: 'events',
     request({ api, ownerFilter, page }, { type, from, to }) {
       const only = { eventType: type || undefined, from: from || undefined, to: to || undefined }
       return api.events.get({ query: defined({ ...page, ...only, ...ownerFilter }) })

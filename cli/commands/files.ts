@@ -18,8 +18,6 @@ const ageColumns = columnsOf`
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
-const pruneColumns = columnsOf`files DELETED number, bytes BYTES number`
-
 const artifactCommand = commandsOf('artifacts', { apis: ['operator'] })
 
 export const artifactCommands = [
@@ -61,7 +59,7 @@ export const artifactCommands = [
   The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.
   $ artifacts prune --before 90d --dry-run
   $ artifacts prune --before 30d --org acme --yes`({
-    columns: pruneColumns,
+    columns: columnsOf`files DELETED number, bytes BYTES number`,
     flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
     async find(shell, { before = 90 * 86_400_000 }) {
       const input = { before: iso(shell.clock.now() - before), ...ownerFilter(shell) }
@@ -87,12 +85,11 @@ const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 const command = commandsOf('files', { apis: ['operator'], columns, args })
 
 export const fileCommands = [
-  command`list: List the files that clients sent and that batches wrote, newest first
+  command`list (pages files): List the files that clients sent and that batches wrote, newest first
   These are the files of POST /files. Files that svc made are under "artifacts". What is in them is not shown.
   $ files list
   $ files list --purpose batch --org acme`({
     flags: { purpose: choice(PURPOSES, 'only files with this purpose') },
-    paged: 'files',
     request: ({ ops, page, ownerFilter }, { purpose }) =>
       ops.files.get({ query: defined({ ...page, purpose, ...ownerFilter }) }),
     empty: 'No files yet. Clients send them with POST /files.',
@@ -124,12 +121,11 @@ const batch = { id: argument('id of the batch') }
 const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns, args: batch })
 
 export const batchCommands = [
-  batchCommand`list: List batches, newest first
+  batchCommand`list (pages batches): List batches, newest first
   A batch is a file of calls. What its lines ask and what they were answered is not shown.
   $ batches list
   $ batches list --status in_progress --org acme`({
     flags: { status: choice(STATUSES, 'only batches with this status') },
-    paged: 'batches',
     request: ({ ops, page, ownerFilter }, { status }) =>
       ops.batches.get({ query: defined({ ...page, status, ...ownerFilter }) }),
     empty: 'No batches yet. Clients create them with POST /batches.',

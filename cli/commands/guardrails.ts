@@ -12,6 +12,7 @@ const policyColumns = ruleSetColumns()
 const policyFile = ruleSetFile('policy')
 export const POLICY_ID = '4c1d7a52-9a0f-4c43-8b30-7d3c7f1f4e21'
 
+/** From the gravest. */
 const OUTCOMES = ['block', 'redact', 'flag', 'pass']
 
 /** One text of a corpus and the verdict expected from the policy. */
@@ -33,15 +34,6 @@ const textFlags = {
 const args = { policy: argument('id or name of the guardrail policy'), text: optional('the text') }
 const command = commandsOf('guardrails', { apis: ['tenant', 'operator'], args })
 
-const gravest = (verdicts: readonly string[]): string =>
-  ['block', 'redact', 'flag'].find((verdict) => verdicts.includes(verdict)) ?? 'pass'
-
-const builtinColumns = columnsOf`
-  guardrail_id GUARDRAIL, phases PHASES list, verdicts VERDICTS list, description LOOKS FOR,
-  config_schema CONFIG wide`
-
-const diffColumns = columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`
-
 /** Guardrail policies (docs/operating.md 2.10). Also available as `policies guardrails`. */
 export const guardrailCommands = [
   ...fileCommands({
@@ -57,12 +49,13 @@ export const guardrailCommands = [
     bound: { flag: '--guardrails', holds: (key, id) => key.guardrail_policy_id === id },
   }),
   ...defaultVerbs('guardrails', POLICY_ID),
-  command`builtins (exits): List every check that rules can use
+  command`builtins (exits, shows guardrails): List every check that rules can use
   Shows the phases and verdicts of each check. -o wide and --json add the JSON Schema of its config.
   $ guardrails builtins`({
-    columns: builtinColumns,
+    columns: columnsOf`
+      guardrail_id GUARDRAIL, phases PHASES list, verdicts VERDICTS list, description LOOKS FOR,
+      config_schema CONFIG wide`,
     request: ({ api }) => api.guardrails.get(),
-    shown: ({ guardrails }) => guardrails,
     empty: 'There are none.',
   }),
   command`evaluate POLICY TEXT: Show what a policy finds in a text, rule by rule
@@ -102,7 +95,7 @@ export const guardrailCommands = [
           read: (fields, line) => readCase(fields, line, corpus),
           async judge(one) {
             const fired = (await evaluator.evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
-            const got = gravest(fired.map(({ verdict }) => verdict))
+            const got = OUTCOMES.find((one) => fired.some(({ verdict }) => verdict === one)) ?? 'pass'
             return { ...one, got, ok: got === one.expected, guardrails: fired.map((rule) => rule.guardrail_id) }
           },
           columns: caseColumns,
@@ -117,7 +110,7 @@ export const guardrailCommands = [
   Shows only the rules that differ, by their number in the list.
   $ guardrails diff ${POLICY_ID} -f policy.yaml
   $ guardrails diff ${POLICY_ID} -f - --json`({
-    columns: diffColumns,
+    columns: columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`,
     flags: policyFile,
     find: async (shell, { file = '-' }) => ({
       given: (await readValueFile(shell, file)) as { rules?: GuardrailRule[] },

@@ -60,12 +60,11 @@ type Match = { kind: 'hook' | 'workflow' | 'webhook'; id: string; pattern: strin
 export const hookCommands = [
   plain.list,
   plain.get,
-  command`presets: List hooks that are ready to install
+  command`presets (shows presets): List hooks that are ready to install
   Install one with hooks install --preset.
   $ hooks presets`({
     columns: presets,
     request: ({ api, ownerFilter }) => api.hooks.get({ query: { limit: 1, ...ownerFilter } }),
-    shown: ({ presets }) => presets,
     empty: 'No presets.',
   }),
   command`install: Install a hook: a skill that runs when an event happens
@@ -96,12 +95,11 @@ export const hookCommands = [
   plain.enable,
   plain.disable,
   plain.remove,
-  command`runs ID: List the runs of a hook, newest first
+  command`runs ID (pages executions): List the runs of a hook, newest first
   If an event did not run the skill, it shows why: the cooldown, the credit or the daily limit.
   $ hooks runs 5b1f0c7e-…
   $ hooks runs 5b1f0c7e-… --watch --json`({
     columns: runs,
-    paged: 'executions',
     request: (at, { id }) => hookIn(at, id).executions.get({ query: at.page }),
     empty: 'No event has matched it yet.',
   }),

@@ -65,16 +65,11 @@ const PATIENCE_MS = 600_000
 const DAY_MS = 86_400_000
 const STORED_DAYS = 30
 
-const checkColumns = columnsOf`
-  job_id JOB, sound SOUND, quotations QUOTATIONS number, found FOUND number, sources SOURCES number`
-
 const stepColumns = columnsOf`at AT time, attempt TRY number, what WHAT, detail DETAIL`
 
 const queueColumns = columnsOf`
   type TYPE, queued QUEUED number, oldest_at OLDEST time, active ACTIVE number, put_off PUT OFF number,
   workers WORKERS number, nodes NODES number, paused_at PAUSED time`
-
-const purgeColumns = columnsOf`jobs DELETED number`
 
 const tenants = { apis: ['tenant', 'operator'] } as const
 
@@ -85,7 +80,7 @@ const rowOf = ({ queues }: { queues: readonly { type: string }[] }, { type }: { 
   queues.find((queue) => queue.type === type) ?? {}
 
 export const jobCommands = [
-  command`list: List research and video jobs, newest first
+  command`list (pages items): List research and video jobs, newest first
   On the server's machine it lists all jobs, or with --org those of one organization or user. Over --url it lists your own. With --watch the list is read again every two seconds.
   $ jobs list
   $ jobs list --status queued --older 5m
@@ -100,7 +95,6 @@ export const jobCommands = [
       older: duration('TIME', 'only jobs queued at least this long ago'),
     },
     find: async (shell, wanted) => ({ pages: await jobPages(shell, wanted) }),
-    paged: 'items',
     answer: ({ page }, { pages }) => pages(page),
     shown: ({ items }, { older = 0 }, { clock }) =>
       older > 0 ? items.filter(({ created_at }) => Date.parse(created_at ?? '') <= clock.now() - older) : items,
@@ -183,7 +177,8 @@ export const jobCommands = [
   Uses the snapshots stored with the report: no source is read again and no engine is called. Prints the quotations that fail, and then exits 9.
   $ jobs verify job_…`({
     ...tenants,
-    columns: checkColumns,
+    columns: columnsOf`
+      job_id JOB, sound SOUND, quotations QUOTATIONS number, found FOUND number, sources SOURCES number`,
     request: ({ api }, { id }) => api.jobs({ id: encodeURIComponent(id) }).verification.get(),
     note: ({ problems }) => problems.join('\n') || undefined,
     ok: ({ sound }) => sound,
@@ -204,13 +199,12 @@ export const jobCommands = [
       if (!isOver) shell.exitCode = EXIT.interrupted
     },
   }),
-  command`queues (exits): Show how many jobs of each type are waiting and running, and since when
+  command`queues (exits, shows queues): Show how many jobs of each type are waiting and running, and since when
   WORKERS is how many jobs each process runs at once. NODES is how many processes run one now. PUT OFF counts jobs that wait for another try. With --watch it is read again every two seconds.
   $ jobs queues
   $ jobs queues --watch`({
     columns: queueColumns,
     request: ({ ops }) => ops['job-queues'].get(),
-    shown: ({ queues }) => queues,
   }),
   command`pause TYPE (moderate, exits): Start no more jobs of a type; running jobs continue
   New jobs are still accepted and wait in the queue, up to a day of work. The pause applies to all processes and survives restarts. Recorded as job.paused.
@@ -236,7 +230,7 @@ export const jobCommands = [
   The server does this by itself 30 days after a job ends; --before chooses a shorter time. Files from the jobs stay, and so do usage, ledger and audit record. This cannot be undone. Recorded as job.purged.
   $ jobs purge --before 7d --dry-run
   $ jobs purge --before 7d --org acme --yes`({
-    columns: purgeColumns,
+    columns: columnsOf`jobs DELETED number`,
     flags: { before: duration('TIME', `only jobs that ended at least this long ago; ${STORED_DAYS}d by default`) },
     async find(shell, { before = STORED_DAYS * DAY_MS }) {
       const { org: owner } = shell.globals

@@ -117,13 +117,6 @@ function inputOf({ user, personal, prefix, ...input }: FlagsGiven<typeof createF
   return defined({ ...membersOf(input, clock.now()), ...own }) as NewOperatorKey
 }
 
-/** The request body in the tenants' format. @throws CommandFailed 2 for operator-only flags */
-function tenantInputOf({ org, user, personal, tier, ...input }: NewOperatorKey): NewKey {
-  if (tier || user)
-    throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
-  return defined({ ...input, org_id: org || undefined, scope: personal ? ('personal' as const) : undefined })
-}
-
 function changeOf({ origin, expires, ...input }: Change, { clock }: Shell): OperatorKeyPatch {
   const isOpen = origin?.join() === 'none'
   const isEndless = expires === 'none'
@@ -153,7 +146,7 @@ const args = keyArgument
 const command = commandsOf('keys', { apis, columns, args })
 
 export const keyCommands = [
-  command`list: List API keys, newest first
+  command`list (pages keys): List API keys, newest first
   On the server's machine it lists all keys. Over --url it lists the keys that the key in use can manage. Secrets are never shown, because the server stores only their hashes.
   $ keys list
   $ keys list --org acme --json
@@ -163,7 +156,6 @@ export const keyCommands = [
       revoked: flag('include revoked and expired keys'),
       unused: duration('90d', 'only keys that were not used for this long'),
     },
-    paged: 'keys',
     request: ({ api, page, shell }, { revoked }) =>
       api.keys.get({
         query: defined({ ...page, org: shell.globals.org || undefined, live: revoked ? undefined : (true as const) }),
@@ -186,17 +178,21 @@ export const keyCommands = [
       return { ...found, ...(await useOf(shell, found.id)) }
     },
   }),
-  command`create (secret once): Create an API key and show its secret once
+  command`create (secret once, delivers key): Create an API key and show its secret once
   By default the key has every scope and is on the free tier. It belongs to the account that the first start created, or to that account's active org. --org, --user and --personal choose another owner. If the server has no account yet, an account and an org are created first.
   $ keys create --name ci
   $ keys create --name web --scopes completions --tier pro --origin https://app.example
   $ keys create --name ci -q --secret-to - | gh secret set SVC_API_KEY`({
     flags: createFlags,
     action: (input, shell) => `create key "${inputOf(input, shell).name || 'API Key'}"`,
-    secret: 'key',
     request({ api, isOperator, headers, shell }, input) {
       const body = inputOf(input, shell)
-      return api.keys.post(isOperator ? body : tenantInputOf(body), { headers })
+      if (isOperator) return api.keys.post(body, { headers })
+      const { org, user, personal, tier, ...same } = body
+      if (tier || user)
+        throw usageFailure('--tier and --user are for operators. Over --url every new key starts on the free tier.')
+      const scope = personal ? ('personal' as const) : undefined
+      return api.keys.post(defined({ ...same, org_id: org || undefined, scope }) satisfies NewKey, { headers })
     },
     note: async ({ org_id }, { user }, shell) =>
       (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
@@ -221,7 +217,7 @@ export const keyCommands = [
     note: (_, { change, before }) =>
       change.tier && `undo: svc-admin keys update ${before.id.slice(0, 8)} --tier ${before.tier}`,
   }),
-  command`rotate KEY (moderate): Give a key a new secret and show it once
+  command`rotate KEY (moderate, delivers key): Give a key a new secret and show it once
   Everything else about the key stays the same. The old secret works for the time of --grace, so that its users can switch. The default is 24h and the maximum is 7d. With --grace 0 the old secret stops at once.
   $ keys rotate ci --yes --secret-to new.key
   $ keys rotate 3f9a01 --grace 0 --yes --json`({
@@ -234,7 +230,6 @@ export const keyCommands = [
     action: ({ title }) => `rotate ${title}`,
     question: ({ title, grace }) =>
       `Give ${title} a new secret? The old one ${grace === 0 ? 'stops at once' : `works for another ${grace / 3_600_000} h`}.`,
-    secret: 'key',
     request: ({ api, headers }, { found, grace }) =>
       api.keys({ ref: found.id }).rotate.post({ grace_period_seconds: Math.floor(grace / 1_000) }, { headers }),
     note: ({ previous_key_expires_at }, { found }) =>
@@ -254,21 +249,23 @@ export const keyCommands = [
       if (key === null || key.status === 'revoked') throw new CheckFailed()
     },
   }),
-  command`revoke KEY (moderate, reason): Revoke an API key, at once and permanently
+  command`revoke KEY (moderate, reason, shows key): Revoke an API key, at once and permanently
   This cannot be undone. Running requests finish. The next request with this key gets 401.
   $ keys revoke ci --reason "left the team"
   $ keys revoke 3f9a01 --yes --reason rotated --json`({
     find: (shell, { key }) => titled(shell, key),
     action: ({ title }) => `revoke ${title}`,
     question: ({ found }) => (found.status === 'revoked' ? null : ' This cannot be undone.'),
-    async answer({ api, shell }, { found: key }) {
+    async answer({ api, isOperator, shell }, { found: key }) {
       if (key.status === 'revoked') return { key, calls: null }
-      const calls = await callsOfLastHour(shell, key.id)
+      // A key may not see all calls, so only operators are told how many there were.
+      const lately = { key_id: key.id, from: iso(shell.clock.now() - 3_600_000) }
+      const count = isOperator ? (await reporting(shell)(lately)).totals.requests : null
+      const calls = count === null ? '' : `, which had ${count} ${count === 1 ? 'call' : 'calls'} in the last hour`
       const one = api.keys({ ref: key.id })
       expectData(await one.delete())
       return { key: expectData(await one.get()), calls }
     },
-    shown: ({ key }) => key,
     note: ({ calls }, { title }, { globals }) =>
       calls === null ? `${title} is already revoked.` : `Revoked ${title}${calls}: ${globals.reason}`,
   }),
@@ -325,11 +322,4 @@ async function unpaid(shell: Shell, owner: string | undefined): Promise<string |
   if (!data || data.available_cents > 0) return undefined
   return `Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:
   svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`
-}
-
-/** Part of a sentence: the calls that revoking would stop. Empty with --url, because a key may not see all calls. */
-async function callsOfLastHour(shell: Shell, id: string): Promise<string> {
-  if (!(await apiOf(shell)).isOperator) return ''
-  const { totals } = await reporting(shell)({ key_id: id, from: iso(shell.clock.now() - 3_600_000) })
-  return `, which had ${totals.requests} ${totals.requests === 1 ? 'call' : 'calls'} in the last hour`
 }

@@ -58,12 +58,11 @@ export const limitCommands = [
       return expectData(await ops().keys({ ref }).limits.get())
     },
   }),
-  command`list (exits): List requests for higher limits, newest first
+  command`list (exits, pages requests): List requests for higher limits, newest first
   Shows requests that wait for a decision; --all-states adds decided ones. PEAK is the key's busiest minute of the last seven days, next to the current and the requested limit.
   $ limits list
   $ limits list --all-states --json`({
     flags: { allStates: flag('include decided ones') },
-    paged: 'requests',
     request: ({ ops, page }, { allStates }) =>
       ops.limits.get({ query: { ...page, ...(allStates ? {} : { status: 'pending' as const }) } }),
     empty: 'No requests for higher limits.',
@@ -110,12 +109,11 @@ const tierColumns = [
 const tierCommand = commandsOf('tiers', { apis: ['operator'] })
 
 export const tierCommands = [
-  tierCommand`list (exits): Show the limits of each tier
+  tierCommand`list (exits, shows tiers): Show the limits of each tier
   Shows requests, tokens, and the requests of each group of modes. NOT-THE-DEFAULT names the limits that SVC_TIERS changes.
   $ tiers list`({
     columns: tierColumns,
     request: ({ ops }) => ops.tiers.get(),
-    shown: ({ tiers }) => tiers,
     empty: 'No tiers.',
   }),
   tierCommand`set (reason): Move a key to another tier of rate limits

@@ -8,7 +8,6 @@ import { safeJson } from '../output/json'
 import { record } from '../output/table'
 import { tail } from '../pages'
 import type { Shell } from '../shell'
-import type { Connection } from '../transport'
 import { argument, duration, type FlagsGiven, flag, LAST, list, optional, text, whole } from '../words'
 
 const single = commandsOf('', { apis: ['operator'], exits: [] })
@@ -30,7 +29,13 @@ export const trace = single`trace (exits 3): Show everything about one request, 
   },
   async run(shell, { request, owner = shell.globals.org, since, open }) {
     const connection = await shell.connect()
-    if (open) return await openIn(shell, connection, ['trace', request, ...(owner ? [owner] : [])])
+    if (open) {
+      if (connection.transport.kind === 'local')
+        throw unreachable('trace --open needs a running server.', 'svc-admin serve')
+      const first = ['trace', request, ...(owner ? [owner] : [])]
+      const canWrite = shell.globals.inProfile?.production !== true
+      return (await import('./dashboard')).showDashboard(shell, { screen: 'logs', canWrite, first })
+    }
     const query = defined({ owner, since: since === undefined ? undefined : iso(shell.clock.now() - since) })
     const one = connection.ops().requests({ ref: encodeURIComponent(request) })
     const found = expectData(await one.get({ query }))
@@ -115,12 +120,6 @@ export const logCommands = [
       tail(shell, { columns, newest: () => newest(shell, wanted), last, what: 'request' }),
   }),
 ]
-
-async function openIn(shell: Shell, { transport }: Connection, first: readonly string[]): Promise<void> {
-  if (transport.kind === 'local') throw unreachable('trace --open needs a running server.', 'svc-admin serve')
-  const { showDashboard } = await import('./dashboard')
-  await showDashboard(shell, { screen: 'logs', canWrite: shell.globals.inProfile?.production !== true, first })
-}
 
 /** Draws a timeline, not a table: steps in order of their start, each with its outcome. */
 function draw({ io, paint }: Shell, { id, owner, request, steps, ledger, audit }: RequestTrace): void {

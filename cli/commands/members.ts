@@ -101,12 +101,11 @@ export const memberCommands: Command[] = [
     shown: (_, { user }) => ({ user_id: user, deleted: true }),
     note: (_, { user, org }) => `undo: svc-admin members add ${user} --org ${org} (revoked keys stay revoked)`,
   }),
-  command`invitations: List the open and expired invitations of an organization
+  command`invitations (shows invitations): List the open and expired invitations of an organization
   Newest first. An accepted invitation is a member, and is in members list.
   $ members invitations --org acme`({
     ...ofOrg('invitations'),
     request: ({ ops }, { ref }) => ops.orgs({ ref }).invitations.get(),
-    shown: ({ invitations }) => invitations,
     empty: 'No invitations.',
   }),
   command`resend INVITATION (secret once): Send an invitation again

@@ -16,13 +16,12 @@ const at = (ops: OpsClient, node: string) => ops.nodes({ ref: encodeURIComponent
 const command = commandsOf('nodes', { apis: ['operator'], columns, args })
 
 export const nodeCommands = [
-  command`list (exits): List the processes that serve this database
+  command`list (exits, shows nodes): List the processes that serve this database
   Shows address, roles, version, load, event-loop delay, connections, jobs and clock of each node. The figures are two seconds old at most. On SQLite there is one node.
   $ nodes list
   $ nodes list --watch
   $ nodes list --json`({
     request: ({ ops }) => ops.nodes.get(),
-    shown: ({ nodes }) => nodes,
     empty: 'No node serves this database. Start one: svc-admin serve',
   }),
   command`get NODE: Show one node

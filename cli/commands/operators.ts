@@ -20,7 +20,7 @@ export const operatorCommands = [
     shown: ({ operators }, { revoked }) => operators.filter(({ status }) => revoked || status === 'active'),
     empty: 'No operator keys. Add one: svc-admin operators add NAME --role viewer',
   }),
-  command`add (secret once, exits 5): Create an operator key and show its secret once
+  command`add (secret once, exits 5, delivers key): Create an operator key and show its secret once
   A viewer sees counts, states, times, ids and money. Support also sees what people wrote, and can take over chats. A reviewer decides on submissions; billing grants credit and sets tiers; an admin can do everything. Other machines can connect only if the server has SVC_OPS_LISTEN; there, use --url and --key-file.
   $ operators add grafana --role viewer --secret-to grafana.key
   $ operators add priya --role billing --expires 90d --json`({
@@ -30,17 +30,15 @@ export const operatorCommands = [
       expires: text('WHEN', 'when it expires: 90d from now, or an ISO date'),
     },
     action: ({ name, role }) => `add operator key "${name}" with the role ${role}`,
-    secret: 'key',
     request: ({ ops, shell }, { name, role, expires }) =>
       ops.operators.post({ name, role, ...(expires ? { expires_at: moment(expires, shell.clock.now()) } : {}) }),
   }),
-  command`rotate OPERATOR (moderate): Give an operator key a new secret and show it once
+  command`rotate OPERATOR (moderate, delivers key): Give an operator key a new secret and show it once
   The old secret stops working at once. Name, role and expiry stay the same.
   $ operators rotate priya --yes
   $ operators rotate grafana --yes --secret-to grafana.key`({
     action: ({ operator }) => `rotate operator key ${operator}`,
     question: ({ operator }) => `Give operator key ${operator} a new secret? The old one stops working at once.`,
-    secret: 'key',
     request: ({ ops }, { operator }) => ops.operators({ ref: encodeURIComponent(operator) }).rotate.post(),
   }),
   command`revoke OPERATOR (moderate, reason, exits 3): Revoke an operator key, at once and permanently

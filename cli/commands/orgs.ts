@@ -42,11 +42,10 @@ const changes = {
 }
 
 export const orgCommands = [
-  command`list (exits): List organizations, newest first
+  command`list (exits, pages orgs): List organizations, newest first
   Lists every organization except deleted ones; orgs get finds those by id.
   $ orgs list
   $ orgs list --all -o csv > orgs.csv`({
-    paged: 'orgs',
     request: ({ ops, page }) => ops.orgs.get({ query: page }),
     empty: 'No organizations. Create one: svc-admin orgs create NAME --owner EMAIL',
   }),

@@ -50,7 +50,10 @@ export const quickstart =
         for await (const row of firstSteps(shell, connection)) show(row)
         if (!isTable) shell.print.list(rows, columns, '')
         sayNext(shell, api_url)
-        if (own && !end) await untilStopped(shell)
+        if (!own || end) return
+        shell.note('\nThe server keeps running. Ctrl-C stops it.')
+        await aborted(shell.signal)
+        shell.exitCode = EXIT.interrupted
       } finally {
         await shell.disconnect()
         await own?.stop()
@@ -90,8 +93,9 @@ async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator
   yield { step: 'answer', came: first.done.content, ms: first.ms, command: `svc-admin try "${prompt}"` }
 
   const stream = await timed(async () => {
-    const parts = await client.completions.post({ prompt: 'Count to four', stream: true } as never)
-    return countTokens(expectData(parts) as unknown as AsyncIterable<unknown>)
+    const reply = await client.completions.post({ prompt: 'Count to four', stream: true } as never)
+    const parts = await Array.fromAsync(expectData(reply) as unknown as AsyncIterable<{ event?: string }>)
+    return parts.filter(({ event }) => event === 'token').length
   })
   const came = `${stream.done} parts`
   yield { step: 'stream', came, ms: stream.ms, command: 'svc-admin try "Count to four" --stream' }
@@ -120,12 +124,6 @@ async function* firstSteps(shell: Shell, connection: Connection): AsyncGenerator
   }
 }
 
-async function countTokens(parts: AsyncIterable<unknown>): Promise<number> {
-  let count = 0
-  for await (const part of parts) if ((part as { event?: string }).event === 'token') count += 1
-  return count
-}
-
 type Listened = { deliveries: { event_id: string; event_type: string; body: string }[] }
 
 /** Creates a webhook that this command listens to, triggers an event by a call, and removes the webhook again. */
@@ -149,10 +147,4 @@ function sayNext({ note }: Shell, api: string | null): void {
   note(`  svc-admin open               the reference, ${origin}/docs`)
   note(`  svc-admin dev seed           sample data to look at`)
   note(`  svc-admin engines add main --kind compat --base-url URL --models MODEL`)
-}
-
-async function untilStopped(shell: Shell): Promise<void> {
-  shell.note('\nThe server keeps running. Ctrl-C stops it.')
-  await aborted(shell.signal)
-  shell.exitCode = EXIT.interrupted
 }

@@ -101,12 +101,11 @@ function reading(kind: Filed | Switched) {
   const only: Record<string, Flag> = filed?.bound
     ? { only: choice(['personal', 'team'], 'only those of this scope') }
     : {}
-  const list = command`list: List ${many}, newest first
+  const list = command`list (pages items): List ${many}, newest first
   ${ALL} it lists ${filed?.bound ? "your own and those of your organization; with an organization's key, only those of the organization" : listed}.
   $ ${resource} list
   $ ${resource} list --org acme${filed ? `\n$ ${resource} list ${narrowed}` : ''} --json`({
     flags: only,
-    paged: 'items',
     async answer({ shell, page }, { only }) {
       const scoped = only ? { scope: only as 'personal' | 'team' } : {}
       return (await over(shell, path)).list({ ...page, ...scoped })

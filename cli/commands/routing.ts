@@ -5,8 +5,8 @@ import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readTextFile, readValueFile, testCases } from '../files'
 import { formatOf } from '../globals'
-import { type PageQuery, pageIn, printPages } from '../pages'
-import { everyOf, noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
+import { eachEntry, type PageQuery, pageIn, printPages } from '../pages'
+import { noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, duration, flag, optional, text, whole } from '../words'
 import { countedColumn, defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns } from './resource-commands'
@@ -35,9 +35,6 @@ const under = {
 type Under = { [Name in 'pref' | 'key' | 'rules']: string | undefined } & { engine: boolean | undefined }
 const ABOUT_PREVIEW =
   "Decides as for the key in use. On the server's machine it uses no preference, unless --org, --key or --pref choose one. Nothing is billed or stored, and without --engine nothing is sent to an engine."
-
-const replayedColumns = columnsOf`
-  before NOW, after THEN, rule RULE number, source.type FROM, excerpt PROMPT, source.id ID wide`
 
 const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
 
@@ -118,11 +115,12 @@ export const routingCommands = [
       printFound(shell, await (await previewer(shell, rest))(content))
     },
   }),
-  command`replay: Try rules on stored prompts, and show which modes would change
+  command`replay (shows changed): Try rules on stored prompts, and show which modes would change
   Tries corrections, examples and conversations, newest first, for at most 2 s. On the server's machine --org chooses whose. Nothing is billed or stored, and nothing is sent to an engine.
   $ routing replay --rules rules.json
   $ routing replay --pref ${PREFERENCE_ID} --mode fast --json`({
-    columns: replayedColumns,
+    columns: columnsOf`
+      before NOW, after THEN, rule RULE number, source.type FROM, excerpt PROMPT, source.id ID wide`,
     flags: {
       pref: under.pref,
       rules: under.rules,
@@ -141,7 +139,6 @@ export const routingCommands = [
       })
       return api['routing-preferences'].replay.post(input, { query: ownerFilter })
     },
-    shown: ({ changed }) => changed,
     empty: 'No mode would change.',
     note: ({ changed, tested, timed_out }) =>
       `${changed.length} of ${tested} prompts would change.${timed_out ? ' The time was too short for the rest.' : ''}`,
@@ -226,9 +223,12 @@ export const routingCommands = [
 /** Lists the corrections that `suggest` would use (docs/operating.md 2.10). */
 async function listClusters(shell: Shell): Promise<void> {
   const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
-  const recent = (await everyOf({ list: ({ limit, cursor }) => recentPage(shell, since, limit, cursor) })).filter(
-    ({ created }) => Date.parse(created) >= since,
-  )
+  const recent: Correction[] = []
+  for await (const one of eachEntry((page) => correctionsOf(shell, page))) {
+    // They come newest first.
+    if (Date.parse(one.created) < since) break
+    recent.push(one)
+  }
   const clusters = [...new Set(recent.map(({ expected_mode }) => expected_mode))].sort().map((mode) => {
     const own = recent.filter(({ expected_mode }) => expected_mode === mode)
     const ready = own.length >= THRESHOLD
@@ -237,13 +237,6 @@ async function listClusters(shell: Shell): Promise<void> {
     return { mode, corrections: own.length, threshold: THRESHOLD, ready, newest, correction_ids: ids }
   })
   shell.print.list(clusters, clusterColumns, `No corrections in the last ${WINDOW_DAYS} days.`)
-}
-
-/** Corrections come newest first, so the first old one ends the listing. */
-async function recentPage(shell: Shell, since: number, limit: number, cursor: string | undefined) {
-  const { items, next } = await correctionsOf(shell, { limit, ...(cursor ? { cursor } : {}) })
-  const isOver = items.some(({ created }: Correction) => Date.parse(created) < since)
-  return { items, next: isOver ? null : next }
 }
 
 async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: string }) {
@@ -256,7 +249,8 @@ type RoutingCase = { line: number; prompt: string; expected_mode: string; expect
 
 function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
   const { prompt, expected_mode, expected_engine = null } = fields
-  if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isTextOrNull(expected_engine)) {
+  const isEngine = expected_engine === null || typeof expected_engine === 'string'
+  if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isEngine) {
     throw usageFailure(`Line ${line} of ${file} is not {"prompt":"…","expected_mode":"…"}.`)
   }
   if (!MODES.includes(expected_mode)) {
@@ -273,5 +267,3 @@ function readCase(fields: Record<string, unknown>, line: number, file: string): 
 
 /** The modes that a prompt can be routed to. */
 const MODES = ENGINES.map(({ mode }) => mode).filter((mode) => mode !== 'auto')
-
-const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string'

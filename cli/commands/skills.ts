@@ -54,16 +54,10 @@ async function filterOf(shell: Shell, { installed, key, status, category }: Filt
   return defined({ installed: installed || undefined, key, status, category, ...ownerFilter })
 }
 
-const versionColumns = columnsOf`
-  id ID, version VERSION, status STATUS, changelog CHANGES wide, createdAt MADE time`
-
-const reviewColumns = columnsOf`
-  id ID, rating STARS number, body TEXT, authorUserId USER wide, createdAt WRITTEN time`
-
 const skillIn = ({ api }: At, skill: string) => api.skills({ ref: encodeURIComponent(skill) })
 
 const readCommands = [
-  command`list: List skills
+  command`list (pages skills): List skills
   On the server's machine it lists every skill, newest first, or with --org those of one owner. Over --url it lists the store as the key in use sees it.
   $ skills list
   $ skills list --status suspended --json
@@ -76,27 +70,26 @@ const readCommands = [
       status: choice(REVIEW_STATUSES, 'only skills in this state; for operators only'),
     },
     find: async (shell, given) => ({ filter: await filterOf(shell, given) }),
-    paged: 'skills',
     request: ({ api, page }, { filter }) => api.skills.get({ query: { ...page, ...filter } as never }),
     empty: 'No skills.',
   }),
   command`get SKILL: Show one skill
   --json prints everything about it. On the server's machine this includes its manifest.
   $ skills get email-drafter`({ request: (at, { skill }) => skillIn(at, skill).get() }),
-  command`versions SKILL: List the versions of a skill, newest first
+  command`versions SKILL (shows versions): List the versions of a skill, newest first
   Lists current and earlier published versions. Only the author and operators see withdrawn ones.
   $ skills versions email-drafter`({
-    columns: versionColumns,
+    columns: columnsOf`
+      id ID, version VERSION, status STATUS, changelog CHANGES wide, createdAt MADE time`,
     request: (at, { skill }) => skillIn(at, skill).versions.get(),
-    shown: ({ versions }) => versions,
     empty: 'It has no published version.',
   }),
-  command`reviews SKILL: List the reviews of a skill, newest first
+  command`reviews SKILL (pages reviews): List the reviews of a skill, newest first
   Each person has one review, from one star to five.
   $ skills reviews email-drafter
   $ skills reviews email-drafter --all --json`({
-    columns: reviewColumns,
-    paged: 'reviews',
+    columns: columnsOf`
+      id ID, rating STARS number, body TEXT, authorUserId USER wide, createdAt WRITTEN time`,
     request: (at, { skill }) => skillIn(at, skill).reviews.get({ query: at.page }),
     empty: 'It has no reviews.',
   }),
@@ -176,12 +169,6 @@ const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
 const ABOUT_FILES =
   'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'
 
-const submitted = columnsOf`
-  id ID, skillId SKILL, manifestVersion VERSION, status STATUS, reviewTier TIER, autoApproved AUTO flag`
-
-const imported = columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`
-const exported = columnsOf`slug SLUG, version VERSION, file FILE`
-
 const fileCommands = [
   command`validate (host, exits 9): Check a manifest like a submission, without a server
   Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}
@@ -198,11 +185,12 @@ const fileCommands = [
       shell.note(tier === 'auto' ? 'Tier auto: it would be published at once.' : `Tier ${tier}. ${reasons.join(' ')}`)
     },
   }),
-  command`submit (tenant, exits 3 5 6): Submit a manifest for review
+  command`submit (tenant, exits 3 5 6, shows submission): Submit a manifest for review
   Submits it for the owner of the key in use: data/dev-key on the server's machine, --key-file elsewhere. Prints the result and the tier. Exits 5 with the reason when the review rejects it. ${ABOUT_FILES}
   $ skills submit skill.yaml
   $ skills submit skill.json --skill-id 2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11`({
-    columns: submitted,
+    columns: columnsOf`
+      id ID, skillId SKILL, manifestVersion VERSION, status STATUS, reviewTier TIER, autoApproved AUTO flag`,
     args: { file: FILE },
     flags: {
       skillId: text('ID', 'the skill that gets a new version'),
@@ -217,7 +205,6 @@ const fileCommands = [
       const of = { skill_id: skillId || undefined, visibility, target_org_id: shell.globals.org || undefined }
       return client.skills.submit.post({ manifest, ...defined(of) }, { headers })
     },
-    shown: ({ submission }) => submission,
     note({ submission, warnings }, { manifest }) {
       const next =
         submission.status === 'approved'
@@ -230,7 +217,7 @@ const fileCommands = [
   Takes a file, or every manifest of a folder in the order of their names. Each is reviewed like any other and published at once. Versions that already exist are not changed. ${ABOUT_FILES}
   $ skills import ./skills --yes --reason "from staging"
   $ skills import a.json --yes --reason "ours" --json`({
-    columns: imported,
+    columns: columnsOf`id ID, slug SLUG, version VERSION, isNew NEW flag`,
     args: { file: argument('manifest, or a folder of manifests') },
     find: async (shell, { file }) => ({
       manifests: await Promise.all(valueFilesIn(shell, file).map((one) => readManifestFile(shell, one))),
@@ -250,7 +237,7 @@ const fileCommands = [
   Writes one skill, or without a name every published skill. Each becomes SLUG.json and includes its knowledge.
   $ skills export email-drafter --out ./skills
   $ skills export --out ./skills --json`({
-    columns: exported,
+    columns: columnsOf`slug SLUG, version VERSION, file FILE`,
     args: { skill: optional('slug or id of the skill') },
     flags: { out: needed(text('FOLDER', 'folder for the files; required'), 'add --out FOLDER') },
     async answer({ ops, shell }, { skill, out }) {

@@ -58,13 +58,8 @@ const diffColumns = [column('path', 'MEMBER'), column('sign', ' '), ...columnsOf
 const claimed = columnsOf`id ID, slug SKILL, status STATUS, claimedBy CLAIMED BY, claimedUntil UNTIL time`
 const claiming = { exits: [3, 4, 5, 7, 10], columns: claimed, args } as const
 
-const counted = columnsOf`
-  tier TIER, waiting WAITING number, oldest_waiting_s OLDEST-S number, approved APPROVED number,
-  auto_approved AUTO number, rejected REJECTED number, suspended SUSPENDED number, withdrawn WITHDRAWN number,
-  decided_in_s DECIDED-IN-S number`
-
 export const submissionCommands = [
-  command`list (exits): List submitted skills, newest first
+  command`list (exits, pages submissions): List submitted skills, newest first
   Shows those that wait for a reviewer. --status chooses another state, and --all-states shows all.
   $ submissions list
   $ submissions list --tier security --json`({
@@ -74,7 +69,6 @@ export const submissionCommands = [
       allStates: flag('include decided ones'),
       mine: flag('only submissions you have claimed'),
     },
-    paged: 'submissions',
     request({ ops, page }, { status, tier, allStates, mine }) {
       const state = status ?? (allStates ? undefined : ('pending_review' as const))
       return ops.submissions.get({ query: defined({ ...page, status: state, tier, mine: mine || undefined }) })
@@ -151,12 +145,14 @@ export const submissionCommands = [
     action: ({ submission }) => `unclaim ${submission}`,
     request: ({ ops }, { submission }) => at(ops, submission).claim.delete(),
   }),
-  command`stats (exits): Count pending and decided submissions by tier
+  command`stats (exits, shows tiers): Count pending and decided submissions by tier
   Shows how long the oldest submission has waited, and how long people took on average, both in seconds.
   $ submissions stats`({
-    columns: counted,
+    columns: columnsOf`
+      tier TIER, waiting WAITING number, oldest_waiting_s OLDEST-S number, approved APPROVED number,
+      auto_approved AUTO number, rejected REJECTED number, suspended SUSPENDED number, withdrawn WITHDRAWN number,
+      decided_in_s DECIDED-IN-S number`,
     request: ({ ops }) => ops.submissions.stats.get(),
-    shown: ({ tiers }) => tiers,
     empty: 'Nothing yet.',
   }),
 ]

@@ -56,9 +56,7 @@ const WATCH_MS = 2_000
 /** Number of messages that the AI gets for an answer (docs/api.md 22.6). */
 const SEEN = 40
 const whoColumns = [...states, column('operator.name', 'WHO')]
-const noteColumns = columnsOf`author.name WHO, content NOTE, created_at AT time`
 const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
-const repliedColumns = columnsOf`content SAID, created_at AT time`
 
 const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states, args })
 
@@ -91,7 +89,7 @@ function printWith(shell: Shell, messages: object[], done: object, columns: read
 }
 
 export const takeoverCommands = [
-  command`list: List the conversations of widgets, last activity first
+  command`list (pages items): List the conversations of widgets, last activity first
   --status requested lists those that wait for a person. On the server's machine it lists the conversations of all widgets; over --url, name one widget.
   $ takeovers list --status requested
   $ takeovers list --widget ${SESSION} --json`({
@@ -100,7 +98,6 @@ export const takeoverCommands = [
       ...ofWidget,
       status: choice(['requested', 'human', 'ai'], 'only conversations in this state'),
     },
-    paged: 'items',
     answer: ({ shell, page }, { widget, status: takeover_status }) =>
       queueOf(shell, widget, { ...page, status: 'open', ...defined({ takeover_status }) }),
     empty: 'No conversations.',
@@ -172,7 +169,7 @@ export const takeoverCommands = [
   The text comes from the argument, from stdin in a pipe, or from $EDITOR. Exits 5 when you have not taken it over. --draft prints a reply by the AI without sending it; the widget pays for it.
   $ takeovers reply ${SESSION} "It is on its way."
   $ takeovers reply ${SESSION} --draft`({
-    columns: repliedColumns,
+    columns: columnsOf`content SAID, created_at AT time`,
     args: { words: optional('your reply') },
     flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
     action: ({ session, draft }) => (draft ? `draft a reply for ${session}` : `reply in conversation ${session}`),
@@ -222,11 +219,11 @@ export const takeoverCommands = [
       }
     },
   }),
-  command`note SESSION: Write a note for colleagues about a conversation
+  command`note SESSION (shows note): Write a note for colleagues about a conversation
   The visitor never sees it. The text comes from the argument, from stdin in a pipe, or from $EDITOR.
   $ takeovers note ${SESSION} "Wants a refund."
   $ takeovers note ${SESSION} "Called back" --json`({
-    columns: noteColumns,
+    columns: columnsOf`author.name WHO, content NOTE, created_at AT time`,
     args: { words: optional('the note for colleagues') },
     flags: ofWidget,
     action: ({ session }) => `write a note about conversation ${session}`,
@@ -234,7 +231,6 @@ export const takeoverCommands = [
       const content = await writtenText(shell, words, 'note')
       return (await chatAt(shell, session, widget)).chat.notes.post({ content })
     },
-    shown: ({ note }) => note,
   }),
   command`handover SESSION: Hand your conversation over to a colleague
   TO is a member of the widget’s team, by e-mail address or id. Exits 5 when you have not taken it over.
@@ -250,7 +246,7 @@ export const takeoverCommands = [
     request: async ({ shell }, { session, widget, to, note }) =>
       (await chatAt(shell, session, widget)).chat.handover.post(defined({ to, note })),
   }),
-  command`link (operator, offline, secret once): Create a link that signs one person in and opens the inbox
+  command`link (operator, offline, secret once, delivers url): Create a link that signs one person in and opens the inbox
   The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.
   $ takeovers link --for priya@example.com
   $ takeovers link --for priya@example.com --ttl 30m --json`({
@@ -260,7 +256,6 @@ export const takeoverCommands = [
       ttl: duration('DURATION', 'how long the link works, 8h by default'),
     },
     action: ({ for: person }) => `create an inbox link for ${person}`,
-    secret: 'url',
     fate: LINK_FATE,
     request: ({ ops }, { for: person, ttl = SHIFT_MS }) => linkOf(ops, person, { ttl, to: '/operator' }),
     shown: (made, { for: user }) => ({ user, ...made }),

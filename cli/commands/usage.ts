@@ -117,13 +117,12 @@ export const usageCommands = [
       shell.print.list(shown, shell.io.outIsTty ? [...parts, bar] : [...parts, column('share', 'SHARE')], 'No calls.')
     },
   }),
-  command`requests OWNER: List single calls of an owner, newest first
+  command`requests OWNER (pages requests): List single calls of an owner, newest first
   The rows of GET /requests, without what was asked and answered. Without OWNER it lists those of the account that the first start created, or of that account's active org. Over --url it lists what the key in use can see. trace REQ_ID shows one of them in full.
   $ usage requests acme --status 5xx --since 7d
   $ usage requests --model svc-1-pro --min-ms 2000 --json`({
     columns: calls,
     flags: { ...filters, ...callFilters },
-    paged: 'requests',
     async request({ shell, page }, { owner = shell.globals.org, status, model, code, minMs, ...given }) {
       const { api, ownerFilter } = await apiOf(shell, { owner })
       const query = { ...wordsOf(shell, given), ...ownerFilter, ...page, status, model, code, min_ms: minMs }

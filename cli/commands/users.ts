@@ -39,11 +39,6 @@ const FIRST_LINK = {
   put: 'It works once, within one day, and cannot be shown again.',
 }
 
-const sessionColumns = columnsOf`
-  id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
-  ip ADDRESS, user_agent BROWSER wide`
-const passwordColumns = columnsOf`email E-MAIL, ended SESSIONS ENDED number`
-
 const passwordFile = text('FILE', 'a file that contains the password; - reads stdin')
 
 const passwordIn = async (shell: Shell, fromFile: string | undefined) =>
@@ -52,11 +47,10 @@ const passwordIn = async (shell: Shell, fromFile: string | undefined) =>
     : readSecretInput(shell, { label: 'password', fromFile, instead: 'leave out --from-file' })
 
 export const userCommands: Command[] = [
-  command`list (exits): List the accounts of this server, newest first
+  command`list (exits, pages users): List the accounts of this server, newest first
   People use accounts to sign in, to belong to organizations and to own personal keys.
   $ users list
   $ users list --all -o id`({
-    paged: 'users',
     request: ({ ops, page }) => ops.users.get({ query: page }),
     empty: 'No accounts. Create one: svc-admin users create EMAIL',
   }),
@@ -119,7 +113,7 @@ export const userCommands: Command[] = [
     request: ({ ops }, { user, role }) =>
       ops.users({ ref: step(user) }).patch({ operator_role: role === 'none' ? null : role }),
   }),
-  command`link (secret once): Create a one-time link that signs an account in and lets it set a password
+  command`link (secret once, delivers url): Create a one-time link that signs an account in and lets it set a password
   For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
   $ users link ada@example.com
   $ users link ada@example.com --ttl 4h --secret-to link.txt`({
@@ -127,7 +121,6 @@ export const userCommands: Command[] = [
     args: { user: argument('account by e-mail address or id') },
     flags: { ttl: duration('DURATION', 'how long the link works, 15m by default') },
     action: ({ user }) => `create a sign-in link for ${user}`,
-    secret: 'url',
     fate: LINK_FATE,
     request: ({ ops }, { user, ttl }) => linkOf(ops, user, { ttl }),
     shown: (made, { user }) => ({ user, ...made }),
@@ -136,7 +129,7 @@ export const userCommands: Command[] = [
   Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.
   $ users password ada@example.com --yes
   $ users password ada@example.com --from-file pw.txt --yes`({
-    columns: passwordColumns,
+    columns: columnsOf`email E-MAIL, ended SESSIONS ENDED number`,
     args: { user: argument('account by e-mail address or id') },
     flags: { fromFile: passwordFile },
     action: ({ user }) => `set the password of ${user}`,
@@ -150,7 +143,9 @@ export const userCommands: Command[] = [
   users sessions list USER shows the sessions, last used first. users sessions end USER SESSION signs one out, and end USER all signs out every one. API keys still work; users disable stops those too.
   $ users sessions list ada@example.com
   $ users sessions end ada@example.com all --yes`({
-    columns: sessionColumns,
+    columns: columnsOf`
+      id SESSION, user_id USER wide, created OPENED time, last_seen_at LAST SEEN time, expires_at EXPIRES time,
+      ip ADDRESS, user_agent BROWSER wide`,
     args: {
       verb: oneOf(['list', 'end'], 'list or end'),
       user: argument('account by id or e-mail address'),

@@ -32,7 +32,6 @@ export const search = commandsOf('', {
 
 const MODELS = ['svc-1-flash']
 const ID = '7a3c9d10-2b0e-4f43-8b30-7d3c7f1f4e21'
-const runColumns = columnsOf`job_id JOB, status STATUS, cases CASES number, poll_url FOLLOW wide`
 
 const command = commandsOf('tests', { apis: ['tenant'] })
 
@@ -57,7 +56,7 @@ export const testCommands: Command[] = [
   Every answer is billed as a completion. Without --ids and --tag all cases run. Follow it with jobs wait JOB; its result has each answer with the checks that failed.
   $ tests run --models svc-1-flash --max 50c
   $ tests run --ids ${ID} --models svc-1-flash,svc-1-pro --max 50c`({
-    columns: runColumns,
+    columns: columnsOf`job_id JOB, status STATUS, cases CASES number, poll_url FOLLOW wide`,
     flags: {
       ids: list('A,B', 'ids of the cases'),
       tag: text('TAG', 'only cases with this tag'),

@@ -25,8 +25,6 @@ const secretOf = (shell: Shell, fromFile: string | undefined) =>
 
 const command = commandsOf('webhooks', { apis: ['host'], args })
 
-const verdictColumns = columnsOf`ok VERIFIED flag, why WHY`
-
 type Delivered = { body: string; secret: string; timestamp: number; signature: string; nowS: number }
 
 /**
@@ -129,7 +127,7 @@ export const webhookLocalCommands = [
   Needs the body and two headers of the delivery: those of svc or of Standard Webhooks. Exits 9 when the signature is wrong. A body that was parsed and serialized again has different bytes.
   $ webhooks verify body.json --secret-file hook.secret --timestamp 1767225600 --signature v1=acfe…
   $ webhooks verify - --secret-file hook.secret --timestamp 1767225600 --signature v1,MZua… --json`({
-    columns: verdictColumns,
+    columns: columnsOf`ok VERIFIED flag, why WHY`,
     flags: {
       secretFile,
       timestamp: whole('SECONDS', 'the Svc-Webhook-Timestamp or Webhook-Timestamp', { min: 0, max: 99_999_999_999 }),

@@ -54,16 +54,10 @@ const DAY_MS = 86_400_000
 const POLL_MS = 250
 const PATIENCE_MS = 20_000
 
-const statColumns = columnsOf`
-  webhook_id WEBHOOK, enabled ENABLED flag, deliveries.total ATTEMPTS number, deliveries.successes SUCCESSES number,
-  deliveries.failures FAILURES number, deliveries.success_rate_percent SUCCESS % number,
-  deliveries.pending PENDING number, p95_ms P95 MS number, consecutive_failures IN A ROW number,
-  last_delivered_at DELIVERED time`
-
 export const webhookCommands = [
   plain.list,
   plain.get,
-  command`create (secret once): Create a webhook and show its signing secret once
+  command`create (secret once, delivers signing_secret): Create a webhook and show its signing secret once
   The address must be public, and https in production. Without --events it receives everything. The secret is random, or the one in --from-file.
   $ webhooks create https://example.com/hook --events job.completed,job.failed
   $ webhooks create https://example.com/hook -q --secret-to hook.secret`({
@@ -75,7 +69,6 @@ export const webhookCommands = [
       fromFile: text('FILE', 'a file with the secret to use; - reads stdin'),
     },
     action: ({ address, events = ['*'] }) => `create a webhook at ${address} for ${events.join(', ')}`,
-    secret: 'signing_secret',
     fate: SIGNING_FATE,
     async request({ api, ownerFilter, headers, shell }, { address, events = ['*'], description, ordered, fromFile }) {
       const label = { label: 'secret', fromFile, instead: 'leave out --from-file' }
@@ -129,7 +122,7 @@ export const webhookCommands = [
     request: (at, { id, since = DAY_MS }) =>
       hookIn(at, id)['retry-failed'].post({ from: iso(at.shell.clock.now() - since) }, { headers: at.headers }),
   }),
-  command`rotate-secret ID (secret once): Create a new signing secret and show it once
+  command`rotate-secret ID (secret once, delivers signing_secret): Create a new signing secret and show it once
   The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.
   $ webhooks rotate-secret 31aa07c2-…
   $ webhooks rotate-secret 31aa07c2-… --grace 1h --yes`({
@@ -138,7 +131,6 @@ export const webhookCommands = [
     action: ({ id }) => `create a new signing secret for webhook ${id}`,
     question: ({ id, grace }) =>
       `The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`,
-    secret: 'signing_secret',
     fate: SIGNING_FATE,
     request: (at, { id, grace }) =>
       hookIn(at, id)['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
@@ -147,7 +139,11 @@ export const webhookCommands = [
   Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.
   $ webhooks stats
   $ webhooks stats 31aa07c2-… --watch`({
-    columns: statColumns,
+    columns: columnsOf`
+      webhook_id WEBHOOK, enabled ENABLED flag, deliveries.total ATTEMPTS number, deliveries.successes SUCCESSES number,
+      deliveries.failures FAILURES number, deliveries.success_rate_percent SUCCESS % number,
+      deliveries.pending PENDING number, p95_ms P95 MS number, consecutive_failures IN A ROW number,
+      last_delivered_at DELIVERED time`,
     args: { id: optional(`${WEBHOOK}; all of yours by default`) },
     async answer({ shell }, { id }) {
       if (id !== undefined) return statsOf(shell, id)
@@ -171,8 +167,6 @@ async function statsOf(shell: Shell, id: string) {
 }
 
 const sampleOf = (type: string) => (SAMPLES as Readonly<Record<string, { about: string; data: object }>>)[type]
-
-const triggered = columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`
 
 async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: string; url: string }> {
   if (id !== undefined) return expectData(await (await webhookAt(shell, id)).hook.get())
@@ -221,7 +215,7 @@ export const webhookTriggerCommands = [
   The data contains _test. Without --webhook it goes to the newest webhook of webhooks listen, or to the only one. No other webhook gets it.
   $ webhooks trigger job.completed --webhook 31aa07c2-…
   $ webhooks trigger order.created --set amount=5 --set customer.name=Ada --json`({
-    columns: triggered,
+    columns: columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`,
     args: { type: argument('name of the event; webhooks events lists those of the server') },
     flags: {
       webhook: text('ID', WEBHOOK),

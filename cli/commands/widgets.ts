@@ -18,7 +18,6 @@ const columns = columnsOf`
 
 const command = commandsOf('widgets', { apis: ['tenant', 'operator'], columns, args })
 
-const domainColumns = columnsOf`domain DOMAIN, verified VERIFIED flag, record PROOF wide`
 const snippetColumns = columnsOf`embed_snippet TAG`
 
 const looks = {
@@ -107,7 +106,7 @@ export const widgetCommands = [
   The proof is a TXT record, or with --by file a file. Exits 9 until it is found.
   $ widgets verify-domain ${ID} shop.example
   $ widgets verify-domain ${ID} shop.example --by file --json`({
-    columns: domainColumns,
+    columns: columnsOf`domain DOMAIN, verified VERIFIED flag, record PROOF wide`,
     args: { domain: argument('host name') },
     flags: { by: choice(['dns', 'file'], 'kind of proof') },
     request: (at, { id, domain, by: method = 'dns' }) => widgetIn(at, id).verify.post({ domain, method }),

@@ -36,7 +36,7 @@ const args = { workflow: argument('id or name of the workflow'), run: argument('
 const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns, args })
 
 const enabling = (verb: 'enable' | 'disable', about: string) =>
-  command`${verb} WORKFLOW (offline): ${verb === 'enable' ? 'Enable' : 'Disable'} a workflow
+  command`${verb} WORKFLOW (offline, shows workflow): ${verb === 'enable' ? 'Enable' : 'Disable'} a workflow
   ${about}
   $ workflows ${verb} 4f0b7f0e-…
   $ workflows ${verb} "Daily news" --json`({
@@ -44,7 +44,6 @@ const enabling = (verb: 'enable' | 'disable', about: string) =>
     action: ({ workflow }) => `${verb} workflow ${workflow}`,
     request: async ({ shell }, { workflow }) =>
       (await workflowOver(shell, workflow)).one.patch({ enabled: verb === 'enable' }),
-    shown: ({ workflow }) => workflow,
   })
 
 const POLL_MS = 1_000
@@ -94,7 +93,7 @@ async function follow(shell: Shell, one: Routes, runId: string, within: number) 
 }
 
 const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about: string) =>
-  command`${word} WORKFLOW RUN: ${summary}
+  command`${word} WORKFLOW RUN (shows run): ${summary}
   ${about}
   $ workflows ${word} ${ID} ${RUN_ID}`({
     danger: word === 'approve' ? 'none' : 'moderate',
@@ -104,7 +103,6 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
       const routes = (await workflowOver(shell, workflow)).one.runs({ runId })
       return word === 'cancel' ? routes.cancel.post() : routes[word].post(comment ? { comment } : {})
     },
-    shown: ({ run }) => run,
   })
 
 const MARKS = { completed: 'ok  ', failed: 'fail', skipped: 'skip', paused: 'wait' } as const

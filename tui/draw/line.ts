@@ -8,6 +8,10 @@ export const textSpan = (text: string, tone?: Tone): Span => ({ text, tone })
 export const line = (...parts: (string | Span)[]): Line =>
   parts.map((part) => (typeof part === 'string' ? { text: part } : part))
 
+/** A line of details: its label, and what it says. */
+export const fact = (label: string, ...parts: (string | Span)[]): Line =>
+  line(textSpan(` ${label.padEnd(9)}`, 'dim'), ...parts)
+
 export const widthOf = (spans: Line): number => spans.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0)
 export const textOf = (spans: Line): string => spans.map(({ text }) => text).join('')
 

@@ -1,5 +1,5 @@
 import type { TopicFacts } from '../../src/operators/topics-schema'
-import { line, type Span, textSpan } from '../draw/line'
+import { fact, line, type Span, textSpan } from '../draw/line'
 import { momentOf, spellCount } from '../draw/spell'
 import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView } from './list-view'
@@ -62,9 +62,7 @@ export const audit = listView<Event>({
   },
   columns: [
     column('SEQ', 10, ({ seq }) => seq, { spare: true, cell: ({ seq }) => textSpan(spellCount(seq)) }),
-    column('AT', 10, ({ timestamp }) => timestamp, {
-      cell: ({ timestamp }, { now }) => textSpan(momentOf(timestamp, now)),
-    }),
+    column('AT', 10, ({ timestamp }) => timestamp, { cell: ({ timestamp }, { now }) => momentOf(timestamp, now) }),
     column('WHO', 13, whoOf),
     column('ACTION', 25, ({ action }) => action),
     column('ON', 18, aboutOf, { grows: true }),
@@ -78,30 +76,17 @@ export const audit = listView<Event>({
   title: ({ seq }) => `#${spellCount(seq)}`,
   drawerRows: 7,
   drawer: (event, model) => [
-    line(
-      textSpan(' request  ', 'dim'),
+    fact(
+      'request',
       event.requestId.padEnd(34),
       operatorOf(event)?.reason ? `reason "${operatorOf(event)!.reason}"` : '',
     ),
-    line(textSpan(' input    ', 'dim'), summaryOf(event.inputSummary)),
-    line(textSpan(' output   ', 'dim'), summaryOf(event.outputSummary)),
-    line(
-      textSpan(' hash     ', 'dim'),
-      `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`,
-      linkOf(event, model),
-    ),
-    line(
-      textSpan(' chain    ', 'dim'),
-      `${event.owner ?? event.scope}   #${spellCount(event.seq)}`,
-      signedOf(event, model),
-    ),
+    fact('input', summaryOf(event.inputSummary)),
+    fact('output', summaryOf(event.outputSummary)),
+    fact('hash', `prev ${shortHash(event.prevHash)}   this ${shortHash(event.hash)}`, linkOf(event, model)),
+    fact('chain', `${event.owner ?? event.scope}   #${spellCount(event.seq)}`, signedOf(event, model)),
     ...(operatorOf(event)
-      ? [
-          line(
-            textSpan(' from     ', 'dim'),
-            `${operatorOf(event)!.transport ?? 'socket'}, stated as ${operatorOf(event)!.name ?? 'unknown'}`,
-          ),
-        ]
+      ? [fact('from', `${operatorOf(event)!.transport ?? 'socket'}, stated as ${operatorOf(event)!.name ?? 'unknown'}`)]
       : []),
   ],
   empty: ['Nothing is recorded yet.'],

@@ -54,7 +54,7 @@ export const browser = listView<Session>({
     column('ID', 17, ({ id }) => id, { cell: ({ id }) => textSpan(id.slice(0, 15)) }),
     column('PAGE', 26, pageOf, { grows: true }),
     column('LEFT', 8, ({ expires_at }) => expires_at, {
-      cell: ({ expires_at }, { now }) => textSpan(spellAge(Date.parse(expires_at) - now)),
+      cell: ({ expires_at }, { now }) => spellAge(Date.parse(expires_at) - now),
     }),
     column('VIEW', 6, ({ view_version }) => view_version, { cell: ({ view_version }) => textSpan(`v${view_version}`) }),
     column('KEY', 10, ({ key }) => key ?? '', { cell: ({ key, owner }) => textSpan(key ?? owner ?? '–') }),

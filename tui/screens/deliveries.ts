@@ -56,16 +56,16 @@ export const deliveries = listView<Delivery>({
     column('ENDPOINT', 21, placeOf, { grows: true }),
     column('HTTP', 6, ({ http_status }) => http_status ?? 0, {
       right: true,
-      cell: ({ http_status }) => textSpan(http_status === null ? 'none' : String(http_status)),
+      cell: ({ http_status }) => (http_status === null ? 'none' : String(http_status)),
     }),
     column('TRY', 5, ({ attempt }) => attempt, { right: true, spare: true }),
     column('TIME', 7, ({ duration_ms }) => duration_ms, {
       right: true,
-      cell: ({ duration_ms }) => textSpan(spellMs(duration_ms)),
+      cell: ({ duration_ms }) => spellMs(duration_ms),
     }),
     column('AT', 7, ({ created_at }) => created_at, {
       right: true,
-      cell: ({ created_at }, { now }) => textSpan(momentOf(created_at, now).slice(0, 5)),
+      cell: ({ created_at }, { now }) => momentOf(created_at, now).slice(0, 5),
     }),
   ],
   fields: {

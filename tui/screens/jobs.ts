@@ -1,4 +1,4 @@
-import { bar, fit, type Line, line, type Span, textSpan } from '../draw/line'
+import { bar, fact, fit, type Line, line, type Span, textSpan } from '../draw/line'
 import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView, namesOf } from './list-view'
@@ -67,18 +67,15 @@ export const jobs = listView<Job>({
       `key ${owner(job)}`.padEnd(18),
       job.request_id?.slice(0, 14) ?? '',
     ),
-    line(
-      textSpan(' prompt   ', 'dim'),
-      `"${job.text.replaceAll(/\s+/g, ' ').slice(0, width - 30)}" ${spellCount(job.chars)} chars`,
-    ),
-    line(textSpan(' step     ', 'dim'), ...stepsOf(job, model, width)),
-    line(textSpan(' cost     ', 'dim'), costOf(job, model).padEnd(34), `attempt ${Math.max(1, job.attempts)}`),
-    line(
-      textSpan(' times    ', 'dim'),
+    fact('prompt', `"${job.text.replaceAll(/\s+/g, ' ').slice(0, width - 30)}" ${spellCount(job.chars)} chars`),
+    fact('step', ...stepsOf(job, model, width)),
+    fact('cost', costOf(job, model).padEnd(34), `attempt ${Math.max(1, job.attempts)}`),
+    fact(
+      'times',
       `created ${timeOf(job.created_at)}   begun ${timeOf(job.started_at)}   ended ${timeOf(job.completed_at)}`,
     ),
     ...notifiedLine(job, model),
-    ...(job.error ? [line(textSpan(' error    ', 'dim'), textSpan(job.error, 'bad'))] : []),
+    ...(job.error ? [fact('error', textSpan(job.error, 'bad'))] : []),
     ...(model.canWrite ? [] : [line(textSpan(' read-only: c and R are disabled (type :write)', 'dim'))]),
   ],
   empty: ['No jobs yet. Research and video requests appear here.', 'Try: svc-admin try --mode research "…"'],
@@ -149,7 +146,7 @@ function costOf(job: Job, model: Model): string {
 function notifiedLine(job: Job, model: Model): Line[] {
   const count = logOf(job, model)?.webhooks ?? 0
   if (job.completed_at !== null || !count) return []
-  return [line(textSpan(' on done  ', 'dim'), `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
+  return [fact('on done', `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
 }
 
 const timeOf = (iso: string | null): string => (iso ? clockOf(Date.parse(iso)) : '–')

@@ -40,9 +40,7 @@ export const keys = listView<Key>({
     column('TIER', 10, ({ tier }) => tier, {
       cell: ({ tier, status }) => (status === 'active' ? textSpan(tier) : textSpan(status, 'dim')),
     }),
-    column('RPM NOW', 11, ({ rpm }) => rpm.used, {
-      cell: ({ rpm }) => textSpan(`${String(rpm.used).padStart(3)}/${rpm.limit}`),
-    }),
+    column('RPM NOW', 11, ({ rpm }) => rpm.used, { cell: ({ rpm }) => `${String(rpm.used).padStart(3)}/${rpm.limit}` }),
     column('SPEND TODAY', 15, ({ spent_today_cents }) => spent_today_cents, { cell: spendOf }),
     column('LAST USE', 8, ({ last_used_at }) => last_used_at ?? '', {
       cell: (key, { now }) =>

@@ -52,17 +52,22 @@ export type ListView<R extends Row = Row> = {
   requestOf?(row: R): string | null
 }
 
+type Shown<R> = { cell?(row: R, model: Model): Span | string }
+
 /** A column sorted by the value it shows. A dash stands for an empty value. `cell` overrides how it is shown. */
 export const column = <R>(
   header: string,
   width: number,
   value: (row: R) => string | number | null,
-  more: Pick<Partial<Column<R>>, 'grows' | 'right' | 'spare' | 'cell'> = {},
+  { cell, ...more }: Pick<Partial<Column<R>>, 'grows' | 'right' | 'spare'> & Shown<R> = {},
 ): Column<R> => ({
   header,
   width,
-  cell: (row) => textSpan(String(value(row) ?? '–')),
   ...more,
+  cell(row, model) {
+    const shown = cell ? cell(row, model) : String(value(row) ?? '–')
+    return typeof shown === 'string' ? textSpan(shown) : shown
+  },
   value: (row) => value(row) ?? '',
 })
 

@@ -1,4 +1,4 @@
-import { fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
+import { fact, fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
 import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, its, listView } from './list-view'
@@ -50,7 +50,7 @@ export const logs = listView<Entry>({
     column('PATH', 15, ({ path }) => path, { grows: true, cell: ({ path }) => textSpan(path.replace('/api/v1', '')) }),
     column('MS', 7, ({ ms }) => ms, { cell: ({ ms }) => textSpan(spellMs(ms).padStart(6)) }),
     column('COST', 8, ({ cost_cents }) => cost_cents ?? 0, {
-      cell: ({ cost_cents }) => textSpan(cost_cents === null ? '–' : spellMoney(cost_cents)),
+      cell: ({ cost_cents }) => (cost_cents === null ? '–' : spellMoney(cost_cents)),
     }),
     column('KEY', 12, ({ key }) => key),
     column('REQUEST', 15, ({ id }) => id, { spare: true, cell: ({ id }) => textSpan(id.slice(0, 14)) }),
@@ -68,11 +68,11 @@ export const logs = listView<Entry>({
       ` ${entry.status}${entry.code ? ` ${entry.code}` : ''}   ${entry.method} ${entry.path}`,
       `   key ${entry.key ?? '–'}`,
     ),
-    line(
-      textSpan(' took     ', 'dim'),
+    fact(
+      'took',
       `${spellMs(entry.ms)}   at ${clockOf(Date.parse(entry.at))}   ${entry.cost_cents === null ? 'not charged' : `charged ${spellMoney(entry.cost_cents)}`}`,
     ),
-    line(textSpan(' who      ', 'dim'), entry.user ? `user ${entry.user}` : 'not signed in'),
+    fact('who', entry.user ? `user ${entry.user}` : 'not signed in'),
     ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
       ? (model.wrap
@@ -80,7 +80,7 @@ export const logs = listView<Entry>({
           : [`svc-admin ${FIXES[entry.code]}`]
         ).map((text, at) => line(textSpan(at ? '          ' : ' fix      ', 'dim'), text))
       : []),
-    ...(entry.status >= 400 ? [line(textSpan(' help     ', 'dim'), `svc-admin help error ${entry.code ?? ''}`)] : []),
+    ...(entry.status >= 400 ? [fact('help', `svc-admin help error ${entry.code ?? ''}`)] : []),
     line(textSpan(' contents of requests and answers are not stored', 'dim')),
   ],
   empty: ['No requests since the server started.', `Each process keeps its newest ${spellCount(2_000)} in memory.`],

@@ -1,6 +1,6 @@
 import type { Static } from '../../src/kernel/schema'
 import type { OperatorDiff, OperatorSubmission } from '../../src/skills/schema'
-import { between, fit, fitLine, type Line, line, placed, type Span, textSpan, wrapped } from '../draw/line'
+import { between, fact, fit, fitLine, type Line, line, placed, type Span, textSpan, wrapped } from '../draw/line'
 import { spellAge, spellShare } from '../draw/spell'
 import { type Model, type RowOf, rowsOf } from '../state/model'
 import { column, dialog, its, listView, REASON } from './list-view'
@@ -57,7 +57,7 @@ export const submissions = listView<Submission>({
       cell: ({ reviewTier }) => textSpan(reviewTier, reviewTier === 'security' ? 'warn' : undefined),
     }),
     column('AGE', 8, ({ createdAt }) => createdAt, {
-      cell: ({ createdAt }, { now }) => textSpan(spellAge(now - Date.parse(createdAt))),
+      cell: ({ createdAt }, { now }) => spellAge(now - Date.parse(createdAt)),
     }),
     column('AUTHOR', 10, ({ author }) => author),
     column('CLAIMED', 8, ({ claimedBy }) => claimedBy, { grows: true }),
@@ -71,10 +71,10 @@ export const submissions = listView<Submission>({
   title: ({ slug, manifestVersion }) => `${slug} ${manifestVersion}`,
   drawerRows: 6,
   drawer: (one) => [
-    line(textSpan(' id       ', 'dim'), one.id),
-    line(textSpan(' checks   ', 'dim'), found(one)),
-    line(textSpan(' shown to ', 'dim'), one.visibility),
-    line(textSpan(' reason   ', 'dim'), one.reason ?? '–'),
+    fact('id', one.id),
+    fact('checks', found(one)),
+    fact('shown to', one.visibility),
+    fact('reason', one.reason ?? '–'),
     line(textSpan(' ⏎ opens the review with checks, diff and tools', 'dim')),
   ],
   empty: ['Nothing to review.'],
