@@ -146,10 +146,9 @@ const versionPaths = (canvases: CanvasService, guard: Guard) =>
 const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: WorkflowService) =>
   [
     ...resourceVerbs(workflows),
-    verb(
+    verb.post(
+      '/workflows/:id/run',
       {
-        method: 'post',
-        path: '/workflows/:id/run',
         body: t.Optional(NewRun),
         reply: RunReply,
         idempotent: true,
@@ -159,10 +158,9 @@ const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, canc
       },
       (call, { id, body }) => run(call, id, body ?? {}),
     ),
-    verb(
+    verb.get(
+      '/workflows/:id/runs',
       {
-        method: 'get',
-        path: '/workflows/:id/runs',
         holds: RUN_WORDS,
         query: RunQuery,
         reply: RunPage,
@@ -171,10 +169,9 @@ const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, canc
       },
       (call, { id, query }) => listRuns(call, id, query),
     ),
-    verb(
+    verb.get(
+      '/workflows/:id/runs/:runId',
       {
-        method: 'get',
-        path: '/workflows/:id/runs/:runId',
         holds: RUN_WORDS,
         reply: RunReply,
         summary: 'Read one run, with the results of its steps',
@@ -182,26 +179,19 @@ const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, canc
       },
       (call, { ids }) => getRun(call, runIn(ids)),
     ),
-    verb(
-      {
-        ...DECISION,
-        path: '/workflows/:id/runs/:runId/approve',
-        summary: 'Approve the step that a paused run waits for',
-      },
+    verb.post(
+      '/workflows/:id/runs/:runId/approve',
+      { ...DECISION, summary: 'Approve the step that a paused run waits for' },
       (call, { ids, body }) => approve(call, runIn(ids), body ?? {}),
     ),
-    verb(
-      {
-        ...DECISION,
-        path: '/workflows/:id/runs/:runId/reject',
-        summary: 'Reject the step that a paused run waits for',
-      },
+    verb.post(
+      '/workflows/:id/runs/:runId/reject',
+      { ...DECISION, summary: 'Reject the step that a paused run waits for' },
       (call, { ids, body }) => reject(call, runIn(ids), body ?? {}),
     ),
-    verb(
+    verb.post(
+      '/workflows/:id/runs/:runId/cancel',
       {
-        method: 'post',
-        path: '/workflows/:id/runs/:runId/cancel',
         reply: RunReply,
         idempotent: true,
         summary: 'Cancel a run that has not ended',
@@ -212,7 +202,6 @@ const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, canc
   ] as const
 
 const DECISION = {
-  method: 'post',
   body: t.Optional(Verdict),
   reply: RunReply,
   idempotent: true,
@@ -232,10 +221,9 @@ type FromCanvas = WorkflowService['fromCanvas']
 
 const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
   [
-    verb(
+    verb.get(
+      '/evi/canvases/:id/workflow',
       {
-        method: 'get',
-        path: '/evi/canvases/:id/workflow',
         holds: workflow.holds,
         reply: WorkflowReply,
         summary: 'Read the workflow of a canvas',
@@ -243,10 +231,9 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
       },
       (call, { id }) => get(call, id),
     ),
-    verb(
+    verb.get(
+      '/evi/canvases/:id/runs',
       {
-        method: 'get',
-        path: '/evi/canvases/:id/runs',
         holds: RUN_WORDS,
         query: RunQuery,
         reply: CanvasRunPage,
@@ -255,10 +242,9 @@ const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
       },
       (call, { id, query }) => listRuns(call, id, query),
     ),
-    verb(
+    verb.get(
+      '/evi/canvases/:id/runs/:runId',
       {
-        method: 'get',
-        path: '/evi/canvases/:id/runs/:runId',
         holds: RUN_WORDS,
         reply: CanvasRunReply,
         summary: 'Read one run of a canvas, with the state of each node',
@@ -306,10 +292,9 @@ const hookVerbs = ({ hooks, list, history }: HookService) => {
   return [
     // 404 because the named preset or skill may not exist.
     { ...create, errors: [404] as const },
-    verb(
+    verb.get(
+      '/hooks',
       {
-        method: 'get',
-        path: '/hooks',
         holds,
         query: hookWords.HookQuery,
         reply: hookWords.HookPage,
@@ -318,10 +303,9 @@ const hookVerbs = ({ hooks, list, history }: HookService) => {
       },
       (call, { query, owner }) => list(call, query, { owner }),
     ),
-    verb(
+    verb.get(
+      '/hooks/:id',
       {
-        method: 'get',
-        path: '/hooks/:id',
         holds,
         query: hookWords.HookQuery,
         reply: hookWords.HookHistory,
@@ -330,10 +314,9 @@ const hookVerbs = ({ hooks, list, history }: HookService) => {
       },
       (call, { id, query }) => history(call, id, query),
     ),
-    verb(
+    verb.get(
+      '/hooks/:id/executions',
       {
-        method: 'get',
-        path: '/hooks/:id/executions',
         holds,
         query: hookWords.HookQuery,
         reply: hookWords.HookExecutions,
@@ -358,10 +341,9 @@ export const hookOperatorRoutes = (service: HookService, edge: OperatorEdge) => 
 /** `/channels` (docs/api.md 21), for tenants and operators. */
 const channelVerbs = ({ list }: ChannelService) =>
   [
-    verb(
+    verb.get(
+      '/channels',
       {
-        method: 'get',
-        path: '/channels',
         holds: ['name'],
         reply: Channels,
         owned: true,

@@ -1,6 +1,6 @@
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
 import { presentOverseen } from './present'
 import * as words from './schema'
 import type { BrowserService } from './service'
@@ -16,10 +16,9 @@ const isFresh = ({ force }: { force?: string }): boolean => force === '1' || for
 
 /** `/browser` (docs/api.md 16.1). Operators see the sessions of everyone (docs/operating.md 2.15). */
 const verbsOf = ({ deps }: BrowserService) => [
-  tenantVerb(
+  tenant.post(
+    PATH,
     {
-      method: 'post',
-      path: PATH,
       body: words.NewSession,
       reply: words.SessionHandle,
       creates: true,
@@ -31,10 +30,9 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     (call, { body }) => startSession(deps, call, body),
   ),
-  verb(
+  verb.get(
+    PATH,
     {
-      method: 'get',
-      path: PATH,
       reply: words.SessionList,
       holds: PAGE,
       owned: true,
@@ -43,10 +41,9 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     (call, { owner }) => sessions.listSessions(deps, call, owner),
   ),
-  tenantVerb(
+  tenant.get(
+    ONE,
     {
-      method: 'get',
-      path: ONE,
       query: words.ForceQuery,
       reply: words.SessionSnapshot,
       errors: [404],
@@ -54,13 +51,12 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     (call, { id, query }) => sessions.getSession(deps, call, id, isFresh(query)),
   ),
-  operatorVerb({ method: 'get', path: ONE, holds: PAGE, reply: words.OverseenSession }, async (call, { id }) =>
+  operator.get(ONE, { holds: PAGE, reply: words.OverseenSession }, async (call, { id }) =>
     presentOverseen(deps, await sessions.findSession(deps, call, id)),
   ),
-  tenantVerb(
+  tenant.get(
+    `${ONE}/live`,
     {
-      method: 'get',
-      path: `${ONE}/live`,
       query: words.ForceQuery,
       reply: words.LiveView,
       errors: [404],
@@ -68,10 +64,9 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     async (call, { id, query }) => sessions.liveOf(deps, await sessions.findSession(deps, call, id), isFresh(query)),
   ),
-  operatorVerb(
+  operator.post(
+    `${ONE}/link`,
     {
-      method: 'post',
-      path: `${ONE}/link`,
       body: words.LinkInput,
       reply: words.SessionLink,
       holds: 'links',
@@ -80,10 +75,9 @@ const verbsOf = ({ deps }: BrowserService) => [
     (call, { id, body }) => sessions.createLink(deps, call, id, body),
   ),
   // Needs the right `content`, because it shows what people saw and typed.
-  verb(
+  verb.get(
+    `${ONE}/recording`,
     {
-      method: 'get',
-      path: `${ONE}/recording`,
       holds: 'content',
       reply: words.Recording,
       role: 'support',
@@ -92,14 +86,12 @@ const verbsOf = ({ deps }: BrowserService) => [
     },
     async (call, { id }) => sessions.recordingOf(deps, await sessions.findSession(deps, call, id)),
   ),
-  verb(
-    { method: 'delete', path: ONE, reply: words.SessionEnd, errors: [404], summary: 'End a browser session' },
-    (call, { id }) => sessions.stopSession(deps, call, id),
+  verb.delete(ONE, { reply: words.SessionEnd, errors: [404], summary: 'End a browser session' }, (call, { id }) =>
+    sessions.stopSession(deps, call, id),
   ),
-  verb(
+  verb.post(
+    `${ONE}/actions`,
     {
-      method: 'post',
-      path: `${ONE}/actions`,
       body: words.ActionInput,
       reply: words.ActionResult,
       idempotent: true,

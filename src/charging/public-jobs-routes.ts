@@ -13,10 +13,9 @@ const JOB_WORDS = ['result', 'result_data', 'error']
 /** `/jobs` (docs/api.md 7), for tenants and operators. */
 const verbsOf = ({ list, get, cancel }: PublicJobs) =>
   [
-    verb(
+    verb.get(
+      '/jobs',
       {
-        method: 'get',
-        path: '/jobs',
         holds: JOB_WORDS,
         query: JobQuery,
         reply: JobPage,
@@ -25,20 +24,18 @@ const verbsOf = ({ list, get, cancel }: PublicJobs) =>
       },
       (call, { query, owner }) => list(call, query, owner),
     ),
-    verb(
+    verb.get(
+      '/jobs/:id',
       {
-        method: 'get',
-        path: '/jobs/:id',
         holds: JOB_WORDS,
         reply: JobReply,
         summary: 'Read the progress and the result of a job',
       },
       (call, { id }) => get(call, id),
     ),
-    verb(
+    verb.post(
+      '/jobs/:id/cancel',
       {
-        method: 'post',
-        path: '/jobs/:id/cancel',
         reply: JobReply,
         idempotent: true,
         errors: [409],
@@ -57,29 +54,26 @@ export const jobOperatorRoutes = (publicJobs: PublicJobs, edge: OperatorEdge) =>
 
 const operatorAccessVerbs = ({ retry, operatorAccess }: PublicJobs) =>
   [
-    verb(
+    verb.post(
+      '/jobs/:id/retry',
       {
-        method: 'post',
-        path: '/jobs/:id/retry',
         reply: JobReply,
         summary: 'Queue a failed job again, as a new job',
       },
       (call, { id }) => retry(call as Call<OperatorCaller>, id),
     ),
-    verb(
+    verb.get(
+      '/jobs/:id/log',
       {
-        method: 'get',
-        path: '/jobs/:id/log',
         holds: ['detail'],
         reply: JobLog,
         summary: 'List what each attempt of a job did',
       },
       (_, { id }) => operatorAccess.log(id),
     ),
-    verb(
+    verb.post(
+      '/jobs/purge',
       {
-        method: 'post',
-        path: '/jobs/purge',
         body: JobPurge,
         reply: JobsPurged,
         summary: 'Delete jobs that ended before a given time',
@@ -90,29 +84,26 @@ const operatorAccessVerbs = ({ retry, operatorAccess }: PublicJobs) =>
 
 const queueVerbs = ({ operatorAccess }: PublicJobs) =>
   [
-    verb(
+    verb.get(
+      '/job-queues',
       {
-        method: 'get',
-        path: '/job-queues',
         holds: 'facts',
         reply: JobQueues,
         summary: 'Read the job queues by type',
       },
       () => operatorAccess.queues(),
     ),
-    verb(
+    verb.post(
+      '/job-queues/:id/pause',
       {
-        method: 'post',
-        path: '/job-queues/:id/pause',
         reply: JobQueues,
         summary: 'Start no more jobs of a type; running jobs continue',
       },
       (call, { id }) => operatorAccess.pause(call as Call<OperatorCaller>, typeNamed(id)),
     ),
-    verb(
+    verb.post(
+      '/job-queues/:id/resume',
       {
-        method: 'post',
-        path: '/job-queues/:id/resume',
         reply: JobQueues,
         summary: 'Resume starting jobs of a type',
       },

@@ -8,7 +8,7 @@ import { type Guard, toCall } from '../http/guard'
 import { MAX_JSON_BYTES, payloadTooLarge } from '../http/intake'
 import type { OperatorEdge } from '../http/operator-edge'
 import type { Streams } from '../http/sse'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
 import { type Call, type ChatParameters, ownerOf, requireScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import { checked, checkedQuery, type Standard, type TSchema, t } from '../kernel/schema'
@@ -169,65 +169,59 @@ export const itemRoutes = (deps: FileDeps & Pick<ResponseDeps, 'conversations'>,
   const { store, conversations } = deps
   return tenantRoutes(
     [
-      tenantVerb(
+      tenant.post(
+        '/conversations',
         {
-          ...{
-            method: 'post',
-            path: '/conversations',
-            body: t.Object({ items: t.Optional(NewItems), metadata: Metadata }),
-            reply: NotedConversation,
-          },
-          ...{ idempotent: true, summary: 'Begin a conversation, with items or without' },
+          body: t.Object({ items: t.Optional(NewItems), metadata: Metadata }),
+          reply: NotedConversation,
+          idempotent: true,
+          summary: 'Begin a conversation, with items or without',
         },
         async (call, { body: { items = [], metadata } }) => {
           const messages = await readItems(deps, call, items)
           return conversations.create(call, { messages, metadata: metadata ?? null })
         },
       ),
-      tenantVerb(
+      tenant.post(
+        '/conversations/:id',
         {
-          ...{
-            method: 'post',
-            path: '/conversations/:id',
-            body: t.Object({ metadata: Metadata }),
-            reply: NotedConversation,
-            errors: [404],
-          },
-          ...{ idempotent: true, summary: 'Replace the metadata of a conversation' },
+          body: t.Object({ metadata: Metadata }),
+          reply: NotedConversation,
+          errors: [404],
+          idempotent: true,
+          summary: 'Replace the metadata of a conversation',
         },
         (call, { id, body }) => conversations.note(call, id, body.metadata ?? null),
       ),
-      tenantVerb(
-        {
-          ...{ method: 'get', path: '/conversations/:id/items', query: ItemQuery, reply: ItemPage, errors: [404] },
-          summary: 'List the items of a conversation, newest first',
-        },
+      tenant.get(
+        '/conversations/:id/items',
+        { query: ItemQuery, reply: ItemPage, errors: [404], summary: 'List the items of a conversation, newest first' },
         async (call, { id, query }) => {
           const wanted = { ...query, limit: query.limit + 1 }
           const rows = await conversations.messagesOf(store.read, ownerOf(call.caller), id, wanted)
           return pageOf(rows.slice(0, query.limit), rows.length > query.limit)
         },
       ),
-      tenantVerb(
+      tenant.post(
+        '/conversations/:id/items',
         {
-          ...{ method: 'post', path: '/conversations/:id/items', reply: ItemPage, errors: [404] },
-          ...{ body: t.Object({ items: NewItems }), idempotent: true, summary: 'Add items to a conversation' },
+          reply: ItemPage,
+          errors: [404],
+          body: t.Object({ items: NewItems }),
+          idempotent: true,
+          summary: 'Add items to a conversation',
         },
         async (call, { id, body: { items } }) =>
           conversations.addTo(call, id, await readItems(deps, call, items), (rows) => pageOf(rows, false)),
       ),
-      tenantVerb(
-        {
-          ...{ method: 'get', path: '/conversations/:id/items/:item', reply: OneItem, errors: [404] },
-          summary: 'Read one item of a conversation',
-        },
+      tenant.get(
+        '/conversations/:id/items/:item',
+        { reply: OneItem, errors: [404], summary: 'Read one item of a conversation' },
         async (call, { ids }) => itemIn(await conversations.messageOf(ownerOf(call.caller), ids.id!, ids.item!)),
       ),
-      tenantVerb(
-        {
-          ...{ method: 'delete', path: '/conversations/:id/items/:item', reply: NotedConversation, errors: [404] },
-          summary: 'Delete one item of a conversation',
-        },
+      tenant.delete(
+        '/conversations/:id/items/:item',
+        { reply: NotedConversation, errors: [404], summary: 'Delete one item of a conversation' },
         (call, { ids }) => conversations.removeMessage(call, ids.id!, ids.item!),
       ),
     ],
@@ -269,44 +263,40 @@ type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
 
 /** `/batches` (docs/api.md 32.6): many calls in one file. Operators see the batches of all owners. */
 const batchVerbs = (deps: BatchRouteDeps) => [
-  tenantVerb(
+  tenant.get(
+    '/batches',
     {
-      method: 'get',
-      path: '/batches',
       query: BatchQuery,
       reply: BatchList,
       summary: 'List your batches, newest first',
     },
     (call, { query }) => listBatches(deps, call, query),
   ),
-  operatorVerb(
-    {
-      ...{ method: 'get', path: '/batches', holds: 'facts', owned: true },
-      ...{ query: OverseenBatchesQuery, reply: OverseenBatches },
-    },
+  operator.get(
+    '/batches',
+    { holds: 'facts', owned: true, query: OverseenBatchesQuery, reply: OverseenBatches },
     (_, { query, owner }) => overseeBatches(deps, query, owner),
   ),
-  tenantVerb(
-    { method: 'get', path: '/batches/:id', reply: Batch, errors: [404], summary: 'Read the state of a batch' },
-    (call, { id }) => getBatch(deps, call, id),
+  tenant.get('/batches/:id', { reply: Batch, errors: [404], summary: 'Read the state of a batch' }, (call, { id }) =>
+    getBatch(deps, call, id),
   ),
-  operatorVerb({ method: 'get', path: '/batches/:id', holds: 'facts', reply: OverseenBatch }, (call, { id }) =>
+  operator.get('/batches/:id', { holds: 'facts', reply: OverseenBatch }, (call, { id }) =>
     overseeBatch(deps, call, id),
   ),
-  tenantVerb(
+  tenant.post(
+    '/batches/:id/cancel',
     {
-      ...{ method: 'post', path: '/batches/:id/cancel', reply: Batch, errors: [404, 409], ignored: true },
+      reply: Batch,
+      errors: [404, 409],
+      ignored: true,
       summary: 'Cancel a batch: lines that run end, and its files are written',
     },
     (call, { id }) => cancelBatch(deps, call, id),
   ),
-  operatorVerb(
-    { method: 'post', path: '/batches/:id/cancel', reply: OverseenBatch, ignored: true },
-    async (call, { id }) => {
-      await stopBatch(deps, call, id)
-      return overseeBatch(deps, call, id)
-    },
-  ),
+  operator.post('/batches/:id/cancel', { reply: OverseenBatch, ignored: true }, async (call, { id }) => {
+    await stopBatch(deps, call, id)
+    return overseeBatch(deps, call, id)
+  }),
 ]
 
 export const batchRoutes = (deps: BatchRouteDeps, guard: Guard) =>

@@ -1,7 +1,7 @@
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, tenantVerb } from '../http/verbs'
+import { operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
 import { t } from '../kernel/schema'
 import { ChatCompletion, Completion } from './schema'
 import type { createReplay, TestCases } from './test-cases'
@@ -10,10 +10,9 @@ import { ReplayEstimate, ReplayInput, TestRunAccepted, TestRunInput } from './te
 const verbsOf = ({ resource, run }: TestCases) =>
   [
     ...resourceVerbs(resource),
-    tenantVerb(
+    tenant.post(
+      '/test-cases/run',
       {
-        method: 'post',
-        path: '/test-cases/run',
         body: TestRunInput,
         reply: TestRunAccepted,
         accepts: true,
@@ -34,10 +33,9 @@ export const testCaseOperatorRoutes = (tests: TestCases, edge: OperatorEdge) => 
 export const replayRoutes = (replay: ReturnType<typeof createReplay>, guard: Guard) =>
   tenantRoutes(
     [
-      tenantVerb(
+      tenant.post(
+        '/requests/:id/replay',
         {
-          method: 'post',
-          path: '/requests/:id/replay',
           body: ReplayInput,
           reply: t.Union([Completion, ChatCompletion, ReplayEstimate]),
           idempotent: true,

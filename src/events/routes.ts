@@ -7,10 +7,9 @@ import type { EventService } from './service'
 /** `/events` (docs/api.md 11.2), for tenants and operators. */
 const verbsOf = ({ publish, list }: EventService) =>
   [
-    verb(
+    verb.post(
+      '/events',
       {
-        method: 'post',
-        path: '/events',
         body: NewEvent,
         reply: PublishedEvent,
         creates: true,
@@ -20,10 +19,9 @@ const verbsOf = ({ publish, list }: EventService) =>
       },
       (call, { body }) => publish(call, body),
     ),
-    verb(
+    verb.get(
+      '/events',
       {
-        method: 'get',
-        path: '/events',
         holds: ['payload'],
         query: BusEventQuery,
         reply: BusEventPage,

@@ -4,7 +4,7 @@ import { reading } from '../http/body'
 import { answer, errors, FILE_PART, formBody } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb } from '../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
 import { ownerOf } from '../kernel/caller'
 import { checkedPath, checkedQuery, t } from '../kernel/schema'
 import { artifactSizes, type FileOperatorDeps, getArtifact, listArtifacts, pruneArtifacts } from './operators'
@@ -45,20 +45,18 @@ type Artifacts = FileOperatorDeps & { files: Files }
 
 /** `/artifacts`: files of the caller (docs/api.md 2.3), and for operators of all owners (docs/operating.md 2.18). */
 const verbsOf = (deps: Artifacts) => [
-  tenantVerb(
+  tenant.get(
+    '/artifacts',
     {
-      method: 'get',
-      path: '/artifacts',
       query: words.ArtifactQuery,
       reply: words.ArtifactPage,
       summary: 'List your files, newest first, with new links',
     },
     (call, { query }) => deps.files.list(call, query),
   ),
-  operatorVerb(
+  operator.get(
+    '/artifacts',
     {
-      method: 'get',
-      path: '/artifacts',
       holds: ['filename'],
       query: words.OverseenArtifactsQuery,
       reply: words.OverseenArtifacts,
@@ -66,37 +64,32 @@ const verbsOf = (deps: Artifacts) => [
     },
     (_, { query, owner }) => listArtifacts(deps, query, owner),
   ),
-  tenantVerb(
+  tenant.get(
+    '/artifacts/:id',
     {
-      method: 'get',
-      path: '/artifacts/:id',
       reply: words.Artifact,
       errors: [404],
       summary: 'Read an artifact, with a new link to its file',
     },
     (call, { id }) => deps.files.get(call, id),
   ),
-  operatorVerb(
-    { method: 'get', path: '/artifacts/:id', holds: ['filename'], reply: words.OverseenArtifact },
-    (_, { id }) => getArtifact(deps, id),
+  operator.get('/artifacts/:id', { holds: ['filename'], reply: words.OverseenArtifact }, (_, { id }) =>
+    getArtifact(deps, id),
   ),
-  tenantVerb(
+  tenant.delete(
+    '/artifacts/:id',
     {
-      method: 'delete',
-      path: '/artifacts/:id',
       reply: words.ArtifactDeleted,
       errors: [404],
       summary: 'Delete an artifact and its file',
     },
     (call, { id }) => deps.files.remove(call, id),
   ),
-  operatorVerb(
-    { method: 'get', path: '/artifact-sizes', holds: 'facts', reply: words.ArtifactSizes, owned: true },
-    (_, { owner }) => artifactSizes(deps, owner),
+  operator.get('/artifact-sizes', { holds: 'facts', reply: words.ArtifactSizes, owned: true }, (_, { owner }) =>
+    artifactSizes(deps, owner),
   ),
-  operatorVerb(
-    { method: 'post', path: '/artifacts/prune', body: words.ArtifactPrune, reply: words.ArtifactsPruned },
-    (call, { body }) => pruneArtifacts(deps, call, body),
+  operator.post('/artifacts/prune', { body: words.ArtifactPrune, reply: words.ArtifactsPruned }, (call, { body }) =>
+    pruneArtifacts(deps, call, body),
   ),
 ]
 
@@ -109,35 +102,30 @@ type Uploads = Parameters<typeof overseeUploads>[0]
 
 /** `/files` (docs/api.md 32.6): files that a client uploads once and refers to by id. Operators see all files. */
 const uploadVerbs = (deps: Uploads) => [
-  tenantVerb(
-    {
-      ...{ method: 'get', path: '/files', query: words.UploadQuery, reply: words.UploadList },
-      summary: 'List the files that you sent, newest first',
-    },
+  tenant.get(
+    '/files',
+    { query: words.UploadQuery, reply: words.UploadList, summary: 'List the files that you sent, newest first' },
     (call, { query }) => listUploads(deps, call, query),
   ),
-  operatorVerb(
-    {
-      ...{ method: 'get', path: '/files', holds: ['filename'], owned: true },
-      ...{ query: words.OverseenUploadsQuery, reply: words.OverseenUploads },
-    },
+  operator.get(
+    '/files',
+    { holds: ['filename'], owned: true, query: words.OverseenUploadsQuery, reply: words.OverseenUploads },
     (_, { query, owner }) => overseeUploads(deps, query, owner),
   ),
-  tenantVerb(
-    { method: 'get', path: '/files/:id', reply: words.Upload, errors: [404], summary: 'Read what is known of a file' },
+  tenant.get(
+    '/files/:id',
+    { reply: words.Upload, errors: [404], summary: 'Read what is known of a file' },
     async (call, { id }) => presentUpload(await findUpload(deps, deps.store.read, ownerOf(call.caller), id)),
   ),
-  tenantVerb(
-    { method: 'delete', path: '/files/:id', reply: words.UploadDeleted, errors: [404, 409], summary: 'Delete a file' },
+  tenant.delete(
+    '/files/:id',
+    { reply: words.UploadDeleted, errors: [404, 409], summary: 'Delete a file' },
     (call, { id }) => deleteUpload(deps, call, id),
   ),
-  operatorVerb(
-    { method: 'get', path: '/files/:id', holds: ['filename'], reply: words.OverseenUpload },
-    async (_, { id }) => outline(await findUpload(deps, deps.store.read, null, id)),
+  operator.get('/files/:id', { holds: ['filename'], reply: words.OverseenUpload }, async (_, { id }) =>
+    outline(await findUpload(deps, deps.store.read, null, id)),
   ),
-  operatorVerb({ method: 'delete', path: '/files/:id', reply: words.UploadDeleted }, (call, { id }) =>
-    deleteUpload(deps, call, id),
-  ),
+  operator.delete('/files/:id', { reply: words.UploadDeleted }, (call, { id }) => deleteUpload(deps, call, id)),
 ]
 
 export const uploadRoutes = (deps: Uploads, guard: Guard) =>

@@ -4,7 +4,7 @@ import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
 import { checked, checkedPath, t } from '../kernel/schema'
 import { Moderation, ModerationOrder } from './moderations'
 import * as words from './schema'
@@ -13,10 +13,9 @@ import type { GuardrailService } from './service'
 /** `/guardrails` and `/guardrail-policies` (docs/api.md 12), for tenants and operators. */
 const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
   [
-    verb(
+    verb.get(
+      '/guardrails',
       {
-        method: 'get',
-        path: '/guardrails',
         holds: 'facts',
         reply: words.GuardrailCatalogue,
         summary: 'List the guardrails that rules can use, with their phases, verdicts and config',
@@ -24,10 +23,9 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
       catalogue,
     ),
     ...resourceVerbs(policies),
-    verb(
+    verb.post(
+      '/guardrail-policies/:id/evaluate',
       {
-        method: 'post',
-        path: '/guardrail-policies/:id/evaluate',
         body: words.Evaluation,
         reply: words.Evaluated,
         role: 'any',
@@ -40,10 +38,9 @@ const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
   ] as const
 
 const previewVerb = ({ preview }: GuardrailService) =>
-  tenantVerb(
+  tenant.post(
+    '/guardrail-policies/preview',
     {
-      method: 'post',
-      path: '/guardrail-policies/preview',
       body: words.Trial,
       reply: words.Evaluated,
       summary: 'Try rules on a text before a policy has them; nothing is billed, stored or sent to an engine',

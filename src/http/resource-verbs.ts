@@ -22,10 +22,9 @@ export function resourceVerbs<const N extends AnyNoun>({
   const one = `${path}/:id` as const
   const holds = noun.holds ?? 'content'
   return [
-    verb(
+    verb.post(
+      path,
       {
-        method: 'post',
-        path,
         body: New,
         reply: Made,
         creates: true,
@@ -36,22 +35,20 @@ export function resourceVerbs<const N extends AnyNoun>({
       },
       (call, { body, owner }) => resource.create(call, body as never, { owner }),
     ),
-    verb(
-      { method: 'get', path, query: Query, reply: Page, owned: true, holds, summary: summaries.list },
+    verb.get(
+      path,
+      { query: Query, reply: Page, owned: true, holds, summary: summaries.list },
       async (call, { query, owner }) => {
         const page = await resource.list(call, query as never, { owner })
         return { [noun.plural]: page.items, ...pageFields(page) } as never
       },
     ),
-    verb({ method: 'get', path: one, reply: Reply, holds, summary: summaries.get }, (call, { id }) =>
-      resource.get(call, id),
-    ),
-    verb(
-      { method: 'patch', path: one, body: Patch, reply: Changed, errors: [409], holds, summary: summaries.update },
+    verb.get(one, { reply: Reply, holds, summary: summaries.get }, (call, { id }) => resource.get(call, id)),
+    verb.patch(
+      one,
+      { body: Patch, reply: Changed, errors: [409], holds, summary: summaries.update },
       (call, { id, body }) => resource.update(call, id, body as never),
     ),
-    verb({ method: 'delete', path: one, reply: Deleted, summary: summaries.remove }, (call, { id }) =>
-      resource.remove(call, id),
-    ),
+    verb.delete(one, { reply: Deleted, summary: summaries.remove }, (call, { id }) => resource.remove(call, id)),
   ] as const
 }

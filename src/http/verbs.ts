@@ -57,41 +57,62 @@ export type Request<D> = {
 }
 type Reply<D> = Either<D, 'reply'> | Response | Promise<Either<D, 'reply'> | Response>
 type Run = (call: Call<Caller>, request: Request<never>) => unknown
-export type Verb<D extends Declared = Declared> = D & { run: Run }
+type Verb = Declared & { run: Run }
 
-/** Declares a route and its function. If necessary, the function distinguishes tenants and operators by the caller. */
-export const verb = <const D extends Declared>(
-  declared: D,
-  run: (call: Call<Caller>, request: Request<D>) => Reply<D>,
-): Verb<D> => ({ ...declared, run: run as Run })
+type Rest = Omit<Declared, 'method' | 'path'>
 
-/** Declares a route that only tenants have. */
-export const tenantVerb = <const D extends Declared>(
-  declared: D,
-  run: (call: Call, request: Request<D>) => Reply<D>,
-) => ({ ...verb(declared, run as never), isTenants: true as const })
-
-/** Declares a route that only operators have. */
-export const operatorVerb = <const D extends Omit<Declared, 'summary'>>(
-  declared: D,
-  run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
-) => ({ ...declared, summary: '', run: run as Run, isOperators: true as const })
-
-const operatorsBy =
+const verbBy =
   <const Method extends Declared['method']>(method: Method) =>
-  <const Path extends string, const D extends Omit<Declared, 'method' | 'path' | 'summary'>>(
+  <const Path extends string, const D extends Rest>(
+    path: Path,
+    declared: D,
+    run: (call: Call<Caller>, request: Request<D>) => Reply<D>,
+  ) => ({ ...declared, method, path, run: run as Run })
+
+const tenantBy =
+  <const Method extends Declared['method']>(method: Method) =>
+  <const Path extends string, const D extends Rest>(
+    path: Path,
+    declared: D,
+    run: (call: Call, request: Request<D>) => Reply<D>,
+  ) => ({ ...declared, method, path, run: run as Run, isTenants: true as const })
+
+const operatorBy =
+  <const Method extends Declared['method']>(method: Method) =>
+  <const Path extends string, const D extends Omit<Rest, 'summary'>>(
     path: Path,
     declared: D,
     run: (call: Call<OperatorCaller>, request: Request<D>) => Reply<D>,
   ) => ({ ...declared, method, path, summary: '', run: run as Run, isOperators: true as const })
 
-/** Short form: `operator.get('/tiers', { … }, (call) => …)`. */
+/**
+ * Declares a route of both APIs with its function: `verb.get('/tiers', { … }, (call) => …)`. If necessary, the function
+ * distinguishes tenants and operators by the caller.
+ */
+export const verb = {
+  get: verbBy('get'),
+  post: verbBy('post'),
+  put: verbBy('put'),
+  patch: verbBy('patch'),
+  delete: verbBy('delete'),
+}
+
+/** Declares a route that only tenants have. */
+export const tenant = {
+  get: tenantBy('get'),
+  post: tenantBy('post'),
+  put: tenantBy('put'),
+  patch: tenantBy('patch'),
+  delete: tenantBy('delete'),
+}
+
+/** Declares a route that only operators have. */
 export const operator = {
-  get: operatorsBy('get'),
-  post: operatorsBy('post'),
-  put: operatorsBy('put'),
-  patch: operatorsBy('patch'),
-  delete: operatorsBy('delete'),
+  get: operatorBy('get'),
+  post: operatorBy('post'),
+  put: operatorBy('put'),
+  patch: operatorBy('patch'),
+  delete: operatorBy('delete'),
 }
 
 type Of<Routes extends Record<string, unknown>> = Elysia<

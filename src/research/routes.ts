@@ -9,10 +9,9 @@ import type { ResearchService } from './service'
 
 const verbsOf = ({ recheck }: ResearchService) =>
   [
-    verb(
+    verb.get(
+      '/jobs/:id/verification',
       {
-        method: 'get',
-        path: '/jobs/:id/verification',
         holds: ['problems'],
         reply: Verification,
         errors: [409],

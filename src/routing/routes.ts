@@ -2,7 +2,7 @@ import { ApiKey } from '../accounts/keys/schema'
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
 import { pageFields } from '../kernel/page'
 import type { RoutingPreview } from './preview'
 import * as words from './schema'
@@ -14,10 +14,9 @@ type Modules = { preferences: PreferenceService; routingPreview: RoutingPreview 
 const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Modules) =>
   [
     ...resourceVerbs(preferences),
-    verb(
+    verb.post(
+      '/routing-preferences/suggest-rule',
       {
-        method: 'post',
-        path: '/routing-preferences/suggest-rule',
         body: words.SuggestInput,
         reply: words.Suggestion,
         holds: 'content',
@@ -28,10 +27,9 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
       },
       (call, { body, owner }) => suggest(call, body, { owner }),
     ),
-    verb(
+    verb.post(
+      '/routing-preferences/preview',
       {
-        method: 'post',
-        path: '/routing-preferences/preview',
         body: words.PreviewInput,
         reply: words.Preview,
         holds: ['matched', 'reasoning'],
@@ -42,10 +40,9 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
       },
       (call, { body, owner }) => routingPreview.preview(call, body, { owner }),
     ),
-    verb(
+    verb.post(
+      '/routing-preferences/replay',
       {
-        method: 'post',
-        path: '/routing-preferences/replay',
         body: words.ReplayInput,
         reply: words.Replayed,
         holds: ['excerpt'],
@@ -56,10 +53,9 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
       },
       (call, { body, owner }) => routingPreview.replay(call, body, { owner }),
     ),
-    verb(
+    verb.get(
+      '/routing-corrections',
       {
-        method: 'get',
-        path: '/routing-corrections',
         holds: ['prompt', 'note'],
         query: words.CorrectionQuery,
         reply: words.CorrectionPage,
@@ -75,10 +71,9 @@ const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPr
 
 /** Corrections can be added by tenants only. */
 const correctionVerb = ({ preferences: { corrections } }: Modules) =>
-  tenantVerb(
+  tenant.post(
+    '/routing-corrections',
     {
-      method: 'post',
-      path: '/routing-corrections',
       body: words.NewCorrection,
       reply: words.Correction,
       creates: true,
@@ -91,20 +86,18 @@ const correctionVerb = ({ preferences: { corrections } }: Modules) =>
 /** `/keys/{id}/routing-preference` and `/keys/{id}/routing-rules` (docs/api.md 13). */
 const bindingVerbs = ({ preferences: { bind } }: Modules) =>
   [
-    tenantVerb(
+    tenant.put(
+      '/keys/:id/routing-preference',
       {
-        method: 'put',
-        path: '/keys/:id/routing-preference',
         body: words.PreferenceBinding,
         reply: ApiKey,
         summary: 'Bind a routing preference to a key; null unbinds',
       },
       (call, { id, body }) => bind.preference(call, id, body),
     ),
-    tenantVerb(
+    tenant.put(
+      '/keys/:id/routing-rules',
       {
-        method: 'put',
-        path: '/keys/:id/routing-rules',
         body: words.RulesBinding,
         reply: ApiKey,
         summary: "Set a key's own routing rules, which come before any preference; an empty list removes them",

@@ -9,10 +9,9 @@ import type { WebhookService } from './service'
 const verbsOf = ({ webhooks, ...service }: WebhookService) =>
   [
     ...resourceVerbs(webhooks),
-    verb(
+    verb.post(
+      '/webhooks/:id/test',
       {
-        method: 'post',
-        path: '/webhooks/:id/test',
         body: words.TestInput,
         reply: words.TestSent,
         idempotent: true,
@@ -21,10 +20,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, body }) => service.test(call, id, body),
     ),
-    verb(
+    verb.put(
+      '/webhooks/:id/listener',
       {
-        method: 'put',
-        path: '/webhooks/:id/listener',
         body: words.Taking,
         reply: words.Taken,
         errors: [404, 409],
@@ -32,10 +30,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, body }) => service.take(call, id, body),
     ),
-    verb(
+    verb.get(
+      '/webhooks/:id/deliveries',
       {
-        method: 'get',
-        path: '/webhooks/:id/deliveries',
         holds: 'facts',
         query: words.DeliveryQuery,
         reply: words.Deliveries,
@@ -44,10 +41,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, query }) => service.listDeliveries(call, id, query),
     ),
-    verb(
+    verb.get(
+      '/webhooks/:id/deliveries/:deliveryId',
       {
-        method: 'get',
-        path: '/webhooks/:id/deliveries/:deliveryId',
         holds: 'content',
         reply: words.DeliveryRead,
         errors: [404],
@@ -56,10 +52,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, ids }) => service.readDelivery(call, id, ids.deliveryId ?? ''),
     ),
-    verb(
+    verb.post(
+      '/webhooks/:id/deliveries/:deliveryId/retry',
       {
-        method: 'post',
-        path: '/webhooks/:id/deliveries/:deliveryId/retry',
         reply: words.Retried,
         idempotent: true,
         errors: [404, 409],
@@ -67,10 +62,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, ids }) => service.retry(call, id, ids.deliveryId ?? ''),
     ),
-    verb(
+    verb.post(
+      '/webhooks/:id/retry-failed',
       {
-        method: 'post',
-        path: '/webhooks/:id/retry-failed',
         body: words.RetryFailed,
         reply: words.Queued,
         accepts: true,
@@ -79,10 +73,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, body }) => service.retryFailed(call, id, body),
     ),
-    verb(
+    verb.post(
+      '/webhooks/:id/rotate-secret',
       {
-        method: 'post',
-        path: '/webhooks/:id/rotate-secret',
         body: words.Rotation,
         reply: words.Rotated,
         idempotent: true,
@@ -91,10 +84,9 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
       },
       (call, { id, body }) => service.rotate(call, id, body),
     ),
-    verb(
+    verb.get(
+      '/webhooks/:id/stats',
       {
-        method: 'get',
-        path: '/webhooks/:id/stats',
         holds: 'facts',
         reply: words.WebhookStats,
         errors: [404],

@@ -1,7 +1,7 @@
 import type { Guard } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, tenantVerb, verb } from '../http/verbs'
+import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
 import { analyse } from './analytics'
 import * as operators from './operators'
 import * as words from './schema'
@@ -19,10 +19,9 @@ const which = ({ id, ids }: { id: string; ids: Record<string, string> }) => ({ i
 const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
   [
     ...resourceVerbs(widgets),
-    verb(
+    verb.post(
+      `${PATH}/duplicate`,
       {
-        method: 'post',
-        path: `${PATH}/duplicate`,
         body: words.Duplicate,
         reply: words.Widget,
         creates: true,
@@ -31,20 +30,18 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
       },
       (call, { id, body }) => service.duplicate(call, id, body),
     ),
-    verb(
+    verb.post(
+      `${PATH}/preview-token`,
       {
-        method: 'post',
-        path: `${PATH}/preview-token`,
         reply: words.PreviewToken,
         errors: [404],
         summary: 'Create a link that shows a widget for 15 minutes, whatever its origins',
       },
       (call, { id }) => service.preview(call, id),
     ),
-    verb(
+    verb.post(
+      `${PATH}/identity-secret`,
       {
-        method: 'post',
-        path: `${PATH}/identity-secret`,
         reply: words.IdentitySecret,
         idempotent: true,
         errors: [404],
@@ -53,10 +50,9 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
       },
       (call, { id }) => service.identitySecret(call, id),
     ),
-    verb(
+    verb.post(
+      `${PATH}/verify`,
       {
-        method: 'post',
-        path: `${PATH}/verify`,
         body: words.DomainCheck,
         reply: words.DomainChecked,
         errors: [404],
@@ -65,10 +61,9 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
       async (call, { id, body }) =>
         service.verifyDomain((await widgets.find(deps.store.read, call.caller, id)).id, body),
     ),
-    verb(
+    verb.get(
+      `${PATH}/analytics`,
       {
-        method: 'get',
-        path: `${PATH}/analytics`,
         holds: 'facts',
         query: words.AnalyticsQuery,
         reply: words.Analytics,
@@ -83,10 +78,9 @@ const ownerVerbs = ({ widgets, deps, ...service }: WidgetService) =>
 /** Routes for people who answer visitors' chats (docs/api.md 15.2). */
 const chatVerbs = ({ deps }: WidgetService) =>
   [
-    verb(
+    verb.get(
+      CHATS,
       {
-        method: 'get',
-        path: CHATS,
         holds: VISITOR,
         query: chats.WidgetSessionQuery,
         reply: chats.WidgetSessionPage,
@@ -95,10 +89,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, { id, query }) => operators.listChats(deps, call, id, query),
     ),
-    verb(
+    verb.get(
+      CHAT,
       {
-        method: 'get',
-        path: CHAT,
         holds: 'content',
         query: chats.After,
         reply: chats.WidgetTranscript,
@@ -107,10 +100,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.readChat(deps, call, which(request), request.query.after),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/takeover`,
       {
-        method: 'post',
-        path: `${CHAT}/takeover`,
         body: chats.TakeoverInput,
         reply: chats.TakenOver,
         idempotent: true,
@@ -120,10 +112,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.takeChat(deps, call, which(request), request.body),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/messages`,
       {
-        method: 'post',
-        path: `${CHAT}/messages`,
         body: chats.OperatorMessage,
         reply: chats.StoredReply,
         creates: true,
@@ -133,10 +124,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.sendToVisitor(deps, call, which(request), request.body.content),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/typing`,
       {
-        method: 'post',
-        path: `${CHAT}/typing`,
         reply: chats.Typed,
         role: 'support',
         errors: [404, 409],
@@ -144,10 +134,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.showTyping(deps, call, which(request)),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/notes`,
       {
-        method: 'post',
-        path: `${CHAT}/notes`,
         body: chats.NewNote,
         reply: chats.Noted,
         creates: true,
@@ -157,10 +146,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.writeNote(deps, call, which(request), request.body),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/handover`,
       {
-        method: 'post',
-        path: `${CHAT}/handover`,
         body: chats.Handover,
         reply: chats.TakenOver,
         idempotent: true,
@@ -170,10 +158,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.handOver(deps, call, which(request), request.body),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/draft`,
       {
-        method: 'post',
-        path: `${CHAT}/draft`,
         reply: chats.Drafted,
         idempotent: true,
         timeLimit: 'own',
@@ -183,10 +170,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.draftReply(deps, call, which(request)),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/release`,
       {
-        method: 'post',
-        path: `${CHAT}/release`,
         ignored: true,
         reply: chats.TakeoverState,
         idempotent: true,
@@ -196,10 +182,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
       },
       (call, request) => operators.releaseChat(deps, call, which(request)),
     ),
-    verb(
+    verb.post(
+      `${CHAT}/close`,
       {
-        method: 'post',
-        path: `${CHAT}/close`,
         reply: chats.WidgetSession,
         idempotent: true,
         role: 'support',
@@ -212,10 +197,9 @@ const chatVerbs = ({ deps }: WidgetService) =>
 
 /** The inbox: conversations of all widgets. */
 const takeoversVerb = ({ deps, all }: WidgetService) =>
-  tenantVerb(
+  tenant.get(
+    '/takeovers',
     {
-      method: 'get',
-      path: '/takeovers',
       query: chats.TakeoverQuery,
       reply: chats.TakeoverPage,
       summary: 'List the conversations of all your widgets, last activity first',
@@ -225,10 +209,9 @@ const takeoversVerb = ({ deps, all }: WidgetService) =>
   )
 
 const queueVerb = ({ deps }: WidgetService) =>
-  verb(
+  verb.get(
+    '/takeovers',
     {
-      method: 'get',
-      path: '/takeovers',
       holds: VISITOR,
       query: chats.WidgetSessionQuery,
       reply: chats.WidgetSessionPage,

@@ -1,6 +1,6 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operator, operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
 import { PageQuery, pageAs } from '../../kernel/page'
 import { t } from '../../kernel/schema'
 import * as words from './schema'
@@ -11,12 +11,11 @@ const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 
 /** `/keys` (docs/api.md 20), for tenants and operators. Operators may also name a key by prefix or name. */
 const verbsOf = (keys: KeyService) => {
-  const change = { path: '/keys/:id', body: words.KeyPatch, reply: words.ApiKey } as const
+  const change = { body: words.KeyPatch, reply: words.ApiKey } as const
   return [
-    verb(
+    verb.post(
+      '/keys',
       {
-        method: 'post',
-        path: '/keys',
         body: words.NewKey,
         reply: words.ApiKeyWithSecret,
         creates: true,
@@ -28,10 +27,9 @@ const verbsOf = (keys: KeyService) => {
       },
       (call, { body }) => keys.create(call, body),
     ),
-    verb(
+    verb.get(
+      '/keys',
       {
-        method: 'get',
-        path: '/keys',
         query: PageQuery,
         reply: words.KeyPage,
         holds: KEY_WORDS,
@@ -40,10 +38,9 @@ const verbsOf = (keys: KeyService) => {
       },
       async (call, { query }) => pageAs('keys', await keys.list(call, query)),
     ),
-    verb(
+    verb.get(
+      '/keys/:id',
       {
-        method: 'get',
-        path: '/keys/:id',
         reply: words.ApiKey,
         holds: KEY_WORDS,
         operators: { path: '/keys/:ref' },
@@ -51,17 +48,17 @@ const verbsOf = (keys: KeyService) => {
       },
       (call, { id }) => keys.get(call, id),
     ),
-    tenantVerb(
-      { ...change, method: 'put', summary: 'Change a key; omitted members stay, null clears' },
+    tenant.put(
+      '/keys/:id',
+      { ...change, summary: 'Change a key; omitted members stay, null clears' },
       (call, { id, body }) => keys.update(call, id, body),
     ),
-    tenantVerb({ ...change, method: 'patch', summary: 'Change a key, the same as PUT' }, (call, { id, body }) =>
+    tenant.patch('/keys/:id', { ...change, summary: 'Change a key, the same as PUT' }, (call, { id, body }) =>
       keys.update(call, id, body),
     ),
-    verb(
+    verb.post(
+      '/keys/:id/rotate',
       {
-        method: 'post',
-        path: '/keys/:id/rotate',
         body: t.Optional(words.KeyRotation),
         reply: words.RotatedKey,
         idempotent: true,
@@ -71,10 +68,9 @@ const verbsOf = (keys: KeyService) => {
       },
       (call, { id, body }) => keys.rotate(call, id, body),
     ),
-    verb(
+    verb.delete(
+      '/keys/:id',
       {
-        method: 'delete',
-        path: '/keys/:id',
         reply: words.KeyRevoked,
         operators: { path: '/keys/:ref', reply: words.ApiKey },
         summary: 'Revoke a key with immediate effect',

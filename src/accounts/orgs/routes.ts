@@ -1,6 +1,6 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operator, operatorRoutes, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
 import type { Caller } from '../../kernel/caller'
 import { PageQuery, pageFields } from '../../kernel/page'
 import { t } from '../../kernel/schema'
@@ -21,10 +21,9 @@ const OF_ORGS = { holds: ['plan_note'], role: 'billing' } as const
  */
 const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
   [
-    verb(
+    verb.get(
+      '/orgs',
       {
-        method: 'get',
-        path: '/orgs',
         signedIn: true,
         query: PageQuery,
         reply: words.OrgPage,
@@ -37,10 +36,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
         return { [isOperator(call.caller) ? 'orgs' : 'organizations']: page.items, ...pageFields(page) } as never
       },
     ),
-    verb(
+    verb.post(
+      '/orgs',
       {
-        method: 'post',
-        path: '/orgs',
         body: words.NewOrg,
         reply: words.Org,
         creates: true,
@@ -50,14 +48,14 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { body }) => orgs.create(call, body),
     ),
-    tenantVerb(
-      { method: 'get', path: '/orgs/:id', signedIn: true, reply: words.Org, summary: 'Read one organization' },
+    tenant.get(
+      '/orgs/:id',
+      { signedIn: true, reply: words.Org, summary: 'Read one organization' },
       async (call, { id }) => (await orgs.get(call, id)) as words.Org,
     ),
-    verb(
+    verb.patch(
+      '/orgs/:id',
       {
-        method: 'patch',
-        path: '/orgs/:id',
         body: words.OrgPatch,
         reply: words.Org,
         errors: [409],
@@ -66,10 +64,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id, body }) => orgs.update(call, id, body),
     ),
-    verb(
+    verb.delete(
+      '/orgs/:id',
       {
-        method: 'delete',
-        path: '/orgs/:id',
         reply: words.Deleted,
         operators: { path: '/orgs/:ref', reply: words.OperatorOrg },
         summary: 'Delete an organization and revoke its keys',
@@ -79,10 +76,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
         return isOperator(call.caller) ? (org as words.OperatorOrg) : { deleted: true as const }
       },
     ),
-    tenantVerb(
+    tenant.post(
+      '/orgs/:id/activate',
       {
-        method: 'post',
-        path: '/orgs/:id/activate',
         body: Nothing,
         reply: words.ActiveOrg,
         idempotent: true,
@@ -90,14 +86,14 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id }) => orgs.activate(call, id),
     ),
-    tenantVerb(
-      { method: 'delete', path: '/orgs/:id/activate', reply: words.ActiveOrg, summary: 'Deactivate an organization' },
+    tenant.delete(
+      '/orgs/:id/activate',
+      { reply: words.ActiveOrg, summary: 'Deactivate an organization' },
       (call, { id }) => orgs.deactivate(call, id),
     ),
-    verb(
+    verb.get(
+      '/orgs/:id/members',
       {
-        method: 'get',
-        path: '/orgs/:id/members',
         signedIn: true,
         reply: words.MemberList,
         holds: 'facts',
@@ -109,10 +105,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
     operator.post('/orgs/:ref/members', { body: words.NewMember, reply: words.Member }, (call, { id, body }) =>
       members.add(call, id, body),
     ),
-    verb(
+    verb.patch(
+      '/orgs/:id/members/:userId',
       {
-        method: 'patch',
-        path: '/orgs/:id/members/:userId',
         body: words.MemberPatch,
         reply: words.MemberReply,
         errors: [409],
@@ -124,10 +119,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
         return isOperator(call.caller) ? member : { member }
       },
     ),
-    verb(
+    verb.delete(
+      '/orgs/:id/members/:userId',
       {
-        method: 'delete',
-        path: '/orgs/:id/members/:userId',
         reply: words.Deleted,
         errors: [409],
         operators: { path: '/orgs/:ref/members/:user' },
@@ -135,10 +129,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id, ids }) => members.remove(call, id, ids.user ?? ids.userId!),
     ),
-    verb(
+    verb.post(
+      '/orgs/:id/invitations',
       {
-        method: 'post',
-        path: '/orgs/:id/invitations',
         body: words.NewInvitation,
         reply: words.InvitationReply,
         creates: true,
@@ -151,10 +144,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id, body }) => invitations.invite(call, id, body),
     ),
-    verb(
+    verb.get(
+      '/orgs/:id/invitations',
       {
-        method: 'get',
-        path: '/orgs/:id/invitations',
         reply: words.InvitationList,
         holds: 'facts',
         operators: { path: '/orgs/:ref/invitations' },
@@ -162,20 +154,18 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       async (call, { id }) => ({ invitations: await invitations.list(call, id) }),
     ),
-    verb(
+    verb.delete(
+      '/orgs/:id/invitations/:invitationId',
       {
-        method: 'delete',
-        path: '/orgs/:id/invitations/:invitationId',
         reply: words.Deleted,
         operators: { path: '/orgs/:ref/invitations/:invitation' },
         summary: 'Withdraw an invitation',
       },
       (call, { id, ids }) => invitations.withdraw(call, id, ids.invitation ?? ids.invitationId!),
     ),
-    verb(
+    verb.post(
+      '/orgs/:id/invitations/:invitationId/resend',
       {
-        method: 'post',
-        path: '/orgs/:id/invitations/:invitationId/resend',
         body: Nothing,
         idempotent: true,
         reply: words.ResentInvitation,
@@ -186,10 +176,9 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
       },
       (call, { id, ids }) => invitations.resend(call, id, ids.invitation ?? ids.invitationId!),
     ),
-    tenantVerb(
+    tenant.post(
+      '/invitations/:token/accept',
       {
-        method: 'post',
-        path: '/invitations/:token/accept',
         body: Nothing,
         reply: words.JoinedOrg,
         idempotent: true,

@@ -1,6 +1,6 @@
 import type { Guard } from '../../http/guard'
 import type { OperatorEdge } from '../../http/operator-edge'
-import { operatorRoutes, operatorVerb, tenantRoutes, tenantVerb, verb } from '../../http/verbs'
+import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
 import { PageQuery } from '../../kernel/page'
 import type { MemoryService } from './memory'
 import * as words from './schema'
@@ -10,10 +10,9 @@ const ONE = '/conversations/:id'
 
 /** `/conversations` (docs/api.md 17). Operators see the conversations of all owners (docs/operating.md 2.14). */
 const verbsOf = (conversations: ConversationService) => [
-  verb(
+  verb.get(
+    '/conversations',
     {
-      method: 'get',
-      path: '/conversations',
       query: words.ConversationQuery,
       reply: words.ConversationPage,
       holds: 'facts',
@@ -23,28 +22,25 @@ const verbsOf = (conversations: ConversationService) => [
     },
     (call, { query, owner }) => conversations.list(call, query, owner),
   ),
-  tenantVerb(
+  tenant.get(
+    ONE,
     {
-      method: 'get',
-      path: ONE,
       reply: words.ConversationReply,
       errors: [404],
       summary: 'Read one conversation with its messages',
     },
     (call, { id }) => conversations.get(call, id),
   ),
-  operatorVerb({ method: 'get', path: ONE, holds: 'facts', reply: words.OverseenReply }, (call, { id }) =>
-    conversations.outlined(call, id),
-  ),
+  operator.get(ONE, { holds: 'facts', reply: words.OverseenReply }, (call, { id }) => conversations.outlined(call, id)),
   // Shows the messages people wrote. The read is audited.
-  operatorVerb(
-    { method: 'get', path: `${ONE}/messages`, holds: 'content', reply: words.ConversationReply, role: 'support' },
+  operator.get(
+    `${ONE}/messages`,
+    { holds: 'content', reply: words.ConversationReply, role: 'support' },
     (call, { id }) => conversations.get(call, id),
   ),
-  tenantVerb(
+  tenant.patch(
+    ONE,
     {
-      method: 'patch',
-      path: ONE,
       body: words.RenameConversation,
       reply: words.ConversationSummaryReply,
       errors: [404],
@@ -52,20 +48,18 @@ const verbsOf = (conversations: ConversationService) => [
     },
     (call, { id, body }) => conversations.rename(call, id, body),
   ),
-  verb(
+  verb.delete(
+    ONE,
     {
-      method: 'delete',
-      path: ONE,
       reply: words.ConversationDeleted,
       errors: [404],
       summary: 'Delete a conversation and its messages',
     },
     (call, { id }) => conversations.remove(call, id),
   ),
-  operatorVerb(
+  operator.post(
+    '/conversations/purge',
     {
-      method: 'post',
-      path: '/conversations/purge',
       body: words.ConversationPurge,
       reply: words.ConversationsPurged,
     },
@@ -83,20 +77,18 @@ export const conversationOperatorRoutes = (conversations: ConversationService, e
 export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
   tenantRoutes(
     [
-      tenantVerb(
+      tenant.get(
+        '/memory',
         {
-          method: 'get',
-          path: '/memory',
           query: PageQuery,
           reply: words.MemoryPage,
           summary: 'List the memories of your account, newest first',
         },
         (call, { query }) => memory.list(call, query),
       ),
-      tenantVerb(
+      tenant.post(
+        '/memory',
         {
-          method: 'post',
-          path: '/memory',
           body: words.NewMemory,
           reply: words.MemoryReply,
           creates: true,
@@ -105,8 +97,9 @@ export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
         },
         (call, { body }) => memory.add(call, body, 'api'),
       ),
-      tenantVerb(
-        { method: 'delete', path: '/memory/:id', reply: words.Deleted, errors: [404], summary: 'Delete one memory' },
+      tenant.delete(
+        '/memory/:id',
+        { reply: words.Deleted, errors: [404], summary: 'Delete one memory' },
         (call, { id }) => memory.remove(call, id),
       ),
     ],

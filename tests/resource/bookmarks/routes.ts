@@ -8,9 +8,8 @@ import type { BookmarkService } from './service'
 const verbsOf = ({ bookmarks, visit }: BookmarkService) =>
   [
     ...resourceVerbs(bookmarks),
-    verb(
-      { method: 'post', path: '/bookmarks/:id/visit', reply: Visit, summary: 'Say where a bookmark leads' },
-      (call, { id }) => visit(call, id),
+    verb.post('/bookmarks/:id/visit', { reply: Visit, summary: 'Say where a bookmark leads' }, (call, { id }) =>
+      visit(call, id),
     ),
   ] as const
 
