@@ -1,7 +1,9 @@
 import { findEngine, type ImageDetail, LOCAL_EMBEDDING, type Message, type ToolCall } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
+import type { Static } from '../kernel/schema'
 import { isBlank } from '../kernel/text'
+import { assertFits } from '../kernel/validation'
 import {
   type FunctionChat,
   formatOf,
@@ -11,7 +13,7 @@ import {
   serversIn,
   withoutCustoms,
 } from './chat-parameters'
-import type { ChatMessage, FunctionCall } from './chat-schema'
+import { type ChatMessage, type FunctionCall, OlderChat } from './chat-schema'
 import { assertAttachment, imageIn, isImage } from './images'
 import { toChatCompletion } from './present'
 import { assertMetadata, blankPrompt, emptyPrompt } from './rules'
@@ -108,7 +110,8 @@ export function requestFromChat(
   honours: boolean,
   forClients = honours,
 ): CompletionRequest<ChatCompletion> {
-  const { input, customs, warnings } = withoutCustoms(sent)
+  const modern = withTools(sent)
+  const { input, customs, warnings } = withoutCustoms(modern ?? sent)
   const parameters = honours ? parametersOfChat(input) : {}
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
@@ -152,6 +155,7 @@ export function requestFromChat(
     tools: [],
     ...serversIn(input),
     ...(customs.size ? { customs } : {}),
+    ...(modern ? { callsFunction: true } : {}),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,
@@ -164,6 +168,24 @@ export function requestFromChat(
     shape: null,
     warnings: warnings.length ? [...ignored, ...warnings] : ignored,
   }
+}
+
+/** The order of a client from before there were tools, with its functions as tools. Null for any other. */
+function withTools(sent: ChatInput): ChatInput | null {
+  if (!('functions' in sent) || sent.tools?.length || !(sent.functions as unknown[] | null)?.length) return null
+  assertFits(OlderChat, sent)
+  const { functions, function_call: choice, ...rest } = sent as ChatInput & Static<typeof OlderChat>
+  let id = ''
+  const messages = sent.messages.map((message, place) => {
+    const { function_call: called, ...others } = message as Static<typeof OlderChat>['messages'][number] &
+      typeof message
+    if (called) id = `call_${place}`
+    if (called) return { ...others, tool_calls: [{ id, function: called }] }
+    return message.role === 'function' && id ? { ...others, role: 'tool' as const, tool_call_id: id } : message
+  })
+  const tools = functions.map((one) => ({ type: 'function' as const, function: one }))
+  const tool_choice = typeof choice === 'object' && choice ? { type: 'function' as const, function: choice } : choice
+  return { ...rest, messages, tools, tool_choice, parallel_tool_calls: false }
 }
 
 /**

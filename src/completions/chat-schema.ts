@@ -105,6 +105,15 @@ const NamedFunction = t.Object({
   function: t.Object({ name: t.String({ pattern: FUNCTION_NAME }) }),
 })
 
+const Called = t.Optional(nullable(t.Object({ name: Name, arguments: ArgumentsText })))
+
+/** The members of clients from before there were tools. */
+export const OlderChat = t.Object({
+  functions: t.Array(Signature, { minItems: 1, maxItems: 128 }),
+  function_call: t.Optional(nullable(t.Union([oneOf(['none', 'auto'] as const), t.Object({ name: Name })]))),
+  messages: t.Array(t.Object({ function_call: Called })),
+})
+
 export const ToolChoice = t.Union([
   NamedFunction,
   t.Object({

@@ -115,7 +115,8 @@ const FINISH: Record<StoredAnswer['finish'], FinishReason> = {
   'tool-calls': 'tool_calls',
 }
 
-export const finishReason = (answer: StoredAnswer): FinishReason => FINISH[answer.finish]
+export const finishReason = (answer: StoredAnswer, { callsFunction }: Run['request']): FinishReason =>
+  callsFunction && answer.finish === 'tool-calls' ? 'function_call' : FINISH[answer.finish]
 
 /** The chat-completions answer (docs/api.md 4). */
 export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion {
@@ -129,7 +130,7 @@ export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion
         index: 0,
         message: messageOf(answer, run.request),
         ...(run.request.sampling?.logprobs === undefined ? {} : { logprobs: likelyOf(answer.logprobs) }),
-        finish_reason: finishReason(answer),
+        finish_reason: finishReason(answer, run.request),
       },
     ],
     usage: chatUsage(run, answer),
@@ -152,12 +153,15 @@ export const fingerprintOf = ({ fingerprint }: Pick<StoredAnswer, 'fingerprint'>
 /** The assistant message: a refusal, calls of the client's functions, or plain content, each with its reasoning. */
 function messageOf(
   answer: StoredAnswer,
-  { reasoning: wish, customs }: Run['request'],
+  { reasoning: wish, customs, callsFunction }: Run['request'],
 ): ChatCompletion['choices'][number]['message'] {
   const { content, reasoning, toolCalls, refusal } = answer
   const thoughts = reasoning && wish?.shows !== false ? { reasoning_content: reasoning, reasoning } : {}
   if (refusal !== null) return { role: 'assistant', content: null, refusal, ...thoughts }
   if (!toolCalls.length) return { role: 'assistant', content, ...thoughts }
+  const [{ name, arguments: args }] = toolCalls as [(typeof toolCalls)[number]]
+  const older = { function_call: { name, arguments: args } }
+  if (callsFunction) return { role: 'assistant', content: content || null, ...older, ...thoughts }
   return {
     role: 'assistant',
     content: content || null,

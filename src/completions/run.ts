@@ -152,6 +152,8 @@ export type CompletionRequest<Answer extends object = object> = {
   serversAt?: readonly string[]
   /** Names of the functions that are custom tools of a chat. Absent for none (docs/api.md 4). */
   customs?: ReadonlySet<string>
+  /** A client from before there were tools: a call is the `function_call` of its message (docs/api.md 4). */
+  callsFunction?: true
   /** Rewrites an error about a server in the words of the client's format. */
   serverNames?: (text: string) => string
   /** Calls of MCP tools that the user has approved in advance: those with these arguments, or all calls of a tool. */

@@ -231,7 +231,7 @@ export const Completion = namedObject('Completion', {
 })
 export type Completion = Static<typeof Completion>
 
-const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const
+const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls', 'function_call'] as const
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
 const ExtraContent = t.Optional(
@@ -265,6 +265,7 @@ export const ChatCompletion = namedObject('ChatCompletion', {
         role: t.Literal('assistant'),
         content: nullable(t.String()),
         tool_calls: t.Optional(t.Array(t.Union([FunctionCallOut, CustomCallOut]))),
+        function_call: t.Optional(t.Object({ name: t.String(), arguments: t.String() })),
         refusal: t.Optional(nullable(t.String())),
         reasoning_content: t.Optional(t.String({ description: 'Reasoning of the engine, if it reports it' })),
         reasoning: t.Optional(t.String({ description: 'The same, for clients that read this member' })),

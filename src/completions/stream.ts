@@ -126,6 +126,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
   let hasRefused = false
   let shows = true
   let customs: Run['request']['customs']
+  let callsFunction = false
 
   /** A piece of a call. The first piece has the id and name. */
   function callChunk(id: string, name: string, piece: string, extra: object = {}): string {
@@ -134,6 +135,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
     const index = [...shown.keys()].indexOf(id)
     const head = before === undefined ? { id, type: 'function' } : {}
     const named = before === undefined ? { name } : {}
+    if (callsFunction) return chunk(delta({ function_call: { ...named, arguments: piece } }))
     return chunk(delta({ tool_calls: [{ index, ...head, function: { ...named, arguments: piece }, ...extra }] }))
   }
 
@@ -158,6 +160,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         model = progress.run.model.id
         shows = progress.run.request.reasoning?.shows ?? true
         customs = progress.run.request.customs
+        callsFunction = progress.run.request.callsFunction ?? false
         ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
         return chunk(delta({ role: 'assistant', content: '' }))
       case 'text':
@@ -181,7 +184,7 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
         const refusal = answer.refusal !== null && !hasRefused ? chunk(delta({ refusal: answer.refusal })) : ''
         const calls = answer.toolCalls.map(restOf).join('')
         const fingerprint = fingerprintOf(answer)
-        const last = chunk(delta({}, finishReason(answer)), {
+        const last = chunk(delta({}, finishReason(answer, run.request)), {
           ...(fingerprint ? { system_fingerprint: fingerprint } : {}),
           svc_metadata: chatMetadata(run, answer),
         })
