@@ -28,7 +28,7 @@ import { units } from './units'
 import { capital, plural, readNumber, showNumber, spell } from './words'
 
 const REQUEST =
-  /^(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
+  /^¿?(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
 
 /** Phrases and the operators they stand for, applied in order to lower-case text. */
 const PHRASES: [RegExp, string][] = [
@@ -36,6 +36,7 @@ const PHRASES: [RegExp, string][] = [
   [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
   [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
   [/\bhalf of\s+/g, '0.5*'],
+  [/\b(?:an?\s+|1\s+)?quarter of\s+/g, '0.25*'],
   [/\b(?:to the power of|raised to the power of|raised to)\b/g, '^'],
   [/(?:(?<!\s)\s+)?\bfactorial\b/g, '!'],
   [/\bsquared\b/g, '^2'],
@@ -59,7 +60,16 @@ const arithmetic: Skill = ({ prompt }) => {
   // A number alone is not a calculation, and neither is a date such as 2026-01-02.
   if (/^[\p{Nd}.,\s]*$/u.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null
   const value = evaluate(expression)
-  return value === null ? null : `${question.trim()} = ${showNumber(value)}`
+  if (value === null) return null
+  const isExact = !/\d{16}/.test(expression) && (Number.isSafeInteger(value) || !Number.isInteger(value))
+  return `${question.trim()} = ${(isExact ? null : exactOf(expression)) ?? showNumber(value)}`
+}
+
+/** Sums and products of whole numbers that a double cannot hold. Null for any other text. */
+function exactOf(expression: string): string | null {
+  if (!/^\s*\d{1,99}(?:\s*[-+*]\s*\d{1,99}){1,20}\s*$/.test(expression)) return null
+  const terms = expression.replace(/\s/g, '').match(/[-+]?[\d*]+/g) ?? []
+  return String(terms.reduce((sum, term) => sum + term.split('*').reduce((all, one) => all * BigInt(one), 1n), 0n))
 }
 
 /** Removes ` = ?`, `?` or `.` at the end. */

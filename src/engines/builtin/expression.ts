@@ -46,6 +46,8 @@ function tokenize(text: string): string[] | null {
     })
     .toLowerCase()
     .replace(/√/g, 'sqrt')
+    // As others group thousands: 1'234 and 1 234.
+    .replace(/(?<=\d)['’\s](?=\d{3}(?!\d))/g, '')
     // As most of Europe writes it: 1.234,56 and 12,5.
     .replace(
       /(?<![\d.,])(\d{1,3}(?:\.\d{3}){0,6}|\d{1,18}),(\d{1,2})(?![\d.,])/g,

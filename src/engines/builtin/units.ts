@@ -79,7 +79,7 @@ const UNITS = new Map<string, Unit>(
 const UNIT = '(?:degrees?\\s+|°\\s*)?([a-z/-]+)'
 const FORWARD = new RegExp(`(-?[\\d.,]+|\\b[a-z-]+)\\s*${UNIT}\\s+(?:to|in|into|as)\\s+${UNIT}\\s*\\??$`, 'i')
 const BACKWARD = new RegExp(
-  `how many\\s+${UNIT}\\s+(?:are\\s+)?(?:there\\s+)?(?:is|in|make)\\s+(-?[\\d.,]+|[a-z-]+)\\s*${UNIT}\\s*\\??$`,
+  `how many\\s+${UNIT}\\s+(?:are\\s+)?(?:there\\s+)?(?:is|in|make|are)\\s+(-?[\\d.,]+|[a-z-]+)\\s*${UNIT}\\s*\\??$`,
   'i',
 )
 
