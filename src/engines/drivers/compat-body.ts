@@ -49,7 +49,7 @@ const FINISHES = new Map<string, FinishReason>([
 /** Families of finish reasons: each vendor has words of its own. */
 const FAMILIES: readonly (readonly [RegExp, FinishReason])[] = [
   [/filter|safety|moderat|polic(?:y|ies)|prohibited|guardrail/i, 'content-filter'],
-  [/length|(?:token|output|context).*(?:limit|reached|exceeded)/i, 'length'],
+  [/length|(?:token|output|context).{0,30}(?:limit|reached|exceeded)/i, 'length'],
 ]
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
