@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port'
 import { hasRedis, startRedis } from '../support/redis'
+import { startServerProcess } from '../support/server-process'
 import { postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 import { type Clone, cloneRepository } from './clone'
 
 const PATIENCE_MS = 180_000
@@ -100,6 +102,19 @@ test.skipIf(!analyze)('the systemd unit is sound, and is not rated as exposed', 
   expect({ exitCode: verified.exitCode, said: verified.stderr.toString() }).toEqual({ exitCode: 0, said: '' })
   const rated = Bun.spawnSync([analyze!, 'security', '--offline=true', '--threshold=45', unit])
   expect(rated.exitCode, rated.stdout.toString().slice(-200)).toBe(0)
+})
+
+test('a server in production starts with the settings that the page writes', async () => {
+  const written = [...read('README.md').matchAll(/<<END\n([\s\S]*?)^END$/gm)].map(([, lines]) => lines!)
+  expect(written).toHaveLength(2)
+  const command = [process.execPath, 'cli/main.ts', 'serve', '--production']
+  for (const lines of written) {
+    const env = Object.fromEntries(
+      [...lines.matchAll(/^(SVC_(?:PUBLIC|ENGINE)_\w+)=(.*)$/gm)].map((line) => line.slice(1)),
+    )
+    const server = await startServerProcess({ dataDir: temporaryFolder('svc-deployed-'), env, command })
+    expect(await server.stop()).toBe(0)
+  }
 })
 
 test.skipIf(!haproxy)('the proxy takes its settings, with the nodes of the compose file too', () => {
