@@ -3,7 +3,7 @@ import { type Command, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
 import { aliasesOf, kebab } from './parse'
-import type { Arg, Flag, Flags } from './words'
+import type { Arg, Flags } from './words'
 
 /** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
@@ -118,17 +118,11 @@ const argWord = ([name, { required }]: [string, Arg]): string =>
   required ? name.toUpperCase() : `[${name.toUpperCase()}]`
 
 const flagRows = (flags: Flags): [string, string][] =>
-  Object.entries(flags).map(([name, declared]) => [flagWord(name, declared), aboutOf(declared)])
-
-function flagWord(name: string, { short, value }: Flag): string {
-  const long = value === undefined ? `--${kebab(name)}` : `--${kebab(name)} ${value}`
-  return short ? `-${short}, ${long}` : `    ${long}`
-}
-
-const aboutOf = ({ about, words, value, env }: Flag): string => {
-  const choices = words && value !== words.join('|') ? `: ${words.join(', ')}` : ''
-  return `${about}${choices}${env ? ` [${env}]` : ''}`
-}
+  Object.entries(flags).map(([name, { about, words, value, short, env }]) => {
+    const choices = words && value !== words.join('|') ? `: ${words.join(', ')}` : ''
+    const long = `--${kebab(name)}${value === undefined ? '' : ` ${value}`}`
+    return [`${short ? `-${short}, ` : '    '}${long}`, `${about}${choices}${env ? ` [${env}]` : ''}`]
+  })
 
 const section = (title: string, pairs: [string, string][]): string[] =>
   pairs.length ? ['', title, ...rows(pairs)] : []

@@ -20,7 +20,6 @@ type Found = { key: string; source: string }
 
 /** Files that a first start or a migration leaves. A restored folder has the first two. */
 const MARKS = ['secrets.json', 'svc.db', 'server.lock']
-
 const REMOTE_PATIENCE_MS = 120_000
 const REMOTE_RETRIES = 2
 /** Maximum wait for an answer of a server whose key is missing. */

@@ -23,7 +23,11 @@ const WATCH_PAUSE_MS = 2_000
 
 /** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
-  if (argv[0] === COMPLETE) return completed(argv.slice(1), world)
+  if (argv[0] === COMPLETE) {
+    const { complete } = await import('./commands/completion')
+    await complete(argv.slice(argv[1] === '--' ? 2 : 1), await outlinedCommands(world.outlines), world)
+    return EXIT.done
+  }
   // Guesses the wanted error format from a command line that could not be parsed.
   const json =
     argv.includes('--json') || argv.some((word, at) => word === 'json' && /^(-o|--output)$/.test(argv[at - 1] ?? ''))
@@ -46,12 +50,6 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
 /** Called by the scripts of `completion`. Everything after `--` is a command line up to the cursor. */
 const COMPLETE = '__complete'
 
-async function completed(argv: readonly string[], world: World): Promise<number> {
-  const { complete } = await import('./commands/completion')
-  await complete(argv[0] === '--' ? argv.slice(1) : argv, await outlinedCommands(world.outlines), world)
-  return EXIT.done
-}
-
 /** Words that concern all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
@@ -59,7 +57,9 @@ type Reading = { input: Input; commands: readonly Command[] }
 
 /** Parses a command line with the commands of its first word. Help, or an unknown word, needs all commands. */
 async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
-  const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(firstWord(argv))
+  const plain = withoutAliases(argv)
+  const first = argv.includes('--version') ? 'version' : (plain[plainWords(plain)[0]!] ?? '')
+  const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(first)
   if (few) {
     const input = parse(argv, few, env)
     // The help of a noun names commands of other nouns.
@@ -67,18 +67,11 @@ async function read(argv: readonly string[], { env, outlines }: World): Promise<
   }
   const commands = await outlinedCommands(outlines)
   const input = parse(argv, commands, env)
-  if (input.type === 'help' || !needsWords(input.command)) return { input, commands }
+  // Only its code can parse the arguments or flags of a command.
+  if (input.type === 'help' || !Object.keys({ ...input.command.args, ...input.command.flags }).length)
+    return { input, commands }
   const loaded = (await commandsUnder(input.command.path.split(' ')[0]!))!
   return { input: parse(argv, loaded, env), commands }
-}
-
-/** True if a command has arguments or flags, which only its code can parse. */
-const needsWords = ({ args, flags }: Command): boolean => Object.keys({ ...args, ...flags }).length > 0
-
-function firstWord(argv: readonly string[]): string {
-  if (argv.includes('--version')) return 'version'
-  const words = withoutAliases(argv)
-  return words[plainWords(words)[0]!] ?? ''
 }
 
 async function execute(line: Input, commands: readonly Command[], world: World): Promise<number> {

@@ -48,25 +48,22 @@ export async function chooseTransport({ globals, env, socketPath, answers }: Sur
   if (globals.inProfile && globals.url)
     return { kind: 'remote', url: readUrl(globals.url), why: `profile ${globals.inProfile.name}` }
   const flags = [
-    globals.url && !isFromEnv(globals.url, env) && '--url',
+    globals.url && globals.url !== env.SVC_URL && '--url',
     globals.local && '--local',
     globals.socket && '--socket',
   ]
   const given = flags.filter(Boolean)
   if (given.length > 1) throw usageFailure(`${given.join(' and ')} choose two servers. Leave one out.`)
   if (globals.local) return { kind: 'local', why: '--local' }
-  if (globals.socket) return await socketAt(resolve(globals.socket), answers)
+  if (globals.socket) {
+    const path = resolve(globals.socket)
+    if (await answers(path)) return { kind: 'socket', path, why: '--socket' }
+    const state = existsSync(path) ? 'Nothing listens on' : 'There is no socket at'
+    throw unreachable(`${state} ${path}.`, 'svc-admin serve, or leave out --socket')
+  }
   if (globals.url) return { kind: 'remote', url: readUrl(globals.url), why: given.length ? '--url' : 'SVC_URL' }
   if (await answers(socketPath)) return { kind: 'socket', path: socketPath, why: 'a server answers here' }
   return { kind: 'local', why: `no server answers at ${socketPath}` }
-}
-
-const isFromEnv = (url: string, env: Environment): boolean => env.SVC_URL === url
-
-async function socketAt(path: string, answers: Surroundings['answers']): Promise<Transport> {
-  if (await answers(path)) return { kind: 'socket', path, why: '--socket' }
-  const state = existsSync(path) ? 'Nothing listens on' : 'There is no socket at'
-  throw unreachable(`${state} ${path}.`, 'svc-admin serve, or leave out --socket')
 }
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/

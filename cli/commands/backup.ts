@@ -10,7 +10,6 @@ import { argument, choice, duration, flag, repeated, text } from '../words'
 
 const args = { folder: argument('the folder of the backup, or s3://bucket/folder') }
 const command = commandsOf('backup', { apis: ['host'], exits: [], args })
-
 const SECRET = /^AGE-SECRET-KEY-/
 const RECIPIENT = /^age1[0-9a-z]+$/
 

@@ -17,9 +17,7 @@ const browserColumns = columnsOf`
 const sessionIn = ({ api }: { api: SharedRoutes }, id: string) => api.browser.sessions({ id: encodeURIComponent(id) })
 
 const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns, args })
-
 const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
-
 const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
 
 /** Turns the words after the id into the arguments of a tool. */

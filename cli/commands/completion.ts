@@ -27,9 +27,7 @@ const known = (all: Candidate[], typed: string): Next => ({
 
 /** Maximum wait for names from a server. After it, completion continues without names. */
 const PATIENCE_MS = 150
-
 const MAX_NAMES = 50
-
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
 type ShellName = (typeof SHELLS)[number]

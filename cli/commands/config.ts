@@ -17,9 +17,7 @@ const columns = columnsOf`
 
 /** Another shell, with other variables, may have started the server. */
 const OF_THIS_SHELL = 'Values are those of this shell. A running server keeps the settings it started with.'
-
 const user = flag('your settings for all servers; svc.server.json overrides them')
-
 const args = { name: argument('publicUrl, SVC_PUBLIC_URL, …') }
 const command = commandsOf('config', { apis: ['host'], exits: [], columns, args })
 

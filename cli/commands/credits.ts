@@ -13,14 +13,11 @@ const columns = columnsOf`
   owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money`
 
 const adjustColumns = [...columns, ...columnsOf`amount_cents CHANGED¢ money, ref REFERENCE`]
-
 const grantColumns = [...columns, ...columnsOf`amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`]
 
 /** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000
-
 const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
-
 const PACE_DAYS = 7
 
 const differenceColumns = columnsOf`

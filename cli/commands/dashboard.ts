@@ -17,11 +17,8 @@ import { choice, duration, flag } from '../words'
 import { createProfiles } from './profiles'
 
 const command = commandsOf('', { apis: ['operator'], exits: [] })
-
 const CTRL_C = '\u0003'
-
 const REPLY = /^[a-z0-9-]{1,20}$/
-
 const REPLY_CHARS = 4_000
 
 /** Commands that need the terminal for themselves, or never end. */

@@ -59,7 +59,6 @@ const read = [
     body BODY min`,
 ]
 const ANY = { event: undefined, since: undefined, http: undefined }
-
 const command = commandsOf('deliveries', { apis: ['tenant', 'operator'], columns })
 
 /** `try 2 failed 503 http_5xx at 2026-01-01T00:00:05.000Z, next at 2026-01-01T00:05:05.000Z` */

@@ -52,7 +52,6 @@ type Demo = {
 
 /** Number of parallel calls. */
 const LANES = 6
-
 const SHOP = 'http://localhost:5055'
 
 type Taken = { deliveries: { event_id: string }[] }

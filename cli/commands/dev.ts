@@ -29,7 +29,6 @@ export type Caller = <Answer = { id: string }>(
 ) => Promise<Answer>
 
 const MAX_BYTES = 1024 * 1024
-
 const PORT = 5056
 
 const sinkColumns = columnsOf`

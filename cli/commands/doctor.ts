@@ -12,7 +12,6 @@ import { fromHere } from '../transport'
 import { flag, list, text, words } from '../words'
 
 const command = commandsOf('', { apis: ['operator', 'host'], exits: [] })
-
 const browserCommand = commandsOf('browser', { apis: ['host'], exits: [] })
 
 /** Number of newest requests in the report. */
@@ -22,7 +21,6 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
 /** State names of monitoring systems. The exit code for their plug-ins is the index in this list. */
 const STATES = ['OK', 'WARNING', 'CRITICAL'] as const
-
 const LEVELS = { ok: 0, skip: 0, warn: 1, fail: 2 } as const
 
 const columns = columnsOf`check CHECK, status RESULT, detail EVIDENCE, fix FIX, ms MS number wide`

@@ -110,9 +110,7 @@ const testColumns = columnsOf`
 
 const args = { name: argument('the name you gave it with engines add') }
 const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns, args })
-
 const writing = { exits: [3, 5, 9], args } as const
-
 const NO_ADDRESS = 'add --base-url URL'
 
 const upstreamIn = (connection: Connection, name: string) =>

@@ -81,7 +81,6 @@ const columns = columnsOf`
 
 const args = { id: argument('id of the file') }
 const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
-
 const command = commandsOf('files', { apis: ['operator'], columns, args })
 
 export const fileCommands = [
@@ -117,7 +116,6 @@ const STATUSES = [
   ...(['failed', 'expired', 'cancelling', 'cancelled'] as const),
 ]
 const batch = { id: argument('id of the batch') }
-
 const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns, args: batch })
 
 export const batchCommands = [

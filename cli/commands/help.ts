@@ -72,7 +72,6 @@ const describe = (command: Command) => ({
 
 /** Help topics that are not commands (docs/operating.md 2.8). They apply to all. */
 const TOPIC_PAGES: Readonly<Record<string, string>> = { output, filters, remote, secrets, agents, manifest }
-
 const TOPICS = ['environment', 'exit-codes', 'error', 'manifest', 'output', 'filters', 'remote', 'secrets', 'agents']
 
 export const help = command`help: Explain a command, a topic or an error code

@@ -8,7 +8,6 @@ import type { Shell } from '../shell'
 import { text } from '../words'
 
 const command = commandsOf('keyring', { apis: ['host'], exits: [] })
-
 const BYTES = 32
 
 const columns = columnsOf`

@@ -137,7 +137,6 @@ const grace: Flag<number | undefined> = {
   read: (word) => (word === '0' ? 0 : readDuration(word)),
 }
 const checkColumns = [...columns, ...columnsOf`known KNOWN flag`]
-
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const bound = columnsOf`
   id ID, name NAME, routing_preference_id ROUTING, routing_rules RULES list, guardrail_policy_id GUARDRAILS`

@@ -36,7 +36,6 @@ const windowColumns = [
 
 const args = { request: argument('id of the request: rli_…') }
 const command = commandsOf('limits', { apis: ['operator'], columns: requestColumns, args })
-
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 const deciding = { danger: 'moderate', args, reason: true } as const
 

@@ -79,7 +79,6 @@ type Line = {
 }
 
 const WHAT = 'Each process keeps its newest requests in memory, without the contents of requests or answers.'
-
 const command = commandsOf('logs', { apis: ['operator'], offline: false, columns })
 
 /** The buffered requests that match the filters, newest first. */

@@ -19,7 +19,6 @@ const command = commandsOf('migrate', { apis: ['host'], exits: [], columns })
 const copiedColumns = columnsOf`table TABLE, rows ROWS number, hash HASH, changed CHANGED number`
 
 const TELL_EACH_MS = 2_000
-
 const migrateCopy = command`copy (writes, exits 1 3 5 7 9): Copy the database from SQLite to Postgres, or back
   Stop the server first. Copies every table into an empty database, compares the rows and hashes, and verifies the audit chain. The source is not changed. Keep the data folder: the new database needs its secrets.json, files and checkpoints too. Servers do not start on an unfinished copy; run the same command to restart it. CHANGED counts rows with characters that Postgres cannot store.
   $ migrate copy --to postgres://svc@db.example/svc

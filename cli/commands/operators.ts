@@ -7,7 +7,6 @@ const columns = columnsOf`
   created CREATED time wide, revoked_at REVOKED time wide`
 
 const args = { operator: argument('id, 6 or more characters of it, prefix or name of an operator key') }
-
 const command = commandsOf('operators', { apis: ['operator'], columns, args })
 
 export const operatorCommands = [

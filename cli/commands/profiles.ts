@@ -22,7 +22,6 @@ type Stored = {
 
 /** Commands that print the same text on every machine. They may run within a dashboard of another server. */
 const TEXTS = ['help', 'cheat', 'commands']
-
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 const columns = columnsOf`active IN-USE flag, name NAME, url URL, production PRODUCTION flag, org ORG`

@@ -71,7 +71,6 @@ async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
 
 /** Repeated here, because importing them from the module would load the schema compiler even for `--help`. */
 const THRESHOLD = 3 satisfies typeof words.THRESHOLD
-
 const WINDOW_DAYS = 30 satisfies typeof words.WINDOW_DAYS
 
 const suggested = columnsOf`

@@ -33,7 +33,6 @@ export const checkRows = ({ checks, findings }: Checked) =>
 export const KEY_IN_USE = '--key is for operators; here the key in use applies.'
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
-
 const args = { skill: argument('slug or id of the skill') }
 const command = commandsOf('skills', { apis: ['operator', 'tenant'], columns: skillColumns, args })
 
@@ -97,7 +96,6 @@ const readCommands = [
 
 const installedColumns = columnsOf`slug SLUG, installed INSTALLED flag`
 const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; required for operators') }
-
 const operating = { apis: ['operator'], danger: 'moderate', args, reason: true } as const
 
 const changeCommands = [
@@ -164,7 +162,6 @@ async function setInstalled({ api, isOperator, shell }: At, slug: string, key: s
 type WrittenManifest = Record<string, unknown>
 /** Matches names inside the folder. Other files are not read, and the review rejects them. */
 const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
-
 const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
 const ABOUT_FILES =
   'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'

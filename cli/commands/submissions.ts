@@ -20,7 +20,6 @@ const wholeColumns = [
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
 const args = { submission: argument('id of the submission') }
-
 const command = commandsOf('submissions', { apis: ['operator'], columns, args })
 
 const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encodeURIComponent(submission) })

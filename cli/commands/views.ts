@@ -32,7 +32,6 @@ export const search = commandsOf('', {
 
 const MODELS = ['svc-1-flash']
 const ID = '7a3c9d10-2b0e-4f43-8b30-7d3c7f1f4e21'
-
 const command = commandsOf('tests', { apis: ['tenant'] })
 
 /** Test cases: requests with the conditions that their answers must meet. */

@@ -74,12 +74,6 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 const columns = columnsOf`
   event_type EVENT, event_id EVENT ID keep, http_status HTTP number min, duration_ms MS number min, body BODY wide`
 
-/** The received deliveries, or none if the command was stopped meanwhile. */
-async function taken(shell: Shell, ask: () => Promise<Parameters<typeof expectData<Taken>>[0]>): Promise<Taken> {
-  const reply = await Promise.race([ask(), aborted(shell.signal)])
-  return reply ? expectData(reply) : { deliveries: [] }
-}
-
 type Result = Omit<Done, 'event_id'>
 
 /** Posts deliveries to an address of this machine. @throws CommandFailed 2 for another address */
@@ -168,7 +162,9 @@ export const webhookLocalCommands = [
         let done: Done[] = []
         let shown = 0
         while (!shell.signal.aborted) {
-          const { deliveries } = await taken(shell, () => hook.listener.put({ done, wait_seconds: WAIT_S }))
+          // Undefined when the command was stopped meanwhile.
+          const reply = await Promise.race([hook.listener.put({ done, wait_seconds: WAIT_S }), aborted(shell.signal)])
+          const { deliveries }: Taken = reply ? expectData(reply) : { deliveries: [] }
           done = []
           for (const delivery of deliveries) {
             const result = pass ? await pass(shell, delivery) : { http_status: null, duration_ms: 0 }

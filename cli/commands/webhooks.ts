@@ -30,10 +30,8 @@ export const deliveryColumns = columnsOf`
   webhook_id WEBHOOK wide`
 
 const WEBHOOK = 'id of the webhook'
-
 const args = { id: argument(WEBHOOK) }
 const ID = '31aa07c2-…'
-
 const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns, args })
 
 const plain = switchCommands({

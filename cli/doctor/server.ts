@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '../../src/app/client'
-import type { DatabaseLocation } from '../../src/kernel/store'
 import { DEV_KEY, DEV_OWNER } from '../../src/kernel/user-folder'
 import type { Status } from '../../src/operators/status-schema'
 import type { SharedRoutes } from '../command'
@@ -80,18 +79,14 @@ export const redisCheck = serverCheck('redis', async (context) => {
       )
 })
 
-/** Where the database is. Null if it does not exist yet, because opening it would create it. */
-async function databaseOf(context: Context): Promise<DatabaseLocation | null> {
-  const location = (await import('../../src/app/open')).databaseLocationOf(context.config())
-  return location.dialect === 'postgres' || existsSync(location.path) ? location : null
-}
-
 export const migrationsCheck = hostCheck('migrations', ['config', 'files'], async (context) => {
   // A running server may use another database than this shell's settings name.
   const running = context.named ?? (await runningOf(context))
   if (running) return migratedBy(running)
-  const location = await databaseOf(context)
-  if (!location) return skip('no database yet; the first start creates it')
+  const location = (await import('../../src/app/open')).databaseLocationOf(context.config())
+  // Opening it would create it.
+  if (location.dialect === 'sqlite' && !existsSync(location.path))
+    return skip('no database yet; the first start creates it')
   const { schemaOf } = await import('../../src/kernel/store')
   const { applied, known, strange, madeBy, unfinished } = await schemaOf(location)
   if (unfinished)

@@ -103,14 +103,11 @@ export function createPrinter(io: Io, style: PrintStyle) {
       const { shown, widths: fitted } = layOut(shownColumns, widths, { width: io.width, mayDrop })
       const layout = { shown: first?.shown ?? shown, widths: fitted }
       for (const line of linesOf(shownColumns, lines, layout, style.ascii ? '...' : '…')) io.out(line)
-      if (first === null) sayDropped(shownColumns, layout)
+      const gone = first === null ? shownColumns.filter((_, at) => !layout.shown.includes(at)) : []
+      if (gone.length && !style.quiet)
+        io.err(`no room for ${gone.map(({ header }) => header).join(', ')}; -o wide shows all columns`)
       first = layout
     }
-  }
-
-  function sayDropped(columns: readonly Column[], { shown }: Layout): void {
-    const gone = columns.filter((_, at) => !shown.includes(at)).map(({ header }) => header)
-    if (gone.length && !style.quiet) io.err(`no room for ${gone.join(', ')}; -o wide shows all columns`)
   }
 
   /** Prints one record. In table format as lines of name and value. */
