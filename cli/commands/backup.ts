@@ -31,10 +31,13 @@ const checkColumns = columnsOf`
 /** A path relative to the working directory of the call, or an unchanged bucket address. */
 const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3://') ? word : fromHere(cwd, word))
 
+/** Where a backup is, and the file of the identity that opens it. */
+export type Backup = { folder: string; identity: string | undefined }
+
 /** Checks a backup, wherever it is, and runs `work` on its folder. */
-async function opened(
+export async function opened(
   shell: Shell,
-  { folder, identity }: { folder: string; identity: string | undefined },
+  { folder, identity }: Backup,
   work: (folder: string, found: CheckedBackup) => Promise<void>,
 ): Promise<void> {
   const { checked } = await import('../../src/app/backups')
@@ -167,7 +170,7 @@ async function recipientsIn(shell: Shell, file: string): Promise<readonly string
 }
 
 /** The identities in a file that age-keygen wrote. Error messages never quote them. @throws CommandFailed 2 */
-export async function identitiesOf(shell: Shell, fromFile: string): Promise<string[]> {
+async function identitiesOf(shell: Shell, fromFile: string): Promise<string[]> {
   const instead = 'add --identity FILE, a file that age-keygen wrote'
   const lines = linesOf(await readSecretInput(shell, { label: 'identity', fromFile, instead }))
   const { Decrypter } = await import('age-encryption')

@@ -9,7 +9,7 @@ import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { flag, needed, text, whole } from '../words'
-import { identitiesOf } from './backup'
+import { type Backup, opened } from './backup'
 
 const columns = columnsOf`
   dialect DATABASE, applied APPLIED number, known KNOWN number, pending PENDING list`
@@ -41,7 +41,7 @@ const migrateCopy = command`copy (writes, exits 1 3 5 7 9): Copy the database fr
     const place =
       to === '-' ? await readSecretInput(shell, { label: 'URL', fromFile: '-', instead: 'add --to URL' }) : to
     const target = locationOf(shell, place)
-    if (from !== undefined) return fromBackup(shell, { from, identity }, target)
+    if (from !== undefined) return fromBackup(shell, { folder: from, identity }, target)
     const [{ loadConfig }, { databaseLocationOf }] = await Promise.all([
       import('../../src/app/config'),
       import('../../src/app/open'),
@@ -62,15 +62,8 @@ function locationOf({ cwd }: Shell, to: string): DatabaseLocation {
   return { dialect: 'sqlite', path: join(fromHere(cwd, to), 'svc.db') }
 }
 
-async function fromBackup(
-  shell: Shell,
-  { from, identity }: { from: string; identity: string | undefined },
-  target: DatabaseLocation,
-): Promise<void> {
-  const { checked } = await import('../../src/app/backups')
-  const identities = identity === undefined ? null : await identitiesOf(shell, identity)
-  const place = from.startsWith('s3://') ? from : fromHere(shell.cwd, from)
-  await checked(overridesOf(shell), { place, identities }, async (folder, { ok, manifest, problems }) => {
+const fromBackup = (shell: Shell, from: Backup, target: DatabaseLocation): Promise<void> =>
+  opened(shell, from, async (folder, { ok, manifest, problems }) => {
     for (const problem of problems) shell.io.err(problem)
     if (!ok || !manifest) throw new CheckFailed()
     if (manifest.encrypted) throw usageFailure('The backup is encrypted.', 'add --identity FILE')
@@ -82,7 +75,6 @@ async function fromBackup(
     await copy(shell, { from: { dialect: 'sqlite', path: join(folder, manifest.file) }, dataDir: null }, target)
     if (manifest.files?.count) shell.note('Its files: svc-admin backup restore FOLDER --only files')
   })
-}
 
 async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise<void> {
   const [{ schemaOf }, { copyWhileStopped, targetStateOf }] = await Promise.all([

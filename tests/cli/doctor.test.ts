@@ -9,7 +9,7 @@ import { clockCheck, databaseCheck, jobsCheck, redisCheck } from '../../cli/doct
 import { systemClock } from '../../src/kernel/clock'
 import { cliOver } from '../support/cli'
 import { fakeClock } from '../support/clock'
-import { cli } from '../support/io'
+import { cli, fakeIo } from '../support/io'
 import { temporaryFolder } from '../support/temporary-folder'
 import { createWorld } from '../support/world'
 
@@ -108,6 +108,13 @@ describe('checks', () => {
 
 const world = await createWorld()
 const run = cliOver(world)
+
+test('evidence is broken between words at the width of the terminal', async () => {
+  const { stdout } = await run('doctor engines', { io: fakeIo({ width: 60 }), env: { NO_COLOR: '1' } })
+  const lines = stdout.split('\n').filter((line) => !line.includes('fix:'))
+  expect(lines.length).toBeGreaterThan(2)
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60)
+})
 const here = ['--data-dir', world.folder]
 
 async function results(...line: string[]): Promise<Map<string, Result>> {
