@@ -72,15 +72,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
   [
     'approve a run that waits',
     {
-      owner: [
-        workers,
-        link('Workflows'),
-        row,
-        begins('1 of 3 steps'),
-        button('Approve…'),
-        button('Approve'),
-        shows('3 of 3 steps'),
-      ],
+      owner: [workers, link('Workflows'), row, button('Approve…'), button('Approve'), shows('3 of 3 steps')],
       member: [link('Workflows'), row, begins('3 of 3 steps'), shows('Your role member cannot do this.')],
       operator: [link('Workflows'), row, shows('Runs'), absent('Delete…')],
     },
@@ -122,7 +114,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
   [
     'connect a model',
     {
-      owner: [link('Engines'), shows('svc-1-flash'), absent('Add engine')],
+      owner: [link('Engines'), shows('The operator of this server connects models'), absent('Add engine')],
       member: [link('Engines'), shows('svc-1-flash'), absent('Add engine')],
       operator: [link('Engines'), button('Add engine'), shows('It is encrypted and never shown.')],
     },

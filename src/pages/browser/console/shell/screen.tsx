@@ -222,7 +222,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         {isNew && (
           <Empty text={empty.text} {...(empty.command && !reason ? { command: empty.command } : {})}>
             {may && button}
-            {empty.link && (
+            {empty.link && owner.looksAt === undefined && (
               <Link className="button quiet" href={`/${owner.slug}/${empty.link.section}`}>
                 {empty.link.text}
               </Link>

@@ -22,6 +22,7 @@ type Props = {
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 /** From the third series on, lines also differ by their dashes. */
 const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
+const WHOLE = Array.from({ length: 10 }, (_, n) => [1, 2, 5].map((step) => step * 10 ** n)).flat()
 const DAY_S = 86_400
 /** Formats a point of the axis in a time zone, as coarsely as the distance to the next point allows. */
 function clockIn(timeZone: string) {
@@ -102,6 +103,8 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         ...(stacked ? { fill: `${stroke}38` } : {}),
       }
     })
+    // Counts have no halves.
+    const isWhole = drawn.flat().every((value) => value === null || Number.isInteger(value))
     const axis = {
       stroke: colour('--ink-2'),
       grid: { stroke: colour('--line'), width: 1 },
@@ -121,7 +124,13 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         series: [{}, ...(stacked ? styles.reverse() : styles)],
         axes: [
           { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((at) => spellTime(at, step)) },
-          { ...axis, size: 64, space: 36, values: (_, ticks) => ticks.map(spell) },
+          {
+            ...axis,
+            ...(isWhole ? { incrs: WHOLE } : {}),
+            size: 64,
+            space: 36,
+            values: (_, ticks) => ticks.map(spell),
+          },
         ],
         hooks: {
           setSelect: [

@@ -23,14 +23,20 @@ const cellOf = (Cell: (model: ModelEntry) => React.ReactNode) => (model: ModelEn
 /** Members see engines by their public names. The server's operator gets a link to the upstreams behind them. */
 const Upstreams = () => (
   <p className="above-part">
-    You operate this server: <Link href="/all/engines">connect models, set prices and aliases</Link>.
+    {boot.operator_role ? (
+      <>
+        You operate this server: <Link href="/all/engines">connect models, set prices and aliases</Link>.
+      </>
+    ) : (
+      'The operator of this server connects models and sets their prices.'
+    )}
   </p>
 )
 
 export default defineScreen<ModelEntry>('engines', 'Engines', {
   list: { path: '/models', rows: 'models' },
   idOf: ({ mode }) => mode,
-  ...(boot.operator_role ? { above: Upstreams } : {}),
+  above: Upstreams,
   columns: [
     {
       key: 'model',

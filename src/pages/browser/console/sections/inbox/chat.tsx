@@ -324,16 +324,18 @@ function Notes({ chat, save }: { chat: Transcript; save(text: string): Promise<u
   return (
     <>
       <h2>Notes for colleagues</h2>
-      <ul className="notes">
-        {chat.notes.map(({ id, author, content, created_at }) => (
-          <li key={id}>
-            <p className="faint">
-              {author.name}, <Time at={created_at} />
-            </p>
-            <p>{content}</p>
-          </li>
-        ))}
-      </ul>
+      {chat.notes.length > 0 && (
+        <ul className="notes">
+          {chat.notes.map(({ id, author, content, created_at }) => (
+            <li key={id}>
+              <p className="faint">
+                {author.name}, <Time at={created_at} />
+              </p>
+              <p>{content}</p>
+            </li>
+          ))}
+        </ul>
+      )}
       <SendForm className="note form" onSend={() => text.trim() && note.mutate(text.trim())}>
         <label className="field" htmlFor="note">
           A note; the visitor never sees it

@@ -105,7 +105,8 @@ export default function Overview() {
       <Shown of={whole}>
         {(series) => (
           <Figures series={series} period={period} onRange={zoom}>
-            <div className="bar-of-choices">
+            <div className="actions bar-of-choices">
+              <span className="faint">Split by</span>
               <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
             </div>
             <Shown of={grouped}>

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import type { StepResult, Workflow, WorkflowRun } from '../../../../../automation/workflows-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
@@ -25,7 +25,10 @@ const took = (from: string | null, to: string | null) =>
 export function Runs({ of }: { of: Workflow }) {
   const path = `/workflows/${of.id}/runs`
   const runs = useGet<{ runs: WorkflowRun[] }>(path, {}, { everyMs: 5_000 })
-  const [open, setOpen] = useState<string | null>(null)
+  const [open, setOpen] = useState<string | null>()
+  const waiting = runs.data?.runs.find(({ status }) => status === 'paused')?.id
+  // A run that waits for an approval is opened at once.
+  useEffect(() => setOpen((now) => (now === undefined ? waiting : now)), [waiting])
   return (
     <>
       <Actions
