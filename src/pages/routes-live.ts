@@ -10,6 +10,7 @@ import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import type { Page } from '../kernel/page'
 import { checkedQuery, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
+import { createSharedReads } from '../kernel/shared-reads'
 import { type SseFrame, sseFrame } from '../kernel/stream'
 import type { Resource } from '../resource'
 import { RequestFilters, type RequestQuery, type RequestRow } from '../usage/schema'
@@ -51,6 +52,7 @@ type Row = Record<string, unknown>
 type State = { rows: readonly Row[]; facts?: Row }
 
 const MAX_ROWS = 50
+const NEVER = new AbortController().signal
 /** Polling interval of topics, in ms. Slowly changing topics are read less often. */
 const LOOK_MS = 1_000
 const RARELY_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
@@ -83,8 +85,9 @@ export type Feed = {
 }
 
 /** `/needs`, `/search`, and `/live`, which streams changes. */
-export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
-  new Elysia({ tags: ['Usage'] })
+export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) => {
+  const sharedReads = createSharedReads(feed.clock)
+  return new Elysia({ tags: ['Usage'] })
     .use(guard)
     .get('/needs', async (context) => ({ needs: await feed.needs(toCall(context)) }), {
       signedIn: true,
@@ -110,7 +113,7 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
         ) as RequestFilters
         return streams.open<SseFrame>({
           ...{ exchange, request, route },
-          source: (write) => follow(feed, call, request, { topics, filters }, write),
+          source: (write) => follow(feed, call, request, { topics, filters, sharedReads }, write),
           frame: sseFrame,
           follows: true,
           endsWithDone: false,
@@ -131,6 +134,7 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) =>
         } as object,
       },
     )
+}
 
 /** `/views`, for tenants and operators. */
 export const viewRoutes = (views: Resource<typeof savedView>, guard: Guard) =>
@@ -139,7 +143,11 @@ export const viewRoutes = (views: Resource<typeof savedView>, guard: Guard) =>
 export const viewOperatorRoutes = (views: Resource<typeof savedView>, edge: OperatorEdge) =>
   operatorRoutes(resourceVerbs(views), edge)
 
-type Watching = { topics: readonly Topic[]; filters: RequestFilters }
+type Watching = {
+  topics: readonly Topic[]
+  filters: RequestFilters
+  sharedReads: ReturnType<typeof createSharedReads>
+}
 type Write = (item: SseFrame) => void | Promise<void>
 
 /** Writes a topic whenever it has changed, while the reader is connected and may read it. */
@@ -147,7 +155,7 @@ async function follow(
   feed: Feed,
   call: Call,
   { headers, signal }: Request,
-  { topics, filters }: Watching,
+  { topics, filters, sharedReads }: Watching,
   write: Write,
 ) {
   const { clock } = feed
@@ -156,10 +164,19 @@ async function follow(
     ...feed.topics,
     needs: async (by) => ({ rows: (await feed.needs(by)).map((need) => ({ ...need, id: `${need.kind} ${need.id}` })) }),
   }
+  // Streams of one caller, such as the tabs of a person, share what they read.
+  const { type, userId, activeOrgId, ...rest } = call.caller as TenantCaller & { keyId?: string }
+  const who = [type, userId, activeOrgId, rest.keyId].join(' ')
   const watched = topics.map((topic) => ({
     topic,
     dueAt: 0,
-    next: topic === 'requests' ? requestsNews(feed, filters) : news(topic, read[topic]),
+    next:
+      topic === 'requests'
+        ? requestsNews(feed, filters)
+        : news(
+            topic,
+            async (by) => (await sharedReads(`${who} ${topic}`, () => read[topic]({ ...by, signal: NEVER }))).found,
+          ),
   }))
   while (!signal.aborted) {
     await feed.authenticate(credentials)

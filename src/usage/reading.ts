@@ -6,6 +6,7 @@ import { defineError, invalidInput, orgRequired } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
+import { createSharedReads } from '../kernel/shared-reads'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { DAY_MS, grainsOf, startOf } from './buckets'
 import { type Calls, daySumsOf, skillSumsOf, sumsOf } from './call-repository'
@@ -29,8 +30,6 @@ import { endOf, planOf, type Span, type Turn, tailOf, withWholeEnds } from './sp
 import { spendDays } from './table'
 
 const EXPORT_ROWS = 1_000_000
-/** Shorter than the second between two looks of a stream, so that each finds what is new since its last. */
-const SHARED_MS = 900
 const NEVER = new AbortController().signal
 
 const personalKeyRequired = defineError(
@@ -81,7 +80,7 @@ export type UsageReading = ReturnType<typeof createUsageReading>
 export function createUsageReading(deps: Deps) {
   const { store, clock, audit, refusals, assertMayView, balanceOf, expiringOf, capsOf } = deps
   const single = { reader: store.read, clock, namesOf: deps.namesOf }
-  const looks = new Map<string, { at: number; found: Promise<unknown> }>()
+  const sharedReads = createSharedReads(clock)
   return {
     report,
     reportOf,
@@ -128,14 +127,9 @@ export function createUsageReading(deps: Deps) {
     read: (deps: typeof single, call: Call, seen: Awaited<ReturnType<typeof seenBy>>, query: Query) => Promise<T>,
   ): Promise<{ at: number; found: T }> {
     const seen = await seenBy(call, query)
-    const now = clock.now()
-    for (const [name, { at }] of looks) if (Math.abs(now - at) >= SHARED_MS) looks.delete(name)
     const name = JSON.stringify([what, seen.owner, call.caller.type === 'key' ? call.caller.keyId : null, query])
-    const known = looks.get(name) as { at: number; found: Promise<T> } | undefined
     // One reader who leaves ends it for nobody.
-    const shared = known ?? { at: now, found: read(single, { ...call, signal: NEVER }, seen, query) }
-    looks.set(name, shared)
-    return { at: shared.at, found: await shared.found }
+    return sharedReads(name, () => read(single, { ...call, signal: NEVER }, seen, query))
   }
 
   /** The same for any owner, for operators. */
