@@ -1,4 +1,4 @@
-import { type Static, t } from '../kernel/schema'
+import { type Static, strictObject, t } from '../kernel/schema'
 
 const MicroCents = t.Integer({ minimum: 0, maximum: 1_000_000_000_000 })
 
@@ -6,18 +6,15 @@ const MicroCents = t.Integer({ minimum: 0, maximum: 1_000_000_000_000 })
  * Micro-cents per 1,000 tokens, image, second of video, page or minute of audio. A missing member is free; without
  * `cachedPromptPer1k`, prompt tokens that an upstream had in its cache cost as much as the others.
  */
-export const Price = t.Object(
-  {
-    promptPer1k: t.Optional(MicroCents),
-    cachedPromptPer1k: t.Optional(MicroCents),
-    completionPer1k: t.Optional(MicroCents),
-    perImage: t.Optional(MicroCents),
-    perSecond: t.Optional(MicroCents),
-    perPage: t.Optional(MicroCents),
-    perMinute: t.Optional(MicroCents),
-  },
-  { additionalProperties: false },
-)
+export const Price = strictObject({
+  promptPer1k: t.Optional(MicroCents),
+  cachedPromptPer1k: t.Optional(MicroCents),
+  completionPer1k: t.Optional(MicroCents),
+  perImage: t.Optional(MicroCents),
+  perSecond: t.Optional(MicroCents),
+  perPage: t.Optional(MicroCents),
+  perMinute: t.Optional(MicroCents),
+})
 export type Price = Static<typeof Price>
 
 export const PriceTable = t.Record(t.String(), Price)

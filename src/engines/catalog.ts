@@ -1,4 +1,4 @@
-import { type Static, t } from '../kernel/schema'
+import { type Static, strictObject, t } from '../kernel/schema'
 
 export type Subsystem = 'svc-core' | 'svc-vision' | 'svc-search'
 
@@ -152,13 +152,10 @@ const OF_SOUND = new Map<string, Described>([...AUDIO_ENGINES, LOCAL].map((entry
 export const describedEngine = (id: string): Described | null =>
   findEngine(id) ?? findImageEngine(id) ?? OF_SOUND.get(id) ?? null
 
-export const Alias = t.Object(
-  {
-    engine: t.String({ maxLength: 64, description: 'An engine id of GET /models' }),
-    listed: t.Optional(t.Boolean({ description: 'Whether GET /models lists it, for clients that look there first' })),
-  },
-  { additionalProperties: false },
-)
+export const Alias = strictObject({
+  engine: t.String({ maxLength: 64, description: 'An engine id of GET /models' }),
+  listed: t.Optional(t.Boolean({ description: 'Whether GET /models lists it, for clients that look there first' })),
+})
 /** Other names for engines, which clients may send. A name may end in `*`. */
 export type Aliases = Readonly<Record<string, Static<typeof Alias>>>
 

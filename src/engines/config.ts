@@ -2,7 +2,7 @@ import { Price, type PriceTable } from '../billing/schema'
 import { ConfigError, setting, type Values } from '../kernel/config'
 import { sha256Hex } from '../kernel/crypto'
 import { form } from '../kernel/form'
-import { oneOf, type Static, t } from '../kernel/schema'
+import { oneOf, type Static, strictObject, t } from '../kernel/schema'
 import {
   ALIAS_NAME,
   Alias,
@@ -193,35 +193,29 @@ export const UPSTREAM_SETTINGS = {
   prices: t.Optional(Price),
 }
 
-const Upstream = t.Object(
-  {
-    kind: oneOf(UPSTREAM_KINDS),
-    baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
-    apiKey: t.Optional(t.String()),
-    apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
-    models: t.Optional(t.Array(t.String({ minLength: 1 }))),
-    outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
-    dimensions: t.Optional(
-      t.Union([t.Boolean(), t.Literal('cut')], {
-        description: 'Whether it makes vectors of other lengths, or "cut": they are cut here; default: by its model',
-      }),
-    ),
-    batchSize: limit(1, 2_048, 'Maximum texts of one call for vectors; default 256'),
-    ...UPSTREAM_SETTINGS,
-  },
-  { additionalProperties: false },
-)
+const Upstream = strictObject({
+  kind: oneOf(UPSTREAM_KINDS),
+  baseUrl: t.Optional(t.String({ pattern: '^https?://[^\\s]+$' })),
+  apiKey: t.Optional(t.String()),
+  apiKeyFile: t.Optional(t.String({ description: 'Path of a file that contains only the key' })),
+  models: t.Optional(t.Array(t.String({ minLength: 1 }))),
+  outputLimitField: t.Optional(t.String({ pattern: '^[a-z_]{1,40}$' })),
+  dimensions: t.Optional(
+    t.Union([t.Boolean(), t.Literal('cut')], {
+      description: 'Whether it makes vectors of other lengths, or "cut": they are cut here; default: by its model',
+    }),
+  ),
+  batchSize: limit(1, 2_048, 'Maximum texts of one call for vectors; default 256'),
+  ...UPSTREAM_SETTINGS,
+})
 
 export type UpstreamConfig = Static<typeof Upstream>
 
 /** The long form in svc.server.json: upstreams by name, and for each engine its targets, `name:model`, best first. */
-export const EnginesFile = t.Object(
-  {
-    upstreams: t.Record(t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), Upstream, { additionalProperties: false }),
-    models: t.Record(t.String(), t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$' }), { minItems: 1 })),
-  },
-  { additionalProperties: false },
-)
+export const EnginesFile = strictObject({
+  upstreams: t.Record(t.String({ pattern: '^[a-z0-9][a-z0-9-]{0,31}$' }), Upstream, { additionalProperties: false }),
+  models: t.Record(t.String(), t.Array(t.String({ pattern: '^[a-z0-9-]+:.+$' }), { minItems: 1 })),
+})
 
 export type EnginesFile = Static<typeof EnginesFile>
 

@@ -1,5 +1,5 @@
 import { quoted } from '../kernel/errors'
-import { oneOf, t } from '../kernel/schema'
+import { oneOf, strictObject, t } from '../kernel/schema'
 import { charactersIn, hasAtMost } from '../kernel/text'
 import {
   compileTerms,
@@ -45,7 +45,7 @@ const topicRestriction = defineGuardrail({
     'Texts about a denied topic, or about none of the allowed topics. Matches the words of the topic and, for eighteen common topics, related words. Does not find topics that are only alluded to',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
-  config: t.Object({ allow: t.Optional(Topics), deny: t.Optional(Topics) }, { additionalProperties: false }),
+  config: strictObject({ allow: t.Optional(Topics), deny: t.Optional(Topics) }),
   prepare({ allow = [], deny = [] }) {
     if (!allow.length && !deny.length)
       throw new InvalidConfig('', 'has neither "allow" nor "deny". Send at least one of them, a list of topics')
@@ -112,13 +112,10 @@ const contentSafety = defineGuardrail({
     'Hate, harassment, violence, sexual content, self-harm and help with crimes, scored by a local model of such sentences in twelve languages. Does not understand irony or context beyond two sentences',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
-  config: t.Object(
-    {
-      categories: t.Optional(t.Array(oneOf(CATEGORIES), { minItems: 1, uniqueItems: true })),
-      threshold: Threshold,
-    },
-    { additionalProperties: false },
-  ),
+  config: strictObject({
+    categories: t.Optional(t.Array(oneOf(CATEGORIES), { minItems: 1, uniqueItems: true })),
+    threshold: Threshold,
+  }),
   prepare({ categories = [...CATEGORIES], threshold = DEFAULT_THRESHOLD }) {
     loadModel('safety')
     return (text, { unsure }) => {
@@ -147,10 +144,9 @@ const urlAllowlist = defineGuardrail({
     'URLs whose host is not on your list, nor a subdomain of a host on it. Reads URLs as browsers and Markdown renderers do: any scheme or none (`//host`), numeric hosts, user names before an @, look-alike letters, escaped or encoded; also hosts without a scheme that start with `www`, precede a path or have a common ending. Does not match e-mail addresses, single-label names without a scheme and file names',
   phases: ['output', 'tool_call'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object(
-    { domains: t.Array(t.String({ minLength: 1, maxLength: 253 }), { minItems: 1, maxItems: 200 }) },
-    { additionalProperties: false },
-  ),
+  config: strictObject({
+    domains: t.Array(t.String({ minLength: 1, maxLength: 253 }), { minItems: 1, maxItems: 200 }),
+  }),
   prepare({ domains }) {
     const allowed = new Set(domains.map(domainOf))
     return (text) => {
@@ -168,15 +164,12 @@ const language = defineGuardrail({
     'Texts in a language that is not on your list, detected by script and letter groups. Allows code and texts too short to tell',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
-  config: t.Object(
-    {
-      allowed: t.Array(t.String({ minLength: 2, maxLength: 2, description: 'ISO 639-1 code, such as `en`' }), {
-        minItems: 1,
-        maxItems: 100,
-      }),
-    },
-    { additionalProperties: false },
-  ),
+  config: strictObject({
+    allowed: t.Array(t.String({ minLength: 2, maxLength: 2, description: 'ISO 639-1 code, such as `en`' }), {
+      minItems: 1,
+      maxItems: 100,
+    }),
+  }),
   prepare({ allowed }) {
     const unknown = allowed.findIndex((code) => !isLanguageCode(code))
     if (unknown >= 0) {
@@ -194,13 +187,10 @@ const blockedTerms = defineGuardrail({
     'Terms of your list, as whole words or anywhere (`match`). Ignores case, accents and character width, and sees through look-alike letters and invisible characters',
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object(
-    {
-      terms: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 200 }),
-      match: t.Optional(oneOf(['word', 'substring'], { default: 'word' })),
-    },
-    { additionalProperties: false },
-  ),
+  config: strictObject({
+    terms: t.Array(t.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 200 }),
+    match: t.Optional(oneOf(['word', 'substring'], { default: 'word' })),
+  }),
   prepare({ terms, match = 'word' }) {
     const blank = terms.findIndex((term) => !/[^\s\p{C}\p{M}]/u.test(term))
     if (blank >= 0) throw new InvalidConfig(`terms[${blank}]`, 'has no visible letter, digit or sign to match')
@@ -229,7 +219,7 @@ const secrets = defineGuardrail({
     'Keys, tokens and passwords: known key prefixes, PEM blocks, signed tokens, URLs with a password, and random-looking values after words such as `api_key`',
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object({}, { additionalProperties: false }),
+  config: strictObject({}),
   prepare: () => (text) => {
     const matches = findSecrets(text)
     if (!matches.length) return null
@@ -245,10 +235,7 @@ const toolAllowlist = defineGuardrail({
   description: 'Calls of tools that are not on your list',
   phases: ['tool_call'],
   verdicts: ['block', 'flag'],
-  config: t.Object(
-    { tools: t.Array(t.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 200 }) },
-    { additionalProperties: false },
-  ),
+  config: strictObject({ tools: t.Array(t.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 200 }) }),
   prepare({ tools }) {
     const allowed = new Set(tools)
     return (_, { tool }) =>
@@ -262,7 +249,7 @@ const profanity = defineGuardrail({
     'Profanity: English words in their inflected and disguised spellings, and the most common words of sixteen other languages. Allows medical terms and words that are harmless in the language of the text',
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object({}, { additionalProperties: false }),
+  config: strictObject({}),
   prepare() {
     const find = profanityFinder()
     return (text) => {
@@ -277,7 +264,7 @@ const maxLength = defineGuardrail({
   description: 'Texts longer than `max_chars` characters (an emoji, or a letter with its accents, is one)',
   phases: ['input', 'output'],
   verdicts: ['block', 'flag'],
-  config: t.Object({ max_chars: t.Integer({ minimum: 1 }) }, { additionalProperties: false }),
+  config: strictObject({ max_chars: t.Integer({ minimum: 1 }) }),
   prepare({ max_chars }) {
     return (text) =>
       hasAtMost(text, max_chars)

@@ -1,5 +1,5 @@
 import { quoted } from '../kernel/errors'
-import { oneOf, t } from '../kernel/schema'
+import { oneOf, strictObject, t } from '../kernel/schema'
 import {
   attackIn,
   compileLinear,
@@ -173,10 +173,7 @@ export const pii = defineGuardrail({
     'Personal data: e-mail addresses, phone and card numbers, national ids, IBANs and IP addresses, by form and check digit; on request postal addresses and names, which are recognised by a local model and often missed',
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object(
-    { entities: t.Optional(t.Array(oneOf(ENTITIES), { minItems: 1, uniqueItems: true })) },
-    { additionalProperties: false },
-  ),
+  config: strictObject({ entities: t.Optional(t.Array(oneOf(ENTITIES), { minItems: 1, uniqueItems: true })) }),
   prepare({ entities = [...DEFAULT] }) {
     const find = personalDataFinder(entities)
     return (text) => {
@@ -210,13 +207,10 @@ export const regexMatch = defineGuardrail({
   description: 'Texts that match your regular expression (ECMAScript without look-around and back-references)',
   phases: ['input', 'output', 'tool_call'],
   verdicts: ['block', 'redact', 'flag'],
-  config: t.Object(
-    {
-      pattern: t.String({ minLength: 1, maxLength: MAX_CHARS }),
-      flags: t.Optional(t.String({ maxLength: 8, description: 'Any of g, i, m, s, u, v' })),
-    },
-    { additionalProperties: false },
-  ),
+  config: strictObject({
+    pattern: t.String({ minLength: 1, maxLength: MAX_CHARS }),
+    flags: t.Optional(t.String({ maxLength: 8, description: 'Any of g, i, m, s, u, v' })),
+  }),
   prepare({ pattern, flags = '' }, verdict = 'redact') {
     const compiled = compile(pattern, flags)
     const isCounted = verdict !== 'redact'

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, t } from '../kernel/schema'
+import { type Static, strictObject, type TSchema, t } from '../kernel/schema'
 import type { Match } from '../text/schema'
 
 /*
@@ -88,7 +88,7 @@ export const DEFAULT_THRESHOLD = 0.8
 export const Threshold = t.Optional(t.Number({ minimum: 0, maximum: 1, default: DEFAULT_THRESHOLD }))
 
 /** The config of guardrails whose only setting is a threshold. */
-export const ThresholdOnly = t.Object({ threshold: Threshold }, { additionalProperties: false })
+export const ThresholdOnly = strictObject({ threshold: Threshold })
 
 /** Thrown by a check that would block the event loop. The rules then run in a worker process. */
 export class TooSlow extends Error {

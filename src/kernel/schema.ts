@@ -16,6 +16,10 @@ export const namedObject = <Properties extends TProperties>(
   options: TObjectOptions = {},
 ) => Type.Object(properties, { ...options, $id })
 
+/** An object that may have these members only. */
+export const strictObject = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false })
+
 // The built-in rule of this format rejects hosts in other scripts.
 Format.Set('email', (email) => Format.IsEmail(withAsciiHost(email)))
 
