@@ -198,9 +198,9 @@ function buildWork(decisions: Decisions) {
       completions,
       clock,
       engines,
-      baseRulesOf(request, caller) {
-        const rules = baseRulesOf(request)
-        return { ...rules, honours: honoursParameters(caller, config.chatParameters, rules.forClients) }
+      rulesOf(request, caller) {
+        const { forClients, model } = baseRulesOf(request)
+        return { forClients, model, honours: honoursParameters(caller, config.chatParameters, forClients) }
       },
       filesRead: fileReader({ ...modules, audio, folder: modules.filePlace.incoming }),
     }),

@@ -131,6 +131,19 @@ export function createServer({ config, container, metrics, connections, leaving,
   const self = { handle: (_: Request): Response | Promise<Response> => new Response(null, { status: 503 }) }
   const reference = createReference({ read: () => document.get() })
 
+  /** The caller of a session's request: the key or the org that it chose. */
+  function acting(caller: TenantCaller, request: Request): TenantCaller | Promise<TenantCaller> {
+    if (caller.type !== 'session') return caller
+    const key = request.headers.get('x-svc-as-key')
+    if (key !== null && AS_KEY.test(pathOf(request.url))) {
+      // Checked while the caller is still the session, because only a page of this server may use the cookie.
+      container.assertOrigin(caller, browserHeaders(request), ownOrigin)
+      return container.keys.actingAs(caller, key)
+    }
+    const org = request.headers.get('x-svc-org')
+    return org === null ? caller : actingIn(container.store.read, caller, org)
+  }
+
   const edgeDeps: EdgeDeps = {
     clock,
     log,
@@ -139,18 +152,7 @@ export function createServer({ config, container, metrics, connections, leaving,
       const authorization = authorizationOf(request)
       const cookie = authorization?.trim() ? null : request.headers.get('cookie')
       const found = container.authenticate({ authorization, cookie })
-      const acting = (caller: TenantCaller) => {
-        if (caller.type !== 'session') return caller
-        const key = request.headers.get('x-svc-as-key')
-        if (key !== null && AS_KEY.test(pathOf(request.url))) {
-          // Checked while the caller is still the session, because only a page of this server may use the cookie.
-          container.assertOrigin(caller, browserHeaders(request), ownOrigin)
-          return container.keys.actingAs(caller, key)
-        }
-        const org = request.headers.get('x-svc-org')
-        return org === null ? caller : actingIn(container.store.read, caller, org)
-      }
-      return found instanceof Promise ? found.then(acting) : acting(found)
+      return found instanceof Promise ? found.then((caller) => acting(caller, request)) : acting(found, request)
     },
     assertOrigin: (caller, request) => {
       // Only pages send `Origin`. Without it there is nothing to check for a key.

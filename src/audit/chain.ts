@@ -7,14 +7,12 @@ import type { AuditEventRow } from './table'
 
 const MAX_BYTES = 4096
 
-const WORD = /^\w+$/
-
-/** Whether `JSON.stringify` returns the canonical form already: well-formed strings, finite numbers, string lists. */
+/** Whether `JSON.stringify` returns the canonical form: well-formed strings, finite numbers, string lists, nothing. */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
   if (typeof value === 'number') return Number.isFinite(value)
   if (Array.isArray(value)) return value.every(isPlainText)
-  return typeof value === 'boolean' || value === null
+  return typeof value === 'boolean' || value === null || value === undefined
 }
 
 const isPlainText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed()
@@ -121,31 +119,21 @@ function truncate(summary: Record<string, unknown>): string {
  * is already canonical. Nested values go through the `canonicalize` package.
  */
 export function canonical(summary: Record<string, unknown>): string {
-  let text = ''
   let last = ''
   for (const name in summary) {
-    if (name < last) return membersInOrder(summary, Object.keys(summary).sort())
-    text = withMember(text, name, summary[name])
+    if (name < last || !isPlain(summary[name])) return membersInOrder(summary)
     last = name
   }
-  return text ? `${text}}` : '{}'
+  return JSON.stringify(summary)
 }
 
-function membersInOrder(summary: Record<string, unknown>, names: readonly string[]): string {
-  let text = ''
-  for (const name of names) text = withMember(text, name, summary[name])
-  return text ? `${text}}` : '{}'
-}
-
-function withMember(text: string, name: string, value: unknown): string {
-  if (value === undefined) return text
-  return `${text}${text ? ',' : '{'}${WORD.test(name) ? `"${name}"` : JSON.stringify(name)}:${canonicalValue(value)}`
+function membersInOrder(summary: Record<string, unknown>): string {
+  const names = Object.keys(summary).filter((name) => summary[name] !== undefined)
+  return `{${names.sort().map((name) => `${JSON.stringify(name)}:${canonicalValue(summary[name])}`)}}`
 }
 
 /** Repairs values without a canonical form (lone surrogates, NaN) first. They are rare, so the repair runs last. */
 function canonicalValue(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
-    return `${value}`
   if (isPlain(value)) return JSON.stringify(value)
   try {
     return canonicalize(value) ?? 'null'

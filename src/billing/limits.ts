@@ -266,6 +266,10 @@ export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps
 
   /** Synchronous when cached. An owner without a row has the defaults. */
   function of(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {
+    return (changing.has(owner) ? undefined : cache.known(owner)) ?? read(reader, owner)
+  }
+
+  function read(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {
     const load = async () => toLimits((await limitsOf(reader, { owner }))[0])
     return changing.has(owner) ? load() : (cache.get(owner, load) as AccountLimits | Promise<AccountLimits>)
   }

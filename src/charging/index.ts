@@ -12,7 +12,5 @@ export {
   type ChargingService,
   createCharging,
   createHolds,
-  type Deadline,
   type Holds,
-  startDeadline,
 } from './service'

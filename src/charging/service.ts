@@ -8,7 +8,7 @@ import type { Artifact } from '../files/schema'
 import { type GuardrailService, guardrailBlocked, replacementText } from '../guardrails'
 import { storeAnswer } from '../idempotency'
 import { type Call, ownerOf, type TenantCaller } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import { type Clock, Deadline } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { microToCents } from '../kernel/money'
@@ -39,9 +39,6 @@ export type CallEnd = Settling & {
 export type CallRecord = { call: Call; entry: CallEntry; usage: UsageEntry }
 
 export type Holds = ReturnType<typeof createHolds>
-
-/** Aborts when the client leaves or the time is up. `timedOut` tells the two apart. */
-export type Deadline = { readonly signal: AbortSignal; timedOut(): boolean; end(): void }
 
 type Deps = {
   store: Store
@@ -141,7 +138,7 @@ export function createCharging(deps: Deps) {
       ticket?.correct(0)
       throw error
     }
-    const deadline = startDeadline(clock, [call.signal], TIMEOUT_S * 1_000)
+    const deadline = new Deadline(clock, [call.signal], TIMEOUT_S * 1_000)
     const drafts: Draft[] = []
     try {
       const made = await input.make(workOf(charging, texts, deadline, drafts))
@@ -156,7 +153,7 @@ export function createCharging(deps: Deps) {
       ticket?.correct(0)
       // The error in the caller's terms: the time was up, or the client left.
       const left = call.signal.aborted ? clientLeft() : error
-      throw await abandon(charging, hold, drafts, deadline.timedOut() ? tookTooLong(TIMEOUT_S) : left)
+      throw await abandon(charging, hold, drafts, deadline.isLate ? tookTooLong(TIMEOUT_S) : left)
     } finally {
       deadline.end()
     }
@@ -236,28 +233,6 @@ function outputGuard({ guard }: Charging, texts: WorkRequest['texts'], signal: A
   }
 }
 
-/** Aborts after `ms`, or with the reason of the first signal that aborts. `end` removes the timer and listeners. */
-export function startDeadline(clock: Clock, signals: readonly AbortSignal[], ms: number): Deadline {
-  const ours = new AbortController()
-  let timedOut = false
-  const leave = () => ours.abort(signals.find(({ aborted }) => aborted)?.reason)
-  if (signals.some(({ aborted }) => aborted)) leave()
-  else for (const signal of signals) signal.addEventListener('abort', leave, { once: true })
-  const cancel = clock.after(ms, () => {
-    if (ours.signal.aborted) return
-    timedOut = true
-    ours.abort(new DOMException('The request took too long.', 'TimeoutError'))
-  })
-  return {
-    signal: ours.signal,
-    timedOut: () => timedOut,
-    end: () => {
-      for (const signal of signals) signal.removeEventListener('abort', leave)
-      cancel()
-    },
-  }
-}
-
 /**
  * Holds credit before charged work, and ends the work with its charge and its record, even if the database fails
  * meanwhile.
@@ -277,8 +252,11 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
   ): Hold | null | Promise<Hold | null> {
     const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
     const sharing = surely ? null : billing.reserveShared(wanted)
-    if (sharing instanceof Promise) return sharing.then((shared) => shared ?? placeOwn(wanted, surely))
-    return sharing ?? placeOwn(wanted, surely)
+    return sharing instanceof Promise ? placeShared(wanted, sharing) : (sharing ?? placeOwn(wanted, surely))
+  }
+
+  async function placeShared(wanted: Reservation, sharing: Promise<Hold | null>): Promise<Hold | null> {
+    return (await sharing) ?? placeOwn(wanted, false)
   }
 
   async function placeOwn(wanted: Reservation, surely: boolean): Promise<Hold | null> {
@@ -307,10 +285,11 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
    */
   function end(ending: CallEnd): Promise<number> {
     const isAlone = ending.isAlone || ending.hold?.capped
-    return releasedIfLost(
-      ending,
-      isAlone ? store.write(async (tx) => (await endAll(tx, [ending]))[0]!) : store.writeTogether(endAll, ending),
-    )
+    return releasedIfLost(ending, isAlone ? endAlone(ending) : store.writeTogether(endAll, ending))
+  }
+
+  function endAlone(ending: CallEnd): Promise<number> {
+    return store.write(async (tx) => (await endAll(tx, [ending]))[0]!)
   }
 
   async function endAll(tx: Tx, endings: readonly CallEnd[]): Promise<readonly number[]> {
@@ -336,8 +315,12 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
   }
 
   async function record(tx: Tx, endings: readonly CallEnd[], charged: readonly number[]): Promise<void> {
-    const records = endings.map((ending, at) => ending.describe(charged[at]!))
-    const entries = records.map((one) => one.usage)
+    const records: CallRecord[] = []
+    const entries: CallRecord['usage'][] = []
+    for (let at = 0; at < endings.length; at++) {
+      records.push(endings[at]!.describe(charged[at]!))
+      entries.push(records[at]!.usage)
+    }
     await audit.recordCalls(tx, records, (unit, events) => usage.recordAll(unit, entries, events))
     const telling: Promise<unknown>[] = []
     for (const ending of endings) {
@@ -347,12 +330,13 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
     if (telling.length) await all(telling)
   }
 
-  function releasedIfLost<T>({ hold, isOfJob }: CallEnd, written: Promise<T>): Promise<T> {
-    if (!hold || isOfJob) return written
-    return written.catch((error: unknown) => {
-      billing.releaseLater(hold)
+  async function releasedIfLost<T>({ hold, isOfJob }: CallEnd, written: Promise<T>): Promise<T> {
+    try {
+      return await written
+    } catch (error) {
+      if (hold && !isOfJob) billing.releaseLater(hold)
       throw error
-    })
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import {
+  addDetails,
   type EngineService,
   type Message,
   type RunRequest,
-  sumDetails,
+  type TokenDetails,
   type TokenLogprob,
   type ToolCall,
 } from '../engines'
@@ -230,7 +231,7 @@ function createTally(spent: Spent) {
 
   function add(turn: Turn): void {
     const { engineId, free, promptTokens, completionTokens } = turn
-    spent.turns.push({ engineId, free, promptTokens, completionTokens, ...sumDetails([turn]) })
+    spent.turns.push(addDetails({ engineId, free, promptTokens, completionTokens }, turn))
     const text = turn.text || turn.refusal
     spoken.push({ uses: spent.toolUses.length, reasoning: turn.reasoning, text })
     content += content && text ? TURN_GAP + text : text
@@ -299,7 +300,7 @@ function createTally(spent: Spent) {
       free: spent.turns.every(({ free }) => free),
       promptTokens: sum(({ promptTokens }) => promptTokens),
       completionTokens: sum(({ completionTokens }) => completionTokens),
-      ...sumDetails(spent.turns),
+      ...spent.turns.reduce<TokenDetails>(addDetails, {}),
     }
   }
 

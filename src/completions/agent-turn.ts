@@ -1,4 +1,5 @@
 import {
+  addDetails,
   ENOUGH,
   type EngineService,
   engineUnavailable,
@@ -6,7 +7,6 @@ import {
   originOf,
   type Part,
   type RunRequest,
-  sumDetails,
   type TokenLogprob,
   type ToolCall,
   type WholeAnswer,
@@ -70,7 +70,7 @@ export function openingMessages({ system, history, prompt, images, after }: Task
 export function toRequest(task: Task, messages: Message[]): RunRequest {
   const { call, stealth = false, forVisitors, mode, temperature, maxOutputTokens, json, signal, offered } = task
   const { sampling, effort, files } = task
-  const request: RunRequest = { messages, mode, maxOutputTokens, signal, origin: { ...originOf(call), stealth } }
+  const request: RunRequest = { messages, mode, maxOutputTokens, signal, origin: originOf(call, stealth) }
   if (temperature !== undefined) request.temperature = temperature
   if (files) request.files = files
   if (sampling) request.sampling = sampling
@@ -108,7 +108,7 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
     text: storable(request.json ? jsonAnswer(heard, finish === 'stop' && hit === null) : heard),
     reasoning,
     refusal,
-    toolCalls: calls.map((call) => ownCall(call, request, newCallId(request.mode))),
+    toolCalls: calls.length ? calls.map((call) => ownCall(call, request, newCallId(request.mode))) : calls,
     finish: hit === null ? finish : 'stop',
     stoppedBy: hit ?? knownStop(request, answer.stoppedBy),
     ttftMs: null,
@@ -117,7 +117,7 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
     completionTokens: usage.completionTokens,
   }
   if (likely) turn.logprobs = hit === null ? likely : likelyIn(heard, likely)
-  return Object.assign(turn, sumDetails([usage]))
+  return addDetails(turn, usage)
 }
 
 /** The tokens that lie entirely in the beginning of an answer that was cut. */
@@ -212,7 +212,7 @@ async function streamed(
     finish,
     stoppedBy: stop?.hit() ?? stoppedBy,
   }
-  const counts = { promptTokens, completionTokens, ...sumDetails([usage]) }
+  const counts = addDetails({ promptTokens, completionTokens }, usage)
   return { ...message, ...by, fingerprint, ...(logprobs.length ? { logprobs } : {}), ttftMs, ...counts }
 }
 
@@ -241,10 +241,11 @@ function agentResultOf(turn: Turn, { mode, offered }: Pick<Task, 'mode' | 'offer
     turns: [turn],
     toolUses: [],
     toolCalls,
-    warnings: [...(demands(offered) && !toolCalls.length ? [NOT_CALLED] : []), ...unknownIn(turn, offered)],
+    warnings:
+      demands(offered) && !toolCalls.length ? [NOT_CALLED, ...unknownIn(turn, offered)] : unknownIn(turn, offered),
   }
   if (turn.logprobs) result.logprobs = turn.logprobs
-  return Object.assign(result, sumDetails([turn]))
+  return addDetails(result, turn)
 }
 
 /**
@@ -282,12 +283,13 @@ const isOffered = (offered: OfferedTools | null, name: string): boolean =>
   offered?.only !== undefined || (offered?.tools.some((tool) => tool.name === name) ?? false)
 
 /** One sentence for each call of a tool that was not offered. */
-const unknownIn = ({ toolCalls }: Turn, offered: OfferedTools | null): string[] =>
-  toolCalls
-    .filter(({ name }) => !isOffered(offered, name))
-    .map(
-      ({ name }) => `The engine called ${messageOf(name)}, which is not a tool of this request; the call was left out.`,
-    )
+function unknownIn({ toolCalls }: Turn, offered: OfferedTools | null): string[] {
+  const warnings: string[] = []
+  for (const { name } of toolCalls)
+    if (!isOffered(offered, name))
+      warnings.push(`The engine called ${messageOf(name)}, which is not a tool of this request; the call was left out.`)
+  return warnings
+}
 
 function isJsonObject(text: string): boolean {
   try {
@@ -344,7 +346,7 @@ export const NOT_CALLED =
  * required call that the engine does not make cannot be added here.
  */
 export const wantedBy = (offered: OfferedTools | null, calls: readonly ToolCall[]): readonly ToolCall[] =>
-  calls.filter(({ name }, place) => mayCall(offered, name, place))
+  calls.length ? calls.filter(({ name }, place) => mayCall(offered, name, place)) : calls
 
 function mayCall(offered: OfferedTools | null, name: string, place: number): boolean {
   if (!offered || offered.choice === 'none' || (offered.oneCallATurn && place > 0)) return false

@@ -61,9 +61,6 @@ const hasImages = ({ content }: ChatMessage): boolean => Array.isArray(content) 
 /** Parts of answers, which clients send back. */
 const OF_ASSISTANTS: ReadonlySet<string> = new Set(['refusal', 'thinking', 'reasoning', 'redacted_thinking'])
 
-/** True if the message asks something. An image without text counts, too. */
-const asks = (message: ChatMessage): boolean => !isBlank(textOf(message)) || hasImages(message)
-
 const isSystem = ({ role }: ChatMessage): boolean => role === 'system' || role === 'developer'
 
 type Spoken = { role: 'user' | 'assistant'; content: string; reasoning?: string }
@@ -73,15 +70,15 @@ type Spoken = { role: 'user' | 'assistant'; content: string; reasoning?: string 
  * assistant's content may be empty: such a turn is left out (docs/api.md 4).
  */
 function assertContent(messages: readonly ChatMessage[]): void {
-  for (const [index, message] of messages.entries()) {
+  for (let index = 0; index < messages.length; index++) {
+    const { role, content } = messages[index]!
+    if (role === 'assistant' || typeof content === 'string') continue
     const path = `messages[${index}].content`
-    const { role, content } = message
-    if (role === 'assistant') continue
     if (content == null) {
       const what = content === null ? 'null' : 'missing'
       throw invalidInput(path, `"${path}" is ${what}; only an assistant message can be without it.`)
     }
-    const foreign = Array.isArray(content) ? content.findIndex(({ type }) => OF_ASSISTANTS.has(type)) : -1
+    const foreign = content.findIndex(({ type }) => OF_ASSISTANTS.has(type))
     if (foreign >= 0) {
       const at = `${path}[${foreign}].type`
       throw invalidInput(at, `"${at}" is for assistant messages only. Use text or image_url.`)
@@ -96,7 +93,7 @@ function spoken(message: ChatMessage): Spoken | null {
   const content = textOf(message)
   const reasoning = role === 'assistant' ? reasoningOf(message) : ''
   if (!content && !(role === 'user' && hasImages(message))) return null
-  return { role, content, ...(reasoning ? { reasoning } : {}) }
+  return reasoning ? { role, content, reasoning } : { role, content }
 }
 
 /**
@@ -117,7 +114,8 @@ export function requestFromChat(
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
   if (last < 0) throw emptyPrompt.with({ param: 'messages' })
-  if (!asks(input.messages[last]!)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
+  const question = input.messages[last]!
+  if (isBlank(textOf(question)) && !hasImages(question)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
   const messages = forClients && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
   const persona = messages.some(isSystem) ? messages.filter(isSystem).map(textOf).filter(Boolean).join('\n\n') : ''
   const engine = engineOf(input.model)
@@ -146,16 +144,16 @@ export function requestFromChat(
     after: present(after),
     conversation: input.conversation_id == null ? 'none' : { attach: input.conversation_id },
     images,
-    paths: originsOf(input.messages, last),
+    paths: new Origins(input.messages, last),
     temperature: input.temperature ?? undefined,
     ...parameters,
     clientFormat: 'chat',
-    ...(forClients ? { forClients } : {}),
+    ...(forClients ? { forClients } : NOTHING),
     skills: input.skills ?? [],
     tools: [],
     ...serversIn(input),
-    ...(customs.size ? { customs } : {}),
-    ...(modern ? { callsFunction: true } : {}),
+    ...(customs.size ? { customs } : NOTHING),
+    ...(modern ? { callsFunction: true } : NOTHING),
     maxIterations: DEFAULT_ITERATIONS,
     functions,
     json,
@@ -216,31 +214,46 @@ function resultsAsText(messages: readonly ChatMessage[], last: number): readonly
 
 /** Tool results at the end continue an earlier run, even if their content is ignored because `tools` is missing. */
 function conversationContinuedBy(messages: readonly ChatMessage[]): Pick<CompletionRequest, 'answeredCalls'> {
+  if (!RESULTS.has(messages.at(-1)!.role)) return NOTHING
   const results = messages.slice(messages.findLastIndex(({ role }) => !RESULTS.has(role)) + 1)
-  return results.length ? { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MAX_CALLS) } : {}
+  return { answeredCalls: results.flatMap(({ tool_call_id: id }) => id ?? []).slice(-MAX_CALLS) }
 }
+
+const NOTHING = {}
 
 const RESULTS: ReadonlySet<ChatMessage['role']> = new Set(['tool', 'function'])
 /** The maximum number of calls in one message. */
 const MAX_CALLS = 128
 
 /** Paths that errors and warnings name. Computed on first use. With several system messages, `persona` is the first. */
-function originsOf(messages: readonly ChatMessage[], last: number): NonNullable<CompletionRequest['paths']> {
-  const path = (index: number) => `messages[${index}].content`
-  return {
-    prompt: path(last),
-    get persona() {
-      return path(messages.findIndex(isSystem))
-    },
-    get userTurns() {
-      return messages.flatMap((message, index) =>
-        index < last && spoken(message)?.role === 'user' ? [path(index)] : [],
-      )
-    },
-    all: 'messages',
-    ignoredImages: (engineId) => `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`,
+class Origins implements NonNullable<CompletionRequest['paths']> {
+  readonly all = 'messages'
+
+  constructor(
+    private readonly messages: readonly ChatMessage[],
+    private readonly last: number,
+  ) {}
+
+  get prompt() {
+    return pathOf(this.last)
+  }
+
+  get persona() {
+    return pathOf(this.messages.findIndex(isSystem))
+  }
+
+  get userTurns() {
+    return this.messages.flatMap((message, index) =>
+      index < this.last && spoken(message)?.role === 'user' ? [pathOf(index)] : [],
+    )
+  }
+
+  ignoredImages(engineId: string) {
+    return `The images were ignored: ${engineId} does not accept images. Use "svc-1-vision".`
   }
 }
+
+const pathOf = (index: number) => `messages[${index}].content`
 
 /** Warnings about members that had no effect. None of them is an error (docs/api.md 4). */
 function warningsOf(
@@ -260,8 +273,10 @@ function warningsOf(
   if (tools?.length) return warnings
   if (choice != null && choice !== 'none' && choice !== 'auto')
     warnings.push('"tool_choice" was ignored: there are no "tools".')
-  const begun = messages.findIndex((message, index) => index > last && spoken(message)?.role === 'assistant')
-  if (begun >= 0) warnings.push(`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`)
+  let begun = last + 1
+  while (begun < messages.length && spoken(messages[begun]!)?.role !== 'assistant') begun++
+  if (begun < messages.length)
+    warnings.push(`"messages[${begun}]" was ignored: you cannot start the answer for the engine.`)
   if (asText) warnings.push('Results of tools were read as text, because there are no "tools".')
   return warnings
 }
@@ -291,16 +306,12 @@ function imagesAmong(
 ) {
   const sent: SentImage[] = []
   let place = 0
-  const look = (turns: readonly (Message | null)[], offset: number) => {
-    for (const [at, turn] of turns.entries()) {
-      if (!turn) continue
-      if (turn.role !== 'assistant') sent.push(...imagesOf(messages[offset + at]!, offset + at, place))
-      place += 1
-    }
+  for (let at = 0; at < messages.length; at++) {
+    const turn = at < last ? turnsBefore[at] : after[at - last - 1]
+    if (at !== last && !turn) continue
+    if (turn?.role !== 'assistant') sent.push(...imagesOf(messages[at]!, at, at === last ? null : place))
+    if (turn) place += 1
   }
-  look(turnsBefore, 0)
-  sent.push(...imagesOf(messages[last]!, last, null))
-  look(after, last + 1)
   for (const { attachment, path } of sent) assertAttachment(attachment, path)
   return {
     turns: present(turnsBefore),

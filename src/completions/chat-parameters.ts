@@ -55,7 +55,8 @@ export const HONOURED_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatPar
 /** Sentences that name the ignored members of an order, and where they would work (docs/api.md 33.1). */
 export function ignoredIn(input: object, honours: boolean): string[] {
   const warnings = ignoredWarning(ignoredNamesIn(input, HONOURED_MEMBERS))
-  const names = honours ? [] : ignoredNamesIn(input).filter((name) => HONOURED_MEMBERS.has(name))
+  if (honours) return warnings
+  const names = ignoredNamesIn(input).filter((name) => HONOURED_MEMBERS.has(name))
   const unless = 'unless "chat_parameters" of the key or SVC_CHAT_PARAMETERS says otherwise'
   if (names.length) warnings.push(`Ignored: ${names.join(', ')}. They count under the base address /v1, ${unless}.`)
   return warnings
@@ -111,11 +112,13 @@ export function cacheMarksOf(
   return marks.length ? (Object.fromEntries(marks) as CacheMarks) : null
 }
 
+const isMarked = (part: object) => (part as Marked).cache_control != null
+
+const hasMark = (message: ChatMessage) =>
+  isMarked(message) || (Array.isArray(message.content) && message.content.some(isMarked))
+
 /** The cache marks of the tools and the message parts of a chat. A mark on a message counts as at its end. */
 function marksOfChat({ tools, messages }: Pick<FunctionChat, 'tools' | 'messages'>): CacheMarks | null {
-  const isMarked = (part: object) => (part as Marked).cache_control != null
-  const hasMark = (message: ChatMessage) =>
-    isMarked(message) || (Array.isArray(message.content) && message.content.some(isMarked))
   // Most chats have none.
   if (!tools?.length && !messages.some(hasMark)) return null
   const marksIn = (message: ChatMessage): object[] => [

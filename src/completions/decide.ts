@@ -30,8 +30,10 @@ const SEES_IMAGES = new Set(['vision', 'data_extraction', 'domain_analysis'])
 /** Chooses mode, engine, system prompt and tools. Throws 400 if the prompt is too long or an attachment is no image. */
 export function decide(deps: PipelineDeps, run: Run): void | Promise<void> {
   const { mode } = run.request
-  return mode === 'auto' ? decideFreely(deps, run) : settleOn(deps, run, { ...NAMED, mode: workOf(mode) }, [])
+  return mode === 'auto' ? decideFreely(deps, run) : settleOn(deps, run, { ...NAMED, mode: workOf(mode) }, NOTHING)
 }
+
+const NOTHING: readonly string[] = []
 
 /** The choice for a mode that the caller named. */
 const NAMED = { source: 'explicit', confidence: null, reasoning: null, engine: null, preferenceId: null } as const
@@ -94,17 +96,16 @@ function settleOn(deps: PipelineDeps, run: Run, choice: Choice, skipped: readonl
   if (hasLeft || skipped.length) run.routingWarnings = hasLeft ? [...skipped, engineLeft(wanted, work)] : skipped
   if (work === 'research') run.researchRun = researchOf(run)
   run.offered = request.functions
-  const rest = () => {
-    if (request.hosted) bringHosted(run, request.hosted, deps.tools)
-    return assemble(deps, run, work)
-  }
-  return request.servers ? bringServed(run, request.servers, deps.tools).then(rest) : rest()
+  return request.servers
+    ? bringServed(run, request.servers, deps.tools).then(() => assemble(deps, run, work))
+    : assemble(deps, run, work)
 }
 
 /** Builds the engine's input: the prompt, images, and the newest turns that fit, with a summary of older ones. */
 function assemble(deps: PipelineDeps, run: Run, work: string): void | Promise<void> {
   const { request } = run
   const { engines } = deps
+  if (request.hosted) bringHosted(run, request.hosted, deps.tools)
   const sees = SEES_IMAGES.has(work) || (request.images.length > 0 && engines.takesImages(run.engineId))
   assembleText(deps, run, work, sees)
   const { active, served } = run
@@ -114,8 +115,9 @@ function assemble(deps: PipelineDeps, run: Run, work: string): void | Promise<vo
     ...active.warnings,
     ...served.warnings,
     ...run.routingWarnings,
-    ...((active.tools.length || request.hosted) && !mayOffer(run, engines) ? [TOOLS_LEFT_OUT] : []),
   ]
+  if ((active.tools.length || request.hosted) && !mayOffer(run, engines))
+    run.warnings = [...run.warnings, TOOLS_LEFT_OUT]
   if (sees) return showImages(run, deps.outbound)
   if (run.history.length) run.history = withoutBlank(run.history)
   if (!images.length) return
@@ -151,9 +153,9 @@ function assembleText({ engines, tools }: PipelineDeps, run: Run, work: string, 
   const voice = assembleSystem({ ...request.voice, mode: work, soul, memories, skills: active.prompt })
   run.toolset = mayOffer(run, engines) ? toolsFor(run, work, tools) : null
   const window = engines.window(run.engineId)
-  const seen = sees ? request.images.map(() => UNSEEN) : []
-  const fixed =
-    countFixed(run, voice, engines) + (seen.length && engines.countPrompt([{ role: 'user', content: seen }]))
+  const seen =
+    sees && request.images.length ? [{ role: 'user' as const, content: request.images.map(() => UNSEEN) }] : null
+  const fixed = countFixed(run, voice, engines) + (seen ? engines.countPrompt(seen) : 0)
   const room = window * HISTORY_SHARE - fixed
   const { turns, summary } =
     request.tooLong === 'refuse'
@@ -305,9 +307,11 @@ const NO_HISTORY = { turns: [], summary: null }
 /** A stand-in for an image when counting tokens. Its content does not matter. */
 const UNSEEN = { type: 'image' as const, mimeType: '', base64: '' }
 
+const NO_TOOLS: readonly unknown[] = []
+
 /** Tokens of everything but the history. */
 function countFixed({ request, toolset, offered: client }: Run, system: string | null, engines: EngineService): number {
-  const offered = [...(toolset?.definitions ?? []), ...(client?.tools ?? [])]
+  const offered = toolset || client ? [...(toolset?.definitions ?? []), ...(client?.tools ?? [])] : NO_TOOLS
   return (
     engines.countPrompt(request.after) +
     engines.countTokens(request.prompt) +

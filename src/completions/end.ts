@@ -1,5 +1,5 @@
 import { clientLeft, pollUrlOf } from '../charging'
-import { needsModel, sumDetails } from '../engines'
+import { addDetails, needsModel } from '../engines'
 import type { Draft } from '../files'
 import { type About, type Artifact, ArtifactId } from '../files/schema'
 import { keyIdOf, ownerOf } from '../kernel/caller'
@@ -160,17 +160,24 @@ async function keepReply(tx: Tx, run: Run, answer: StoredAnswer): Promise<void> 
   await run.call.once?.keep(tx, run.request.present(run, answer))
 }
 
+const NO_LOGPROBS: NonNullable<AgentResult['logprobs']> = []
+
 function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: number): StoredAnswer {
   const work = workOf(run.resolvedMode)
-  const { content, logprobs = [] } = result
+  const { content, logprobs = NO_LOGPROBS } = result
   const isAnswer = result.finish !== 'content-filter'
   const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
   // A guardrail may have changed the content since.
-  const spoken = contentOf(result.spoken ?? []) === content ? result.spoken : undefined
+  const spoken = result.spoken && contentOf(result.spoken) === content ? result.spoken : undefined
   // A refusal gets no follow-ups.
   const asksOn = run.request.wantsFollowUps && !run.later && isAnswer && refusal === null && !needsModel(content)
-  const isNamed = run.warnings.some((warning) => /\blogprobs\b/.test(warning))
-  const lacksLikely = run.request.sampling?.logprobs !== undefined && !logprobs.length && !isNamed
+  const lacksLikely =
+    run.request.sampling?.logprobs !== undefined &&
+    !logprobs.length &&
+    !run.warnings.some((warning) => /\blogprobs\b/.test(warning))
+  const warnings = [...run.warnings, ...result.warnings]
+  if (content && lacksLikely) warnings.push('"logprobs" is null, because the engine gave none.')
+  if (work === 'code') warnings.push(...problemsIn(checksOf(codeBlocks(content))))
   const answer: StoredAnswer = {
     id: run.id,
     createdAt,
@@ -191,19 +198,14 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
     structuredOutput: structuredOutput(work, content),
     routing: result.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
-    warnings: [
-      ...run.warnings,
-      ...result.warnings,
-      ...(content && lacksLikely ? ['"logprobs" is null, because the engine gave none.'] : []),
-      ...(work === 'code' ? problemsIn(checksOf(codeBlocks(content))) : []),
-    ],
-    guardrails: (run.guard?.firings ?? []).filter(({ phase }) => phase !== 'input'),
+    warnings,
+    guardrails: run.guard ? run.guard.firings.filter(({ phase }) => phase !== 'input') : [],
     toolCents: run.spent.made?.costCents ?? 0,
     job: run.later && { job_id: run.later.id, status: 'queued', poll_url: pollUrlOf(run.later.id) },
   }
   if (logprobs.length) answer.logprobs = logprobs
   if (spoken) answer.spoken = spoken
-  return Object.assign(answer, sumDetails([result]))
+  return addDetails(answer, result)
 }
 
 /** Why the content does not have the requested form. Null if it has, or if none was requested. */
@@ -238,7 +240,7 @@ export function partial({ engines }: PipelineDeps, { engineId, promptTokens, spe
 
 /** Why a run ended, in the caller's terms: the time was up, the client left, or the prompt is too long. */
 function explained(run: Run, error: unknown): unknown {
-  if (run.deadline.timedOut()) return requestTimeout(run.write ? 600 : 120, run.request.mode)
+  if (run.deadline.isLate) return requestTimeout(run.write ? 600 : 120, run.request.mode)
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
   return isTooLong && run.request.paths ? atField(error, run.request.paths.all) : error

@@ -1,8 +1,8 @@
 import type { Prices } from '../billing'
 import { payerOf } from '../billing/schema'
-import { type Deadline, startDeadline } from '../charging'
 import type { EngineService } from '../engines'
 import { type Call, ownerOf } from '../kernel/caller'
+import { Deadline } from '../kernel/clock'
 import { AppError, invalidInput, messageOf, renamed } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import { Pieces } from '../kernel/text'
@@ -55,9 +55,9 @@ export function openRun(
     request.mode === 'auto' ? routing.of(caller) : null,
     guardrails.guardOf(caller),
   ]
-  return isHere(found)
-    ? runOf(deps, call, request, write, found)
-    : Promise.all(found).then((all) => runOf(deps, call, request, write, all))
+  return found.some((one) => one instanceof Promise)
+    ? Promise.all(found).then((all) => runOf(deps, call, request, write, all))
+    : runOf(deps, call, request, write, found as Here)
 }
 
 /** Data that is read for a run: conversation, brand soul, memories, skills, routing preferences, guardrails. */
@@ -73,8 +73,6 @@ type Here = [
 type Perhaps<All> = { [Place in keyof All]: All[Place] | Promise<All[Place]> }
 
 type Found = Perhaps<Here>
-
-const isHere = (found: Found): found is Here => !found.some((one) => one instanceof Promise)
 
 function runOf(deps: PipelineDeps, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
   const stealth = isStealth(request.mode)
@@ -104,24 +102,26 @@ function newRun(
   const { clock, engines } = deps
   const inContext = typeof request.conversation === 'object' && request.conversation.inContext
   const isCacheable = deps.caching.enabled && request.cache !== 'off' && !browsing.end && !request.servers
-  const [policy, rules] = [guard?.fingerprint ?? null, guidance?.fingerprint ?? null]
-  const around = { soul, memories, active, engines: engines.fingerprint, policy, routing: rules }
   return {
     id: CompletionId.create(),
     call,
     request,
     write,
     startedAt: clock.monotonic(),
-    deadline: endingWith(
-      write ? startStreamDeadline(deps, call) : startDeadline(clock, [call.signal], PLAIN_TIMEOUT_MS),
-      browsing.end,
-    ),
+    deadline: write
+      ? startStreamDeadline(deps, call, browsing.end)
+      : new Deadline(clock, [call.signal], PLAIN_TIMEOUT_MS, browsing.end),
     stage: null,
     stageAt: 0,
     history: stored && !inContext ? [...stored.turns, ...request.context] : request.context,
     attached: stored?.id ?? null,
     conversationId: stored?.id ?? (request.conversation === 'new' ? ConversationId.create() : null),
-    cacheKey: isCacheable ? cacheKeyOf(call, request, around) : null,
+    cacheKey: isCacheable
+      ? cacheKeyOf(call, request, {
+          ...{ soul, memories, active, engines: engines.fingerprint },
+          ...{ policy: guard?.fingerprint ?? null, routing: guidance?.fingerprint ?? null },
+        })
+      : null,
     soul,
     memories,
     guidance,
@@ -161,47 +161,37 @@ function newRun(
 }
 
 /** A stream also ends when the server stops or the caller's access ends. */
-function startStreamDeadline({ access, clock, stopping }: PipelineDeps, { caller, signal }: Call): Deadline {
+function startStreamDeadline({ access, clock, stopping }: PipelineDeps, { caller, signal }: Call, atEnd?: () => void) {
   const allowed = access.follow(caller)
-  const deadline = startDeadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS)
-  const end = () => {
+  return new Deadline(clock, [signal, stopping, allowed.signal], STREAM_TIMEOUT_MS, () => {
     allowed.end()
-    deadline.end()
-  }
-  return { ...deadline, end }
+    atEnd?.()
+  })
 }
 
-const endingWith = (deadline: Deadline, also: (() => void) | undefined): Deadline =>
-  also
-    ? {
-        ...deadline,
-        end() {
-          deadline.end()
-          also()
-        },
-      }
-    : deadline
-
 function assertEngines({ engine, overrides }: CompletionRequest, engines: EngineService): void {
-  const assertEngine = (path: string, id: string) => {
-    if (!engines.has(id)) {
-      throw invalidInput(path, `"${path}" is ${messageOf(id)}, which is not an engine. GET /models lists them.`)
-    }
-  }
-  for (const [mode, id] of Object.entries(overrides)) {
+  for (const mode in overrides) {
     const path = `model_overrides.${mode.slice(0, 64)}`
     if (!engines.knowsMode(mode))
       throw invalidInput(path, `"${path}" is not a mode of this server. GET /models lists the modes.`)
-    assertEngine(path, id)
+    assertEngine(engines, path, overrides[mode]!)
   }
-  if (engine !== null) assertEngine('stealth_model', engine)
+  if (engine !== null) assertEngine(engines, 'stealth_model', engine)
+}
+
+function assertEngine(engines: EngineService, path: string, id: string): void {
+  if (engines.has(id)) return
+  throw invalidInput(path, `"${path}" is ${messageOf(id)}, which is not an engine. GET /models lists them.`)
 }
 
 type TurnTokens = { promptTokens: number; completionTokens: number }
 
 /** Cost of turns in micro-cents, each at the price of the engine that answered. */
-export const costOfTurns = (prices: Prices, turns: readonly CountedTurn[]): number =>
-  turns.reduce((sum, turn) => sum + (turn.free ? 0 : prices.costOf(turn.engineId, turn)), 0)
+export function costOfTurns(prices: Prices, turns: readonly CountedTurn[]): number {
+  let sum = 0
+  for (const turn of turns) if (!turn.free) sum += prices.costOf(turn.engineId, turn)
+  return sum
+}
 
 /**
  * Counts the run in the rate limit of its mode, once and as soon as the mode is known. For a mode that the caller

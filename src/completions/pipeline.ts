@@ -173,20 +173,27 @@ function openAndReport(
   write: Write | null,
 ): Run | Promise<Run> {
   const from = deps.clock.monotonic()
-  const reported = (run: Run): Run => {
-    reportStage(deps, run.call, 'open', from, STAGE_FACTS.open(run))
-    return run
-  }
-  const failed = (error: unknown): never => {
+  try {
+    const run = openRun(deps, call, request, write)
+    return run instanceof Promise ? reportOpening(deps, call, run, from) : reportOpened(deps, run, from)
+  } catch (error) {
     reportStage(deps, call, 'open', from, failureOf(error))
     throw error
   }
+}
+
+async function reportOpening(deps: PipelineDeps, call: Call, opening: Promise<Run>, from: number): Promise<Run> {
   try {
-    const run = openRun(deps, call, request, write)
-    return run instanceof Promise ? run.then(reported, failed) : reported(run)
+    return reportOpened(deps, await opening, from)
   } catch (error) {
-    return failed(error)
+    reportStage(deps, call, 'open', from, failureOf(error))
+    throw error
   }
+}
+
+function reportOpened(deps: PipelineDeps, run: Run, from: number): Run {
+  reportStage(deps, run.call, 'open', from, STAGE_FACTS.open(run))
+  return run
 }
 
 /**

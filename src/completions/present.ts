@@ -62,24 +62,26 @@ export const usageOf = (run: Run, answer: StoredAnswer): Usage => ({
   ...tokensOf(run, answer),
 })
 
-const tokensOf = ({ isCached }: Run, { promptTokens, completionTokens }: StoredAnswer): Omit<Usage, 'cost_cents'> => ({
-  prompt_tokens: promptTokens,
-  completion_tokens: completionTokens,
-  total_tokens: promptTokens + completionTokens,
-  ...(isCached ? { cached: true as const } : {}),
-})
+function tokensOf({ isCached }: Run, { promptTokens, completionTokens }: StoredAnswer): Omit<Usage, 'cost_cents'> {
+  const tokens = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+  return isCached ? { ...tokens, cached: true } : tokens
+}
 
 /** Tokens with their details, in the chat format (docs/api.md 33.4). */
-export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage'] => ({
-  ...tokensOf(run, answer),
-  prompt_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, audio_tokens: 0 },
-  completion_tokens_details: {
-    reasoning_tokens: answer.reasoningTokens ?? 0,
-    audio_tokens: 0,
-    accepted_prediction_tokens: 0,
-    rejected_prediction_tokens: 0,
-  },
-})
+export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage'] =>
+  Object.assign(tokensOf(run, answer), {
+    prompt_tokens_details: { cached_tokens: answer.cachedTokens ?? 0, audio_tokens: 0 },
+    completion_tokens_details: {
+      reasoning_tokens: answer.reasoningTokens ?? 0,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+  })
 
 /** Members that only some answers have. The `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Run) {
@@ -94,15 +96,17 @@ export function extrasOf(answer: StoredAnswer, run: Run) {
   }
 }
 
+const NOTHING = {}
+
 const guardrailsOf = (run: Run, answer: StoredAnswer) => {
   const guardrails = firedIn(run, answer)
-  return guardrails.length ? { guardrails: [...guardrails] } : {}
+  return guardrails.length ? { guardrails: [...guardrails] } : NOTHING
 }
 
 /** Warnings of this request come first. A cached answer may have been made for another request. */
 function warningsOf({ request }: Run, { finish, warnings }: StoredAnswer) {
   const isCut = finish === 'length' && request.cache !== 'off'
-  if (!isCut && !request.warnings.length && !warnings.length) return {}
+  if (!isCut && !request.warnings.length && !warnings.length) return NOTHING
   return {
     warnings: [...request.warnings, ...warnings, ...(isCut ? ['The answer was cut off at the output limit.'] : [])],
   }
@@ -120,26 +124,25 @@ export const finishReason = (answer: StoredAnswer, { callsFunction }: Run['reque
 
 /** The chat-completions answer (docs/api.md 4). */
 export function toChatCompletion(run: Run, answer: StoredAnswer): ChatCompletion {
-  return {
+  const message = messageOf(answer, run.request)
+  const finish_reason = finishReason(answer, run.request)
+  const logprobs = run.request.sampling?.logprobs === undefined ? undefined : likelyOf(answer.logprobs)
+  const completion: ChatCompletion = {
     id: chatIdOf(answer.id),
     object: 'chat.completion',
     created: Math.floor(answer.createdAt / 1000),
     model: answer.model.id,
     choices: [
-      {
-        index: 0,
-        message: messageOf(answer, run.request),
-        ...(run.request.sampling?.logprobs === undefined ? {} : { logprobs: likelyOf(answer.logprobs) }),
-        finish_reason: finishReason(answer, run.request),
-      },
+      logprobs === undefined ? { index: 0, message, finish_reason } : { index: 0, message, logprobs, finish_reason },
     ],
     usage: chatUsage(run, answer),
     service_tier: 'default',
     system_fingerprint: fingerprintOf(answer),
     svc_metadata: chatMetadata(run, answer),
     request_id: run.call.requestId,
-    ...(run.isCached ? { _cached: true as const } : {}),
   }
+  if (run.isCached) completion._cached = true
+  return completion
 }
 
 /** Log probabilities of an answer's tokens, in the chat format. Null if the engine does not report them. */
@@ -156,7 +159,8 @@ function messageOf(
   { reasoning: wish, customs, callsFunction }: Run['request'],
 ): ChatCompletion['choices'][number]['message'] {
   const { content, reasoning, toolCalls, refusal } = answer
-  const thoughts = reasoning && wish?.shows !== false ? { reasoning_content: reasoning, reasoning } : {}
+  const thoughts = reasoning && wish?.shows !== false ? { reasoning_content: reasoning, reasoning } : null
+  if (!toolCalls.length && refusal === null && !thoughts) return { role: 'assistant', content }
   if (refusal !== null) return { role: 'assistant', content: null, refusal, ...thoughts }
   if (!toolCalls.length) return { role: 'assistant', content, ...thoughts }
   const [{ name, arguments: args }] = toolCalls as [(typeof toolCalls)[number]]
@@ -193,9 +197,9 @@ export const chatMetadata = (run: Run, answer: StoredAnswer): ChatCompletion['sv
   engine: answer.model.engine,
   cost_cents: costOf(run, answer),
   conversation_id: run.conversationId,
-  ...(answer.followUps.length ? { follow_ups: answer.followUps } : {}),
+  ...(answer.followUps.length ? { follow_ups: answer.followUps } : NOTHING),
   routing: answer.routing,
-  ...(answer.job ? { job: answer.job } : {}),
+  ...(answer.job ? { job: answer.job } : NOTHING),
   ...guardrailsOf(run, answer),
   ...warningsOf(run, answer),
 })

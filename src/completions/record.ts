@@ -24,6 +24,8 @@ import type { ChatCompletionId, CompletionId } from './schema'
 
 const DAY_MS = 86_400_000
 
+const NO_FIRINGS: readonly Firing[] = []
+
 const hasFallenBack = ({ routing }: Run, result: AgentResult | null): boolean =>
   result !== null && (result.fallbackUsed || routing.fallback_used)
 
@@ -47,7 +49,7 @@ type HowEnded = Partial<Pick<Ended, 'result' | 'answer' | 'broken'>> & Partial<P
 export function endOf(deps: PipelineDeps, run: Run, how: HowEnded, isAlone = !!how.effects): CallEnd {
   const { result = null, answer = null, broken, cost = 0, effects = null } = how
   const { status, errorCode } = endingOf(broken)
-  const guardrails = answer ? firedIn(run, answer) : (run.guard?.firings ?? [])
+  const guardrails = answer ? firedIn(run, answer) : (run.guard?.firings ?? NO_FIRINGS)
   const ended: Ended = { run, result, answer, status, errorCode, broken, guardrails }
   return {
     hold: run.hold,
@@ -87,8 +89,11 @@ async function keep({ settings, clock }: PipelineDeps, tx: Tx, { run, result, an
   if (!keep_bodies || !request.original || isStealth(request.mode) || isChanged) return
   const uses = result?.toolUses ?? run.spent.toolUses
   const tools = uses.length ? JSON.stringify(uses.map((use) => keptTool(run, use))) : null
+  // Marks the address of a chat, so that a replay applies the same parameters.
+  const isAtApi = request.clientFormat === 'chat' && !request.forClients
+  const sent = isAtApi ? { ...request.original, svc_base: '/api/v1' } : request.original
   await storeBody(tx, {
-    ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(request.original) },
+    ...{ request_id: call.requestId, owner: ownerOf(call.caller), request: JSON.stringify(sent) },
     ...{ response: answer?.content ?? null, tools, expires_at: clock.now() + days * DAY_MS },
   })
 }

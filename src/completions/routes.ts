@@ -21,14 +21,16 @@ type Deps = {
   completions: CompletionService
   engines: Pick<EngineService, 'named'>
   clock: Clock
-  /**
-   * Reads the path of a request and its key. `honours`: parameters of clients take effect. `forClients`: all else also
-   * behaves as clients expect. `model`: a model that the path names (docs/api.md 32.1, 33.1).
-   */
-  baseRulesOf(request: Request, caller: Caller): { honours: boolean; forClients: boolean; model: string | null }
+  rulesOf(request: Request, caller: Caller): ChatRules
   /** The same body with files and recordings replaced by texts. */
   filesRead(call: Call, body: ChatInput): ReadChat | Promise<ReadChat>
 }
+
+/**
+ * How a chat is treated, by the path of its request and its key. `honours`: parameters of clients take effect.
+ * `forClients`: all else also behaves as clients expect. `model`: a model that the path names (docs/api.md 32.1, 33.1).
+ */
+type ChatRules = { honours: boolean; forClients: boolean; model: string | null }
 
 type ReadChat = { body: ChatInput; warnings: string[]; files: readonly GivenFile[] }
 type Ready = ReadChat & Pick<CompletionRequest, 'ignores'>
@@ -57,11 +59,13 @@ export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
     '/chat/completions',
     async ({ body, request, set, exchange, route }) => {
       const call = toCall({ exchange, request, route })
-      const ignoring = nameIgnored(set.headers, chat.ignored(call, body, request))
-      const read = { ...(await chat.filesRead(call, body, request)), ...ignoring }
-      if (body.stream) return streams.open({ ...chat.stream(call, read, request), exchange, request, route }) as never
+      const rules = chat.rulesOf(request, call.caller)
+      const ignored = ignoredNamesIn(body, rules.honours ? HONOURED_MEMBERS : undefined)
+      const ignoring = nameIgnored(set.headers, ignored)
+      const read = Object.assign(await chat.filesRead(call, body, rules), ignoring)
+      if (body.stream) return streams.open({ ...chat.stream(call, read, rules), exchange, request, route }) as never
       exchange.keepOpen()
-      return chat.complete(call, read, request)
+      return chat.complete(call, read, rules)
     },
     {
       scope: 'completions',
@@ -116,13 +120,12 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
   )
 
 /** `POST /chat/completions`: translates chat orders and answers. The completion pipeline does the work. */
-export function createChat({ completions, clock, engines, baseRulesOf, filesRead }: Deps) {
-  function read({ caller }: Call, { body, warnings, ignores, files }: Ready, request: Request) {
-    const { honours, forClients, model } = baseRulesOf(request, caller)
-    const original = { ...body, model: engines.named(model ?? body.model) }
+export function createChat({ completions, clock, engines, rulesOf, filesRead }: Deps) {
+  function read({ body, warnings, ignores, files }: Ready, { honours, forClients, model }: ChatRules) {
+    const name = engines.named(model ?? body.model)
+    const original = name === body.model ? body : { ...body, model: name }
     const read = requestFromChat(original, honours, forClients)
-    // Marks the address, so that a replay applies the same parameters.
-    read.original = forClients ? original : { ...original, svc_base: '/api/v1' }
+    read.original = original
     if (ignores) read.ignores = ignores
     if (files.length) read.files = files
     if (warnings.length) read.warnings = [...read.warnings, ...warnings]
@@ -130,20 +133,18 @@ export function createChat({ completions, clock, engines, baseRulesOf, filesRead
   }
 
   return {
-    filesRead: (call: Call, body: ChatInput, request: Request) =>
-      filesRead(call, { ...body, model: baseRulesOf(request, call.caller).model ?? body.model }),
+    rulesOf,
 
-    /** Names of the members that have no effect at this address, or with this key. */
-    ignored: ({ caller }: Call, input: ChatInput, request: Request): string[] =>
-      ignoredNamesIn(input, baseRulesOf(request, caller).honours ? HONOURED_MEMBERS : undefined),
+    filesRead: (call: Call, body: ChatInput, { model }: ChatRules) =>
+      filesRead(call, model === null ? body : { ...body, model }),
 
     /** Throws 400 `empty_prompt`, and whatever the pipeline throws. */
-    complete(call: Call, input: Ready, request: Request): Promise<ChatCompletion> {
-      return completions.pipeline.complete(call, read(call, input, request))
+    complete(call: Call, input: Ready, rules: ChatRules): Promise<ChatCompletion> {
+      return completions.pipeline.complete(call, read(input, rules))
     },
 
-    stream(call: Call, input: Ready, sent: Request): AnswerStream {
-      const request = read(call, input, sent)
+    stream(call: Call, input: Ready, rules: ChatRules): AnswerStream {
+      const request = read(input, rules)
       const source: AnswerStream['source'] = (write) => completions.pipeline.stream(call, request, write)
       const includeUsage = input.body.stream_options?.include_usage === true
       return { source, frame: chatFramer(clock, includeUsage), endsWithDone: true, openingMs: OPENING_MS }

@@ -4,7 +4,7 @@ import type { AuditLog } from '../audit'
 import type { Billing, Prices } from '../billing'
 import type { Hold } from '../billing/schema'
 import type { BrowserService } from '../browser'
-import type { Deadline, Holds, Later } from '../charging'
+import type { Holds, Later } from '../charging'
 import type {
   Effort,
   EngineService,
@@ -21,7 +21,7 @@ import type { Draft, Files } from '../files'
 import type { ArtifactId } from '../files/schema'
 import type { Guard, GuardrailService, HoldBack } from '../guardrails'
 import type { Call, Mode } from '../kernel/caller'
-import type { Clock } from '../kernel/clock'
+import type { Clock, Deadline } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import type { Outbound } from '../kernel/outbound'
 import type { Reader, Store, Tx } from '../kernel/store'

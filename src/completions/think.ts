@@ -86,13 +86,14 @@ export async function showRest(run: Run, write: Write, result: AgentResult, guar
 /** The engine's answer, or a made file or research. Throws what engines throw, and 402. */
 export function think(deps: PipelineDeps, run: Run): Promise<AgentResult> {
   const work = workOf(run.resolvedMode)
-  if (work === 'image') return answerWithPicture(deps, run).then((result) => showWhole(run, result))
-  if (work === 'video') return answerWithVideo(deps, run).then((result) => showWhole(run, result))
-  if (run.researchRun)
-    return answerWithResearch(deps, run, run.researchRun).then((found) =>
-      found ? showWhole(run, found) : ask(deps, run),
-    )
-  return ask(deps, run)
+  return work === 'image' || work === 'video' || run.researchRun ? make(deps, run, work) : ask(deps, run)
+}
+
+async function make(deps: PipelineDeps, run: Run, work: string): Promise<AgentResult> {
+  if (work === 'image') return showWhole(run, await answerWithPicture(deps, run))
+  if (work === 'video') return showWhole(run, await answerWithVideo(deps, run))
+  const found = await answerWithResearch(deps, run, run.researchRun!)
+  return found ? showWhole(run, found) : ask(deps, run)
 }
 
 /** Calls the engine, through the agent if there are tools. A stream shows the answer as it arrives. */

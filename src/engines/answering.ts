@@ -1,4 +1,3 @@
-import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import type { AppError } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
@@ -15,17 +14,10 @@ import {
 } from './engine'
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable, noEdits } from './failures'
 import type { Permit } from './health'
-import {
-  type CheckedUsage,
-  countPrompt,
-  createCollector,
-  createMeter,
-  ENOUGH,
-  meterAnswer,
-  type TakePart,
-} from './meter'
+import { type CheckedUsage, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
-import { type Abilities, ableTo, missingIn, needsOf, type Target, type Targets } from './targets'
+import { Collector } from './sink'
+import { ableTo, missingIn, needsOf, type Origin, type Target, type Targets } from './targets'
 
 /** A target to try, and the engine it answers for. `fallback`: this is not the requested engine. */
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
@@ -60,12 +52,10 @@ type AttemptDeps = {
 }
 
 type Input<T> = {
-  mode: string
+  request: { mode: string; signal: AbortSignal; origin?: Origin | undefined }
   candidates: readonly Candidate[]
-  origin: Origin | undefined
   /** Our own count of the tokens of the request. */
   countTokens(): number
-  signal: AbortSignal
   /** Calls the target, up to the first byte or the whole answer. */
   begin(target: Target): Promise<T>
 }
@@ -90,21 +80,6 @@ type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
 
 /** An upstream may repeat the key that it was called with (docs/promises.md I25). */
 const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
-
-/** The owner and request behind a call. One owner's failures must not affect other owners (docs/api.md 22.3). */
-export type Origin = {
-  owner: string
-  requestId: string
-  /** `stealth`: do not record any content (docs/api.md 2.1). `last`: queue for a slot behind all other calls. */
-  stealth?: boolean
-  last?: true | undefined
-}
-
-export const originOf = ({ caller, requestId, batch: last }: Call): Origin => ({
-  owner: ownerOf(caller),
-  requestId,
-  last,
-})
 
 /** A request to a service engine: the upstream's model name is filled in per target. */
 export type RunRequest = Omit<EngineRequest, 'model'> & { origin?: Origin | undefined }
@@ -148,24 +123,27 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     /** Targets to try for an engine, in this order. Null for engines of sound and video. */
     plan: (engineId: string): readonly Candidate[] | null => plans.get(engineId) ?? null,
 
-    /** Abilities of the targets to try for an engine, those of its fallback engine last. */
-    abilities: (engineId: string): Abilities[] => (plans.get(engineId) ?? []).map(({ target }) => target.can),
+    /** Whether a target of an engine, or of its fallback engine, may get tools. */
+    callsTools(engineId: string): boolean {
+      for (const { target } of plans.get(engineId) ?? []) if (target.can.tools !== false) return true
+      return false
+    },
 
     /** Gets the whole answer at once. Throws 503 `engine_unavailable`, 400 if the engine refuses the request. */
-    async answer(engineId: string, request: RunRequest, options: RunOptions = {}): Promise<WholeAnswer> {
+    async answer(engineId: string, request: RunRequest, options?: RunOptions): Promise<WholeAnswer> {
       const reached = await tryTargets(inputFor(engineId, request, whole), deps)
       reached.permit.succeeded()
       return Object.assign(meterAnswer(reached.value, request), sourceOf(reached, engineId, options))
     },
 
     /** Streams the answer to `take` in parts. Throws what `answer` and `take` throw. */
-    async run(engineId: string, request: RunRequest, take: TakePart, options: RunOptions = {}): Promise<Source> {
+    async run(engineId: string, request: RunRequest, take: TakePart, options?: RunOptions): Promise<Source> {
       const reached = await tryTargets(inputFor(engineId, request, begun), deps)
       failpoint('engine_first_byte')
       // Closes a half-open breaker now, because this call is its only probe and a long stream would block all others.
       reached.permit.responded()
       const source = sourceOf(reached, engineId, options)
-      const meter = createMeter(request, deps.clock, take, reached.permit.succeeded)
+      const meter = createMeter(request, deps.clock, take, () => reached.permit.succeeded())
       try {
         await reached.value(meter.take)
         if (!meter.isOver()) throw new EngineFailure('truncated', 'the stream ended before its finish')
@@ -185,17 +163,18 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
     const { signal, origin, prompt, editsOnly = false } = request
     const mode = 'image'
-    const makes = ({ driver, model }: Target) => driver.image && (!editsOnly || driver.edits?.(model))
-    const candidates = (plans.get(engineId) ?? []).filter(({ target }) => makes(target))
+    const candidates = (plans.get(engineId) ?? []).filter(
+      ({ target: { driver, model } }) => driver.image && (!editsOnly || driver.edits?.(model)),
+    )
     if (!candidates.length) throw (editsOnly ? noEdits : engineMissing).with({ retryAfterS: 60 }, mode)
     const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
     const begin = ({ driver, model, slots }: Target) => {
       const make = () => driver.image!({ ...request, model })
       return slots ? slots.hold(origin, signal, make) : make()
     }
-    const reached = await tryTargets({ mode, signal, candidates, origin, countTokens, begin }, deps)
+    const reached = await tryTargets({ request: { mode, signal, origin }, candidates, countTokens, begin }, deps)
     reached.permit.succeeded()
-    return { ...reached.value, ...sourceOf(reached, engineId, {}) }
+    return { ...reached.value, ...sourceOf(reached, engineId) }
   }
 
   function inputFor<T>(
@@ -203,24 +182,13 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     request: RunRequest,
     send: (target: Target, own: Own) => Promise<T>,
   ): Input<T> {
-    const { mode, signal, origin, messages, tools } = request
+    const { mode } = request
     const plan = plans.get(engineId) ?? []
     if (plan.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
     const needs = needsOf(request)
     const candidates = ableTo(plan, needs)
     if (candidates.length === 0) throw engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
-    const isTuned = request.sampling !== undefined || request.effort !== undefined
-    return {
-      mode,
-      signal,
-      candidates,
-      origin,
-      countTokens: () => countPrompt(messages, tools),
-      begin(target) {
-        const own = { ...request, files: request.files?.filter(({ type }) => target.can[type]), model: target.model }
-        return isTuned ? refused.without(target, own, (sent) => send(target, sent)) : send(target, own)
-      },
-    }
+    return new TextInput(request, candidates, refused, send)
   }
 
   /** Reports a broken stream to the breaker, and turns the upstream's failure into an error for the tenant. */
@@ -252,9 +220,35 @@ function planFor({ id, fallback }: EngineEntry, targets: Targets): Candidate[] {
   ]
 }
 
-function sourceOf({ engineId, target, fallback }: Candidate, question: string, options: RunOptions): Source {
-  if (fallback) options.onFallback?.(question, engineId)
+function sourceOf({ engineId, target, fallback }: Candidate, question: string, options?: RunOptions): Source {
+  if (fallback) options?.onFallback?.(question, engineId)
   return { engineId, free: target.free, fallbackUsed: fallback }
+}
+
+/** A request for text. A class, because every call has one. */
+class TextInput<T> implements Input<T> {
+  constructor(
+    readonly request: RunRequest,
+    readonly candidates: readonly Candidate[],
+    private readonly refused: ReturnType<typeof createRefusedParameters>,
+    private readonly send: (target: Target, own: Own) => Promise<T>,
+  ) {}
+
+  countTokens(): number {
+    return countPrompt(this.request.messages, this.request.tools)
+  }
+
+  begin(target: Target): Promise<T> {
+    const own: Own = { ...this.request, model: target.model }
+    const { sampling, effort, files } = own
+    return sampling || effort || files ? this.sendChecked(target, own) : this.send(target, own)
+  }
+
+  private sendChecked(target: Target, own: Own): Promise<T> {
+    if (own.files) own.files = own.files.filter(({ type }) => target.can[type])
+    if (!own.sampling && !own.effort) return this.send(target, own)
+    return this.refused.without(target, own, (sent) => this.send(target, sent))
+  }
 }
 
 /** A request with the upstream's own name for the model. */
@@ -268,7 +262,7 @@ function call({ driver, slots }: Target, request: Own, sink: Sink): Promise<void
 
 /** The whole answer of a target. */
 function whole(target: Target, request: Own): Promise<EngineAnswer> {
-  const sink = { streams: false, ...createCollector() }
+  const sink = new Collector()
   return call(target, request, sink).then(() => sink.answer)
 }
 
@@ -302,8 +296,10 @@ function begun(target: Target, request: Own) {
  * and the signal's reason when the caller left.
  */
 export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reply<T>> {
-  const { candidates, mode, origin, signal } = input
-  const [owner, requestId] = [origin?.owner, origin?.requestId]
+  const { candidates, request } = input
+  const { mode, origin, signal } = request
+  const owner = origin?.owner
+  const requestId = origin?.requestId
   let retries = 0
   let last: EngineFailure | null = null
 
@@ -374,7 +370,7 @@ function pauseBefore(failure: EngineFailure, retries: number, waited: boolean, j
 
 function report(
   log: Log,
-  { mode, origin }: Input<unknown>,
+  { request: { mode, origin } }: Input<unknown>,
   by: Candidate,
   { kind, message, rejection }: Failure,
 ): void {
@@ -385,14 +381,14 @@ function report(
   )
 }
 
-function whyShut({ origin }: Input<unknown>, { target }: Candidate): string {
+function whyShut({ request: { origin } }: Input<unknown>, { target }: Candidate): string {
   const leftMs = target.breaker.leftMs(origin?.owner)
   if (leftMs === 0) return 'another call is testing whether it answers again'
   return `it kept failing; it gets no calls for another ${Math.ceil(leftMs / 1_000)} s`
 }
 
 /** The error for the caller. If all breakers are open, it has the time until the first one admits a call. */
-function noneAnswered({ mode, candidates, origin }: Input<unknown>, last: EngineFailure | null): AppError {
+function noneAnswered({ candidates, request: { mode, origin } }: Input<unknown>, last: EngineFailure | null): AppError {
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
   const retryAfterS = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
   const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(retryAfterS ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))

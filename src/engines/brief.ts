@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock'
-import type { Origin } from './answering'
 import { engineOfMode } from './catalog'
 import type { Message } from './engine'
 import type { EngineService } from './service'
+import type { Origin } from './targets'
 
 type Deps = { engines: Pick<EngineService, 'answer' | 'hasModel' | 'isFree'>; clock: Pick<Clock, 'after'> }
 

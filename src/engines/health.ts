@@ -115,16 +115,46 @@ type Breaker = ReturnType<typeof createBreaker>
 /** A change of a breaker, for the log. `owner` is null if it affects every owner. */
 export type BreakerChange = { state: BreakerState; owner: string | null; why: string }
 
-/** Permission for one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. */
-export type Permit = {
+type Ends = Record<'succeeded' | 'failed' | 'abandoned', (owner: string | undefined, trial: boolean) => void>
+
+/**
+ * Permission for one call. Call one of `succeeded`, `failed` and `abandoned` at its end; later ones are ignored. A class,
+ * because every call has one.
+ */
+export class Permit {
+  private isOver = false
+
+  constructor(
+    private readonly breaker: Ends & { close(): void },
+    private readonly owner: string | undefined,
+    private readonly trial: boolean,
+  ) {}
+
   /** Call at the first byte, which proves that the upstream works. The call continues. */
-  responded(): void
-  succeeded(): void
-  failed(): void
+  responded(): void {
+    if (this.trial) this.breaker.close()
+  }
+
+  succeeded(): void {
+    this.end('succeeded')
+  }
+
+  failed(): void {
+    this.end('failed')
+  }
+
   /**
    * For calls that say nothing about the upstream's health: the caller left, or the request was refused or throttled.
    */
-  abandoned(): void
+  abandoned(): void {
+    this.end('abandoned')
+  }
+
+  private end(how: keyof Ends): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.breaker[how](this.owner, this.trial)
+  }
 }
 
 export type TargetBreaker = ReturnType<typeof createTargetBreaker>
@@ -156,6 +186,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
   let triedAt: number | null = null
   let inFlight = 0
   let probedAt = Number.NEGATIVE_INFINITY
+  const breaker = { close, succeeded, failed, abandoned }
 
   const leftMs = (): number => (openedAt === null ? 0 : Math.max(0, openedAt + OPEN_MS - clock.monotonic()))
 
@@ -185,7 +216,8 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
         triedAt = now
         changed({ state: 'half-open', owner: null, why: 'one call tests whether it answers again' })
       }
-      return permitOf(owner, shared === 'half-open')
+      inFlight++
+      return new Permit(breaker, owner, shared === 'half-open')
     },
   }
 
@@ -193,28 +225,14 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
     return owner === undefined ? undefined : owners.get(owner)
   }
 
-  function permitOf(owner: string | undefined, trial: boolean): Permit {
-    let over = false
-    inFlight++
-    const isFirst = () => {
-      const first = !over
-      if (first) inFlight--
-      over = true
-      return first
-    }
-    return {
-      responded: () => void (trial && close()),
-      succeeded: () => void (isFirst() && succeeded(owner, trial)),
-      failed: () => void (isFirst() && failed(owner, trial)),
-      abandoned() {
-        if (!isFirst()) return
-        if (trial) triedAt = null
-        ownOf(owner)?.abandoned()
-      },
-    }
+  function abandoned(owner: string | undefined, trial: boolean): void {
+    inFlight--
+    if (trial) triedAt = null
+    ownOf(owner)?.abandoned()
   }
 
   function succeeded(owner: string | undefined, trial: boolean): void {
+    inFlight--
     if (failures.length > 0) failures = []
     if (trial) close()
     const own = ownOf(owner)
@@ -224,6 +242,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
   }
 
   function failed(owner: string | undefined, trial: boolean): void {
+    inFlight--
     const now = clock.monotonic()
     failures = [...failures.filter(({ at }) => now - at < WINDOW_MS), { at: now, owner }]
     if (trial) triedAt = null

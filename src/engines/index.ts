@@ -1,7 +1,6 @@
 /** Engines that answer prompts: drivers of upstreams, and the built-in engine. */
 
-export type { Observe } from './answering'
-export { type Origin, originOf, type RunRequest, type WholeAnswer } from './answering'
+export type { Observe, RunRequest, WholeAnswer } from './answering'
 export { askShortQuestion, shortAnswerEngine } from './brief'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
@@ -50,7 +49,7 @@ export {
 } from './engine'
 export { engineMissing, engineUnable, engineUnavailable } from './failures'
 export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
-export { countPrompt, countTokens, ENOUGH, sumDetails } from './meter'
+export { addDetails, countPrompt, countTokens, ENOUGH } from './meter'
 export { CACHING, parametersIn } from './parameters'
 export { readKey } from './parts'
 export { startProbeLoop, type UpstreamState } from './probes'
@@ -63,4 +62,5 @@ export {
   startEngineSettingsLoop,
 } from './service'
 export { resealEngines } from './table'
+export { type Origin, originOf } from './targets'
 export { type UpstreamVideo, VideoOutcomeUnknown } from './videos'

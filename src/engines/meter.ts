@@ -5,7 +5,6 @@ import type {
   EngineRequest,
   EngineTool,
   Message,
-  Sink,
   StatedUsage,
   TokenDetails,
   ToolCall,
@@ -114,8 +113,8 @@ export type Place = { at: number }
 export const newPlace = (): Place => ({ at: BEGIN })
 
 /** The weight of a text in hundredths of a token; with `place`, of the next piece of a longer text. */
-export function weigh(text: string, place: Place = newPlace()): number {
-  let { at } = place
+export function weigh(text: string, place?: Place): number {
+  let at = place ? place.at : BEGIN
   let units = 0
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
@@ -123,7 +122,7 @@ export function weigh(text: string, place: Place = newPlace()): number {
     units += WEIGHT[step]!
     at = NEXT[step]!
   }
-  place.at = at
+  if (place) place.at = at
   return units
 }
 
@@ -138,19 +137,27 @@ const TOKENS_PER_ANSWER_START = 3
 const TOKENS_PER_IMAGE = 800
 
 /** The weight of the names and arguments of calls. */
-const weighCalls = (calls: readonly ToolCall[]): number =>
-  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
+function weighCalls(calls: readonly ToolCall[]): number {
+  let units = 0
+  for (const call of calls) units += weigh(call.name) + weigh(call.arguments)
+  return units
+}
 
 /** Bytes per token for files without extracted text. Counts more tokens than engines do. */
 const BYTES_PER_TOKEN = 100
 
+const NO_FILES: readonly GivenFile[] = []
+
 /** Tokens of files whose text is not in the messages. */
-export const countFiles = (files: readonly GivenFile[] = []): number =>
-  files.reduce((sum, { whole, base64 }) => sum + (whole ? Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN) : 0), 0)
+export function countFiles(files: readonly GivenFile[] = NO_FILES): number {
+  let sum = 0
+  for (const { whole, base64 } of files) if (whole) sum += Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN)
+  return sum
+}
 
 /** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */
-export function countPrompt(messages: readonly Message[], tools: readonly EngineTool[] = []): number {
-  let units = tools.length ? weigh(JSON.stringify(tools)) : 0
+export function countPrompt(messages: readonly Message[], tools?: readonly EngineTool[]): number {
+  let units = tools?.length ? weigh(JSON.stringify(tools)) : 0
   let tokens = TOKENS_PER_ANSWER_START
   for (const message of messages) {
     tokens += TOKENS_PER_MESSAGE
@@ -196,40 +203,40 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
       completionTokens: own,
       stated: false,
     }
-  const [promptTokens, completionTokens] = [stated.promptTokens as number, stated.completionTokens as number]
-  return addDetails({ promptTokens, completionTokens, stated: true }, stated)
+  const promptTokens = stated.promptTokens as number
+  const completionTokens = stated.completionTokens as number
+  const cachedTokens = part(stated.cachedTokens, promptTokens)
+  return addDetails(
+    { promptTokens, completionTokens, stated: true },
+    {
+      cachedTokens,
+      cacheWriteTokens: part(stated.cacheWriteTokens, promptTokens - cachedTokens),
+      reasoningTokens: part(stated.reasoningTokens, completionTokens),
+    },
+  )
 }
 
-/** Adds the stated parts of the two counts, each at most its count. Leaves out invalid parts. */
-function addDetails(usage: CheckedUsage, stated: StatedUsage): CheckedUsage {
-  const part = (value: unknown, max: number) => (isWithin(value, 1, Infinity) ? Math.min(value as number, max) : 0)
-  const cachedTokens = part(stated.cachedTokens, usage.promptTokens)
-  const cacheWriteTokens = part(stated.cacheWriteTokens, usage.promptTokens - cachedTokens)
-  const reasoningTokens = part(stated.reasoningTokens, usage.completionTokens)
-  if (cachedTokens) usage.cachedTokens = cachedTokens
-  if (cacheWriteTokens) usage.cacheWriteTokens = cacheWriteTokens
-  if (reasoningTokens) usage.reasoningTokens = reasoningTokens
-  return usage
-}
+/** A stated part of a count, at most that count; 0 if it is invalid. */
+const part = (value: unknown, max: number): number =>
+  isWithin(value, 1, Infinity) ? Math.min(value as number, max) : 0
 
-/** Adds up the details of several answers. */
-export function sumDetails(all: readonly TokenDetails[]): TokenDetails {
-  const sum: TokenDetails = {}
-  // Written out for speed: each answer is summed three times, and most have no details.
-  for (const { cachedTokens, cacheWriteTokens, reasoningTokens } of all) {
-    if (cachedTokens) sum.cachedTokens = (sum.cachedTokens ?? 0) + cachedTokens
-    if (cacheWriteTokens) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + cacheWriteTokens
-    if (reasoningTokens) sum.reasoningTokens = (sum.reasoningTokens ?? 0) + reasoningTokens
-  }
+/** Adds the details of an answer to `sum`, and returns it. Most answers have none. */
+export function addDetails<Sum extends object>(
+  sum: Sum & TokenDetails,
+  { cachedTokens, cacheWriteTokens, reasoningTokens }: TokenDetails,
+): Sum & TokenDetails {
+  if (cachedTokens) sum.cachedTokens = (sum.cachedTokens ?? 0) + cachedTokens
+  if (cacheWriteTokens) sum.cacheWriteTokens = (sum.cacheWriteTokens ?? 0) + cacheWriteTokens
+  if (reasoningTokens) sum.reasoningTokens = (sum.reasoningTokens ?? 0) + reasoningTokens
   return sum
 }
 
 /** An upper bound for any tokenizer: four tokens a character, and room for images, tools and templates. */
-function maxPromptTokens({ messages, tools, files = [] }: Limits): number {
+function maxPromptTokens({ messages, tools, files }: Limits): number {
   // A file costs more than its text, because engines also read its pages as pictures.
   let max =
     10_000 +
-    2 * countFiles(files.map((file) => ({ ...file, whole: true }))) +
+    (files?.length ? 2 * countFiles(files.map((file) => ({ ...file, whole: true }))) : 0) +
     (tools?.length ? 4 * JSON.stringify(tools).length : 0)
   for (const message of messages) {
     const { content } = message
@@ -252,7 +259,8 @@ export function meterAnswer(
   const stated = long ? null : answer.usage
   const more = weigh(answer.reasoning) + weigh(answer.refusal) + weighCalls(answer.toolCalls)
   const usage = checkUsage(stated, limits, weigh(text) + more)
-  return Object.assign(answer, long ? { text, finish: 'length' as const, usage } : { usage })
+  if (long) Object.assign(answer, { text, finish: 'length' })
+  return Object.assign(answer, { usage })
 }
 
 /** Thrown by a reader that needs no more of an answer. */
@@ -350,51 +358,5 @@ export function createMeter(
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
     await give(finish.reason === 'stop' && units > cutAt(limits, usage) ? { ...finish, reason: 'length' } : finish)
-  }
-}
-
-/** Delivers a whole answer, in parts unless the sink takes it whole. Returns a promise if the reader is behind. */
-export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<void> {
-  if (sink.whole) return sink.whole(answer)
-  const { take } = sink
-  const { text, logprobs, reasoning, refusal, toolCalls, usage, finish, stoppedBy, fingerprint } = answer
-  const parts: EnginePart[] = []
-  if (reasoning) parts.push({ type: 'reasoning', text: reasoning })
-  if (text) parts.push({ type: 'text', text, ...(logprobs ? { logprobs } : {}) })
-  if (refusal) parts.push({ type: 'refusal', text: refusal })
-  for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
-  if (usage) parts.push({ type: 'usage', ...usage })
-  parts.push({ type: 'finish', reason: finish, stoppedBy, fingerprint })
-  let behind = take(parts[0]!)
-  for (const part of parts.slice(1)) behind = behind ? behind.then(() => take(part)) : take(part)
-  return behind
-}
-
-/** Joins parts into one answer. Ignores pieces of calls, because the whole calls follow. */
-export function createCollector() {
-  const answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
-  return {
-    answer,
-    whole(came: EngineAnswer): void {
-      this.answer = came
-    },
-    take(part: EnginePart): void {
-      if (part.type === 'text') {
-        answer.text += part.text
-        if (part.logprobs) answer.logprobs = [...(answer.logprobs ?? []), ...part.logprobs]
-      }
-      if (part.type === 'reasoning') answer.reasoning += part.text
-      else if (part.type === 'refusal') answer.refusal += part.text
-      else if (part.type === 'finish') {
-        const { type: _, reason: finish, ...ending } = part
-        Object.assign(answer, { finish, ...ending })
-      } else if (part.type === 'tool-call') {
-        const { type: _, ...call } = part
-        answer.toolCalls.push(call)
-      } else if (part.type === 'usage') {
-        const { type: _, ...usage } = part
-        answer.usage = usage
-      }
-    },
   }
 }

@@ -192,10 +192,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
       return SEEING.has(mode) || this.takesImages(id)
     },
     /** Whether tools may be sent to an engine. False only if no target supports them. */
-    callsTools: (id: string): boolean =>
-      now()
-        .answering.abilities(entryOf(id).id)
-        .some(({ tools }) => tools !== false),
+    callsTools: (id: string): boolean => now().answering.callsTools(entryOf(id).id),
     isFree: (id: string): boolean => targetsOf(id)[0]?.free ?? false,
     /** Whether any engine besides the built-in one is connected (docs/api.md 22.2, stage 4). */
     hasModel: (): boolean => ENGINES.some(({ id }) => targetsOf(id).some(({ free }) => !free)),
@@ -309,12 +306,13 @@ const randomFraction = (): number => Number.parseInt(randomHex(4), 16) / 2 ** 32
  */
 export function createEngineRegistry({ store, settings, masterKey, log }: RegistryDeps) {
   let newest = versionOf(settings, { revision: 0, stored: NOTHING_STORED })
+  const current = (): EngineVersion => newest
   const listeners: ((version: EngineVersion) => void)[] = []
 
   return {
     /** The version of the running request or job. */
-    version: (): EngineVersion => sameInWork(refresh, () => newest),
-    newest: (): EngineVersion => newest,
+    version: (): EngineVersion => sameInWork(refresh, current),
+    newest: current,
     refresh,
 
     /** Calls `listener` with the newest version, and with each next one before anything begins with it. */

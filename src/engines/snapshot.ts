@@ -1,6 +1,6 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Candidate, createAnswering, type Observe, type Origin, type Reply, tryTargets } from './answering'
+import { type Candidate, createAnswering, type Observe, type Reply, tryTargets } from './answering'
 import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES, type VectorSpace } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
@@ -8,7 +8,7 @@ import { type Driver, EngineFailure } from './engine'
 import { engineMissing } from './failures'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
-import { createTargets, type Target, type Targets } from './targets'
+import { createTargets, type Origin, type Target, type Targets } from './targets'
 import { createVideoCalls } from './videos'
 
 type ModelStatus = 'available' | 'degraded' | 'down'
@@ -158,7 +158,7 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
         Promise.reject(new EngineFailure('config', `this kind of upstream does not support ${kind}`))
       return slots ? slots.hold(origin, signal, request) : request()
     }
-    const input = { mode, signal, candidates, origin, countTokens: () => 0, begin }
+    const input = { request: { mode, signal, origin }, candidates, countTokens: () => 0, begin }
     const reached: Reply<T> = await tryTargets(input, deps)
     reached.permit.succeeded()
     return reached.value

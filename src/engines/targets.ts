@@ -1,3 +1,4 @@
+import { type Call, ownerOf } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { createSemaphore } from '../kernel/semaphore'
 import type { AddressCheck } from './addresses'
@@ -15,6 +16,22 @@ const WAIT_MS = 30_000
 export type ConcurrencySlots = NonNullable<ReturnType<typeof createConcurrencySlots>>
 
 type Deps = { clock: Pick<Clock, 'after'> }
+
+/** The owner and request behind a call. One owner's failures must not affect other owners (docs/api.md 22.3). */
+export type Origin = {
+  owner: string
+  requestId: string
+  /** `stealth`: do not record any content (docs/api.md 2.1). `last`: queue for a slot behind all other calls. */
+  stealth?: boolean
+  last?: true | undefined
+}
+
+export const originOf = ({ caller, requestId, batch: last }: Call, stealth = false): Origin => ({
+  owner: ownerOf(caller),
+  requestId,
+  stealth,
+  last,
+})
 
 /** Abilities that a request may need and not every engine has (docs/api.md 28.4). */
 type Need = 'vision' | 'tools' | 'json' | 'files' | 'audio'

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { addressAdvice } from './addresses'
 import { EngineFailure, type EngineRequest } from './engine'
-import { createCollector } from './meter'
+import { Collector } from './sink'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (docs/operating.md 2.18). */
@@ -129,9 +129,9 @@ const request = (target: Target, prompt: string): EngineRequest => ({
 })
 
 async function textOf({ driver }: Target, request: EngineRequest, streams: boolean): Promise<string> {
-  const { answer, take } = createCollector()
-  await driver.ask(request, { streams, take })
-  return answer.text
+  const collected = new Collector(streams)
+  await driver.ask(request, collected)
+  return collected.answer.text
 }
 
 /** Why a text is not the expected JSON; null if it is. */

@@ -1,11 +1,10 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import type { Origin } from './answering'
 import { type Observe, tryTargets } from './answering'
 import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
 import { engineMissing } from './failures'
-import type { Target, Targets } from './targets'
+import type { Origin, Target, Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
 
@@ -39,7 +38,7 @@ export function createVideoCalls({ targets, hasBuiltin, ...deps }: Deps) {
         const request = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
         return slots ? slots.hold(origin, signal, request) : request()
       }
-      const input = { mode: 'video', signal, candidates, origin, countTokens: () => 0, begin }
+      const input = { request: { mode: 'video', signal, origin }, candidates, countTokens: () => 0, begin }
       const { value, target, permit } = await tryTargets(input, deps)
       permit.succeeded()
       return { target: target.id, id: value }

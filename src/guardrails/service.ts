@@ -76,10 +76,17 @@ export function createGuardrails({
 
     /** The guard of one run. Null for a caller without a policy. Synchronous when the policy is cached. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
-      const found = lookup.policyOf(caller)
-      const guardBy = (policy: CompiledPolicy | null) => policy && createGuard(policy, deps.runner, ownerOf(caller))
-      return found instanceof Promise ? found.then(guardBy) : guardBy(found)
+      const policy = lookup.policyOf(caller)
+      return policy instanceof Promise ? guardLater(policy, caller) : guardBy(policy, caller)
     },
+  }
+
+  function guardBy(policy: CompiledPolicy | null, caller: TenantCaller): Guard | null {
+    return policy && createGuard(policy, deps.runner, ownerOf(caller))
+  }
+
+  async function guardLater(policy: Promise<CompiledPolicy | null>, caller: TenantCaller): Promise<Guard | null> {
+    return guardBy(await policy, caller)
   }
 }
 
@@ -244,6 +251,11 @@ function createPolicyLookup({ store }: ResourceDeps) {
 
   function defaultOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
     const owner = ownerOf(caller)
+    // Most owners have none.
+    return defaults.known(owner)?.id === null ? null : readDefault(owner)
+  }
+
+  function readDefault(owner: OwnerScope): CompiledPolicy | null | Promise<CompiledPolicy | null> {
     return cachedPolicy(defaults, owner, () => rows.defaultOf(store.read, owner))
   }
 }

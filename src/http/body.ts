@@ -96,6 +96,7 @@ export function assertBodyHeaders(request: Request, { body, maxBytes, maxFiles }
   if (encoding && encoding !== 'identity')
     throw unsupportedMediaType(`Content-Encoding "${encoding.slice(0, 40)}" is not supported.`)
   const type = headers.get('content-type') ?? ''
+  if (type === 'application/json' && body !== 'form' && body !== 'upload') return
   const problem = type ? `Content-Type is "${type.slice(0, 40)}".` : 'Content-Type is missing.'
   if (body === 'form' || body === 'upload') {
     if (type.split(';')[0]!.trim().toLowerCase() === OTHER_TYPES[body]) return
@@ -125,17 +126,18 @@ type Reading = Pick<RouteRule, 'body' | 'open' | 'maxBytes'> & { look?: Look }
  * `service_unavailable`, 504 `request_timeout`.
  */
 export function readJson(request: Request, { body, open, maxBytes, look }: Reading = JSON_RULE): unknown {
-  const taken = receiveBody(request, { maxBytes, isPublic: open })
-  const read = body === 'ignored' ? () => NO_BODY : parse
-  const readNow = (now: ReceivedBody): unknown => {
-    if (look || now.bytes.length > LARGE_BYTES) return readLater(now, read, look)
-    try {
-      return read(now.bytes)
-    } finally {
-      now.release()
-    }
+  const taken = receiveBody(request, maxBytes, open)
+  const read = body === 'ignored' ? skip : parse
+  return taken instanceof Promise ? taken.then((now) => readNow(now, read, look)) : readNow(taken, read, look)
+}
+
+function readNow(taken: ReceivedBody, read: typeof parse, look?: Look): unknown {
+  if (look || taken.bytes.length > LARGE_BYTES) return readLater(taken, read, look)
+  try {
+    return read(taken.bytes)
+  } finally {
+    taken.release()
   }
-  return taken instanceof Promise ? taken.then(readNow) : readNow(taken)
 }
 
 async function readLater(taken: ReceivedBody, read: typeof parse, look?: Look): Promise<unknown> {
@@ -152,14 +154,16 @@ async function readLater(taken: ReceivedBody, read: typeof parse, look?: Look): 
 
 /** Reads a body that is not JSON, or whose bytes are signed, as form fields or bytes. Throws like `readJson`. */
 export async function readOther(request: Request, { body, open, maxBytes }: RouteRule): Promise<unknown> {
-  const { bytes, release } = await receiveBody(request, { maxBytes, isPublic: open })
+  const taken = await receiveBody(request, maxBytes, open)
   try {
-    if (body === 'form') return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)))
-    return bytes
+    if (body === 'form') return Object.fromEntries(new URLSearchParams(new TextDecoder().decode(taken.bytes)))
+    return taken.bytes
   } finally {
-    release()
+    taken.release()
   }
 }
+
+const skip = () => NO_BODY
 
 const parse = (bytes: Uint8Array): unknown => (bytes.length ? parseUntrustedJson(bytes) : NO_BODY)
 

@@ -129,9 +129,9 @@ export function assertHost({ headers, url }: Request): void {
  */
 export function createClientAddress(trusted: readonly string[], onSocket = false): ClientAddress {
   const ours = createAddressList(trusted)
-  const isOurs = (peer: string) => (trusted.length > 0 && ours.has(peer)) || (onSocket && peer === WITHOUT_ADDRESS)
   return (peer, forwardedFor) => {
-    if (forwardedFor === null || !isOurs(peer)) return peer
+    const isOurs = (trusted.length > 0 && ours.has(peer)) || (onSocket && peer === WITHOUT_ADDRESS)
+    if (forwardedFor === null || !isOurs) return peer
     let client = peer
     for (const hop of forwardedFor.split(',').reverse()) {
       const address = ours.read(hop.trim())

@@ -117,9 +117,10 @@ export const errors = <const Status extends number>(...statuses: Status[]) =>
  * while the document includes it.
  */
 export function answer<T extends TSchema>(schema: T): Answer<T> {
-  const { properties, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }
+  const { properties, $id, ...rest } = schema as unknown as { properties?: Record<string, TSchema>; $id?: string }
   const named = properties && !('request_id' in properties)
-  const whole = named ? t.Object({ ...properties, request_id: RequestId }, describedLike(rest)) : schema
+  const options = $id ? { ...rest, $id: `${$id}Reply` } : rest
+  const whole = named ? t.Object({ ...properties, request_id: RequestId }, options) : schema
   return described(whole) as unknown as Answer<T>
 }
 
@@ -132,8 +133,6 @@ type Answer<T extends TSchema> = Omit<Standard<T>, '~standard'> & {
     validate(value: unknown): { value: Handed<Static<T>> }
   }
 }
-
-const describedLike = ({ $id, ...rest }: { $id?: string }) => ({ ...rest, ...($id ? { $id: `${$id}Reply` } : {}) })
 
 /** The page that a person sees instead of an error's JSON: the problem, the request id, and a link home. */
 export function errorPage(error: AppError | null, requestId: string | null): string {

@@ -1,4 +1,3 @@
-import { peek } from 'bun'
 import { systemClock } from '../kernel/clock'
 import { AppError, defineError } from '../kernel/errors'
 
@@ -43,64 +42,103 @@ const tooSlow = defineError(
   () => `The body came too slowly: it must arrive within ${limits.seconds} s, or at 1 KB/s or more. Send it again.`,
 )
 
-type Options = { maxBytes: number; isPublic: boolean }
-
 /** A whole body, which counts against the budget until `release` is called. */
 export type ReceivedBody = { readonly bytes: Uint8Array; release(): void }
 
-const NOTHING: ReceivedBody = { bytes: new Uint8Array(), release: () => undefined }
+const NO_BYTES = new Uint8Array()
+const NOTHING: ReceivedBody = { bytes: NO_BYTES, release: () => undefined }
 
 /**
  * Reads a body within its limits of size and time and the budget. Returns a promise if the body has not arrived yet.
  * @throws AppError 413 `payload_too_large`, 503 `service_unavailable`, 504 `request_timeout`
  */
-export function receiveBody(request: Request, { maxBytes, isPublic }: Options): ReceivedBody | Promise<ReceivedBody> {
+export function receiveBody(
+  request: Request,
+  maxBytes: number,
+  isPublic: boolean,
+): ReceivedBody | Promise<ReceivedBody> {
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > maxBytes) throw payloadTooLarge(maxBytes)
-  const claim = createClaim(isPublic)
-  const { release } = claim
+  const body = new Body(isPublic)
   // A body this small falls below the minimum rate exactly when its time is over, so its pieces need no counting.
   if (declared <= limits.seconds * MIN_BYTES_A_SECOND) {
-    claim.upTo(declared)
-    const reading = request.arrayBuffer()
-    // Most bodies arrive together with their headers.
-    return peek.status(reading) === 'fulfilled'
-      ? { bytes: new Uint8Array(peek(reading) as ArrayBuffer), release }
-      : inTime(reading, release)
+    body.claim(declared)
+    return body.receive(request.arrayBuffer())
   }
-  if (!request.body) return NOTHING
-  return inPieces(request, maxBytes, claim, declared).then(
-    (bytes) => ({ bytes, release }),
-    (error: unknown) => {
-      release()
-      throw error
-    },
-  )
+  return request.body ? inPieces(request, maxBytes, body, declared) : NOTHING
 }
 
-/** Every call waits for its body, so this creates only one promise. */
-const inTime = (reading: Promise<ArrayBuffer>, release: () => void): Promise<ReceivedBody> =>
-  new Promise((resolve, reject) => {
-    const fail = (error: unknown) => {
-      cancel()
-      release()
-      reject(error)
-    }
-    const cancel = systemClock.after(limits.seconds * 1_000, () => fail(tooSlow()))
-    reading.then((bytes) => {
-      cancel()
-      resolve({ bytes: new Uint8Array(bytes), release })
-    }, fail)
-  })
+/** The bodies that began to arrive in this turn of the event loop. */
+let fresh: Body[] = []
+
+/** Nearly all bodies arrive in the turn in which they begin. Only the others need a timer. */
+function startTimers(): void {
+  const begun = fresh
+  fresh = []
+  for (const body of begun) body.startTimer()
+}
+
+/** A body and its part of the budget. A class, because most requests have one. */
+class Body implements ReceivedBody {
+  bytes: Uint8Array = NO_BYTES
+  private claimed = 0
+  /** Null once the body has arrived. */
+  private fail: ((error: unknown) => void) | null = null
+  private cancel: (() => void) | null = null
+
+  constructor(private readonly isPublic: boolean) {}
+
+  /** Claims budget for this many bytes. Throws 503 `service_unavailable`. */
+  claim(size: number): void {
+    const more = size - this.claimed
+    const isOver = held.all + more > BUDGET_BYTES || (this.isPublic && held.public + more > PUBLIC_BUDGET_BYTES)
+    if (isOver && size > SMALL_BYTES) throw tooManyBodies()
+    this.add(more)
+  }
+
+  private add(bytes: number): void {
+    held.all += bytes
+    if (this.isPublic) held.public += bytes
+    this.claimed += bytes
+  }
+
+  release(): void {
+    noteGone(this.claimed)
+    this.add(-this.claimed)
+  }
+
+  /** Waits for the bytes, at most `limits.seconds`. Throws 504 `request_timeout`. */
+  receive(reading: Promise<ArrayBuffer>): Promise<Body> {
+    if (!fresh.length) setImmediate(startTimers)
+    fresh.push(this)
+    return new Promise((resolve, reject) => {
+      this.fail = (error) => {
+        this.cancel?.()
+        this.release()
+        reject(error)
+      }
+      reading.then((bytes) => {
+        this.fail = null
+        this.cancel?.()
+        this.bytes = new Uint8Array(bytes)
+        resolve(this)
+      }, this.fail)
+    })
+  }
+
+  startTimer(): void {
+    if (this.fail) this.cancel = systemClock.after(limits.seconds * 1_000, () => this.fail?.(tooSlow()))
+  }
+}
 
 /** Reads into one buffer if the size is declared. Pieces and a joined copy would take twice the memory. */
-async function inPieces(request: Request, maxBytes: number, claim: Claim, declared: number): Promise<Uint8Array> {
+async function inPieces(request: Request, maxBytes: number, body: Body, declared: number): Promise<Body> {
   const whole = declared > 0 ? Buffer.allocUnsafeSlow(declared) : null
   const chunks: Uint8Array[] = []
   let size = 0
   try {
     for await (const piece of paced(request, maxBytes)) {
-      claim.upTo(size + piece.length)
+      body.claim(size + piece.length)
       size += piece.length
       if (!whole) chunks.push(piece)
       else {
@@ -110,9 +148,11 @@ async function inPieces(request: Request, maxBytes: number, claim: Claim, declar
     }
   } catch (error) {
     if (whole) freeBuffer(whole)
+    body.release()
     throw error
   }
-  return whole ? whole.subarray(0, size) : Buffer.concat(chunks)
+  body.bytes = whole ? whole.subarray(0, size) : Buffer.concat(chunks)
+  return body
 }
 
 /** The pieces of a body as they arrive. Throws 413 `payload_too_large`, 504 `request_timeout`. */
@@ -154,8 +194,6 @@ function watchRate(received: () => number, giveUp: () => void) {
   return { isLate: () => late, end: () => cancel() }
 }
 
-type Claim = ReturnType<typeof createClaim>
-
 /** Bytes of released bodies that may not be collected yet. */
 let gone = 0
 
@@ -173,26 +211,4 @@ function noteGone(bytes: number): void {
  */
 export function freeBuffer({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength) (buffer as ArrayBuffer).transfer(0)
-}
-
-/** The part of the budget that one body uses. */
-function createClaim(isPublic: boolean) {
-  let claimed = 0
-  const add = (bytes: number) => {
-    held.all += bytes
-    if (isPublic) held.public += bytes
-    claimed += bytes
-  }
-  return {
-    upTo(size: number): void {
-      const more = size - claimed
-      const isOver = held.all + more > BUDGET_BYTES || (isPublic && held.public + more > PUBLIC_BUDGET_BYTES)
-      if (isOver && size > SMALL_BYTES) throw tooManyBodies()
-      add(more)
-    },
-    release: (): void => {
-      noteGone(claimed)
-      add(-claimed)
-    },
-  }
 }

@@ -124,7 +124,7 @@ export function createTally(registry: Registry, { name, help, labels = [], bucke
   const byLabel: Branch = { row: null, next: new Map() }
   const type = buckets ? 'histogram' : 'counter'
   // Without labels there is one row, which is shown from the start.
-  if (!labels.length) rowOf()
+  if (!labels.length) rowOf([])
   registry.registerMetric({
     name,
     get: () => Promise.resolve({ name, help, type, values: rows.flatMap(shown) }),
@@ -133,15 +133,16 @@ export function createTally(registry: Registry, { name, help, labels = [], bucke
   return {
     /** Adds to the row of these label values, which must be in the order of `labels`. */
     add(value: number, ...values: string[]): void {
-      const row = rowOf(...values)
+      const row = rowOf(values)
       row.sum += value
       if (!buckets) return
-      const place = buckets.findIndex((upTo) => value <= upTo)
-      row.counts[place < 0 ? buckets.length : place]! += 1
+      let place = 0
+      while (place < buckets.length && value > buckets[place]!) place++
+      row.counts[place]! += 1
     },
   }
 
-  function rowOf(...values: string[]): Row {
+  function rowOf(values: readonly string[]): Row {
     let branch = byLabel
     for (const value of values) {
       let next = branch.next.get(value)
@@ -288,7 +289,8 @@ export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
     metrics.observe(method, route ?? 'none', status, follows ? null : took / 1000)
     const path = rules.shown(exchange.path).slice(0, 200)
     const ms = Math.round(took * 10) / 10
-    const [user, key] = caller ? [caller.userId, keyIdOf(caller)] : [null, null]
+    const user = caller?.userId ?? null
+    const key = caller && keyIdOf(caller)
     traffic.note({ id, method, path, status, ms, key, user, code, follows })
     const line: Record<string, Plain> = { request_id: id, method, path, status, ms }
     if (caller) {
@@ -296,7 +298,7 @@ export function createAccessLog({ log, clock, metrics, rules, traffic }: Deps) {
       line.key = key
     }
     if (code) line.code = code
-    Object.assign(line, notes)
+    for (const name in notes) line[name] = notes[name]!
     writePlain(log, status >= 500 ? 'error' : 'info', line, 'request')
   }
 }

@@ -96,7 +96,8 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
   function run(context: Context): Response | Promise<Response> {
     try {
       if (scope) requireScope(context.exchange.caller!, scope, name)
-      const value = body ? read(context, body) : handle(context)
+      if (body) return answerBody(context, body)
+      const value = handle(context)
       return value instanceof Promise ? later(context, value) : finished(context, value)
     } catch (error) {
       return refused(context, error, path)
@@ -111,21 +112,19 @@ function native(deps: Deps, { method, path, handler, hooks }: Declared): Served 
     }
   }
 
-  function read(context: Context, { validate }: Standard<TSchema>['~standard']): unknown {
-    const unread = (error: unknown): never => {
-      throw new Unread('', { cause: error })
-    }
-    const checked = (sent: unknown): unknown => {
-      context.body = (validate(sent) as { value: unknown }).value
-      return ONCE.beforeHandle(context) ?? handle(context)
-    }
+  async function answerBody(context: Context, { validate }: Standard<TSchema>['~standard']): Promise<Response> {
     let sent: unknown
     try {
-      sent = deps.read(context)
+      sent = await deps.read(context)
     } catch (error) {
-      unread(error)
+      return refused(context, new Unread('', { cause: error }), path)
     }
-    return sent instanceof Promise ? sent.then(checked, unread) : checked(sent)
+    try {
+      context.body = (validate(sent) as { value: unknown }).value
+      return finished(context, await (ONCE.beforeHandle(context) ?? handle(context)))
+    } catch (error) {
+      return refused(context, error, path)
+    }
   }
 
   function finished(context: Context, value: unknown): Response | Promise<Response> {

@@ -65,3 +65,45 @@ export function utcDay(ms: number): string {
   if (since !== latestDay.since) latestDay = { since, text: new Date(ms).toISOString().slice(0, 10) }
   return latestDay.text
 }
+
+const ONCE = { once: true }
+
+/**
+ * Aborts after `ms`, or with the reason of the first signal that aborts. Call `end` to remove the timer and the
+ * listeners; it then calls `atEnd`.
+ */
+export class Deadline {
+  private readonly ending = new AbortController()
+  readonly signal = this.ending.signal
+  /** True if the time was up, false if a signal aborted or nothing did. */
+  isLate = false
+  private readonly cancel: () => void
+
+  constructor(
+    clock: Pick<Clock, 'after'>,
+    private readonly signals: readonly AbortSignal[],
+    ms: number,
+    private readonly atEnd?: () => void,
+  ) {
+    for (const signal of signals) {
+      if (signal.aborted) this.handleEvent()
+      else signal.addEventListener('abort', this, ONCE)
+    }
+    this.cancel = clock.after(ms, () => {
+      if (this.signal.aborted) return
+      this.isLate = true
+      this.ending.abort(new DOMException('The request took too long.', 'TimeoutError'))
+    })
+  }
+
+  /** Called when a signal aborts. */
+  handleEvent(): void {
+    this.ending.abort(this.signals.find(({ aborted }) => aborted)?.reason)
+  }
+
+  end(): void {
+    for (const signal of this.signals) signal.removeEventListener('abort', this)
+    this.cancel()
+    this.atEnd?.()
+  }
+}

@@ -157,6 +157,8 @@ export function createOutbound(options: OutboundOptions = {}) {
 }
 
 let unanswered = 0
+/** Bun would end a request after five minutes. */
+const NO_DETOURS = { redirect: 'manual', timeout: false } as const
 let turn: Promise<void> | null = null
 
 /**
@@ -175,7 +177,7 @@ export async function trustedFetch(url: string, init: RequestInit): Promise<Resp
     await turn
   }
   try {
-    return await fetch(url, { redirect: 'manual', ...init, timeout: false } as RequestInit)
+    return await fetch(url, Object.assign(init, NO_DETOURS))
   } finally {
     unanswered--
   }

@@ -18,6 +18,8 @@ type Options = {
 export type ReadCache<K extends string, V extends object> = {
   /** The cached value at once, or a promise of the result of `load`. Null is never cached. */
   get(key: K, load: (key: K) => Promise<V | null>): V | Promise<V | null>
+  /** The cached value, if there is one. */
+  known(key: K): V | undefined
   forget(key: K): void
   clear(): void
 }
@@ -54,12 +56,18 @@ export function createReadCache<K extends string, V extends object>({
     stored.clear()
   }
 
+  function known(key: K): V | undefined {
+    const hit = stored.get(key)
+    return hit && changes.holds(hit.readAt) ? hit.value : undefined
+  }
+
   changes.follow(tables, clear)
   return {
     clear,
+    known,
     get(key, load) {
-      const hit = stored.get(key)
-      if (hit && changes.holds(hit.readAt)) return hit.value
+      const value = known(key)
+      if (value !== undefined) return value
       const under = joins ? reads.get(key) : undefined
       return under && changes.holds(under.readAt) ? under.found : read(key, load)
     },

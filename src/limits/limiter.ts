@@ -8,7 +8,6 @@ import { createSharedStore, type Shared } from './shared-store'
 import {
   createLocalStore,
   createMemoryWindows,
-  type Entry,
   type Taken,
   type View,
   WINDOW_MS,
@@ -149,24 +148,15 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
 
   /** Counts one request. Throws 429 `rate_limit_exceeded`. */
   function admitRequest(caller: TenantCaller): void | Promise<void> {
-    const { subject, rpm, rpmSource } = planOf(caller)
-    return afterwards(subjects.take(subject, 'requests', rpm, 1), ({ entry, limit, used, waitMs }) => {
-      if (entry) return
-      const retryAfterS = seconds(waitMs)
-      const who = caller.type === 'key' ? 'This key' : 'A dashboard session'
-      throw rateLimitExceeded.with({ retryAfterS }, who, limit, rpmSource, used + 1, retryAfterS)
-    })
+    const plan = planOf(caller)
+    return afterwards(subjects.take(plan.subject, 'requests', plan.rpm, 1), caller, plan, assertRequests)
   }
 
   /** Counts one request of a mode (for `auto` the resolved one). Throws 429 `mode_rate_limit_exceeded`. */
   function admitMode(caller: TenantCaller, mode: string): void | Promise<void> {
     const group = groupOf(mode)
-    const { subject, modes, tierSource } = planOf(caller)
-    return afterwards(subjects.take(subject, group, modes[group], 1), ({ entry, limit, used, waitMs }) => {
-      if (entry) return
-      const retryAfterS = seconds(waitMs)
-      throw modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
-    })
+    const plan = planOf(caller)
+    return afterwards(subjects.take(plan.subject, group, plan.modes[group], 1), group, plan, assertModeRequests)
   }
 
   /**
@@ -175,20 +165,9 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
    * reserved, so that a key with a small limit can run one call (docs/api.md 1.6). Throws 429 `token_limit_exceeded`.
    */
   function reserveTokens(caller: TenantCaller, prompt: number, maxOutput = 0): TokenTicket | Promise<TokenTicket> {
-    const { subject, tpm, tpmSource } = planOf(caller)
-    const tokens = Math.max(prompt, Math.min(prompt + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput), tpm))
-    return afterwards(subjects.take(subject, 'tokens', tpm, tokens), (taken) =>
-      taken.entry ? ticketOf(taken.entry, tokens) : refuse(taken),
-    )
-
-    function refuse({ limit, used, waitMs }: Taken): never {
-      if (waitMs === Number.POSITIVE_INFINITY) {
-        throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, limit, tpmSource, tokens)
-      }
-      const retryAfterS = seconds(waitMs)
-      const left = Math.max(limit - used, 0)
-      throw tokenLimitExceeded.with({ retryAfterS }, limit, tpmSource, left, tokens, retryAfterS)
-    }
+    const plan = planOf(caller)
+    const tokens = Math.max(prompt, Math.min(prompt + Math.min(EXPECTED_OUTPUT_TOKENS, maxOutput), plan.tpm))
+    return afterwards(subjects.take(plan.subject, 'tokens', plan.tpm, tokens), tokens, plan, ticketOf)
   }
 
   /** Counts tokens that were used already, so it refuses nothing. */
@@ -235,12 +214,46 @@ export function createRateLimiter({ clock, tiers, shared = null }: Deps) {
 }
 
 /** Synchronous if the answer is there, so that a single process admits without waiting. */
-const afterwards = <A, B>(answer: A | Promise<A>, then: (answer: A) => B): B | Promise<B> =>
-  answer instanceof Promise ? answer.then(then) : then(answer)
+const afterwards = <About, B>(
+  taken: Taken | Promise<Taken>,
+  about: About,
+  plan: CallerPlan,
+  then: (taken: Taken, about: About, plan: CallerPlan) => B,
+): B | Promise<B> => (taken instanceof Promise ? later(taken, about, plan, then) : then(taken, about, plan))
 
-const ticketOf = (entry: Entry, tokens: number): TokenTicket => ({
-  correct: (actual) => entry.correct(actual >= 0 ? actual : tokens),
-})
+/** Apart from `afterwards`, because a function that creates a closure costs more each time it is called. */
+const later = <About, B>(
+  taking: Promise<Taken>,
+  about: About,
+  plan: CallerPlan,
+  then: (taken: Taken, about: About, plan: CallerPlan) => B,
+): Promise<B> => taking.then((taken) => then(taken, about, plan))
+
+function assertRequests(
+  { entry, limit, used, waitMs }: Taken,
+  { type }: TenantCaller,
+  { rpmSource }: CallerPlan,
+): void {
+  if (entry) return
+  const retryAfterS = seconds(waitMs)
+  const who = type === 'key' ? 'This key' : 'A dashboard session'
+  throw rateLimitExceeded.with({ retryAfterS }, who, limit, rpmSource, used + 1, retryAfterS)
+}
+
+function assertModeRequests({ entry, limit, used, waitMs }: Taken, group: ModeGroup, { tierSource }: CallerPlan): void {
+  if (entry) return
+  const retryAfterS = seconds(waitMs)
+  throw modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
+}
+
+function ticketOf({ entry, limit, used, waitMs }: Taken, tokens: number, { tpmSource }: CallerPlan): TokenTicket {
+  if (entry) return { correct: (actual) => entry.correct(actual >= 0 ? actual : tokens) }
+  if (waitMs === Number.POSITIVE_INFINITY) {
+    throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, limit, tpmSource, tokens)
+  }
+  const retryAfterS = seconds(waitMs)
+  throw tokenLimitExceeded.with({ retryAfterS }, limit, tpmSource, Math.max(limit - used, 0), tokens, retryAfterS)
+}
 
 const statusOf = (view: View, limit: number): LimitStatus => ({
   limit,

@@ -140,6 +140,23 @@ export type WindowStore = {
   read(subject: string, names: readonly WindowName[]): View[] | Promise<View[]>
 }
 
+/** A class, because every call adds three. */
+class WindowEntry implements Entry {
+  private readonly number: number
+
+  constructor(
+    private readonly window: Window,
+    now: number,
+    weight: number,
+  ) {
+    this.number = add(window, now, weight)
+  }
+
+  correct(weight: number): void {
+    correct(this.window, this.number, weight)
+  }
+}
+
 export type LocalStore = ReturnType<typeof createLocalStore>
 
 /** The windows of one process. */
@@ -151,11 +168,6 @@ export function createLocalStore({ clock, windows }: { clock: Clock; windows: Me
     return found.modes[name]
   }
 
-  function put(window: Window, now: number, weight: number): Entry {
-    const entry = add(window, now, weight)
-    return { correct: (actual) => correct(window, entry, actual) }
-  }
-
   return {
     windowOf: (subject: string, name: WindowName): Window => windowOf(subject, name, clock.monotonic()),
     take(subject: string, name: WindowName, limit: number, weight: number): Taken {
@@ -163,11 +175,11 @@ export function createLocalStore({ clock, windows }: { clock: Clock; windows: Me
       const window = windowOf(subject, name, now)
       const waitMs = waitFor(window, now, limit, weight)
       const before = used(window, now)
-      return { entry: waitMs > 0 ? null : put(window, now, weight), limit, used: before, waitMs }
+      return { entry: waitMs > 0 ? null : new WindowEntry(window, now, weight), limit, used: before, waitMs }
     },
     add(subject: string, name: WindowName, weight: number): Entry {
       const now = clock.monotonic()
-      return put(windowOf(subject, name, now), now, weight)
+      return new WindowEntry(windowOf(subject, name, now), now, weight)
     },
     view(subject: string, name: WindowName): View {
       const now = clock.monotonic()

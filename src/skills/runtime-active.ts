@@ -151,10 +151,13 @@ export function createActivating({ store, orgs, tools }: Deps) {
     return compose([{ loaded, enabled: true, settings }], prompt, [])
   }
 
+  /** Cached per owner: a user's own keys and an org's key see different skills. */
   function shelfOf(call: Call): Shelf | Promise<Shelf> {
-    // Cached per owner: a user's own keys and an org's key see different skills.
-    const held = shelves.get(ownerOf(call.caller), () => readShelf(call))
-    return held instanceof Promise ? held.then((shelf) => shelf!) : held
+    return shelves.known(ownerOf(call.caller)) ?? sharedShelf(call)
+  }
+
+  async function sharedShelf(call: Call): Promise<Shelf> {
+    return (await shelves.get(ownerOf(call.caller), () => readShelf(call)))!
   }
 
   async function readShelf({ caller }: Call): Promise<Shelf> {

@@ -314,8 +314,11 @@ function keysOf(group: SeriesGroup, row: Found): string[] {
   const { guardrails = [], guardrail_policy_id, routing } = outcomeOf(row)
   if (group === 'preference') return routing?.preference_id ? [routing.preference_id] : []
   if (group === 'policy' && !guardrail_policy_id) return []
-  const firedIn = (guardrail: string) => (group === 'policy' ? guardrail_policy_id : guardrail)
-  return [...new Set(guardrails.map(({ guardrail_id, verdict }) => `${firedIn(guardrail_id)}:${verdict}`))]
+  return [
+    ...new Set(
+      guardrails.map(({ guardrail_id: id, verdict }) => `${group === 'policy' ? guardrail_policy_id : id}:${verdict}`),
+    ),
+  ]
 }
 
 function merged(lines: readonly Line[]): Line {

@@ -7,9 +7,9 @@ type Target = Parameters<typeof tryTarget>[0]
 
 /** A target whose every answer is this text, or fails like this. */
 const saying = (answer: string | Error): Target => {
-  const ask: Driver['ask'] = async (_, { take }) => {
+  const ask: Driver['ask'] = async (_, sink) => {
     if (answer instanceof Error) throw answer
-    await take({ type: 'text', text: answer })
+    await sink.take({ type: 'text', text: answer })
   }
   return { model: 'small', can: {}, driver: { ask, probe: async () => undefined } } as unknown as Target
 }

@@ -7,7 +7,7 @@ import type {
   FailureKind,
   ImageRequest,
 } from '../../src/engines/engine'
-import { createCollector } from '../../src/engines/meter'
+import { Collector } from '../../src/engines/sink'
 import { PIXEL } from '../files/support'
 import { eventually } from '../support/eventually'
 import { pulled } from '../support/pulled'
@@ -28,9 +28,9 @@ export const request = (prompt: string, more: Partial<EngineRequest> = {}): Engi
 
 /** The whole answer of one exchange. */
 export async function plain(driver: Driver, input: EngineRequest): Promise<EngineAnswer> {
-  const { answer, take } = createCollector()
-  await driver.ask(input, { streams: false, take })
-  return answer
+  const collected = new Collector()
+  await driver.ask(input, collected)
+  return collected.answer
 }
 
 /** The parts of a stream; a reader that stops makes the sink throw. */

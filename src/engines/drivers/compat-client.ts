@@ -19,8 +19,8 @@ import {
   sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
-import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
+import { giveAnswer } from '../sink'
 import {
   argumentsForHistory,
   atMost,
@@ -249,19 +249,17 @@ function addSampling(body: WireRequest, sampling: Sampling): void {
 /** Images of tool results follow the results as a user message, because servers take only text from a tool. */
 function messagesToWire({ messages, files = [] }: EngineRequest): unknown[] {
   const wire: unknown[] = []
-  let images: ImagePart[] = []
-  const flush = () => {
-    if (images.length) wire.push({ role: 'user', content: [OF_TOOL, ...images].map(partToWire) })
-    images = []
-  }
+  const images: ImagePart[] = []
   for (const message of messages) {
-    if (message.role !== 'tool') flush()
-    else if (message.images) images.push(...message.images)
+    if (message.role === 'tool') images.push(...(message.images ?? []))
+    else if (images.length) wire.push(ofTools(images.splice(0)))
     wire.push(messageToWire(message, files))
   }
-  flush()
+  if (images.length) wire.push(ofTools(images))
   return wire
 }
+
+const ofTools = (images: readonly ImagePart[]) => ({ role: 'user', content: [OF_TOOL, ...images].map(partToWire) })
 
 function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
   if (message.role === 'tool') {
@@ -269,11 +267,11 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
   }
   const { role, content, toolCalls, reasoning } = message
   const parts = role === 'user' && files.length ? withFiles(content, files) : content
-  const wire = {
+  const wire: { role: string; content: string | unknown[]; reasoning_content?: string } = {
     role,
     content: typeof parts === 'string' ? parts : parts.map(partToWire),
-    ...(reasoning ? { reasoning_content: reasoning } : {}),
   }
+  if (reasoning) wire.reasoning_content = reasoning
   if (!toolCalls?.length) return wire
   // Empty content with calls is sent as null, because some servers reject an empty string.
   const calls = toolCalls.map((call) => ({

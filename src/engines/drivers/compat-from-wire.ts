@@ -245,7 +245,7 @@ const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>
 
 /** The choice with index 0. Choices may come in any order. */
 const firstOf = ({ choices }: WireAnswer): WireChoice | undefined =>
-  choices?.find((choice) => !choice?.index) ?? choices?.[0]
+  choices?.[0]?.index ? (choices.find((choice) => !choice?.index) ?? choices[0]) : choices?.[0]
 
 const messageIn = ({ message, text }: WireChoice): WireText | null =>
   message ?? (typeof text === 'string' ? { content: text } : null)
@@ -339,4 +339,4 @@ function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage 
 }
 
 const stopOf = ({ stop_reason: reason, matched_stop: match }: WireChoice): string | undefined =>
-  [reason, match].find((one) => typeof one === 'string')
+  typeof reason === 'string' ? reason : typeof match === 'string' ? match : undefined

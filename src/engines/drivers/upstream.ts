@@ -57,6 +57,8 @@ export const STREAM_TIMEOUT_MS = 600_000
 export const startTimeout = (caller: AbortSignal, limits: TimeoutLimits): UpstreamTimeout =>
   new UpstreamTimeout(caller, limits)
 
+const ONCE = { once: true }
+
 /** A class for speed, because one is created for every call. */
 export class UpstreamTimeout {
   private readonly ending = new AbortController()
@@ -76,7 +78,7 @@ export class UpstreamTimeout {
     const { clock, timeoutMs } = limits
     this.heardAt = clock.monotonic()
     if (caller.aborted) this.handleEvent()
-    else caller.addEventListener('abort', this, { once: true })
+    else caller.addEventListener('abort', this, ONCE)
     this.disarm = clock.after(timeoutMs, () => this.giveUp(`the upstream did not finish within ${timeoutMs / 1_000} s`))
     if (this.silenceMs < timeoutMs) this.watch(this.silenceMs)
   }

@@ -59,10 +59,15 @@ type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 
 type RecallDeps = { store: Store }
 
-const find = (index: Index | null, prompt: string): string[] =>
-  (index?.search?.search(prompt.slice(0, MAX_PROMPT_CHARS)) ?? [])
-    .slice(0, MAX_RECALLED)
-    .map(({ content }) => content as string)
+const NOTHING: readonly string[] = []
+
+const find = (index: Index | null, prompt: string): readonly string[] =>
+  index?.search
+    ? index.search
+        .search(prompt.slice(0, MAX_PROMPT_CHARS))
+        .slice(0, MAX_RECALLED)
+        .map(({ content }) => content as string)
+    : NOTHING
 
 /** Only this part of a prompt is searched: further words add little to its topic, and each costs time. */
 const MAX_PROMPT_CHARS = 4_000
@@ -135,8 +140,12 @@ export function createRecall({ store }: RecallDeps) {
 
   /** Up to five items that share words with the prompt, best first. Synchronous while the user's index is cached. */
   function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
-    const index = stored.get(owner, inTurn)
-    return index instanceof Promise ? index.then((found) => find(found, prompt)) : find(index, prompt)
+    const index = stored.known(owner)
+    return index ? find(index, prompt) : recallLater(owner, prompt)
+  }
+
+  async function recallLater(owner: OwnerScope, prompt: string): Promise<readonly string[]> {
+    return find(await stored.get(owner, inTurn), prompt)
   }
 
   /** Updates a user's index one load at a time. Two concurrent loads would add and remove the same items. */
