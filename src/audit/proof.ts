@@ -24,7 +24,7 @@ export type Proof = {
 }
 
 /** The fault, its location, and the ids of the events around it. `line` counts records, and the header is line 1. */
-export type ChainFault = { reason: string; line: number | null; events: string[] }
+type ChainFault = { reason: string; line: number | null; events: string[] }
 
 type Event = { line: number; id: string; hash: string; prevHash: string }
 type Hit = { checkpoint: Checkpoint; position: number }

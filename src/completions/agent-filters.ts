@@ -196,7 +196,7 @@ const ESCAPABLE = '"\\/bfnrtu'
  * comments, other quotes, names without quotes, line ends in texts, words of Python. JSON passes unchanged. So does
  * everything from the first place that cannot be corrected. `isOver` tells that the value ended; the rest is dropped.
  */
-export function createJsonMender() {
+function createJsonMender() {
   const open: string[] = []
   let state: 'between' | 'word' | 'text' | 'comment' | 'raw' | 'over' = 'between'
   let last: 'open' | 'comma' | 'colon' | 'value' = 'open'

@@ -14,9 +14,8 @@ import {
 } from './engine'
 import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable, noEdits } from './failures'
 import type { Permit } from './health'
-import { type CheckedUsage, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
+import { type CheckedUsage, Collector, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
-import { Collector } from './sink'
 import { ableTo, missingIn, needsOf, type Origin, type Target, type Targets } from './targets'
 
 /** A target to try, and the engine it answers for. `fallback`: this is not the requested engine. */

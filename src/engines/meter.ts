@@ -5,6 +5,7 @@ import type {
   EngineRequest,
   EngineTool,
   Message,
+  Sink,
   StatedUsage,
   TokenDetails,
   ToolCall,
@@ -137,23 +138,15 @@ const TOKENS_PER_ANSWER_START = 3
 const TOKENS_PER_IMAGE = 800
 
 /** The weight of the names and arguments of calls. */
-function weighCalls(calls: readonly ToolCall[]): number {
-  let units = 0
-  for (const call of calls) units += weigh(call.name) + weigh(call.arguments)
-  return units
-}
+const weighCalls = (calls: readonly ToolCall[]): number =>
+  calls.reduce((units, call) => units + weigh(call.name) + weigh(call.arguments), 0)
 
 /** Bytes per token for files without extracted text. Counts more tokens than engines do. */
 const BYTES_PER_TOKEN = 100
 
-const NO_FILES: readonly GivenFile[] = []
-
 /** Tokens of files whose text is not in the messages. */
-export function countFiles(files: readonly GivenFile[] = NO_FILES): number {
-  let sum = 0
-  for (const { whole, base64 } of files) if (whole) sum += Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN)
-  return sum
-}
+export const countFiles = (files: readonly GivenFile[] = []): number =>
+  files.reduce((sum, { whole, base64 }) => sum + (whole ? Math.ceil((base64.length * 3) / 4 / BYTES_PER_TOKEN) : 0), 0)
 
 /** Tokens of a whole prompt: texts, calls, images, tool definitions, and a fixed number per message. */
 export function countPrompt(messages: readonly Message[], tools?: readonly EngineTool[]): number {
@@ -203,8 +196,7 @@ export function checkUsage(stated: StatedUsage | null, limits: Limits, answerUni
       completionTokens: own,
       stated: false,
     }
-  const promptTokens = stated.promptTokens as number
-  const completionTokens = stated.completionTokens as number
+  const { promptTokens, completionTokens } = stated as { promptTokens: number; completionTokens: number }
   const cachedTokens = part(stated.cachedTokens, promptTokens)
   return addDetails(
     { promptTokens, completionTokens, stated: true },
@@ -358,5 +350,51 @@ export function createMeter(
     finished()
     await give({ type: 'usage', ...checkUsage(usage, limits, units) })
     await give(finish.reason === 'stop' && units > cutAt(limits, usage) ? { ...finish, reason: 'length' } : finish)
+  }
+}
+
+/** Delivers a whole answer, in parts unless the sink takes it whole. Returns a promise if the reader is behind. */
+export function giveAnswer(answer: EngineAnswer, sink: Sink): void | Promise<void> {
+  if (sink.whole && !sink.streams) return sink.whole(answer)
+  const { text, logprobs, reasoning, refusal, toolCalls, usage, finish, stoppedBy, fingerprint } = answer
+  const parts: EnginePart[] = []
+  if (reasoning) parts.push({ type: 'reasoning', text: reasoning })
+  if (text) parts.push({ type: 'text', text, ...(logprobs ? { logprobs } : {}) })
+  if (refusal) parts.push({ type: 'refusal', text: refusal })
+  for (const call of toolCalls) parts.push({ type: 'tool-call', ...call })
+  if (usage) parts.push({ type: 'usage', ...usage })
+  parts.push({ type: 'finish', reason: finish, stoppedBy, fingerprint })
+  let behind = sink.take(parts[0]!)
+  for (const part of parts.slice(1)) behind = behind ? behind.then(() => sink.take(part)) : sink.take(part)
+  return behind
+}
+
+/** Joins parts into one answer. Ignores pieces of calls, because the whole calls follow. */
+export class Collector implements Sink {
+  answer: EngineAnswer = { text: '', reasoning: '', refusal: '', toolCalls: [], finish: 'stop', usage: null }
+
+  constructor(readonly streams = false) {}
+
+  whole(answer: EngineAnswer): void {
+    this.answer = answer
+  }
+
+  take(part: EnginePart): void {
+    const { answer } = this
+    if (part.type === 'text') {
+      answer.text += part.text
+      if (part.logprobs) answer.logprobs = [...(answer.logprobs ?? []), ...part.logprobs]
+    } else if (part.type === 'reasoning') answer.reasoning += part.text
+    else if (part.type === 'refusal') answer.refusal += part.text
+    else if (part.type === 'finish') {
+      const { type: _, reason: finish, ...ending } = part
+      Object.assign(answer, { finish, ...ending })
+    } else if (part.type === 'tool-call') {
+      const { type: _, ...call } = part
+      answer.toolCalls.push(call)
+    } else if (part.type === 'usage') {
+      const { type: _, ...usage } = part
+      answer.usage = usage
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
 import { addressAdvice } from './addresses'
 import { EngineFailure, type EngineRequest } from './engine'
-import { Collector } from './sink'
+import { Collector } from './meter'
 import type { Target } from './targets'
 
 /** The result of one check of `svc-admin engines test` (docs/operating.md 2.18). */

@@ -7,7 +7,7 @@ import type {
   FailureKind,
   ImageRequest,
 } from '../../src/engines/engine'
-import { Collector } from '../../src/engines/sink'
+import { Collector } from '../../src/engines/meter'
 import { PIXEL } from '../files/support'
 import { eventually } from '../support/eventually'
 import { pulled } from '../support/pulled'

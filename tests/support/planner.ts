@@ -11,7 +11,7 @@ import { copyMigratedFile, createMigratedDatabase, postgresUrl } from './store'
 
 type Request = { text: string; values: unknown[] }
 type Explain = (request: Request) => Promise<string[]>
-type Selecting = Pick<Reader, 'select'>
+type Selecting = Pick<Reader, 'select' | '$count'>
 
 /** Returns the database's query plan for what a reader asks, one line per step, on empty tables. */
 export type Planner = { planOf(ask: (db: Reader) => PromiseLike<unknown>): Promise<string> }
@@ -82,7 +82,13 @@ const STORED_NOWHERE = { get: () => undefined, set: () => undefined }
 
 /** A reader of one database alone. */
 function asReader(dialect: 'sqlite' | 'postgres', db: unknown): Reader {
-  const { select } = db as Selecting
+  const { select, $count } = db as Selecting
   const of = (table: Record<typeof dialect, unknown>) => table[dialect]
-  return { dialect, prepared: STORED_NOWHERE, of, select: select.bind(db) } as unknown as Reader
+  return {
+    dialect,
+    prepared: STORED_NOWHERE,
+    of,
+    select: select.bind(db),
+    $count: $count.bind(db),
+  } as unknown as Reader
 }

@@ -11,7 +11,7 @@ import {
   type ImagePart,
   type ToolCall,
 } from '../engine'
-import { giveAnswer } from '../sink'
+import { giveAnswer } from '../meter'
 import { callsFor, nextStep, stillCalls } from './acting-choose'
 import { fromFindings, isFailed } from './acting-findings'
 import type { BuiltinSettings } from './config'

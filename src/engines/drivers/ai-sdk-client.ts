@@ -33,8 +33,8 @@ import {
   type ToolCall,
   type ToolChoice,
 } from '../engine'
+import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
-import { giveAnswer } from '../sink'
 import { createPartReader, explainVendorError, readResult, thoughtParts } from './ai-sdk-from-wire'
 import {
   loadImageVendor,

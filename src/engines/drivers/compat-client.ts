@@ -19,8 +19,8 @@ import {
   sizeFor,
 } from '../engine'
 import { failureOfReport, failureOfStatus } from '../failures'
+import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
-import { giveAnswer } from '../sink'
 import {
   argumentsForHistory,
   atMost,

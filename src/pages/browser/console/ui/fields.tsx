@@ -259,7 +259,7 @@ export function SchemaFields({ schema, value, onChange }: SchemaProps) {
 type ValueProps = { field: FormField; value: unknown; onChange(value: unknown): void }
 
 /** A field outside a form. Its value is passed on while it is valid. */
-export function ValueField({ field, value, onChange }: ValueProps) {
+function ValueField({ field, value, onChange }: ValueProps) {
   // What is typed stays as it is, such as the blanks of JSON, until another value takes its place.
   const [draft, setDraft] = useState<{ written: string | boolean; of: string | undefined; problem?: string }>()
   const now = JSON.stringify(value)
