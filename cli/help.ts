@@ -2,7 +2,7 @@ import { wrap } from '../src/kernel/text'
 import { type Command, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
-import { aliasesOf, kebab } from './parse'
+import { aliasesOf, kebab } from './program'
 import type { Arg, Flags } from './words'
 
 /** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command'
-import { singularOf } from './parse'
+import { singularOf } from './program'
 
 type Load = () => Promise<readonly Command[]>
 

@@ -4,7 +4,8 @@ import { type Command, commandsOf, resourceOf, verbOf } from '../command'
 import { usageFailure } from '../failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from '../globals'
 import { FORMATS } from '../output/print'
-import { childrenOf, kebab, namedCommand, plainWords } from '../parse'
+import { namedCommand } from '../parse'
+import { childrenOf, kebab, plainWords } from '../program'
 import { createShell, type Io, type World } from '../shell'
 import bash from '../texts/completion-bash.txt' with { type: 'text' }
 import fish from '../texts/completion-fish.txt' with { type: 'text' }

@@ -10,7 +10,7 @@ import { type PaletteCommand, SCREENS, type Screen, type Where } from '../../tui
 import { type Command, commandsOf } from '../command'
 import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { type Environment, usesColor } from '../globals'
-import { kebab } from '../parse'
+import { kebab } from '../program'
 import type { Io, Shell } from '../shell'
 import type { Connection } from '../transport'
 import { choice, duration, flag } from '../words'

@@ -5,7 +5,7 @@ import { type Command, columnsOf, commandsOf } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
 import { exitsOf, helpFor, rows } from '../help'
-import { kebab } from '../parse'
+import { kebab } from '../program'
 import type { Shell } from '../shell'
 import agents from '../texts/help-agents.txt' with { type: 'text' }
 import filters from '../texts/help-filters.txt' with { type: 'text' }

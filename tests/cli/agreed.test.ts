@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { EXIT, EXIT_MEANINGS } from '../../cli/failure'
-import { withoutAliases } from '../../cli/parse'
+import { withoutAliases } from '../../cli/program'
 import { cli } from '../support/io'
 import { AGREED } from './agreed'
 

@@ -97,7 +97,7 @@ describe('a refused command line', () => {
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--name', '--tier', 'pro'], '--name needs a value after it.'],
     [['keys', 'list', '--json=yes'], '--json takes no value.'],
-    [['--loud', 'keys', 'list'], 'keys list has no flag --loud.'],
+    [['--loud', 'keys', 'list'], 'There is no flag --loud.'],
     [['keys', 'get', ''], 'KEY is empty.'],
     [['keys', 'create', '--rpm', '1.5'], '--rpm is "1.5"; it must be a whole number from 1 to 1000000000.'],
     [['credits', 'grant', 'acme', '50'], 'AMOUNT is "50", without a unit; write 50.00 for currency or 50c for cents.'],
