@@ -49,7 +49,7 @@ export function createStopFilter(stops: readonly string[]) {
 
 /**
  * The JSON of a whole answer, when JSON was requested (docs/api.md 4): out of its Markdown fence, without the engine's
- * words around it, and corrected as by `createJsonMender`. Gives the same result for an answer in one piece and in many.
+ * words around it, and corrected as by `createJsonRepair`. Gives the same result for an answer in one piece and in many.
  * `isWhole`: the engine ended it itself, so brackets that it left open are closed.
  */
 export function jsonAnswer(answer: string, isWhole = true): string {
@@ -73,7 +73,7 @@ function isJson(text: string): boolean {
 export function createJsonFilter() {
   let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
   let waiting = ''
-  const mender = createJsonMender()
+  const repair = createJsonRepair()
 
   function open(): string {
     // Some engines put the JSON into a JSON string.
@@ -90,8 +90,8 @@ export function createJsonFilter() {
 
   /** The corrected text up to the end of the object or list. Drops the engine's words behind it. */
   function whole(text: string): string {
-    const given = mender.add(text)
-    if (mender.isOver()) state = 'closed'
+    const given = repair.add(text)
+    if (repair.isOver()) state = 'closed'
     return given
   }
 
@@ -138,7 +138,7 @@ export function createJsonFilter() {
       const rest = waiting
       waiting = ''
       if (state === 'prose') return jsonIn(rest) ?? rest
-      return whole(state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest) + mender.end(isWhole)
+      return whole(state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest) + repair.end(isWhole)
     },
   }
 }
@@ -152,12 +152,12 @@ const SLICE_CHARS = 4_096
 function jsonIn(text: string): string | null {
   let from = text.search(/[[{]/)
   for (let [tries, open] = [0, 0]; from >= 0 && tries < MAX_BRACKETS && open < MAX_OPEN; tries++) {
-    const mender = createJsonMender()
+    const repair = createJsonRepair()
     let inner = ''
-    for (let at = from; at < text.length && !mender.isOver() && !mender.gaveUp(); at += SLICE_CHARS)
-      inner += mender.add(text.slice(at, at + SLICE_CHARS))
-    if (mender.isOver() && isJson(inner)) return inner
-    if (!mender.isOver() && !mender.gaveUp()) open += 1
+    for (let at = from; at < text.length && !repair.isOver() && !repair.gaveUp(); at += SLICE_CHARS)
+      inner += repair.add(text.slice(at, at + SLICE_CHARS))
+    if (repair.isOver() && isJson(inner)) return inner
+    if (!repair.isOver() && !repair.gaveUp()) open += 1
     const next = text.slice(from + 1).search(/[[{]/)
     from = next < 0 ? -1 : from + 1 + next
   }
@@ -196,7 +196,7 @@ const ESCAPABLE = '"\\/bfnrtu'
  * comments, other quotes, names without quotes, line ends in texts, words of Python. JSON passes unchanged. So does
  * everything from the first place that cannot be corrected. `isOver` tells that the value ended; the rest is dropped.
  */
-function createJsonMender() {
+function createJsonRepair() {
   const open: string[] = []
   let state: 'between' | 'word' | 'text' | 'comment' | 'raw' | 'over' = 'between'
   let last: 'open' | 'comma' | 'colon' | 'value' = 'open'
