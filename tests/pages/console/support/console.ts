@@ -90,9 +90,8 @@ export const go = (page: Page, path: string) =>
     dispatchEvent(new PopStateEvent('popstate'))
   }, path)
 
-/** Presses what has this role and name. */
-export const press = async (page: Page, name: string, role = 'button') =>
-  (await page.waitForSelector(`aria/${name}[role="${role}"]`, { visible: true }))!.click()
+/** Presses what has this role and name, once it no longer moves. */
+export const press = (page: Page, name: string, role = 'button') => page.locator(`aria/${name}[role="${role}"]`).click()
 
 /** Writes into the field with this label. */
 export async function write(page: Page, label: string, text: string): Promise<void> {
