@@ -24,8 +24,13 @@ const MAX = 19
 export const findCards: Find = (text) => found(text, isCard)
 
 /** Whether a text may contain a card number, even inside a word. Used for records, where doubtful values are hidden. */
-export const holdsCard = (text: string): boolean =>
-  found(plainly(text).text.replace(/[\p{L}_#]/gu, '|'), mayBeCard).length > 0
+export function holdsCard(text: string): boolean {
+  // One UUID in seven thousand has groups of digits like a card. One of digits alone may be a card in disguise.
+  const apart = plainly(text).text.replace(UUID, (id) => (/[a-f]/i.test(id) ? '|' : id))
+  return found(apart.replace(/[\p{L}_#]/gu, '|'), mayBeCard).length > 0
+}
+
+const UUID = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/gi
 
 const found = (text: string, isCard: IsCard): Span[] =>
   numberRuns(text)

@@ -288,6 +288,11 @@ describe('secrets in metadata (docs/api.md 19)', () => {
     })
   })
 
+  test('an id is recorded, also if its digits are grouped like those of a card', async () => {
+    const run_id = '71b4e599-2573-4082-9728-5a2c87473f96'
+    expect(await recorded({ run_id })).toEqual({ run_id })
+  })
+
   test.each([
     '4111111111111111',
     '4111 1111 1111 1111',
