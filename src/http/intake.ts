@@ -82,7 +82,7 @@ function startTimers(): void {
 class Body implements ReceivedBody {
   bytes: Uint8Array = NO_BYTES
   private claimed = 0
-  /** Null once the body has arrived. */
+  /** Null once the body has arrived or failed. */
   private fail: ((error: unknown) => void) | null = null
   private cancel: (() => void) | null = null
 
@@ -113,6 +113,7 @@ class Body implements ReceivedBody {
     fresh.push(this)
     return new Promise((resolve, reject) => {
       this.fail = (error) => {
+        this.fail = null
         this.cancel?.()
         this.release()
         reject(error)

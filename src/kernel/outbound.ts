@@ -164,7 +164,7 @@ let turn: Promise<void> | null = null
 /**
  * `fetch` for addresses from the operator's configuration: no address guard, connections reused, no redirects. Under
  * load, requests of one turn of the event loop are sent together, because a request sent alone wakes the sending
- * thread.
+ * thread. Writes its own settings into `init`, which therefore belongs to one call.
  */
 export async function trustedFetch(url: string, init: RequestInit): Promise<Response> {
   if (unanswered++) {

@@ -8,10 +8,14 @@ const SHARED_MS = 900
  * whatever the answer depends on, such as the caller.
  */
 export function createSharedReads(clock: Clock) {
+  // In the order in which they were made, so that only those that are over are looked at.
   const reads = new Map<string, { at: number; found: Promise<unknown> }>()
   return async <T>(name: string, read: () => Promise<T>): Promise<{ at: number; found: T }> => {
     const now = clock.now()
-    for (const [old, { at }] of reads) if (Math.abs(now - at) >= SHARED_MS) reads.delete(old)
+    for (const [old, { at }] of reads) {
+      if (Math.abs(now - at) < SHARED_MS) break
+      reads.delete(old)
+    }
     const shared = reads.get(name) ?? { at: now, found: read() }
     reads.set(name, shared)
     return { at: shared.at, found: (await shared.found) as T }

@@ -146,9 +146,7 @@ describe('what an answer tells (docs/api.md 33.4)', () => {
   })
 
   test('cached tokens are never more than the prompt', async () => {
-    const { usage } = (await chat('[[cached:999]]')).body
-    expect(usage.prompt_tokens_details.cached_tokens).toBe(999)
-    expect(usage.prompt_tokens).toBe(11 + 999)
+    expect((await chat('[[cached:999]]')).body.usage.prompt_tokens_details.cached_tokens).toBe(11)
   })
 })
 

@@ -326,11 +326,11 @@ function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage 
   const cached =
     details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.num_cached_tokens ?? usage.cached_tokens
   const reasoning = usage.completion_tokens_details?.reasoning_tokens
-  // One vendor counts reasoning and cached tokens beside the others, which its sums show.
+  // One vendor counts reasoning tokens beside the others, which its sum shows.
   const sum = Number(prompt) + Number(written)
   const isBeside = Number(reasoning) > 0 && Number(usage.total_tokens) === sum + Number(reasoning)
   return {
-    promptTokens: Number(cached) > Number(prompt) ? Number(prompt) + Number(cached) : prompt,
+    promptTokens: prompt,
     completionTokens: isBeside ? Number(written) + Number(reasoning) : written,
     cachedTokens: cached,
     cacheWriteTokens: usage.prompt_tokens_details?.cache_write_tokens,
